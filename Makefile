@@ -1,0 +1,38 @@
+# `make run` and `make test` set everything up by themselves: Python >= 3.11 and make are enough.
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALL := PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: run test check full bench clean
+
+run: .venv/run  ## the paper's table 1 at a small size, about a minute
+	$(BIN)/bocopt reproduce table1 --trials 10 --horizon 300
+
+test: check  ## everything a submission must pass
+	$(BIN)/pytest
+
+check: .venv/dev  ## format, lint, types, layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+full: .venv/dev  ## the long versions of the tests
+	$(BIN)/pytest -m full -s
+
+bench: .venv/dev  ## the studies whose results are committed under benchmarks/results
+	$(BIN)/python benchmarks/oracle.py
+
+clean:
+	rm -rf .venv results dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/run: pyproject.toml constraints.txt
+	test -d .venv || $(PYTHON) -m venv .venv
+	$(INSTALL) --editable .
+	touch $@
+
+.venv/dev: pyproject.toml constraints.txt
+	test -d .venv || $(PYTHON) -m venv .venv
+	$(INSTALL) --editable ".[dev]"
+	touch $@

@@ -1,0 +1,65 @@
+"""bocopt: Bayesian online contextual optimization.
+
+Decide under uncertainty, see the outcome in full, learn from the quality of the decision.
+"""
+
+from bocopt import policies, predictors, priors, problems, streams
+from bocopt.core import Decision, Dims, Sense, Solution, Status
+from bocopt.losses import DecisionRegret
+from bocopt.policies import (
+    BGS,
+    BMA,
+    DFL,
+    Adam,
+    ConditionalOptimum,
+    Constant,
+    Frozen,
+    PtO,
+    SampleAverage,
+)
+from bocopt.predictors import Linear, SigmoidLinear
+from bocopt.priors import Gaussian
+from bocopt.problems import Knapsack
+from bocopt.run import Stage, play, run
+from bocopt.smc import GibbsPosterior, LiuWest
+from bocopt.streams import PaperStream, Replay
+from bocopt.trace import Trace, record
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BGS",
+    "BMA",
+    "DFL",
+    "Adam",
+    "ConditionalOptimum",
+    "Constant",
+    "Decision",
+    "DecisionRegret",
+    "Dims",
+    "Frozen",
+    "Gaussian",
+    "GibbsPosterior",
+    "Knapsack",
+    "Linear",
+    "LiuWest",
+    "PaperStream",
+    "PtO",
+    "Replay",
+    "SampleAverage",
+    "Sense",
+    "SigmoidLinear",
+    "Solution",
+    "Stage",
+    "Status",
+    "Trace",
+    "__version__",
+    "play",
+    "policies",
+    "predictors",
+    "priors",
+    "problems",
+    "record",
+    "run",
+    "streams",
+]

@@ -1,0 +1,118 @@
+"""Checks of arguments, with one form of message: what, where, what was expected, what came."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bocopt.core import Array, IntArray
+
+
+def wrong(owner: str, name: str, expected: str, got: object) -> ValueError:
+    """The error for a bad argument; the caller raises it.
+
+    >>> print(wrong("Knapsack", "alpha", "a number in (0, 1]", 1.4))
+    The 'alpha' parameter of Knapsack must be a number in (0, 1]. Got 1.4 instead.
+    """
+    return ValueError(f"The '{name}' parameter of {owner} must be {expected}. Got {got!r} instead.")
+
+
+def number(owner: str, name: str, value: object, interval: str) -> float:
+    """A finite number in an interval written as in mathematics.
+
+    >>> number("Knapsack", "alpha", 0.9, "(0, 1]")
+    0.9
+    """
+    if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
+        if _inside(float(value), interval):
+            return float(value)
+    raise wrong(owner, name, f"a number in {interval}", value)
+
+
+def integer(owner: str, name: str, value: object, interval: str) -> int:
+    """An integer in an interval.
+
+    >>> integer("LiuWest", "steps", 0, "[1, inf)")
+    Traceback (most recent call last):
+    ValueError: The 'steps' parameter of LiuWest must be an integer in [1, inf). Got 0 instead.
+    """
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        if _inside(float(value), interval):
+            return int(value)
+    raise wrong(owner, name, f"an integer in {interval}", value)
+
+
+def _inside(value: float, interval: str) -> bool:
+    low, high = (float(end) for end in interval[1:-1].split(","))
+    above = value >= low if interval[0] == "[" else value > low
+    below = value <= high if interval[-1] == "]" else value < high
+    return above and below
+
+
+def numbers(
+    owner: str, name: str, values: object, interval: str, size: int | None = None
+) -> tuple[float, ...]:
+    """A tuple of numbers; where a size is given, one number stands for all.
+
+    >>> numbers("Gaussian", "sd", 0.5, "(0, inf)", size=3)
+    (0.5, 0.5, 0.5)
+    """
+    return tuple(number(owner, name, v, interval) for v in _listed(owner, name, values, size))
+
+
+def integers(
+    owner: str, name: str, values: object, interval: str, size: int | None = None
+) -> tuple[int, ...]:
+    """The same for integers."""
+    return tuple(integer(owner, name, v, interval) for v in _listed(owner, name, values, size))
+
+
+def _listed(owner: str, name: str, values: object, size: int | None) -> list[object]:
+    given = np.asarray(values)
+    if size is not None and given.ndim == 0:
+        given = np.broadcast_to(given, (size,))
+    if given.ndim != 1 or given.size == 0 or size not in (None, given.size):
+        raise wrong(owner, name, f"a sequence of {size or 'one or more'} numbers", values)
+    return list(given.tolist())
+
+
+def array(owner: str, name: str, values: ArrayLike, shape: Sequence[int | None]) -> Array:
+    """A finite float64 array whose last axes have the given sizes (None: any, but not empty).
+
+    >>> array("Knapsack.solve", "w", [0.5, float("nan")], (None,))
+    Traceback (most recent call last):
+    ValueError: The 'w' parameter of Knapsack.solve must be finite. Got nan at [1] instead.
+    """
+    try:
+        result = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise wrong(owner, name, "an array of numbers", values) from error
+    core = result.shape[result.ndim - len(shape) :] if result.ndim >= len(shape) else None
+    if core is None or any(
+        have == 0 if want is None else have != want for have, want in zip(core, shape, strict=True)
+    ):
+        wanted = ", ".join("n >= 1" if size is None else str(size) for size in shape)
+        raise ValueError(
+            f"The '{name}' parameter of {owner} must have shape (..., {wanted}). "
+            f"Got {result.shape} instead."
+        )
+    finite = np.isfinite(result)
+    if not finite.all():
+        where = [int(i) for i in np.argwhere(~finite)[0]]
+        raise ValueError(
+            f"The '{name}' parameter of {owner} must be finite. "
+            f"Got {result[tuple(where)]} at {where} instead."
+        )
+    return result
+
+
+def seeds_of(owner: str, seeds: object) -> IntArray:
+    """Seeds as an integer array: one number is one trial, a sequence is many.
+
+    >>> seeds_of("run", range(3))
+    array([0, 1, 2])
+    """
+    given = np.asarray(seeds)
+    if given.dtype.kind not in "iu" or given.size == 0 or given.min() < 0:
+        raise wrong(owner, "seeds", "one or more integers >= 0", seeds)
+    return given.astype(np.int64)

@@ -1,0 +1,24 @@
+"""The two numba decorators we use, typed once."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+
+F = TypeVar("F", bound=Callable[..., Any])
+Gufunc = Callable[..., Any]
+
+_njit: Callable[..., Any] = numba.njit
+_guvectorize: Callable[..., Any] = numba.guvectorize
+
+
+def compiled(function: F) -> F:
+    """A function that runs as machine code and is called from other such functions."""
+    result: F = _njit(cache=True)(function)
+    return result
+
+
+def gufunc(types: str, shapes: str) -> Callable[[Callable[..., None]], Gufunc]:
+    """A function of one instance that broadcasts over leading axes; compiled when decorated."""
+    decorate: Callable[[Callable[..., None]], Gufunc] = _guvectorize([types], shapes, cache=True)
+    return decorate

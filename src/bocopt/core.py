@@ -1,0 +1,219 @@
+"""The contracts and records that everything else is written against, on one page.
+
+Names and shapes, the same in every file:
+
+    x (k) context       xi (m) uncertainty    z (d) decision        theta (p) parameters
+    scenarios (s, m)    w (s) their weights   u (n) noise           lam temperature
+    alpha feasibility target                  seeds () one trial, (trials,) many
+
+Every function is written for *one* instance; any leading axes (particles, trials) are free and
+broadcast. Arguments stand in time order: x, z, xi. Everything inside is a **cost to minimise**.
+"""
+
+from collections.abc import Iterator
+from enum import Enum, IntEnum
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
+
+
+class Dims(NamedTuple):
+    """Sizes of a problem's vectors; `x` is None where the program does not read the context."""
+
+    x: int | None
+    z: int
+    xi: int
+
+
+class Sense(Enum):
+    """Whether reports show what is paid or what is earned; inside, everything is a cost."""
+
+    MINIMISE = "cost"
+    MAXIMISE = "reward"
+
+    @property
+    def sign(self) -> float:
+        """What turns a cost into the number that is shown."""
+        return 1.0 if self is Sense.MINIMISE else -1.0
+
+
+class Status(IntEnum):
+    """How a decision came about."""
+
+    OPTIMAL = 0
+    INFEASIBLE = 1
+    LIMIT = 2
+    GIVEN = 3
+
+    @property
+    def message(self) -> str:
+        """The status in words.
+
+        >>> Status.LIMIT.message
+        'the search stopped at its limit: z is the best decision found, gap bounds what is missed'
+        """
+        return _MESSAGES[self]
+
+
+_MESSAGES = MappingProxyType(
+    {
+        Status.OPTIMAL: "z is optimal",
+        Status.INFEASIBLE: "no decision meets the constraints: z is the lower end of its range",
+        Status.LIMIT: "the search stopped at its limit: z is the best decision found, "
+        "gap bounds what is missed",
+        Status.GIVEN: "z was given, no program was solved",
+    }
+)
+
+
+class Solution(NamedTuple):
+    """What `Problem.solve` answers."""
+
+    z: Array  # (d)
+    value: Array  # () expected cost of z under the scenarios; +inf if none is feasible
+    status: IntArray  # () a Status
+    gap: Array  # () how far z may be from optimal, absolute, in cost
+
+
+class Decision(NamedTuple):
+    """A solution, and the arrays that learning from its outcome will need."""
+
+    solution: Solution
+    memo: tuple[Array, ...] = ()
+
+
+class Problem(Protocol):
+    """min over z of E_w cost(x, z, .)  subject to  P_w(violation(x, z, .) <= 0) >= alpha."""
+
+    @property
+    def dims(self) -> Dims: ...
+    @property
+    def sense(self) -> Sense: ...
+    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
+        """(k), (s, m), (s) -> the best z under the distribution; one scenario gives P(xi)."""
+        ...
+
+    def cost(self, x: Array, z: Array, xi: Array) -> Array:
+        """(k), (d), (m) -> () what is paid, the payment for infeasibility included."""
+        ...
+
+    def violation(self, x: Array, z: Array, xi: Array) -> Array:
+        """(k), (d), (m) -> () the one judge of feasibility: feasible means <= 0."""
+        ...
+
+
+class Ranged(Problem, Protocol):
+    """A problem whose cost has bounds that are known before xi: what certificates need."""
+
+    def range(self, x: Array, z: Array) -> tuple[Array, Array]:
+        """(k), (d) -> (), (): the cost surely lies in [low, high]."""
+        ...
+
+
+class Predictor(Protocol):
+    """m(x; theta), pure: the noise is an input (dim_noise 0: the deterministic predictor)."""
+
+    @property
+    def dim(self) -> int: ...
+    @property
+    def dim_noise(self) -> int: ...
+    def sample(self, theta: Array, x: Array, u: Array) -> Array:
+        """(p), (k), (n) -> (m)."""
+        ...
+
+
+class Differentiable(Predictor, Protocol):
+    """What gradient policies need."""
+
+    def pullback(self, theta: Array, x: Array, g: Array) -> Array:
+        """(p), (k), (m) -> (p): a gradient in xi becomes a gradient in theta."""
+        ...
+
+
+class Prior(Protocol):
+    """The belief before any outcome."""
+
+    @property
+    def dim(self) -> int: ...
+    def sample(self, u: Array) -> Array:
+        """(p) standard normal noise -> (p)."""
+        ...
+
+    def log_density(self, theta: Array) -> Array:
+        """(p) -> ()."""
+        ...
+
+
+class Loss(Protocol):
+    """How bad one parameter was at one stage; `lower` bounds it from below."""
+
+    @property
+    def lower(self) -> float: ...
+    @property
+    def dim_noise(self) -> int: ...
+    def __call__(self, theta: Array, x: Array, xi: Array, u: Array) -> Array:
+        """(p), (k), (m), (n) -> (); u is the stage's noise, common to all particles."""
+        ...
+
+
+class State(Protocol):
+    """A NamedTuple of arrays; `info` is a NamedTuple of what the last lesson showed."""
+
+    @property
+    def info(self) -> Any: ...
+
+
+S = TypeVar("S", bound=State)
+
+
+class BeliefState(State, Protocol):
+    """A state that holds weighted parameters."""
+
+    @property
+    def seeds(self) -> IntArray: ...
+    @property
+    def theta(self) -> Array: ...  # (N, p)
+    @property
+    def log_w(self) -> Array: ...  # (N) normalised
+
+
+B = TypeVar("B", bound=BeliefState)
+
+
+class Sampler(Protocol[B]):
+    """The Gibbs posterior pi_{t+1} ~ exp(-lam loss) pi_t, held by weighted particles."""
+
+    def init(self, seeds: IntArray) -> B: ...
+    def step(self, belief: B, t: int, x: Array, xi: Array) -> B: ...
+
+
+class Policy(Protocol[S]):
+    """The method and every baseline alike; all three functions are pure."""
+
+    def init(self, seeds: IntArray) -> S: ...
+    def decide(self, state: S, t: int, x: Array) -> Decision: ...
+    def learn(self, state: S, t: int, x: Array, decision: Decision, xi: Array) -> S: ...
+
+
+class Stream(Protocol):
+    """Where contexts and outcomes come from: pure too, a function of the seeds."""
+
+    def stages(self, seeds: IntArray) -> Iterator[tuple[Array, Array]]:
+        """Yield (x, xi) stage by stage, each with the leading axes of the seeds."""
+        ...
+
+
+class ConditionalSampler(Protocol):
+    """A stream that knows its law."""
+
+    @property
+    def dim_noise(self) -> int: ...
+    def sample_given(self, x: Array, u: Array) -> Array:
+        """(k), (n) -> (m): xi given x."""
+        ...

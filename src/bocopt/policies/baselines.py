@@ -1,0 +1,136 @@
+"""Honest baselines: what simple methods, no learning, and full knowledge of the law achieve."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, NamedTuple
+
+import numpy as np
+
+from bocopt import arguments, noise
+from bocopt.core import (
+    Array,
+    ConditionalSampler,
+    Decision,
+    IntArray,
+    Policy,
+    Problem,
+    S,
+    Solution,
+    Status,
+)
+from bocopt.history import History, empty
+
+
+class NoInfo(NamedTuple):
+    """Nothing to report."""
+
+
+class Seeded(NamedTuple):
+    """The state of a policy that learns nothing."""
+
+    seeds: IntArray  # ()
+    info: NoInfo = NoInfo()
+
+
+def given(z: Sequence[float], lead: tuple[int, ...]) -> Decision:
+    """A decision that no program made: its value under a belief is unknown, hence NaN."""
+    nan = np.full(lead, np.nan)
+    status = np.full(lead, Status.GIVEN, dtype=np.int64)
+    return Decision(Solution(np.broadcast_to(np.asarray(z), (*lead, len(z))), nan, status, nan))
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The same decision at every stage."""
+
+    z: Sequence[float]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "z", arguments.numbers("Constant", "z", self.z, "(-inf, inf)"))
+
+    def init(self, seeds: IntArray) -> Seeded:
+        return Seeded(seeds)
+
+    def decide(self, state: Seeded, t: int, x: Array) -> Decision:
+        return given(self.z, state.seeds.shape)
+
+    def learn(self, state: Seeded, t: int, x: Array, decision: Decision, xi: Array) -> Seeded:
+        return state
+
+
+class Seen(NamedTuple):
+    """All outcomes so far."""
+
+    seeds: IntArray  # ()
+    outcomes: History  # (t, m)
+    info: NoInfo = NoInfo()
+
+
+@dataclass(frozen=True)
+class SampleAverage:
+    """The program under the empirical law of all outcomes so far; the context is not read.
+
+    Before the first outcome there is no law: `first` is decided.
+    """
+
+    problem: Problem
+    first: Sequence[float]
+
+    def __post_init__(self) -> None:
+        size = self.problem.dims.z
+        first = arguments.numbers("SampleAverage", "first", self.first, "(-inf, inf)", size)
+        object.__setattr__(self, "first", first)
+
+    def init(self, seeds: IntArray) -> Seen:
+        return Seen(seeds, empty(seeds.shape, self.problem.dims.xi))
+
+    def decide(self, state: Seen, t: int, x: Array) -> Decision:
+        scenarios = state.outcomes.rows
+        seen = scenarios.shape[-2]
+        if seen == 0:
+            return given(self.first, state.seeds.shape)
+        return Decision(self.problem.solve(x, scenarios, np.full(seen, 1.0 / seen)))
+
+    def learn(self, state: Seen, t: int, x: Array, decision: Decision, xi: Array) -> Seen:
+        xi = arguments.array("SampleAverage.learn", "xi", xi, (self.problem.dims.xi,))
+        return state._replace(outcomes=state.outcomes.append(xi))
+
+
+@dataclass(frozen=True)
+class ConditionalOptimum:
+    """The program under the true law of xi given x, by Monte Carlo: no learner can do better."""
+
+    problem: Problem
+    law: ConditionalSampler
+    scenarios: int = 1000
+
+    def __post_init__(self) -> None:
+        arguments.integer("ConditionalOptimum", "scenarios", self.scenarios, "[1, inf)")
+
+    def init(self, seeds: IntArray) -> Seeded:
+        return Seeded(seeds)
+
+    def decide(self, state: Seeded, t: int, x: Array) -> Decision:
+        u = noise.normal(state.seeds, t, "conditional", (self.scenarios, self.law.dim_noise))
+        scenarios = self.law.sample_given(x[..., None, :], u)
+        w = np.full(self.scenarios, 1.0 / self.scenarios)
+        return Decision(self.problem.solve(x, scenarios, w))
+
+    def learn(self, state: Seeded, t: int, x: Array, decision: Decision, xi: Array) -> Seeded:
+        return state
+
+
+@dataclass(frozen=True)
+class Frozen(Generic[S]):
+    """A policy that never learns: around BMA, what the prior alone is worth."""
+
+    policy: Policy[S]
+
+    def init(self, seeds: IntArray) -> S:
+        return self.policy.init(seeds)
+
+    def decide(self, state: S, t: int, x: Array) -> Decision:
+        return self.policy.decide(state, t, x)
+
+    def learn(self, state: S, t: int, x: Array, decision: Decision, xi: Array) -> S:
+        return state

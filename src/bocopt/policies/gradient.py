@@ -1,0 +1,151 @@
+"""One model, learned by online gradient steps on the error of its predictions or decisions."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from bocopt import arguments, noise
+from bocopt.core import Array, Decision, Differentiable, IntArray, Prior, Problem
+from bocopt.losses import regret
+
+
+class AdamState(NamedTuple):
+    """Running moments of the gradient."""
+
+    first: Array  # (p)
+    second: Array  # (p)
+
+
+@dataclass(frozen=True)
+class Adam:
+    """Adam with a step-decayed learning rate: rate * decay^floor(t / decay_every) (E17).
+
+    Reference: Kingma, Ba (2015), Adam: a method for stochastic optimization.
+    """
+
+    rate: float = 0.1
+    decay: float = 0.99
+    decay_every: int = 100
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-8
+
+    def __post_init__(self) -> None:
+        arguments.number("Adam", "rate", self.rate, "(0, inf)")
+        arguments.number("Adam", "decay", self.decay, "(0, 1]")
+        arguments.integer("Adam", "decay_every", self.decay_every, "[1, inf)")
+        arguments.number("Adam", "beta1", self.beta1, "[0, 1)")
+        arguments.number("Adam", "beta2", self.beta2, "[0, 1)")
+        arguments.number("Adam", "epsilon", self.epsilon, "(0, inf)")
+
+    def init(self, theta: Array) -> AdamState:
+        return AdamState(np.zeros_like(theta), np.zeros_like(theta))
+
+    def step(self, state: AdamState, t: int, theta: Array, g: Array) -> tuple[Array, AdamState]:
+        """The parameters after the (t + 1)-th gradient."""
+        first = self.beta1 * state.first + (1 - self.beta1) * g
+        second = self.beta2 * state.second + (1 - self.beta2) * g * g
+        unbiased = first / (1 - self.beta1 ** (t + 1))
+        scale = np.sqrt(second / (1 - self.beta2 ** (t + 1))) + self.epsilon
+        rate = self.rate * self.decay ** (t // self.decay_every)
+        return theta - rate * unbiased / scale, AdamState(first, second)
+
+
+class GradientInfo(NamedTuple):
+    """What the last stage showed; NaN before the first."""
+
+    squared_error: Array  # () mean squared error of the prediction
+
+
+class GradientState(NamedTuple):
+    """One model."""
+
+    seeds: IntArray  # ()
+    theta: Array  # (p)
+    adam: AdamState
+    info: GradientInfo
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneModel(ABC):
+    """Start from a draw of the prior, decide with the prediction, follow a gradient of it."""
+
+    problem: Problem
+    predictor: Differentiable
+    prior: Prior
+    adam: Adam = field(default_factory=Adam)
+
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        if self.prior.dim != self.predictor.dim:
+            raise arguments.wrong(
+                name, "prior", f"of dimension {self.predictor.dim}", self.prior.dim
+            )
+        if self.predictor.dim_noise:
+            raise arguments.wrong(name, "predictor", "one without noise", self.predictor)
+
+    @abstractmethod
+    def gradient(self, seeds: IntArray, t: int, x: Array, predicted: Array, xi: Array) -> Array:
+        """The gradient of the policy's loss in the prediction, (m)."""
+
+    def init(self, seeds: IntArray) -> GradientState:
+        theta = self.prior.sample(noise.normal(seeds, 0, "prior", (self.prior.dim,)))
+        info = GradientInfo(np.full(seeds.shape, np.nan))
+        return GradientState(seeds, theta, self.adam.init(theta), info)
+
+    def decide(self, state: GradientState, t: int, x: Array) -> Decision:
+        predicted = self.predictor.sample(state.theta, x, np.empty(0))
+        return Decision(self.problem.solve(x, predicted[..., None, :], np.ones(1)))
+
+    def learn(
+        self, state: GradientState, t: int, x: Array, decision: Decision, xi: Array
+    ) -> GradientState:
+        xi = arguments.array(type(self).__name__, "xi", xi, (self.problem.dims.xi,))
+        predicted = self.predictor.sample(state.theta, x, np.empty(0))
+        g = self.gradient(state.seeds, t, x, predicted, xi)
+        g_theta = self.predictor.pullback(state.theta, x, g)
+        theta, adam = self.adam.step(state.adam, t, state.theta, g_theta)
+        info = GradientInfo(((predicted - xi) ** 2).mean(axis=-1))
+        return GradientState(state.seeds, theta, adam, info)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PtO(OneModel):
+    """Predict, then optimise: descend the root of the summed squared error |predicted - xi|."""
+
+    def gradient(self, seeds: IntArray, t: int, x: Array, predicted: Array, xi: Array) -> Array:
+        error = predicted - xi
+        root = np.sqrt((error**2).sum(axis=-1, keepdims=True))
+        unit: Array = np.divide(error, root, out=np.zeros_like(error), where=root > 0)  # E22
+        return unit
+
+
+@dataclass(frozen=True, kw_only=True)
+class DFL(OneModel):
+    """Decision-focused learning: descend the regret of the decision, by its score function.
+
+        g = (1/K) sum_k regret(P(predicted + e_k)) e_k,   e_k ~ N(0, I)
+
+    `floor`, where given, clips the perturbed predictions from below: weights near or under zero
+    make the program unbounded but for its box (E18).
+    """
+
+    perturbations: int = 20
+    floor: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        arguments.integer("DFL", "perturbations", self.perturbations, "[1, inf)")
+        if self.floor is not None:
+            arguments.number("DFL", "floor", self.floor, "(-inf, inf)")
+
+    def gradient(self, seeds: IntArray, t: int, x: Array, predicted: Array, xi: Array) -> Array:
+        e = noise.normal(seeds, t, "dfl.perturbation", (self.perturbations, predicted.shape[-1]))
+        perturbed = predicted[..., None, :] + e
+        if self.floor is not None:
+            perturbed = np.maximum(perturbed, self.floor)
+        loss = regret(self.problem, x[..., None, :], perturbed, xi[..., None, :])
+        g: Array = np.matmul(loss[..., None, :], e)[..., 0, :] / self.perturbations
+        return g

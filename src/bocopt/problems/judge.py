@@ -1,0 +1,50 @@
+"""The one judge of a knapsack decision: what it violates and what it costs, in float64.
+
+Sums run over the items in their order. Every kernel judges what it returns by exactly these sums,
+so that `solve`, `cost` and `violation` never disagree, not even on ties.
+"""
+
+import numpy as np
+
+from bocopt.compiled import compiled, gufunc
+from bocopt.core import Array
+
+
+@compiled
+def dot(left: Array, right: Array) -> float:
+    """Left to right: the order of the sum is part of the tie rule."""
+    total = 0.0
+    for k in range(len(left)):
+        total += left[k] * right[k]
+    return total
+
+
+@compiled
+def violation_of(weights: Array, z: Array, capacity: Array) -> float:
+    worst = -np.inf
+    for r in range(len(capacity)):
+        worst = max(worst, dot(weights[r], z) - capacity[r])
+    return worst
+
+
+@gufunc("void(f8[:,:], f8[:], f8[:], f8[:])", "(r,d),(d),(r)->()")
+def violation(weights: Array, z: Array, capacity: Array, out: Array) -> None:
+    out[0] = violation_of(weights, z, capacity)
+
+
+@gufunc("void(f8[:,:], f8[:], f8[:], f8[:], f8[:], f8, f8[:])", "(r,d),(d),(d),(r),(r),()->()")
+def cost(
+    weights: Array,
+    z: Array,
+    value: Array,
+    capacity: Array,
+    salvage: Array,
+    payment: float,
+    out: Array,
+) -> None:
+    reward = payment
+    if violation_of(weights, z, capacity) <= 0.0:
+        reward = dot(value, z)
+        for r in range(len(capacity)):
+            reward += salvage[r] * (capacity[r] - dot(weights[r], z))
+    out[0] = 0.0 - reward

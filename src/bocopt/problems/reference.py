@@ -1,0 +1,324 @@
+"""The readable exact search for knapsacks under scenarios.
+
+    max over z   sum_i w_i (c'z + q'(b - A_i z) if A_i z <= b else payment)
+    subject to   sum_i w_i 1[A_i z <= b] >= alpha,   lower <= z <= upper, z integer
+
+Depth-first over the items in their order. Scenarios are judged exactly as `violation` judges them:
+loads are float64 sums in item order, the objective a sum in scenario order, and among equal
+objectives the lexicographically smallest z wins. What keeps the search short is one relaxation:
+
+A feasible z misses scenarios of total weight at most `spare` = 1 - alpha, so for the scenarios S
+that it meets, sum_S w_i A_i z >= M z with M = sum_i w_i A_i - spare * max_i A_i^+, the maximum over
+the scenarios light enough to be missed (for a single scenario there is none, and M = A). Hence
+
+    objective <= c'z + q'(b - M z)   and   M z <= b,                                        (R)
+
+a deterministic knapsack, whose Lagrange bounds are the *cuts* that prune the search.
+Needs b, c, q, lower >= 0 and payment <= 0; the weights A may be anything finite.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bocopt.compiled import compiled, gufunc
+from bocopt.core import Array, BoolArray, IntArray
+from bocopt.problems.judge import dot
+
+WEIGHT_TOLERANCE = 1e-12  # the chance constraint means: weight >= alpha - 1e-12
+ROUNDING = 1e-12  # relative safety of every cut against float64 rounding
+HIGHEST_PRICE = 1e9  # a cut at a higher price says nothing and only rounds badly
+
+OPTIMAL, INFEASIBLE, LIMIT = 0, 1, 2  # Status, as numba sees it
+
+
+class Search(NamedTuple):
+    """One instance, its cuts, and the memory that the search writes to."""
+
+    weights: Array  # (s, r, d)
+    w: Array  # (s)
+    need: float  # the weight that must survive
+    value: Array  # (d) c
+    capacity: Array  # (r) b
+    salvage: Array  # (r) q
+    payment: float
+    lower: Array  # (d)
+    upper: Array  # (d)
+    constant: Array  # (d + 1, cuts): with items j.. free,
+    slope: Array  # (d + 1, cuts, d): objective <= constant[j, l] + sum_{k<j} slope[j, l, k] z_k
+    least: Array  # (d + 1, s, r) the least load that items j.. can add
+    monotone: BoolArray  # (d) whether the item has no negative weight
+    upward: BoolArray  # (d) whether small values of the item are tried first
+    z: Array  # (d) the current node
+    untried: Array  # (d, 2) first and last value of each item still to try
+    loads: Array  # (d + 1, s, r) of items 0..j-1
+    best_z: Array  # (d)
+    best: Array  # (1)
+    nodes: IntArray  # (1)
+    limit: int
+
+
+@compiled
+def relaxed_weights(weights: Array, w: Array, need: float) -> tuple[Array, Array]:
+    """M of (R), and the magnitude of the terms it was summed from (for rounding)."""
+    scenarios, resources, items = weights.shape
+    spare = max(w.sum() - need, 0.0)
+    m, magnitude = np.zeros((resources, items)), np.zeros((resources, items))
+    for r in range(resources):
+        for j in range(items):
+            top = 0.0
+            for i in range(scenarios):
+                m[r, j] += w[i] * weights[i, r, j]
+                magnitude[r, j] += w[i] * abs(weights[i, r, j])
+                if w[i] <= spare:
+                    top = max(top, weights[i, r, j])
+            m[r, j] -= spare * top
+            magnitude[r, j] += spare * top
+    return m, magnitude
+
+
+@compiled
+def best_price(m: Array, profit: Array, r: int, j: int) -> float:
+    """The highest profit that a free item (j..) draws from one unit of resource r."""
+    price = 0.0
+    for k in range(j, len(profit)):
+        if profit[k] > 0.0 and m[r, k] > 0.0:
+            price = max(price, profit[k] / m[r, k])
+    return min(price, HIGHEST_PRICE)
+
+
+@compiled
+def cuts_of(
+    m: Array,
+    magnitude: Array,
+    value: Array,
+    capacity: Array,
+    salvage: Array,
+    lower: Array,
+    upper: Array,
+) -> tuple[Array, Array]:
+    """Cuts on the objective for each number j of fixed items.
+
+    For any prices p >= 0, (R) gives  objective <= (q + p)'b + (c - (q + p)'M) z.  Cut 0 has p = 0;
+    cut 1 + r puts on resource r the best price of the free items. The free items stand at the end
+    of their range that is best for the objective.
+    """
+    resources, items = m.shape
+    constant = np.zeros((items + 1, 1 + resources))
+    slope = np.zeros((items + 1, 1 + resources, items))
+    profit = np.zeros(items)
+    for k in range(items):
+        profit[k] = value[k] - dot(salvage, m[:, k])
+    for j in range(items + 1):
+        for cut in range(1 + resources):
+            price = salvage.copy()
+            if cut > 0:
+                price[cut - 1] += best_price(m, profit, cut - 1, j)
+            constant[j, cut] = rounding = dot(price, capacity)
+            for k in range(items):
+                gain = slope[j, cut, k] = value[k] - dot(price, m[:, k])
+                rounding += (value[k] + dot(price, magnitude[:, k])) * upper[k]
+                if k >= j:
+                    constant[j, cut] += max(gain * lower[k], gain * upper[k])
+            constant[j, cut] += ROUNDING * rounding
+    return constant, slope
+
+
+@compiled
+def bound(p: Search, cut: int, free: int, fixed: int) -> float:
+    """The cut for items `free`.. free, summed over the first `fixed` of the others."""
+    total = float(p.constant[free, cut])
+    for k in range(fixed):
+        total += p.slope[free, cut, k] * p.z[k]
+    return total
+
+
+@compiled
+def promising(p: Search, free: int) -> bool:
+    """Can the items fixed so far still reach the best objective known?"""
+    for cut in range(p.constant.shape[1]):
+        if bound(p, cut, free, free) < p.best[0]:
+            return False
+    return True
+
+
+@compiled
+def survives(p: Search, j: int) -> bool:
+    """Load item j; can scenarios of enough weight still be met, at the least load to come?"""
+    scenarios, resources, _ = p.weights.shape
+    bearable = p.w.sum() - p.need + WEIGHT_TOLERANCE
+    lost = 0.0
+    for i in range(scenarios):
+        met = True
+        for r in range(resources):
+            load = p.loads[j, i, r] + p.weights[i, r, j] * p.z[j]
+            p.loads[j + 1, i, r] = load
+            met = met and load + p.least[j + 1, i, r] <= p.capacity[r]
+        if not met:
+            lost += p.w[i]
+            if lost > bearable:
+                return False
+    return True
+
+
+@compiled
+def judge(p: Search) -> None:
+    """Evaluate a complete z exactly and keep it if it is better, or equal and smaller."""
+    items = len(p.z)
+    worth = dot(p.value, p.z)
+    objective = weight = 0.0
+    for i in range(len(p.w)):
+        reward, met = worth, True
+        for r in range(len(p.capacity)):
+            load = p.loads[items, i, r]
+            met = met and load - p.capacity[r] <= 0.0
+            reward += p.salvage[r] * (p.capacity[r] - load)
+        if met:
+            weight += p.w[i]
+        objective += p.w[i] * (reward if met else p.payment)
+    if weight >= p.need and objective >= p.best[0]:
+        if objective > p.best[0] or comes_before(p.z, p.best_z):
+            p.best[0] = objective
+            p.best_z[:] = p.z
+
+
+@compiled
+def comes_before(z: Array, other: Array) -> bool:
+    for j in range(len(z)):
+        if z[j] != other[j]:
+            return bool(z[j] < other[j])
+    return False
+
+
+@compiled
+def highest_surviving(p: Search, j: int, low: float, high: float) -> float:
+    """The highest value of item j that survives; only for an item without negative weights."""
+    while low <= high:
+        p.z[j] = np.floor((low + high) / 2.0)
+        if survives(p, j):
+            low = p.z[j] + 1.0
+        else:
+            high = p.z[j] - 1.0
+    return high
+
+
+@compiled
+def open_item(p: Search, j: int) -> None:
+    """Set the range of values to try for item j, given items 0..j-1."""
+    low, high = p.lower[j], p.upper[j]
+    for cut in range(p.constant.shape[1]):  # linear in z_j: the interval is computed, not scanned
+        missing, gain = p.best[0] - bound(p, cut, j + 1, j), p.slope[j + 1, cut, j]
+        if gain > 0.0:
+            low = max(low, np.ceil(missing / gain - 1e-6))
+        elif gain < 0.0:
+            high = min(high, np.floor(missing / gain + 1e-6))
+        elif missing > 0.0:
+            high = low - 1.0
+    if p.monotone[j]:
+        high = highest_surviving(p, j, low, high)
+    p.untried[j, 0], p.untried[j, 1] = low, high
+
+
+@compiled
+def search(p: Search) -> bool:
+    """Depth-first over all items; False if the node limit stopped it."""
+    items, j = len(p.z), 0
+    open_item(p, 0)
+    while j >= 0:
+        low, high = p.untried[j]
+        if low > high:  # every value of item j has been tried: back to the item before it
+            j -= 1
+            continue
+        if p.nodes[0] == p.limit:
+            return False
+        p.nodes[0] += 1
+        if p.upward[j]:
+            p.z[j], p.untried[j, 0] = low, low + 1.0
+        else:
+            p.z[j], p.untried[j, 1] = high, high - 1.0
+        if promising(p, j + 1) and survives(p, j):
+            if j + 1 == items:
+                judge(p)
+            else:
+                j += 1
+                open_item(p, j)
+    return True
+
+
+@compiled
+def least_loads(weights: Array, lower: Array, upper: Array) -> tuple[Array, BoolArray]:
+    """The least load that items j.. can add (less a hair for rounding), and who is monotone."""
+    scenarios, resources, items = weights.shape
+    least, monotone = np.zeros((items + 1, scenarios, resources)), np.ones(items, np.bool_)
+    for j in range(items - 1, -1, -1):
+        for i in range(scenarios):
+            for r in range(resources):
+                least[j, i, r] = least[j + 1, i, r]
+                weight = weights[i, r, j]
+                if weight < 0.0:
+                    monotone[j] = False
+                    least[j, i, r] += weight * upper[j] * (1.0 + ROUNDING)
+                else:
+                    least[j, i, r] += weight * lower[j] * (1.0 - ROUNDING)
+    return least, monotone
+
+
+@gufunc(
+    "void(f8[:,:,:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8, f8, i8,"
+    " f8[:], f8[:], i8[:], f8[:])",
+    "(s,r,d),(s),(d),(r),(r),(d),(d),(),(),()->(d),(),(),()",
+)
+def solve(
+    weights: Array,
+    w: Array,
+    value: Array,
+    capacity: Array,
+    salvage: Array,
+    lower: Array,
+    upper: Array,
+    alpha: float,
+    payment: float,
+    limit: int,
+    z: Array,
+    cost: Array,
+    status: IntArray,
+    gap: Array,
+) -> None:
+    scenarios, resources, items = weights.shape
+    need = alpha - WEIGHT_TOLERANCE
+    m, magnitude = relaxed_weights(weights, w, need)
+    constant, slope = cuts_of(m, magnitude, value, capacity, salvage, lower, upper)
+    least, monotone = least_loads(weights, lower, upper)
+    upward = slope[0, 0] <= 0.0
+    node, untried = np.zeros(items), np.zeros((items, 2))
+    loads = np.zeros((items + 1, scenarios, resources))
+    best, nodes = np.full(1, -np.inf), np.zeros(1, np.int64)
+    z[:] = lower
+    finished = search(
+        Search(
+            weights,
+            w,
+            need,
+            value,
+            capacity,
+            salvage,
+            payment,
+            lower,
+            upper,
+            constant,
+            slope,
+            least,
+            monotone,
+            upward,
+            node,
+            untried,
+            loads,
+            z,
+            best,
+            nodes,
+            limit,
+        )
+    )
+    cost[0] = 0.0 - best[0]
+    gap[0] = 0.0 if finished else constant[0].min() - best[0]
+    status[0] = LIMIT if not finished else OPTIMAL if best[0] > -np.inf else INFEASIBLE

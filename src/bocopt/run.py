@@ -1,0 +1,82 @@
+"""The loop: observe x, decide z, see xi, learn. It knows nothing about what it runs."""
+
+from collections.abc import Iterator, Mapping
+from itertools import count
+from typing import Any, NamedTuple
+
+from bocopt import arguments
+from bocopt.core import Array, BoolArray, Decision, IntArray, Policy, Problem, S, Stream
+from bocopt.losses import clairvoyant
+
+
+class Stage(NamedTuple):
+    """Everything that one stage showed, with the leading axes of the seeds."""
+
+    t: int
+    x: Array  # (k)
+    decision: Decision
+    xi: Array  # (m)
+    cost: Array  # () what was paid
+    feasible: BoolArray  # ()
+    hindsight: Array  # () the least cost, had xi been known
+    solvable: BoolArray  # () whether any decision would have been feasible
+    info: Mapping[str, Array]  # what the policy learned about the stage
+
+
+def play(
+    policy: Policy[S], problem: Problem, state: S, t: int, x: Array, xi: Array
+) -> tuple[Stage, S]:
+    """One stage. The policy decides before it is shown xi."""
+    x = arguments.array("play", "x", x, (problem.dims.x,))
+    xi = arguments.array("play", "xi", xi, (problem.dims.xi,))
+    decision = policy.decide(state, t, x)
+    z, best = decision.solution.z, clairvoyant(problem, x, xi)
+    after = policy.learn(state, t, x, decision, xi)
+    stage = Stage(
+        t=t,
+        x=x,
+        decision=decision,
+        xi=xi,
+        cost=problem.cost(x, z, xi),
+        feasible=problem.violation(x, z, xi) <= 0,
+        hindsight=problem.cost(x, best, xi),
+        solvable=problem.violation(x, best, xi) <= 0,
+        info=after.info._asdict(),
+    )
+    return stage, after
+
+
+def run(
+    policy: Policy[S],
+    problem: Problem,
+    stream: Stream,
+    *,
+    seeds: Any = 0,
+    horizon: int | None = None,
+) -> Iterator[Stage]:
+    """Play stage after stage; `seeds` is one number (one trial) or many (a leading axis).
+
+    Without a horizon it goes on as long as the stream does.
+    """
+    seeds = arguments.seeds_of("run", seeds)
+    if horizon is not None:
+        arguments.integer("run", "horizon", horizon, "[1, inf)")
+    return _stages(policy, problem, stream, seeds, horizon)
+
+
+def _stages(
+    policy: Policy[S], problem: Problem, stream: Stream, seeds: IntArray, horizon: int | None
+) -> Iterator[Stage]:
+    state = policy.init(seeds)
+    outcomes = stream.stages(seeds)
+    for t in count() if horizon is None else range(horizon):
+        try:
+            x, xi = next(outcomes)
+        except StopIteration:
+            if t == 0 or horizon is not None:
+                raise ValueError(
+                    f"The stream ended after {t} stages; {horizon or 'at least one'} wanted."
+                ) from None
+            return
+        stage, state = play(policy, problem, state, t, x, xi)
+        yield stage

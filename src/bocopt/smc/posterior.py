@@ -1,0 +1,85 @@
+"""The Gibbs posterior, stage by stage."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from bocopt import arguments, noise
+from bocopt.core import Array, BoolArray, IntArray, Loss, Prior
+from bocopt.smc.moves import Cloud, LiuWest, Move
+from bocopt.smc.weights import effective_size, gibbs_update, uniform
+
+
+class BeliefInfo(NamedTuple):
+    """What the last stage showed about the belief; NaN before the first."""
+
+    ess: Array  # () effective sample size after the update, before any move
+    mean_loss: Array  # () E_pi loss: what one draw from the belief would have lost
+    mix_loss: Array  # () -(1/lam) log E_pi exp(-lam loss)
+    rejuvenated: BoolArray  # ()
+    acceptance: Array  # () of the move; NaN where there was none
+
+
+class Particles(NamedTuple):
+    """A belief: weighted parameters."""
+
+    seeds: IntArray  # ()
+    theta: Array  # (N, p)
+    log_w: Array  # (N) normalised
+    info: BeliefInfo
+
+
+@dataclass(frozen=True, kw_only=True)
+class GibbsPosterior:
+    """pi_{t+1}(theta) ~ exp(-lam l(theta, d_t)) pi_t(theta), held by N weighted particles.
+
+    Each stage reweights; when the effective sample size falls to `threshold` N or below, `move`
+    renews the particles and the weights start again at 1/N.
+
+    Reference: Algorithm 1 of the paper; Bissiri, Holmes, Walker (2016), A general framework for
+    updating belief distributions.
+    """
+
+    prior: Prior
+    loss: Loss
+    lam: float
+    size: int = 20
+    threshold: float = 0.5
+    move: Move = field(default_factory=LiuWest)
+
+    def __post_init__(self) -> None:
+        arguments.number("GibbsPosterior", "lam", self.lam, "(0, inf)")
+        arguments.integer("GibbsPosterior", "size", self.size, "[1, inf)")
+        arguments.number("GibbsPosterior", "threshold", self.threshold, "[0, 1]")
+
+    def init(self, seeds: IntArray) -> Particles:
+        theta = self.prior.sample(noise.normal(seeds, 0, "prior", (self.size, self.prior.dim)))
+        nan = np.full(seeds.shape, np.nan)
+        info = BeliefInfo(nan, nan, nan, np.zeros(seeds.shape, bool), nan)
+        return Particles(seeds, theta, uniform(seeds.shape, self.size), info)
+
+    def step(self, belief: Particles, t: int, x: Array, xi: Array) -> Particles:
+        seeds, theta = belief.seeds, belief.theta
+        x = np.broadcast_to(x, (*seeds.shape, x.shape[-1]))
+        xi = np.broadcast_to(xi, (*seeds.shape, xi.shape[-1]))
+        u = noise.normal(seeds, t, "loss", (self.loss.dim_noise,))
+        loss = self.loss(theta, x[..., None, :], xi[..., None, :], u[..., None, :])
+        update = gibbs_update(belief.log_w, loss, self.lam)
+        ess = effective_size(update.log_w)
+        low = ess <= self.threshold * self.size
+        log_w, acceptance = update.log_w, np.full(seeds.shape, np.nan)
+        if low.any():  # gather the trials in need and leave the others alone
+            theta, log_w = theta.copy(), log_w.copy()
+            cloud = Cloud(
+                seeds[low], theta[low], loss[low], np.exp(belief.log_w[low]), np.exp(log_w[low])
+            )
+            stage = x[low][:, None, :], xi[low][:, None, :], u[low][:, None, :]
+            moved = self.move(cloud, t, self.lam, lambda theta: self.loss(theta, *stage))
+            theta[low], log_w[low], acceptance[low] = (
+                moved.theta,
+                -np.log(self.size),
+                moved.acceptance,
+            )
+        info = BeliefInfo(ess, update.mean_loss, update.mix_loss, low, acceptance)
+        return Particles(seeds, theta, log_w, info)

@@ -1,0 +1,43 @@
+"""Gibbs weights in log space. log_w (N) is always normalised."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bocopt.core import Array
+
+
+class Update(NamedTuple):
+    """What one stage's losses do to the weights."""
+
+    log_w: Array  # (N)
+    mean_loss: Array  # () E_pi loss, under the weights before the update
+    mix_loss: Array  # () -(1/lam) log E_pi exp(-lam loss), likewise; never above mean_loss
+
+
+def uniform(lead: tuple[int, ...], size: int) -> Array:
+    return np.full((*lead, size), -np.log(size))
+
+
+def gibbs_update(log_w: Array, loss: Array, lam: float) -> Update:
+    """w~_i = w_i exp(-lam loss_i), normalised (E5: by the sum of the w~, not of the w).
+
+    >>> update = gibbs_update(uniform((), 2), np.array([0.0, np.log(3.0)]), lam=1.0)
+    >>> np.exp(update.log_w).round(12)
+    array([0.75, 0.25])
+    """
+    joint = log_w - lam * loss
+    top = joint.max(axis=-1, keepdims=True)
+    log_total = top + np.log(np.exp(joint - top).sum(axis=-1, keepdims=True))
+    mean_loss = (np.exp(log_w) * loss).sum(axis=-1)
+    return Update(joint - log_total, mean_loss, -log_total[..., 0] / lam)
+
+
+def effective_size(log_w: Array) -> Array:
+    """1 / sum w_i^2, between 1 and N.
+
+    >>> float(effective_size(uniform((), 4)))
+    4.0
+    """
+    size: Array = 1.0 / np.exp(2.0 * log_w).sum(axis=-1)
+    return size

@@ -1,0 +1,114 @@
+"""Streams of (context, outcome): the paper's process, and replay of arrays."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bocopt import arguments, noise
+from bocopt.core import Array, IntArray
+
+_PHI1 = np.array([[0.5, -0.9, 0.0], [1.1, -0.7, 0.0], [0.0, 0.0, 0.5]])
+_PHI2 = np.array([[0.0, -0.5, 0.0], [-0.5, 0.0, 0.0], [0.0, 0.0, 0.0]])
+_THETA1 = np.array([[0.4, 0.8, 0.0], [-1.1, -0.3, 0.0], [0.0, 0.0, 0.0]])
+_THETA2 = np.array([[0.0, -0.8, 0.0], [-1.1, 0.0, 0.0], [0.0, 0.0, 0.0]])
+_SIGMA_U = np.array([[1.0, 0.5, 0.0], [0.5, 1.2, 0.5], [0.0, 0.5, 0.8]])
+_G = 2.5 * np.tile([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]], (4, 1))
+_B = 7.5 * np.array(
+    [[0, -1, -1], [-1, 0, -1], [-1, -1, 0], [0, -1, 1], [-1, 0, 1], [-1, 1, 0],
+     [0, 1, -1], [1, 0, -1], [1, -1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]]
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PaperStream:
+    """The paper's ARMA(2,2) context x (3) and its heteroscedastic outcome xi (12).
+
+        x_t  = u_t + Phi1 x_{t-1} + Phi2 x_{t-2} + Theta1 u_{t-1} + Theta2 u_{t-2}
+        xi~  = G (x_t + delta_t / 4) + (B x_t) * eps_t
+        xi   = max(-100, xi~) / 100 + offset
+
+    with u ~ N(0, Sigma_U) and delta, eps standard normal. The print has offset 2, with which its
+    own table is impossible (E1). It does not say how the process starts: here from zero, with
+    `run_in` stages thrown away.
+
+    >>> x, xi = next(PaperStream().stages(np.arange(5)))
+    >>> x.shape, xi.shape
+    ((5, 3), (5, 12))
+    """
+
+    offset: float = 1.0
+    run_in: int = 100
+
+    def __post_init__(self) -> None:
+        arguments.number("PaperStream", "offset", self.offset, "(-inf, inf)")
+        arguments.integer("PaperStream", "run_in", self.run_in, "[0, inf)")
+
+    @property
+    def dim_noise(self) -> int:
+        return 3 + 12
+
+    def stages(self, seeds: IntArray) -> Iterator[tuple[Array, Array]]:
+        """Endless."""
+        x1 = x2 = u1 = u2 = np.zeros((*seeds.shape, 3))
+        factor = np.linalg.cholesky(_SIGMA_U)
+        t = 0
+        while True:
+            u = _times(factor, noise.normal(seeds, t, "stream.innovation", (3,)))
+            x = (
+                u
+                + _times(_PHI1, x1)
+                + _times(_PHI2, x2)
+                + _times(_THETA1, u1)
+                + _times(_THETA2, u2)
+            )
+            if t >= self.run_in:
+                yield x, self.sample_given(x, noise.normal(seeds, t, "stream.outcome", (15,)))
+            x1, x2, u1, u2 = x, x1, u, u1
+            t += 1
+
+    def sample_given(self, x: Array, u: Array) -> Array:
+        """(3), (15) -> (12): the law of xi given x, with u = (delta, eps)."""
+        raw = _times(_G, x + u[..., :3] / 4) + _times(_B, x) * u[..., 3:]
+        return np.maximum(-100.0, raw) / 100 + self.offset
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """Recorded contexts (T, k) and outcomes (T, m), once for all trials or one series per trial.
+
+    >>> replay = Replay(x=[[0.0], [1.0]], xi=[[5.0], [6.0]])
+    >>> [float(xi[0]) for x, xi in replay.stages(np.array(0))]
+    [5.0, 6.0]
+    """
+
+    x: ArrayLike
+    xi: ArrayLike
+
+    def __post_init__(self) -> None:
+        stages = self._arrays[0].shape[-2], self._arrays[1].shape[-2]
+        if stages[0] != stages[1]:
+            raise arguments.wrong("Replay", "xi", f"{stages[0]} stages long, as x is", stages[1])
+
+    def stages(self, seeds: IntArray) -> Iterator[tuple[Array, Array]]:
+        """As many as were recorded."""
+        x, xi = (
+            np.broadcast_to(series, (*seeds.shape, *series.shape[-2:])) for series in self._arrays
+        )
+        for t in range(x.shape[-2]):
+            yield x[..., t, :], xi[..., t, :]
+
+    @cached_property
+    def _arrays(self) -> tuple[Array, Array]:
+        return (
+            arguments.array("Replay", "x", self.x, (None, None)),
+            arguments.array("Replay", "xi", self.xi, (None, None)),
+        )
+
+
+def _times(matrix: Array, x: Array) -> Array:
+    """The product with each x alone: the same bits whatever the leading axes are."""
+    product: Array = np.matmul(matrix, x[..., None])[..., 0]
+    return product

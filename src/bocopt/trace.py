@@ -1,0 +1,138 @@
+"""The record of a run: arrays with a stage axis, CSV, and summaries over trials."""
+
+import csv
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from bocopt.core import Array, BoolArray, IntArray, Sense
+from bocopt.run import Stage
+
+
+class Spread(NamedTuple):
+    """Mean and standard deviation (ddof 1) over trials; NaN where there are too few."""
+
+    mean: float
+    sd: float
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """Leading axes are those of the seeds; the stage axis T follows them."""
+
+    sense: Sense
+    x: Array  # (T, k)
+    z: Array  # (T, d)
+    xi: Array  # (T, m)
+    cost: Array  # (T)
+    feasible: BoolArray  # (T)
+    hindsight: Array  # (T) the least cost, had xi been known
+    solvable: BoolArray  # (T) whether any decision would have been feasible
+    value: Array  # (T) the cost that the program promised
+    status: IntArray  # (T)
+    info: Mapping[str, Array]  # (T) each
+
+    @property
+    def horizon(self) -> int:
+        return int(self.cost.shape[-1])
+
+    @property
+    def reward(self) -> Array:
+        """(T) minus the cost."""
+        return -self.cost
+
+    @property
+    def regret(self) -> Array:
+        """(T) what was paid above the hindsight optimum."""
+        return self.cost - self.hindsight
+
+    @property
+    def rejuvenations(self) -> Array:
+        """() how often the belief's particles were renewed."""
+        total: Array = self.info["rejuvenated"].sum(axis=-1)
+        return total
+
+    def arrays(self) -> dict[str, Array]:
+        """All per-stage numbers by name, each (T): what the CSV holds."""
+        return {
+            self.sense.value: self.sense.sign * self.cost,
+            "feasible": self.feasible.astype(np.float64),
+            "hindsight": self.sense.sign * self.hindsight,
+            "regret": self.regret,
+            **{f"z{j}": self.z[..., j] for j in range(self.z.shape[-1])},
+            "status": self.status.astype(np.float64),
+            **{name: values.astype(np.float64) for name, values in self.info.items()},
+        }
+
+    def to_csv(self, path: str | Path) -> None:
+        """One row per trial and stage; an empty cell where a number does not exist."""
+        columns = {name: a.reshape(-1, self.horizon) for name, a in self.arrays().items()}
+        trials = next(iter(columns.values())).shape[0]
+        with open(path, "w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["trial", "stage", *columns])
+            for trial in range(trials):
+                for t in range(self.horizon):
+                    cells = (column[trial, t] for column in columns.values())
+                    writer.writerow(
+                        [trial, t, *("" if np.isnan(c) else repr(float(c)) for c in cells)]
+                    )
+
+    def averages(self) -> dict[str, Array]:
+        """() each, per trial: time averages over all stages and over the last half of them."""
+        return _averages(self.sense, self.cost, self.feasible)
+
+    def hindsight_averages(self) -> dict[str, Array]:
+        """The same for the clairvoyant, who is feasible wherever anything is."""
+        return _averages(self.sense, self.hindsight, self.solvable)
+
+    def summary(self) -> dict[str, Spread]:
+        """The averages, with their spread over trials."""
+        return {name: spread(values) for name, values in self.averages().items()}
+
+
+def record(stages: Iterable[Stage], sense: Sense) -> Trace:
+    """Run to the end and stack what was seen."""
+    seen = list(stages)
+
+    def stack(parts: Iterable[Array], core: int = 0) -> Array:
+        return np.stack(list(parts), axis=-1 - core)
+
+    return Trace(
+        sense=sense,
+        x=stack((s.x for s in seen), 1),
+        z=stack((s.decision.solution.z for s in seen), 1),
+        xi=stack((s.xi for s in seen), 1),
+        cost=stack(s.cost for s in seen),
+        feasible=np.stack([s.feasible for s in seen], axis=-1),
+        hindsight=stack(s.hindsight for s in seen),
+        solvable=np.stack([s.solvable for s in seen], axis=-1),
+        value=stack(s.decision.solution.value for s in seen),
+        status=np.stack([s.decision.solution.status for s in seen], axis=-1),
+        info={name: stack(s.info[name] for s in seen) for name in seen[0].info},
+    )
+
+
+def spread(values: Array) -> Spread:
+    """Mean and spread over trials of one number per trial.
+
+    >>> spread(np.array([1.0, 3.0])).mean
+    2.0
+    """
+    flat = np.ravel(values)
+    sd = float(flat.std(ddof=1)) if flat.size > 1 else float("nan")
+    return Spread(float(flat.mean()), sd)
+
+
+def _averages(sense: Sense, cost: Array, feasible: BoolArray) -> dict[str, Array]:
+    horizon = cost.shape[-1]
+    shown = {sense.value: sense.sign * cost, "feasibility": feasible.astype(np.float64)}
+    averages = {}
+    for name, values in shown.items():
+        averages[name] = values.mean(axis=-1)
+        if horizon > 1:
+            averages[f"{name}_last"] = values[..., horizon - horizon // 2 :].mean(axis=-1)
+    return averages
