@@ -50,9 +50,10 @@ class LiuWest:
     stands for pi_t and the ratio adds d_t once. Either way the density is that of the particles:
     it widens nothing that they have lost.
 
-    The normal is drawn as sqrt(1 - a^2) sum_j e_j sqrt(v_j) (theta_j - mean), so a singular Sigma
-    (fewer particles than parameters, E8) needs no factorisation. In corrected mode `diagonal` in
-    (0, 1] blends in diag(Sigma), which lets proposals leave the particles' affine hull.
+    The normal is drawn through R of the QR factors of the rows sqrt(v_i) (theta_i - mean), for
+    which R'R = Sigma: a singular Sigma (fewer particles than parameters, E8) does no harm. In
+    corrected mode `diagonal` in (0, 1] blends in diag(Sigma), which lets proposals leave the
+    particles' affine hull.
 
     Reference: Liu, West (2001), Combined parameter and state estimation in simulation-based
     filtering.
@@ -99,13 +100,13 @@ class LiuWest:
         size, dim = cloud.theta.shape[-2:]
         a, many = self.shrinkage, self.steps * size
         mean = np.matmul(v[..., None, :], cloud.theta)  # (1, p)
-        spread = np.sqrt(v)[..., None] * (cloud.theta - mean)  # (N, p), spread' spread = Sigma
+        factor = np.linalg.qr(np.sqrt(v)[..., None] * (cloud.theta - mean), mode="r")
         pick = multinomial(v, noise.uniform(cloud.seeds, t, "liu-west.pick", (many,)))
         centre = np.take_along_axis(cloud.theta, pick[..., None], axis=-2)
-        e = noise.normal(cloud.seeds, t, "liu-west.kernel", (many, size))
-        kick = np.matmul(e, spread)
+        e = noise.normal(cloud.seeds, t, "liu-west.kernel", (many, factor.shape[-2]))
+        kick = np.matmul(e, factor)
         if self.diagonal:  # E8
-            sd = np.sqrt((spread**2).sum(axis=-2, keepdims=True))
+            sd = np.sqrt((factor**2).sum(axis=-2, keepdims=True))
             wide = noise.normal(cloud.seeds, t, "liu-west.diagonal", (many, dim))
             kick = np.sqrt(1 - self.diagonal) * kick + np.sqrt(self.diagonal) * sd * wide
         proposals: Array = a * centre + (1 - a) * mean + np.sqrt(1 - a * a) * kick

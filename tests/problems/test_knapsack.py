@@ -1,0 +1,168 @@
+"""The problem around the kernels: leading axes, the judge, limits, an independent solver."""
+
+import numpy as np
+import pytest
+from instances import KINDS, random_instance
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from bocopt import Knapsack, Status
+from bocopt.core import Array
+
+NO_CONTEXT = np.zeros(0)
+PAPER = Knapsack(value=[12.0] * 4, capacity=[8.0] * 3, salvage=[3.0] * 3)
+
+
+def test_leading_axes_are_free() -> None:
+    rng = np.random.default_rng(3)
+    scenarios = rng.uniform(0.2, 2, (2, 3, 5, 12))
+    w = rng.dirichlet(np.ones(5), 3)
+    batch = PAPER.solve(np.zeros((2, 1, 7)), scenarios, w)
+    assert batch.z.shape == (2, 3, 4)
+    for i in range(2):
+        for j in range(3):
+            alone = PAPER.solve(np.zeros(7), scenarios[i, j], w[j])
+            assert (alone.z == batch.z[i, j]).all()
+            assert alone.value == batch.value[i, j]
+
+
+def test_context_axes_reach_the_answer() -> None:
+    solution = PAPER.solve(np.zeros((5, 3)), np.ones((1, 12)), np.ones(1))
+    assert solution.z.shape == (5, 4)
+    assert solution.status.shape == (5,)
+    assert PAPER.cost(np.zeros((5, 3)), np.ones(4), np.ones(12)).shape == (5,)
+    assert PAPER.violation(np.zeros((5, 3)), np.ones(4), np.ones(12)).shape == (5,)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_value_and_status_agree_with_the_judge(kind: str) -> None:
+    rng = np.random.default_rng([4, KINDS.index(kind)])
+    for _ in range(50):
+        problem, scenarios, w = random_instance(rng, kind, most_points=500)
+        solution = problem.solve(NO_CONTEXT, scenarios, w)
+        if solution.status == Status.INFEASIBLE:
+            assert solution.value == np.inf
+            assert (solution.z == np.asarray(problem.lower)).all()
+            continue
+        met = problem.violation(NO_CONTEXT, solution.z, scenarios) <= 0
+        assert w[met].sum() >= problem.alpha - 2e-12
+        paid = 0.0
+        for cost, weight in zip(problem.cost(NO_CONTEXT, solution.z, scenarios), w, strict=True):
+            paid += weight * cost
+        assert solution.value == paid
+
+
+def test_infeasible_decision_pays() -> None:
+    problem = Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0], infeasible_reward=-7.0)
+    assert problem.cost(NO_CONTEXT, np.array([9.0]), np.array([1.0])) == 7.0
+    assert problem.violation(NO_CONTEXT, np.array([9.0]), np.array([1.0])) == 1.0
+    assert problem.cost(NO_CONTEXT, np.array([8.0]), np.array([1.0])) == -96.0
+
+
+def test_one_scenario_and_chance_constraint_share_a_method() -> None:
+    xi = np.array([[1.0, 1.1, 0.9, 1.2] * 3])
+    alone = PAPER.solve(NO_CONTEXT, xi, np.ones(1))
+    many = PAPER.solve(NO_CONTEXT, np.repeat(xi, 20, axis=0), np.full(20, 0.05))
+    assert (alone.z == many.z).all()
+
+
+def test_eighteen_of_twenty_scenarios_meet_nine_tenths() -> None:
+    """18 times 1/20 is .9 - 4e-16 in float64: the tolerance of the chance constraint."""
+    problem = Knapsack(value=[12.0], capacity=[8.0], salvage=[0.0], upper=8)
+    scenarios = np.array([[1.0]] * 18 + [[100.0]] * 2)
+    assert problem.solve(NO_CONTEXT, scenarios, np.full(20, 0.05)).z == 8
+
+
+def test_node_limit_gives_best_found_and_a_true_gap() -> None:
+    rng = np.random.default_rng(5)
+    xi = rng.uniform(0.1, 0.3, (40, 1, 12))
+    exact = PAPER.solve(NO_CONTEXT, xi, np.ones(1))
+    for limit in (1, 5, 40, 200):
+        limited = Knapsack(
+            value=PAPER.value, capacity=PAPER.capacity, salvage=PAPER.salvage, node_limit=limit
+        ).solve(NO_CONTEXT, xi, np.ones(1))
+        stopped = limited.status == Status.LIMIT
+        assert (limited.value >= exact.value)[stopped].all()
+        nothing_found = np.isinf(limited.value)
+        assert (np.isinf(limited.gap) == nothing_found).all()
+        bounded = stopped & ~nothing_found
+        least = limited.value[bounded] - limited.gap[bounded]
+        assert (least <= exact.value[bounded] + 1e-9).all()
+        assert (limited.value == exact.value)[~stopped].all()
+        assert stopped.any()
+
+
+def test_equals_highs_on_large_boxes() -> None:
+    """Weights over six orders of magnitude, boxes too large for brute force."""
+    rng = np.random.default_rng(6)
+    compared = 0
+    for _ in range(60):
+        a = 10.0 ** rng.uniform(-3, 3, (3, 4))
+        ours = PAPER.solve(NO_CONTEXT, a.reshape(1, 12), np.ones(1))
+        value, capacity, salvage = (
+            np.asarray(v) for v in (PAPER.value, PAPER.capacity, PAPER.salvage)
+        )
+        theirs = milp(
+            -(value - salvage @ a),
+            integrality=np.ones(4),
+            bounds=Bounds(0, 1000),
+            constraints=LinearConstraint(a, ub=capacity),
+            options={"mip_rel_gap": 0.0},
+        )
+        z = np.round(theirs.x)
+        # HiGHS accepts violations up to its tolerance: only what the judge accepts is compared.
+        if PAPER.violation(NO_CONTEXT, z, a.reshape(12)) <= 0:
+            compared += 1
+            cost = PAPER.cost(NO_CONTEXT, z, a.reshape(12))
+            assert ours.value == pytest.approx(cost, rel=1e-9)
+        assert PAPER.violation(NO_CONTEXT, ours.z, a.reshape(12)) <= 0
+    assert compared > 50
+
+
+def test_chance_constrained_program_equals_highs() -> None:
+    """Against a big-M program with V <= c'z in place (E4), per-scenario M and a box."""
+    rng = np.random.default_rng(7)
+    problem = Knapsack(value=[12.0] * 3, capacity=[8.0] * 2, salvage=[3.0] * 2, upper=20, alpha=0.7)
+    for _ in range(12):
+        a, w = rng.uniform(0.3, 2.5, (6, 2, 3)), rng.dirichlet(np.ones(6))
+        ours = problem.solve(NO_CONTEXT, a.reshape(6, 6), w)
+        assert float(-ours.value) == pytest.approx(_big_m(problem, a, w), abs=1e-5)
+
+
+def _big_m(
+    problem: Knapsack,
+    a: Array,
+    w: Array,
+) -> float:
+    """Variables z (d), u (s) met, y (s) <= reward if met, 0 otherwise."""
+    scenarios, resources, items = a.shape
+    value, capacity, salvage = (
+        np.asarray(v) for v in (problem.value, problem.capacity, problem.salvage)
+    )
+    top = value.sum() * 20 + salvage @ capacity
+    rows, upper = [], []
+    for i in range(scenarios):
+        for r in range(resources):
+            big = 20 * a[i, r].sum()
+            rows.append(
+                np.concatenate([a[i, r], big * (np.arange(scenarios) == i), np.zeros(scenarios)])
+            )
+            upper.append(capacity[r] + big)  # A_i z <= b + M (1 - u_i)
+        one = (np.arange(scenarios) == i).astype(float)
+        profit = value - salvage @ a[i]
+        low = min(0.0, 20 * np.minimum(profit, 0).sum() + salvage @ capacity)
+        rows.append(np.concatenate([-profit, -low * one, one]))
+        upper.append(salvage @ capacity - low)  # y_i <= reward_i - low (1 - u_i)
+        rows.append(np.concatenate([np.zeros(items), -top * one, one]))
+        upper.append(0.0)  # y_i <= top u_i
+    rows.append(np.concatenate([np.zeros(items), -w, np.zeros(scenarios)]))
+    upper.append(-problem.alpha)
+    result = milp(
+        np.concatenate([np.zeros(items + scenarios), -w]),
+        integrality=np.concatenate([np.ones(items + scenarios), np.zeros(scenarios)]),
+        bounds=Bounds(
+            0, np.concatenate([np.full(items, 20), np.ones(scenarios), np.full(scenarios, top)])
+        ),
+        constraints=LinearConstraint(np.array(rows), ub=np.array(upper)),
+        options={"mip_rel_gap": 0.0},
+    )
+    return float(-result.fun)

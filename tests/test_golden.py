@@ -1,0 +1,43 @@
+"""Golden traces: the numbers of each policy do not change unless we mean them to.
+
+Regenerate, after a change that is meant, with `python tests/test_golden.py`.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cases import CASES, parts
+
+from bocopt import record, run
+
+HORIZON = {"paper": 40, "hot": 200, "hot-corrected": 200}
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def trace_of(setting: str, name: str) -> dict[str, list[float]]:
+    policy, problem, stream = parts(setting, name)
+    trace = record(
+        run(policy, problem, stream, seeds=0, horizon=HORIZON[setting]), problem.sense
+    )
+    shown = ("reward", "regret", "ess", "mean_loss", "mix_loss", "rejuvenated", "squared_error")
+    arrays = trace.arrays()
+    return {n: [float(f"{v:.12g}") for v in arrays[n]] for n in shown if n in arrays}
+
+
+@pytest.mark.parametrize(("setting", "name"), CASES)
+def test_trace_is_the_golden_one(setting: str, name: str) -> None:
+    golden = json.loads((GOLDEN / f"{setting}.json").read_text())[name]
+    trace = trace_of(setting, name)
+    assert list(trace) == list(golden)
+    for column, values in trace.items():
+        assert np.array(values) == pytest.approx(np.array(golden[column]), rel=1e-9, nan_ok=True)
+    if setting != "paper":
+        assert sum(golden["rejuvenated"]) >= 10
+
+
+if __name__ == "__main__":
+    for setting in {setting for setting, _ in CASES}:
+        traces = {name: trace_of(s, name) for s, name in CASES if s == setting}
+        (GOLDEN / f"{setting}.json").write_text(json.dumps(traces).replace("]", "]\n") + "\n")

@@ -1,0 +1,28 @@
+"""The append-only buffer: amortised growth, and branches that do not see each other."""
+
+import numpy as np
+
+from bocopt.history import empty
+
+
+def test_appending_keeps_order_over_many_growths() -> None:
+    history = empty((2,), 3)
+    for t in range(100):
+        history = history.append(np.full((2, 3), float(t)))
+    assert history.rows.shape == (2, 100, 3)
+    assert (history.rows[1, :, 2] == np.arange(100)).all()
+
+
+def test_the_newest_state_appends_in_place() -> None:
+    history = empty((), 1).append(np.zeros(1))
+    assert history.append(np.ones(1)).buffer is history.buffer
+
+
+def test_a_branch_copies() -> None:
+    trunk = empty((), 1).append(np.zeros(1))
+    left = trunk.append(np.ones(1))
+    right = trunk.append(np.full(1, 2.0)).append(np.full(1, 3.0))
+    left = left.append(np.full(1, 4.0))
+    assert trunk.rows.ravel().tolist() == [0]
+    assert left.rows.ravel().tolist() == [0, 1, 4]
+    assert right.rows.ravel().tolist() == [0, 2, 3]
