@@ -86,7 +86,9 @@ def main() -> None:
         )
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / "oracle.md").write_text("\n".join(lines) + "\n")
-    (RESULTS / "oracle.json").write_text(json.dumps({"settings": head, "rows": rows}, indent=2) + "\n")
+    (RESULTS / "oracle.json").write_text(
+        json.dumps({"settings": head, "rows": rows}, indent=2) + "\n"
+    )
     print("\n".join(lines))
 
 

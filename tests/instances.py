@@ -79,7 +79,8 @@ def _scenario_weights(rng: np.random.Generator, size: int) -> Array:
     w = rng.dirichlet(np.full(size, 0.7))
     if size > 1 and rng.random() < 0.4:
         w[rng.integers(size)] = 0.0
-    return w / w.sum()
+    normalised: Array = w / w.sum()
+    return normalised
 
 
 def _widths(rng: np.random.Generator, items: int, most_points: int) -> Any:
@@ -90,9 +91,7 @@ def _widths(rng: np.random.Generator, items: int, most_points: int) -> Any:
 
 def points(instance: Instance) -> int:
     p = instance.problem
-    return int(
-        np.prod([high - low + 1 for low, high in _box(p)])
-    )
+    return int(np.prod([high - low + 1 for low, high in _box(p)]))
 
 
 def brute_force(instance: Instance) -> Solution:
@@ -129,4 +128,3 @@ def _in_order(coefficients: Array, z: Array) -> Array:
     for j, coefficient in enumerate(coefficients):
         total = total + coefficient * z[:, j]
     return total
-

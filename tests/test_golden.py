@@ -8,22 +8,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cases import CASES, parts
+from cases import CASES, HORIZON, parts
 
 from bocopt import record, run
 
-HORIZON = {"paper": 40, "hot": 200, "hot-corrected": 200}
 GOLDEN = Path(__file__).parent / "golden"
 
 
 def trace_of(setting: str, name: str) -> dict[str, list[float]]:
+    """Running sums, thinned to forty points: every stage counts."""
     policy, problem, stream = parts(setting, name)
-    trace = record(
-        run(policy, problem, stream, seeds=0, horizon=HORIZON[setting]), problem.sense
-    )
-    shown = ("reward", "regret", "ess", "mean_loss", "mix_loss", "rejuvenated", "squared_error")
+    trace = record(run(policy, problem, stream, seeds=0, horizon=HORIZON[setting]), problem.sense)
+    shown = ("reward", "ess", "mean_loss", "rejuvenated", "squared_error")
     arrays = trace.arrays()
-    return {n: [float(f"{v:.12g}") for v in arrays[n]] for n in shown if n in arrays}
+    sums = {n: np.cumsum(arrays[n])[:: -(HORIZON[setting] // 40)] for n in shown if n in arrays}
+    return {n: [float(f"{v:.10g}") for v in values[::-1]] for n, values in sums.items()}
 
 
 @pytest.mark.parametrize(("setting", "name"), CASES)
@@ -32,9 +31,9 @@ def test_trace_is_the_golden_one(setting: str, name: str) -> None:
     trace = trace_of(setting, name)
     assert list(trace) == list(golden)
     for column, values in trace.items():
-        assert np.array(values) == pytest.approx(np.array(golden[column]), rel=1e-9, nan_ok=True)
+        assert np.array(values) == pytest.approx(np.array(golden[column]), rel=1e-8, nan_ok=True)
     if setting != "paper":
-        assert sum(golden["rejuvenated"]) >= 10
+        assert golden["rejuvenated"][-1] >= 10
 
 
 if __name__ == "__main__":

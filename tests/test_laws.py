@@ -48,7 +48,7 @@ def test_restored_equals_uninterrupted(setting: str, name: str) -> None:
 
 @every_case
 def test_decide_and_learn_are_pure(setting: str, name: str) -> None:
-    policy, problem, stream = parts(setting, name)
+    policy, _, stream = parts(setting, name)
     seeds = np.array(SEEDS)
     state = policy.init(seeds)
     for t, (x, xi) in enumerate(islice(stream.stages(seeds), 20)):

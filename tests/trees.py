@@ -32,4 +32,6 @@ def through_a_file(state: Any) -> Any:
 
 def same_bits(left: Any, right: Any) -> bool:
     pairs = zip(leaves(left), leaves(right), strict=True)
-    return all(a.shape == b.shape and np.array_equal(a, b, equal_nan=a.dtype.kind == "f") for a, b in pairs)
+    return all(
+        a.shape == b.shape and np.array_equal(a, b, equal_nan=a.dtype.kind == "f") for a, b in pairs
+    )

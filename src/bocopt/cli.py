@@ -50,7 +50,9 @@ def table1(
     horizon: Annotated[int, typer.Option(min=1, help="Stages in each trial.")] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="Trial i has seed SEED + i.")] = 0,
     jobs: Annotated[str, typer.Option(help="Worker processes, or 'auto' for all cores.")] = "auto",
-    out: Annotated[Path, typer.Option(help="Where table1.json and run.json go.")] = Path("results"),
+    out: Annotated[
+        Path, typer.Option(help="Folder for table1.json, table1.md and run.json.")
+    ] = Path("results"),
 ) -> None:
     """Table 1: the paper's four policies and the honest baselines."""
     workers = _workers(jobs)
@@ -77,11 +79,11 @@ def table1(
             lambda task: progress.advance(bar, len(task.seeds) * horizon),
         )
     seconds = time.perf_counter() - started
-    _write(out / "table1.json", result)
-    _write(out / "run.json", {"seconds": round(seconds, 1), "jobs": workers, **_versions()})
-    labels = {"Constant": f"Constant {settings.constant}, tuned in hindsight"}
-    console.print(tables.beside_print(result, paper.PRINTED, labels))
-    console.print(f"{seconds:.1f} s; results in {out / 'table1.json'} and {out / 'run.json'}")
+    _write(out / "table1.json", _json(result))
+    _write(out / "table1.md", tables.markdown(result, paper.PRINTED))
+    _write(out / "run.json", _json({"seconds": round(seconds, 1), "jobs": workers, **_versions()}))
+    console.print(tables.terminal(result, paper.PRINTED))
+    console.print(f"{seconds:.1f} s; results in {out}: table1.json, table1.md, run.json")
 
 
 def _workers(jobs: str) -> int:
@@ -134,5 +136,9 @@ def _versions() -> dict[str, str]:
     return {"python": python_version(), **{n: version(n) for n in ("bocopt", "numpy", "numba")}}
 
 
-def _write(path: Path, content: object) -> None:
-    path.write_text(json.dumps(content, indent=2) + "\n")
+def _json(content: object) -> str:
+    return json.dumps(content, indent=2) + "\n"
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")

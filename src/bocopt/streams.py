@@ -94,6 +94,10 @@ class Replay:
 
     def stages(self, seeds: IntArray) -> Iterator[tuple[Array, Array]]:
         """As many as were recorded."""
+        for name, series in zip(("x", "xi"), self._arrays, strict=True):
+            if series.ndim > 2 and series.shape[:-2] != seeds.shape:
+                expected = f"one series, or one for each of the {seeds.shape} seeds"
+                raise arguments.wrong("Replay", name, expected, series.shape)
         x, xi = (
             np.broadcast_to(series, (*seeds.shape, *series.shape[-2:])) for series in self._arrays
         )

@@ -13,7 +13,7 @@ SEEDS = np.arange(8)
 
 
 class Quadratic:
-    """|theta - xi|^2 / 2: the posterior after t stages is N(lam sum xi / n, I / n), n = 1 + lam t."""
+    """|theta - xi|^2 / 2: the posterior is N(lam sum xi / n, I / n) with n = 1 + lam t."""
 
     lower, dim_noise = 0.0, 0
 
@@ -26,7 +26,11 @@ def sampler(
     lam: float, size: int, move: LiuWest, threshold: float = 0.5, dim: int = 1
 ) -> GibbsPosterior:
     return GibbsPosterior(
-        prior=Gaussian.isotropic(dim), loss=Quadratic(), lam=lam, size=size, threshold=threshold,
+        prior=Gaussian.isotropic(dim),
+        loss=Quadratic(),
+        lam=lam,
+        size=size,
+        threshold=threshold,
         move=move,
     )
 
@@ -78,7 +82,11 @@ def test_printed_mode_keeps_a_rejected_light_particle_and_corrected_drops_it() -
     modes: tuple[Literal["printed", "corrected"], ...] = ("printed", "corrected")
     for mode in modes:
         gibbs = GibbsPosterior(
-            prior=Gaussian.isotropic(1), loss=Cliff(), lam=1.0, size=5, threshold=1.0,
+            prior=Gaussian.isotropic(1),
+            loss=Cliff(),
+            lam=1.0,
+            size=5,
+            threshold=1.0,
             move=LiuWest(mode=mode),
         )
         start = gibbs.init(np.array(1))

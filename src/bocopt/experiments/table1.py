@@ -15,7 +15,7 @@ from bocopt.trace import Spread, spread
 
 COLUMNS = ("reward", "reward_last", "feasibility", "feasibility_last")
 ROWS = ("BMA", "DFL", "BGS", "PtO", "Constant", "SAA", "Prior", "Conditional", "Hindsight")
-_TRIALS_PER_TASK = 20
+_TRIALS_PER_TASK = 5  # large enough to share the loop's overhead, small enough to spread
 _LONGEST_FIRST = ("Conditional", "SAA", "BMA", "BGS", "DFL", "Prior", "PtO", "Constant")
 
 

@@ -9,7 +9,7 @@ objectives the lexicographically smallest z wins. What keeps the search short is
 
 A feasible z misses scenarios of total weight at most `spare` = 1 - alpha, so for the scenarios S
 that it meets, sum_S w_i A_i z >= M z with M = sum_i w_i A_i - spare * max_i A_i^+, the maximum over
-the scenarios light enough to be missed (for a single scenario there is none, and M = A). Hence
+the scenarios light enough to be missed (a single scenario is not, and M = A). Hence
 
     objective <= c'z + q'(b - M z)   and   M z <= b,                                        (R)
 
@@ -22,14 +22,14 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt.compiled import compiled, gufunc
-from bocopt.core import Array, BoolArray, IntArray
+from bocopt.core import Array, BoolArray, IntArray, Status
 from bocopt.problems.judge import dot
 
 WEIGHT_TOLERANCE = 1e-12  # the chance constraint means: weight >= alpha - 1e-12
-ROUNDING = 1e-12  # relative safety of every cut against float64 rounding
+ROUNDING = 1e-9  # relative safety of all pruning: float64 rounding, weights that sum to 1 +- 1e-9
 HIGHEST_PRICE = 1e9  # a cut at a higher price says nothing and only rounds badly
 
-OPTIMAL, INFEASIBLE, LIMIT = 0, 1, 2  # Status, as numba sees it
+OPTIMAL, INFEASIBLE, LIMIT = int(Status.OPTIMAL), int(Status.INFEASIBLE), int(Status.LIMIT)
 
 
 class Search(NamedTuple):
@@ -37,7 +37,8 @@ class Search(NamedTuple):
 
     weights: Array  # (s, r, d)
     w: Array  # (s)
-    need: float  # the weight that must survive
+    need: float  # the weight that must be met
+    spare: float  # the weight that may be missed
     value: Array  # (d) c
     capacity: Array  # (r) b
     salvage: Array  # (r) q
@@ -59,10 +60,9 @@ class Search(NamedTuple):
 
 
 @compiled
-def relaxed_weights(weights: Array, w: Array, need: float) -> tuple[Array, Array]:
+def relaxed_weights(weights: Array, w: Array, spare: float) -> tuple[Array, Array]:
     """M of (R), and the magnitude of the terms it was summed from (for rounding)."""
     scenarios, resources, items = weights.shape
-    spare = max(w.sum() - need, 0.0)
     m, magnitude = np.zeros((resources, items)), np.zeros((resources, items))
     for r in range(resources):
         for j in range(items):
@@ -146,7 +146,6 @@ def promising(p: Search, free: int) -> bool:
 def survives(p: Search, j: int) -> bool:
     """Load item j; can scenarios of enough weight still be met, at the least load to come?"""
     scenarios, resources, _ = p.weights.shape
-    bearable = p.w.sum() - p.need + WEIGHT_TOLERANCE
     lost = 0.0
     for i in range(scenarios):
         met = True
@@ -156,14 +155,14 @@ def survives(p: Search, j: int) -> bool:
             met = met and load + p.least[j + 1, i, r] <= p.capacity[r]
         if not met:
             lost += p.w[i]
-            if lost > bearable:
+            if lost > p.spare:
                 return False
     return True
 
 
 @compiled
-def judge(p: Search) -> None:
-    """Evaluate a complete z exactly and keep it if it is better, or equal and smaller."""
+def evaluate(p: Search) -> None:
+    """Judge a complete z exactly; keep it if it is better than the best, or equal and smaller."""
     items = len(p.z)
     worth = dot(p.value, p.z)
     objective = weight = 0.0
@@ -238,7 +237,7 @@ def search(p: Search) -> bool:
             p.z[j], p.untried[j, 1] = high, high - 1.0
         if promising(p, j + 1) and survives(p, j):
             if j + 1 == items:
-                judge(p)
+                evaluate(p)
             else:
                 j += 1
                 open_item(p, j)
@@ -286,39 +285,37 @@ def solve(
 ) -> None:
     scenarios, resources, items = weights.shape
     need = alpha - WEIGHT_TOLERANCE
-    m, magnitude = relaxed_weights(weights, w, need)
+    spare = w.sum() - need + ROUNDING
+    m, magnitude = relaxed_weights(weights, w, spare)
     constant, slope = cuts_of(m, magnitude, value, capacity, salvage, lower, upper)
     least, monotone = least_loads(weights, lower, upper)
-    upward = slope[0, 0] <= 0.0
-    node, untried = np.zeros(items), np.zeros((items, 2))
-    loads = np.zeros((items + 1, scenarios, resources))
     best, nodes = np.full(1, -np.inf), np.zeros(1, np.int64)
     z[:] = lower
-    finished = search(
-        Search(
-            weights,
-            w,
-            need,
-            value,
-            capacity,
-            salvage,
-            payment,
-            lower,
-            upper,
-            constant,
-            slope,
-            least,
-            monotone,
-            upward,
-            node,
-            untried,
-            loads,
-            z,
-            best,
-            nodes,
-            limit,
-        )
+    p = Search(
+        weights=weights,
+        w=w,
+        need=need,
+        spare=spare,
+        value=value,
+        capacity=capacity,
+        salvage=salvage,
+        payment=payment,
+        lower=lower,
+        upper=upper,
+        constant=constant,
+        slope=slope,
+        least=least,
+        monotone=monotone,
+        upward=slope[0, 0] <= 0.0,
+        z=np.zeros(items),
+        untried=np.zeros((items, 2)),
+        loads=np.zeros((items + 1, scenarios, resources)),
+        best_z=z,
+        best=best,
+        nodes=nodes,
+        limit=limit,
     )
+    finished = search(p)
     cost[0] = 0.0 - best[0]
     gap[0] = 0.0 if finished else constant[0].min() - best[0]
     status[0] = LIMIT if not finished else OPTIMAL if best[0] > -np.inf else INFEASIBLE

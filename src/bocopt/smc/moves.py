@@ -100,7 +100,8 @@ class LiuWest:
         size, dim = cloud.theta.shape[-2:]
         a, many = self.shrinkage, self.steps * size
         mean = np.matmul(v[..., None, :], cloud.theta)  # (1, p)
-        factor = np.linalg.qr(np.sqrt(v)[..., None] * (cloud.theta - mean), mode="r")
+        rows = np.sqrt(v)[..., None] * (cloud.theta - mean)
+        factor: Array = np.linalg.qr(rows).R
         pick = multinomial(v, noise.uniform(cloud.seeds, t, "liu-west.pick", (many,)))
         centre = np.take_along_axis(cloud.theta, pick[..., None], axis=-2)
         e = noise.normal(cloud.seeds, t, "liu-west.kernel", (many, factor.shape[-2]))

@@ -1,0 +1,76 @@
+"""Baselines, and BMA / BGS on beliefs where the right decision is known."""
+
+from itertools import islice
+
+import numpy as np
+from cases import parts
+
+from bocopt import (
+    BGS,
+    ConditionalOptimum,
+    Constant,
+    Knapsack,
+    PaperStream,
+    SampleAverage,
+    Status,
+    play,
+)
+
+PROBLEM = Knapsack(value=[12.0] * 4, capacity=[8.0] * 3, salvage=[3.0] * 3)
+SEEDS = np.arange(2)
+
+
+def test_constant() -> None:
+    policy = Constant((2, 2, 1, 1))
+    solution = policy.decide(policy.init(SEEDS), 0, np.zeros((2, 3))).solution
+    assert solution.z.tolist() == [[2, 2, 1, 1]] * 2
+    assert (solution.status == Status.GIVEN).all()
+
+
+def test_sample_average_solves_under_all_outcomes_so_far() -> None:
+    policy = SampleAverage(PROBLEM, first=(1, 0, 0, 0))
+    state = policy.init(SEEDS)
+    stages = list(islice(PaperStream().stages(SEEDS), 12))
+    for t, (x, xi) in enumerate(stages):
+        stage, state = play(policy, PROBLEM, state, t, x, xi)
+        if t == 0:
+            assert stage.decision.solution.z.tolist() == [[1, 0, 0, 0]] * 2
+        else:
+            seen = np.stack([xi for _, xi in stages[:t]], axis=1)
+            expected = PROBLEM.solve(x, seen, np.full(t, 1 / t))
+            assert (stage.decision.solution.z == expected.z).all()
+
+
+def test_conditional_optimum_does_not_learn_but_reads_the_context() -> None:
+    policy = ConditionalOptimum(PROBLEM, PaperStream(), scenarios=200)
+    state = policy.init(SEEDS)
+    calm, wild = (policy.decide(state, 0, np.full((2, 3), x)).solution for x in (0.0, 6.0))
+    assert (calm.z.sum(axis=-1) > wild.z.sum(axis=-1)).all()  # calm weights are 1 +- .006
+    assert calm.z.sum(axis=-1).tolist() == [7, 7]
+
+
+def test_prior_only_keeps_its_belief_and_bma_starts_from_it() -> None:
+    frozen, problem, stream = parts("paper", "Prior")
+    bma, _, _ = parts("paper", "BMA")
+    state = frozen.init(SEEDS)
+    x, xi = next(stream.stages(SEEDS))
+    stage, after = play(frozen, problem, state, 0, x, xi)
+    assert after is state
+    assert (stage.decision.solution.z == bma.decide(bma.init(SEEDS), 0, x).solution.z).all()
+
+
+def test_bgs_draws_particles_by_their_weights() -> None:
+    bgs, _, _ = parts("paper", "BGS")
+    assert isinstance(bgs, BGS)
+    seeds = np.arange(3000)
+    state = bgs.init(seeds)
+    heavy = np.full(state.log_w.shape, np.log(0.2 / 19))
+    heavy[:, 7] = np.log(0.8)
+    x = np.zeros((3000, 3))
+    drawn = bgs.decide(state._replace(log_w=heavy), 0, x).solution.z
+    theta = state.theta[:, 7]
+    alone = bgs.problem.solve(
+        x, bgs.predictor.sample(theta, x, np.empty(0))[:, None, :], np.ones(1)
+    ).z
+    share = (drawn == alone).all(axis=-1).mean()
+    assert 0.77 < share < 0.9

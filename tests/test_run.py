@@ -1,0 +1,82 @@
+"""The loop and its record."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cases import parts
+
+from bocopt import Constant, Knapsack, PaperStream, Replay, Trace, record, run
+from bocopt.core import Sense
+from bocopt.trace import spread
+
+PROBLEM = Knapsack(value=[12.0] * 4, capacity=[8.0] * 3, salvage=[3.0] * 3)
+
+
+def small_trace(seeds: object = range(3), horizon: int = 7) -> Trace:
+    policy, problem, stream = parts("hot", "BMA")
+    return record(run(policy, problem, stream, seeds=seeds, horizon=horizon), problem.sense)
+
+
+def test_trace_shapes_and_meaning() -> None:
+    trace = small_trace()
+    assert trace.horizon == 7
+    assert trace.z.shape == (3, 7, 4)
+    assert trace.xi.shape == (3, 7, 12)
+    assert (trace.reward[~trace.feasible] == 0).all()
+    assert (trace.regret >= 0).all()
+    assert trace.solvable.all()
+    assert trace.rejuvenations.shape == (3,)
+    assert (trace.info["mix_loss"] <= trace.info["mean_loss"] + 1e-12).all()
+    assert small_trace(seeds=1).z.shape == (7, 4)
+
+
+def test_last_half_is_the_last_floor_of_half_the_stages() -> None:
+    trace = small_trace()
+    averages = trace.averages()
+    assert averages["reward_last"] == pytest.approx(trace.reward[:, 4:].mean(axis=1))
+    assert averages["feasibility"] == pytest.approx(trace.feasible.mean(axis=1))
+    summary = trace.summary()["reward"]
+    assert summary.mean == pytest.approx(trace.reward.mean())
+    assert summary.sd == pytest.approx(np.std(trace.reward.mean(axis=1), ddof=1))
+
+
+def test_one_stage_has_no_last_half_and_one_trial_no_spread() -> None:
+    trace = small_trace(seeds=[5], horizon=1)
+    assert set(trace.averages()) == {"reward", "feasibility"}
+    assert np.isnan(spread(trace.averages()["reward"]).sd)
+
+
+def test_csv_holds_every_number(tmp_path: Path) -> None:
+    trace = small_trace()
+    trace.to_csv(tmp_path / "trace.csv")
+    with open(tmp_path / "trace.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 3 * 7
+    arrays = trace.arrays()
+    for row in rows:
+        trial, stage = int(row["trial"]), int(row["stage"])
+        for name, values in arrays.items():
+            cell = float(row[name]) if row[name] else np.nan
+            assert cell == values[trial, stage] or np.isnan([cell, values[trial, stage]]).all()
+
+
+def test_a_cost_is_shown_as_a_cost() -> None:
+    stages = list(run(Constant((0, 0, 0, 0)), PROBLEM, PaperStream(), horizon=2))
+    assert record(stages, Sense.MINIMISE).summary()["cost"].mean == -72
+    assert record(stages, Sense.MAXIMISE).summary()["reward"].mean == 72
+
+
+def test_without_a_horizon_the_stream_decides() -> None:
+    replay = Replay(np.zeros((5, 3)), np.ones((5, 12)))
+    assert len(list(run(Constant((1, 1, 1, 1)), PROBLEM, replay))) == 5
+
+
+def test_hindsight_where_nothing_is_feasible_is_the_payment() -> None:
+    problem = Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0], lower=1, infeasible_reward=-4.0)
+    replay = Replay([[0.0]], [[9.0]])
+    trace = record(run(Constant((1,)), problem, replay), problem.sense)
+    assert trace.hindsight.tolist() == [4.0]
+    assert trace.regret.tolist() == [0.0]
+    assert not trace.solvable.any()
