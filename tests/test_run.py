@@ -15,15 +15,18 @@ PROBLEM = Knapsack(value=[12.0] * 4, capacity=[8.0] * 3, salvage=[3.0] * 3)
 
 
 def small_trace(seeds: object = range(3), horizon: int = 7) -> Trace:
-    policy, problem, stream = parts("hot", "BMA")
+    policy, problem, stream = parts("hot", "BGS")
     return record(run(policy, problem, stream, seeds=seeds, horizon=horizon), problem.sense)
 
 
 def test_trace_shapes_and_meaning() -> None:
     trace = small_trace()
     assert trace.horizon == 7
+    assert not trace.feasible.all()
     assert trace.z.shape == (3, 7, 4)
     assert trace.xi.shape == (3, 7, 12)
+    loads = (trace.xi.reshape(3, 7, 3, 4) * trace.z[:, :, None, :]).sum(axis=-1)
+    assert (trace.feasible == (loads <= 8).all(axis=-1)).all()
     assert (trace.reward[~trace.feasible] == 0).all()
     assert (trace.regret >= 0).all()
     assert trace.solvable.all()

@@ -1,4 +1,8 @@
-"""The two numba decorators we use, typed once."""
+"""The two numba decorators we use, typed once.
+
+Machine code is cached beside the source. The cache knows when a file changes, but not when another
+file changes that it calls into: after such an edit, `make clean` (or touch the caller).
+"""
 
 from collections.abc import Callable
 from typing import Any, TypeVar

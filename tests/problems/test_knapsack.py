@@ -56,6 +56,7 @@ def test_infeasible_decision_pays() -> None:
     assert problem.cost(NO_CONTEXT, np.array([9.0]), np.array([1.0])) == 7.0
     assert problem.violation(NO_CONTEXT, np.array([9.0]), np.array([1.0])) == 1.0
     assert problem.cost(NO_CONTEXT, np.array([8.0]), np.array([1.0])) == -96.0
+    assert problem.violation(NO_CONTEXT, np.array([5.0]), np.array([1.0])) == -3.0
 
 
 def test_one_scenario_and_chance_constraint_share_a_method() -> None:
