@@ -4,7 +4,7 @@ For the quadratic loss l(theta, y) = |theta - y|^2 / 2 and the prior N(0, I), th
 after t stages is N(lam sum y / (1 + lam t), I / (1 + lam t)). The table shows, per mode, dimension
 and number of particles, over independent trials:
 
-- bias: root mean square, over trials and coordinates, of (particle mean - exact mean), in units of
+- error: root mean square, over trials and coordinates, of (particle mean - exact mean), in units of
   the exact posterior standard deviation (a perfect sampler of N particles has about 1 / sqrt(N));
 - variance: found / exact, averaged over coordinates, mean and sd over trials;
 - moves: rejuvenations per trial.
@@ -59,7 +59,7 @@ def measure(mode: Literal["printed", "corrected"], dim: int, size: int) -> dict[
         "mode": mode,
         "dim": dim,
         "particles": size,
-        "bias": float(np.sqrt((((mean - exact) ** 2) * precision).mean())),
+        "error": float(np.sqrt((((mean - exact) ** 2) * precision).mean())),
         "variance": spread((variance * precision).mean(axis=-1))._asdict(),
         "moves": float(moves.mean()),
     }
@@ -71,17 +71,17 @@ def main() -> None:
     lines = [
         "# Particle posterior against the exact Gaussian one",
         "",
-        f"{head}. Bias is in posterior standard deviations, variance is found / exact",
+        f"{head}. Error is in posterior standard deviations, variance is found / exact",
         "(mean ± sd over trials).",
         "",
-        "| parameters | mode | particles | bias | variance | moves |",
+        "| parameters | mode | particles | error | variance | moves |",
         "|---|---|---|---|---|---|",
     ]
     for row in rows:
         v = row["variance"]
         assert isinstance(v, dict)
         lines.append(
-            f"| {row['dim']} | {row['mode']} | {row['particles']} | {row['bias']:.3f} "
+            f"| {row['dim']} | {row['mode']} | {row['particles']} | {row['error']:.3f} "
             f"| {v['mean']:.3f} ± {v['sd']:.3f} | {row['moves']:.1f} |"
         )
     RESULTS.mkdir(exist_ok=True)

@@ -17,6 +17,7 @@ KINDS = (
     "negative",
     "equal_scenarios",
     "infeasible",
+    "full_capacity",
 )
 
 
@@ -40,6 +41,8 @@ def random_instance(rng: np.random.Generator, kind: str, most_points: int) -> In
         value, salvage = rng.uniform(0, 20, items), rng.uniform(0, 4, resources)
         capacity = rng.uniform(0, 30, resources)
     weights = _weights(rng, kind, shape)
+    if kind == "full_capacity":
+        lower = rng.integers(0, 3, items)
     if kind == "infeasible":
         lower, capacity = lower + 1, np.minimum(capacity, 8.0)
     problem = Knapsack(
@@ -68,6 +71,8 @@ def _weights(rng: np.random.Generator, kind: str, shape: tuple[int, ...]) -> Arr
             return rng.normal(0.5, 1.5, shape)
         case "equal_scenarios":
             return np.broadcast_to(rng.integers(1, 20, shape[1:]) / 10, shape).copy()
+        case "full_capacity":  # sums that meet the capacity exactly, and tiny weights beside them
+            return rng.choice([0.5, 1.0, 2.0, 8.0, 3e-16, 1e-12, -1e-15], shape)
         case "infeasible":
             return rng.uniform(1, 6, shape)
     return rng.uniform(0.2, 2, shape)
@@ -79,7 +84,8 @@ def _scenario_weights(rng: np.random.Generator, size: int) -> Array:
     w = rng.dirichlet(np.full(size, 0.7))
     if size > 1 and rng.random() < 0.4:
         w[rng.integers(size)] = 0.0
-    normalised: Array = w / w.sum()
+    off = rng.choice([0.0, 0.0, 9e-10, -9e-10])  # weights need sum to 1 only within 1e-9
+    normalised: Array = w / w.sum() * (1 + off)
     return normalised
 
 
@@ -101,6 +107,7 @@ def brute_force(instance: Instance) -> Solution:
     z = np.array(list(product(*ranges)), dtype=np.float64)
     resources, items = len(p.capacity), len(p.value)
     objective, weight = np.zeros(len(z)), np.zeros(len(z))
+    total = 0.0
     worth = _in_order(np.asarray(p.value), z)
     for a, w in zip(instance.scenarios.reshape(-1, resources, items), instance.w, strict=True):
         load = np.stack([_in_order(row, z) for row in a])
@@ -109,8 +116,9 @@ def brute_force(instance: Instance) -> Solution:
         for r in range(resources):
             reward += p.salvage[r] * (p.capacity[r] - load[r])
         weight[met] += w
+        total += w
         objective += w * np.where(met, reward, p.infeasible_reward)
-    objective[weight < p.alpha - 1e-12] = -np.inf
+    objective[weight < p.alpha * total - 1e-12] = -np.inf
     best = int(np.argmax(objective))  # the first of equal ones: the lexicographically smallest
     zero = np.array(0.0)
     if objective[best] == -np.inf:

@@ -11,6 +11,7 @@ from cases import POLICIES, parts
 from trees import same_bits, through_a_file
 
 from bocopt import (
+    BMA,
     DFL,
     Adam,
     ConditionalOptimum,
@@ -27,8 +28,10 @@ from bocopt import (
     SampleAverage,
     SigmoidLinear,
     play,
+    record,
     run,
 )
+from bocopt.core import Array
 
 NAN, INF = float("nan"), float("inf")
 PROBLEM = Knapsack(value=[12.0, 12.0], capacity=[8.0], salvage=[3.0])
@@ -36,6 +39,13 @@ LINEAR = Linear(3, 2)
 PRIOR = Gaussian.isotropic(LINEAR.dim)
 LOSS = DecisionRegret(PROBLEM, LINEAR)
 X = np.zeros(3)
+
+
+class NotANumber:
+    lower, dim_noise = 0.0, 0
+
+    def __call__(self, theta: Array, x: Array, xi: Array, u: Array) -> Array:
+        return np.full(theta.shape[:-1], NAN)
 
 
 def knapsack(**changes: Any) -> Knapsack:
@@ -70,13 +80,13 @@ CASES: list[tuple[Callable[[], object], str]] = [
     (lambda: knapsack(value=[]), "'value' parameter of Knapsack must be a sequence of one or more"),
     (
         lambda: knapsack(value=[12.0, NAN]),
-        "'value' parameter of Knapsack must be a number in [0, inf). Got nan",
+        "'value' parameter of Knapsack must be a number in [0, 1e100]. Got nan",
     ),
-    (lambda: knapsack(value=[12.0, -1.0]), "in [0, inf). Got -1.0"),
-    (lambda: knapsack(value=["a", "b"]), "in [0, inf). Got 'a'"),
+    (lambda: knapsack(value=[12.0, -1.0]), "in [0, 1e100]. Got -1.0"),
+    (lambda: knapsack(value=["a", "b"]), "in [0, 1e100]. Got 'a'"),
     (
         lambda: knapsack(capacity=[INF]),
-        "'capacity' parameter of Knapsack must be a number in [0, inf). Got inf",
+        "'capacity' parameter of Knapsack must be a number in [0, 1e100]. Got inf",
     ),
     (
         lambda: knapsack(salvage=[3.0, 3.0]),
@@ -94,10 +104,10 @@ CASES: list[tuple[Callable[[], object], str]] = [
         lambda: knapsack(lower=[0, 5], upper=[9, 4]),
         "'upper' parameter of Knapsack must be at least lower",
     ),
-    (lambda: knapsack(infeasible_reward=1), "in (-inf, 0]. Got 1"),
+    (lambda: knapsack(infeasible_reward=1), "in [-1e100, 0]. Got 1"),
     (
         lambda: knapsack(node_limit=0),
-        "'node_limit' parameter of Knapsack must be an integer in [1, inf). Got 0",
+        "'node_limit' parameter of Knapsack must be an integer in [1, 1000000000000]. Got 0",
     ),
     (lambda: Linear(0, 2), "'dim_x' parameter of Linear must be an integer in [1, inf). Got 0"),
     (
@@ -175,11 +185,26 @@ CASES: list[tuple[Callable[[], object], str]] = [
         lambda: PaperStream(run_in=-1),
         "'run_in' parameter of PaperStream must be an integer in [0, inf). Got -1",
     ),
+    (lambda: knapsack(node_limit=2**63), "in [1, 1000000000000]. Got 9223372036854775808"),
+    (lambda: knapsack(value=[10**400, 1]), "in [0, 1e100]. Got 1000000"),
+    (lambda: knapsack(value=[1e101, 1]), "in [0, 1e100]. Got 1e+101"),
+    (lambda: knapsack(value=[12, "a"]), "in [0, 1e100]. Got 'a'"),
+    (lambda: knapsack(value=[[1, 2], [3]]), "in [0, 1e100]. Got [1, 2]"),
+    (lambda: knapsack(value=None), "must be a sequence of one or more numbers. Got None"),
+    (lambda: knapsack(alpha=True), "in (0, 1]. Got True"),
     # scenarios and weights
-    (lambda: solve(np.zeros((0, 2)), np.zeros(0)), "must have shape (..., n >= 1, 2). Got (0, 2)"),
+    (lambda: solve([[1.0, 1e101]], np.ones(1)), "must be at most 1e+100 in size"),
+    (
+        lambda: solve(np.ones((3, 1, 2)), np.ones((4, 1))),
+        "Knapsack.solve needs leading axes that broadcast. Got x (), scenarios (3,), w (4,)",
+    ),
+    (
+        lambda: solve(np.zeros((0, 2)), np.zeros(0)),
+        "must be an array of shape (..., n >= 1, 2). Got (0, 2)",
+    ),
     (
         lambda: solve(np.ones((1, 3)), np.ones(1)),
-        "'scenarios' parameter of Knapsack.solve must have shape",
+        "'scenarios' parameter of Knapsack.solve must be an array of shape",
     ),
     (lambda: solve([[1.0, NAN]], np.ones(1)), "must be finite. Got nan at [0, 1]"),
     (lambda: solve([[1.0, -INF]], np.ones(1)), "must be finite. Got -inf at [0, 1]"),
@@ -189,13 +214,13 @@ CASES: list[tuple[Callable[[], object], str]] = [
     ),
     (
         lambda: solve(np.ones((2, 2)), np.ones(3)),
-        "'w' parameter of Knapsack.solve must have shape (..., 2). Got (3,)",
+        "'w' parameter of Knapsack.solve must be an array of shape (..., 2). Got (3,)",
     ),
     (lambda: solve(np.ones((2, 2)), [0.5, 0.6]), "must be non-negative with sum 1"),
     (lambda: solve(np.ones((2, 2)), [1.5, -0.5]), "must be non-negative with sum 1"),
     (
         lambda: PROBLEM.cost(X, np.ones(3), np.ones(2)),
-        "'z' parameter of Knapsack.cost must have shape (..., 2)",
+        "'z' parameter of Knapsack.cost must be an array of shape (..., 2)",
     ),
     (
         lambda: PROBLEM.violation(X, np.ones(2), np.array([NAN, 1.0])),
@@ -204,20 +229,35 @@ CASES: list[tuple[Callable[[], object], str]] = [
     # predictors
     (
         lambda: LINEAR.sample(np.zeros(7), X, X),
-        "'theta' parameter of Linear.sample must have shape (..., 8). Got (7,)",
+        "'theta' parameter of Linear.sample must be an array of shape (..., 8). Got (7,)",
     ),
     (
         lambda: LINEAR.sample(np.zeros(8), np.zeros(2), X),
-        "'x' parameter of Linear.sample must have shape (..., 3)",
+        "'x' parameter of Linear.sample must be an array of shape (..., 3)",
     ),
     (
         lambda: LINEAR.sample(np.zeros(8), np.array([0, INF, 0]), X),
         "'x' parameter of Linear.sample must be finite. Got inf at [1]",
     ),
+    # beliefs
+    (
+        lambda: BMA(PROBLEM, LINEAR, posterior(prior=Gaussian.isotropic(5))).init(np.array(0)),
+        "'sampler' parameter of BMA must be one over 8 parameters, as the predictor has. Got 5",
+    ),
+    (
+        lambda: posterior(loss=NotANumber()).step(posterior().init(np.array(0)), 0, X, X),
+        "'loss' parameter of GibbsPosterior.step must be finite. Got nan at [0]",
+    ),
+    (lambda: posterior().init(np.array(-1)), "'seeds' parameter of GibbsPosterior.init must be"),
     # streams and the loop
+    (lambda: record([], PROBLEM.sense), "There are no stages to record."),
+    (
+        lambda: next(PaperStream().stages(np.array([0.5]))),
+        "'seeds' parameter of PaperStream.stages",
+    ),
     (
         lambda: Replay(np.zeros((0, 3)), np.zeros((0, 2))),
-        "'x' parameter of Replay must have shape (..., n >= 1, n >= 1)",
+        "'x' parameter of Replay must be an array of shape (..., n >= 1, n)",
     ),
     (
         lambda: Replay(np.zeros((4, 3)), np.zeros((5, 2))),
@@ -237,7 +277,7 @@ CASES: list[tuple[Callable[[], object], str]] = [
     ),
     (
         lambda: replayed(np.zeros((4, 3)), np.ones((4, 5))),
-        "'xi' parameter of play must have shape (..., 2). Got (5,)",
+        "'xi' parameter of play must be an array of shape (..., 2). Got (5,)",
     ),
     (lambda: replayed(np.zeros((4, 3)), np.ones((4, 2)), horizon=0), "'horizon' parameter of run"),
     (

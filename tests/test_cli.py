@@ -77,6 +77,7 @@ def test_help_imports_nothing_heavy() -> None:
     ("options", "message"),
     [
         (["--jobs", "none"], "must be 'auto' or a positive integer"),
+        (["--jobs", "²"], "must be 'auto' or a positive integer"),
         (["--jobs", "0"], "must be 'auto' or a positive integer"),
         (["--trials", "0"], "--trials"),
         (["--horizon", "-1"], "--horizon"),

@@ -68,16 +68,16 @@ def test_learning_twice_from_one_state_branches_cleanly(setting: str, name: str)
     state = policy.init(seeds)
     for t in range(19):
         _, state = play(policy, problem, state, t, *stages[t])
-    left = right = lone = through_a_file(state)  # one trunk, shared by all
-    _, left = play(policy, problem, left, 19, *stages[19])
-    _, right = play(policy, problem, right, 19, *stages[20])
-    lone = through_a_file(state)  # never shares anything
-    _, lone = play(policy, problem, lone, 19, *stages[19])
-    for t in range(21, 40):
-        _, left = play(policy, problem, left, t, *stages[t])
-        _, right = play(policy, problem, right, t, *stages[-t])
-        _, lone = play(policy, problem, lone, t, *stages[t])
-    assert same_bits(tuple(visible(left)), tuple(visible(lone)))
+    branches = {"left": stages[19:30], "right": stages[30:]}
+    shared = dict.fromkeys(branches, state)  # both grow from one trunk, in turns
+    for i in range(10):
+        for name, branch in branches.items():
+            _, shared[name] = play(policy, problem, shared[name], 19 + i, *branch[i])
+    for name, branch in branches.items():
+        lone = through_a_file(state)  # shares nothing with anyone
+        for i in range(10):
+            _, lone = play(policy, problem, lone, 19 + i, *branch[i])
+        assert same_bits(tuple(visible(shared[name])), tuple(visible(lone)))
 
 
 @pytest.mark.parametrize("setting", ["paper", "hot", "hot-corrected"])

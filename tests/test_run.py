@@ -54,6 +54,7 @@ def test_one_stage_has_no_last_half_and_one_trial_no_spread() -> None:
 def test_csv_holds_every_number(tmp_path: Path) -> None:
     trace = small_trace()
     trace.to_csv(tmp_path / "trace.csv")
+    assert "promised_reward" in trace.arrays()
     with open(tmp_path / "trace.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 3 * 7
@@ -74,6 +75,20 @@ def test_a_cost_is_shown_as_a_cost() -> None:
 def test_without_a_horizon_the_stream_decides() -> None:
     replay = Replay(np.zeros((5, 3)), np.ones((5, 12)))
     assert len(list(run(Constant((1, 1, 1, 1)), PROBLEM, replay))) == 5
+
+
+def test_a_stream_without_context_and_a_policy_without_particles() -> None:
+    replay = Replay(np.zeros((5, 0)), np.ones((5, 12)))
+    trace = record(run(Constant((1, 1, 1, 1)), PROBLEM, replay), PROBLEM.sense)
+    assert trace.x.shape == (5, 0)
+    assert trace.rejuvenations == 0
+
+
+def test_replay_keeps_what_it_was_given() -> None:
+    x, xi = np.zeros((3, 1)), np.ones((3, 12))
+    replay = Replay(x, xi)
+    xi[:] = np.nan
+    assert all((outcome == 1).all() for _, outcome in replay.stages(np.array(0)))
 
 
 def test_hindsight_where_nothing_is_feasible_is_the_payment() -> None:

@@ -1,11 +1,16 @@
 """Checks of arguments, with one form of message: what, where, what was expected, what came."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
+from types import EllipsisType
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bocopt.core import Array, IntArray
+
+Size = int | EllipsisType | None
 
 
 def wrong(owner: str, name: str, expected: str, got: object) -> ValueError:
@@ -23,9 +28,8 @@ def number(owner: str, name: str, value: object, interval: str) -> float:
     >>> number("Knapsack", "alpha", 0.9, "(0, 1]")
     0.9
     """
-    if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
-        if _inside(float(value), interval):
-            return float(value)
+    if isinstance(value, int | float | np.integer | np.floating) and _inside(value, interval):
+        return float(value)
     raise wrong(owner, name, f"a number in {interval}", value)
 
 
@@ -36,17 +40,18 @@ def integer(owner: str, name: str, value: object, interval: str) -> int:
     Traceback (most recent call last):
     ValueError: The 'steps' parameter of LiuWest must be an integer in [1, inf). Got 0 instead.
     """
-    if isinstance(value, int | np.integer) and not isinstance(value, bool):
-        if _inside(float(value), interval):
-            return int(value)
+    if isinstance(value, int | np.integer) and _inside(value, interval):
+        return int(value)
     raise wrong(owner, name, f"an integer in {interval}", value)
 
 
-def _inside(value: float, interval: str) -> bool:
+def _inside(value: Any, interval: str) -> bool:
+    if isinstance(value, bool) or not abs(value) <= sys.float_info.max:  # NaN fails this too
+        return False
     low, high = (float(end) for end in interval[1:-1].split(","))
     above = value >= low if interval[0] == "[" else value > low
     below = value <= high if interval[-1] == "]" else value < high
-    return above and below
+    return bool(above and below)
 
 
 def numbers(
@@ -68,16 +73,19 @@ def integers(
 
 
 def _listed(owner: str, name: str, values: object, size: int | None) -> list[object]:
-    given = np.asarray(values)
-    if size is not None and given.ndim == 0:
-        given = np.broadcast_to(given, (size,))
-    if given.ndim != 1 or given.size == 0 or size not in (None, given.size):
-        raise wrong(owner, name, f"a sequence of {size or 'one or more'} numbers", values)
-    return list(given.tolist())
+    if isinstance(values, np.ndarray):
+        values = values.tolist()
+    if size is not None and isinstance(values, int | float | np.number):
+        return [values] * size
+    if isinstance(values, Iterable) and not isinstance(values, str):
+        listed = list(values)
+        if listed and size in (None, len(listed)):
+            return listed
+    raise wrong(owner, name, f"a sequence of {size or 'one or more'} numbers", values)
 
 
-def array(owner: str, name: str, values: ArrayLike, shape: Sequence[int | None]) -> Array:
-    """A finite float64 array whose last axes have the given sizes (None: any, but not empty).
+def array(owner: str, name: str, values: ArrayLike, shape: Sequence[Size]) -> Array:
+    """A finite float64 array whose last axes have the given sizes (None: one or more; ...: any).
 
     >>> array("Knapsack.solve", "w", [0.5, float("nan")], (None,))
     Traceback (most recent call last):
@@ -85,17 +93,18 @@ def array(owner: str, name: str, values: ArrayLike, shape: Sequence[int | None])
     """
     try:
         result = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise wrong(owner, name, "an array of numbers", values) from error
-    core = result.shape[result.ndim - len(shape) :] if result.ndim >= len(shape) else None
-    if core is None or any(
-        have == 0 if want is None else have != want for have, want in zip(core, shape, strict=True)
-    ):
-        wanted = ", ".join("n >= 1" if size is None else str(size) for size in shape)
-        raise ValueError(
-            f"The '{name}' parameter of {owner} must have shape (..., {wanted}). "
-            f"Got {result.shape} instead."
-        )
+    core = result.shape[-len(shape) :]
+    fits = len(core) == len(shape) and all(
+        want is ... or (have > 0 if want is None else have == want)
+        for have, want in zip(core, shape, strict=True)
+    )
+    if not fits:
+        names: dict[Size, str] = {None: "n >= 1", ...: "n"}
+        wanted = ", ".join(names.get(size, str(size)) for size in shape)
+        expected = f"an array of shape (..., {wanted})"
+        raise wrong(owner, name, expected, result.shape)
     finite = np.isfinite(result)
     if not finite.all():
         where = [int(i) for i in np.argwhere(~finite)[0]]
@@ -104,6 +113,22 @@ def array(owner: str, name: str, values: ArrayLike, shape: Sequence[int | None])
             f"Got {result[tuple(where)]} at {where} instead."
         )
     return result
+
+
+def lead(owner: str, **leads: tuple[int, ...]) -> tuple[int, ...]:
+    """The common leading axes of several arguments.
+
+    >>> lead("Knapsack.solve", x=(3,), w=(4, 1))
+    (4, 3)
+    >>> lead("Knapsack.solve", x=(3,), w=(4,))
+    Traceback (most recent call last):
+    ValueError: Knapsack.solve needs leading axes that broadcast. Got x (3,), w (4,) instead.
+    """
+    try:
+        return np.broadcast_shapes(*leads.values())
+    except ValueError:
+        got = ", ".join(f"{name} {axes}" for name, axes in leads.items())
+        raise ValueError(f"{owner} needs leading axes that broadcast. Got {got} instead.") from None
 
 
 def seeds_of(owner: str, seeds: object) -> IntArray:

@@ -89,7 +89,7 @@ def table1(
 def _workers(jobs: str) -> int:
     if jobs == "auto":
         return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-    if jobs.isdigit() and int(jobs) > 0:
+    if jobs.isdecimal() and int(jobs) > 0:
         return int(jobs)
     raise typer.BadParameter(f"must be 'auto' or a positive integer. Got {jobs!r} instead.")
 

@@ -1,21 +1,38 @@
 """What drives the posterior: how bad the decision was that a parameter would have made."""
 
 from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bocopt.core import Array, Predictor, Problem
+from bocopt.core import Array, BoolArray, Predictor, Problem, Solution, Status
 
 _CERTAIN = np.ones(1)  # the weight of a single scenario
 
 
-def clairvoyant(problem: Problem, x: Array, xi: Array) -> Array:
-    """The best z with xi known, (k), (m) -> (d).
+class Hindsight(NamedTuple):
+    """The best that could have been done, had xi been known."""
 
-    Where no decision is feasible, `solve` answers with one that pays for infeasibility: its cost
-    is then the hindsight cost.
+    cost: Array  # ()
+    feasible: BoolArray  # () whether any decision would have been
+
+
+def decide_as_if(problem: Problem, x: Array, xi: Array) -> Solution:
+    """P(xi): the program with one certain scenario, (k), (m) -> solution."""
+    return problem.solve(x, xi[..., None, :], _CERTAIN)
+
+
+def hindsight(problem: Problem, x: Array, xi: Array) -> Hindsight:
+    """min over z of c(z; xi), (k), (m) -> ().
+
+    Where no decision is feasible, `solve` answers with one that pays for infeasibility: that is
+    then the least cost. Where the search stopped at its limit, the proven bound takes the place of
+    the optimum, so that regret is never negative.
     """
-    return problem.solve(x, xi[..., None, :], _CERTAIN).z
+    solution = decide_as_if(problem, x, xi)
+    missed = np.where(solution.status == Status.LIMIT, solution.gap, 0.0)
+    cost = problem.cost(x, solution.z, xi) - np.where(np.isfinite(missed), missed, 0.0)
+    return Hindsight(cost, problem.violation(x, solution.z, xi) <= 0)
 
 
 def regret(problem: Problem, x: Array, predicted: Array, xi: Array) -> Array:
@@ -23,8 +40,8 @@ def regret(problem: Problem, x: Array, predicted: Array, xi: Array) -> Array:
 
     c'(P(predicted); xi) - min over z of c(z; xi)
     """
-    z = clairvoyant(problem, x, predicted)
-    return problem.cost(x, z, xi) - problem.cost(x, clairvoyant(problem, x, xi), xi)
+    z = decide_as_if(problem, x, predicted).z
+    return problem.cost(x, z, xi) - hindsight(problem, x, xi).cost
 
 
 @dataclass(frozen=True)
@@ -33,7 +50,7 @@ class DecisionRegret:
 
     problem: Problem
     predictor: Predictor
-    lower: float = 0.0
+    lower: ClassVar[float] = 0.0
 
     @property
     def dim_noise(self) -> int:

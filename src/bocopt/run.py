@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, Decision, IntArray, Policy, Problem, S, Stream
-from bocopt.losses import clairvoyant
+from bocopt.losses import hindsight
 
 
 class Stage(NamedTuple):
@@ -27,10 +27,10 @@ def play(
     policy: Policy[S], problem: Problem, state: S, t: int, x: Array, xi: Array
 ) -> tuple[Stage, S]:
     """One stage. The policy decides before it is shown xi."""
-    x = arguments.array("play", "x", x, (problem.dims.x,))
+    x = arguments.array("play", "x", x, (... if problem.dims.x is None else problem.dims.x,))
     xi = arguments.array("play", "xi", xi, (problem.dims.xi,))
     decision = policy.decide(state, t, x)
-    z, best = decision.solution.z, clairvoyant(problem, x, xi)
+    z, best = decision.solution.z, hindsight(problem, x, xi)
     after = policy.learn(state, t, x, decision, xi)
     stage = Stage(
         t=t,
@@ -39,8 +39,8 @@ def play(
         xi=xi,
         cost=problem.cost(x, z, xi),
         feasible=problem.violation(x, z, xi) <= 0,
-        hindsight=problem.cost(x, best, xi),
-        solvable=problem.violation(x, best, xi) <= 0,
+        hindsight=best.cost,
+        solvable=best.feasible,
         info=after.info._asdict(),
     )
     return stage, after

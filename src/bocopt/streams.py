@@ -52,6 +52,7 @@ class PaperStream:
 
     def stages(self, seeds: IntArray) -> Iterator[tuple[Array, Array]]:
         """Endless."""
+        seeds = arguments.seeds_of("PaperStream.stages", seeds)
         x1 = x2 = u1 = u2 = np.zeros((*seeds.shape, 3))
         factor = np.linalg.cholesky(_SIGMA_U)
         t = 0
@@ -88,12 +89,13 @@ class Replay:
     xi: ArrayLike
 
     def __post_init__(self) -> None:
-        stages = self._arrays[0].shape[-2], self._arrays[1].shape[-2]
+        stages = [series.shape[-2] for series in self._arrays]  # copied and checked here, once
         if stages[0] != stages[1]:
             raise arguments.wrong("Replay", "xi", f"{stages[0]} stages long, as x is", stages[1])
 
     def stages(self, seeds: IntArray) -> Iterator[tuple[Array, Array]]:
         """As many as were recorded."""
+        seeds = arguments.seeds_of("Replay.stages", seeds)
         for name, series in zip(("x", "xi"), self._arrays, strict=True):
             if series.ndim > 2 and series.shape[:-2] != seeds.shape:
                 expected = f"one series, or one for each of the {seeds.shape} seeds"
@@ -107,8 +109,8 @@ class Replay:
     @cached_property
     def _arrays(self) -> tuple[Array, Array]:
         return (
-            arguments.array("Replay", "x", self.x, (None, None)),
-            arguments.array("Replay", "xi", self.xi, (None, None)),
+            arguments.array("Replay", "x", self.x, (None, ...)).copy(),
+            arguments.array("Replay", "xi", self.xi, (None, None)).copy(),
         )
 
 

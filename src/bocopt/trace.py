@@ -32,7 +32,8 @@ class Trace:
     hindsight: Array  # (T) the least cost, had xi been known
     solvable: BoolArray  # (T) whether any decision would have been feasible
     value: Array  # (T) the cost that the program promised
-    status: IntArray  # (T)
+    status: IntArray  # (T) of the program that was solved, a Status
+    gap: Array  # (T) how far its z may be from optimal
     info: Mapping[str, Array]  # (T) each
 
     @property
@@ -51,18 +52,21 @@ class Trace:
 
     @property
     def rejuvenations(self) -> Array:
-        """() how often the belief's particles were renewed."""
-        total: Array = self.info["rejuvenated"].sum(axis=-1)
+        """() how often particles were renewed; 0 for a policy that has none."""
+        never = np.zeros(self.cost.shape)
+        total: Array = self.info.get("rejuvenated", never).sum(axis=-1)
         return total
 
     def arrays(self) -> dict[str, Array]:
-        """All per-stage numbers by name, each (T): what the CSV holds."""
+        """The numbers of each stage by name, each (T): what the CSV holds."""
         return {
             self.sense.value: self.sense.sign * self.cost,
             "feasible": self.feasible.astype(np.float64),
-            "hindsight": self.sense.sign * self.hindsight,
+            f"hindsight_{self.sense.value}": self.sense.sign * self.hindsight,
             "regret": self.regret,
             **{f"z{j}": self.z[..., j] for j in range(self.z.shape[-1])},
+            f"promised_{self.sense.value}": self.sense.sign * self.value,
+            "gap": self.gap,
             "status": self.status.astype(np.float64),
             **{name: values.astype(np.float64) for name, values in self.info.items()},
         }
@@ -97,6 +101,8 @@ class Trace:
 def record(stages: Iterable[Stage], sense: Sense) -> Trace:
     """Run to the end and stack what was seen."""
     seen = list(stages)
+    if not seen:
+        raise ValueError("There are no stages to record.")
 
     def stack(parts: Iterable[Array], core: int = 0) -> Array:
         return np.stack(list(parts), axis=-1 - core)
@@ -112,6 +118,7 @@ def record(stages: Iterable[Stage], sense: Sense) -> Trace:
         solvable=np.stack([s.solvable for s in seen], axis=-1),
         value=stack(s.decision.solution.value for s in seen),
         status=np.stack([s.decision.solution.status for s in seen], axis=-1),
+        gap=stack(s.decision.solution.gap for s in seen),
         info={name: stack(s.info[name] for s in seen) for name in seen[0].info},
     )
 

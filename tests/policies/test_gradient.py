@@ -64,7 +64,7 @@ def test_adam_by_hand() -> None:
     theta, state, first, second = np.zeros(1), adam.init(np.zeros(1)), 0.0, 0.0
     expected = 0.0
     for t, g in enumerate([1.0, -2.0, 0.5, 3.0]):
-        theta, state = adam.step(state, t, theta, np.array([g]))
+        theta, state = adam.step(state, theta, np.array([g]))
         first, second = 0.9 * first + 0.1 * g, 0.999 * second + 0.001 * g**2
         rate = 0.5 * 0.9 ** (t // 2)
         ratio = (first / (1 - 0.9 ** (t + 1))) / (np.sqrt(second / (1 - 0.999 ** (t + 1))) + 1e-8)

@@ -5,7 +5,7 @@ import pytest
 from instances import KINDS, random_instance
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from bocopt import Knapsack, Status
+from bocopt import Constant, Knapsack, PaperStream, Status, record, run
 from bocopt.core import Array
 
 NO_CONTEXT = np.zeros(0)
@@ -44,7 +44,7 @@ def test_value_and_status_agree_with_the_judge(kind: str) -> None:
             assert (solution.z == np.asarray(problem.lower)).all()
             continue
         met = problem.violation(NO_CONTEXT, solution.z, scenarios) <= 0
-        assert w[met].sum() >= problem.alpha - 2e-12
+        assert w[met].sum() >= problem.alpha * w.sum() - 2e-12
         paid = 0.0
         for cost, weight in zip(problem.cost(NO_CONTEXT, solution.z, scenarios), w, strict=True):
             paid += weight * cost
@@ -57,6 +57,30 @@ def test_infeasible_decision_pays() -> None:
     assert problem.violation(NO_CONTEXT, np.array([9.0]), np.array([1.0])) == 1.0
     assert problem.cost(NO_CONTEXT, np.array([8.0]), np.array([1.0])) == -96.0
     assert problem.violation(NO_CONTEXT, np.array([5.0]), np.array([1.0])) == -3.0
+
+
+def test_decisions_outside_the_box_or_between_integers_are_infeasible() -> None:
+    problem = Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0], lower=1, upper=4)
+    for z, violation in ((0.0, 1.0), (6.0, 2.0), (2.25, 0.25), (-5.0, 6.0)):
+        assert problem.violation(NO_CONTEXT, np.array([z]), np.array([1.0])) == violation
+        assert problem.cost(NO_CONTEXT, np.array([z]), np.array([1.0])) == 0.0
+
+
+def test_all_of_the_weight_counts_as_all_whatever_its_rounding() -> None:
+    certain = Knapsack(value=[12.0], capacity=[8.0], salvage=[0.0], upper=8, alpha=1.0)
+    for w in ([0.3333333333] * 3, np.full(100_000, 1e-5)):
+        assert certain.solve(NO_CONTEXT, np.ones((len(w), 1)), np.asarray(w)).z == 8
+
+
+def test_regret_is_never_negative_at_a_node_limit() -> None:
+    limited = Knapsack(
+        value=PAPER.value, capacity=PAPER.capacity, salvage=PAPER.salvage, node_limit=10
+    )
+    trace = record(run(Constant((2, 2, 1, 1)), limited, PaperStream(), horizon=200), PAPER.sense)
+    exact = record(run(Constant((2, 2, 1, 1)), PAPER, PaperStream(), horizon=200), PAPER.sense)
+    assert (trace.hindsight <= exact.hindsight).all()
+    assert (trace.hindsight < exact.hindsight).any()
+    assert (trace.regret >= 0).all()
 
 
 def test_one_scenario_and_chance_constraint_share_a_method() -> None:

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from instances import KINDS, Instance, brute_force, points, random_instance
 
-from bocopt import Status
+from bocopt import Knapsack, Status
 
 NO_CONTEXT = np.zeros(0)
+U = 2.0**-49
 
 
 def assert_equal_to_brute_force(instance: Instance) -> Status:
@@ -44,9 +45,26 @@ def test_equals_brute_force_up_to_1e5_points(kind: str) -> None:
     assert largest > 50_000
 
 
-def test_negative_weights_make_items_worth_dropping_worth_taking() -> None:
-    from bocopt import Knapsack
+@pytest.mark.parametrize(
+    ("lower", "upper", "capacity", "weights", "z"),
+    [
+        ([0, 1, 1], [32, 1, 1], 16384.0, [512.0, 1e-12, 1e-12], [32, 1, 1]),
+        ([8, 1, 1, 1], [8, 1, 1, 1], 8.0, [1.0, 3e-16, 3e-16, 3e-16], [8, 1, 1, 1]),
+        ([1, 0, 0, 0], [1] * 4, 8.0, [8 + 3 * U, -0.6 * U, -0.6 * U, -0.6 * U], [1] * 4),
+    ],
+)
+def test_rounding_never_prunes_what_the_judge_accepts(
+    lower: list[int], upper: list[int], capacity: float, weights: list[float], z: list[int]
+) -> None:
+    problem = Knapsack(
+        value=[1.0] * len(z), capacity=[capacity], salvage=[0.0], lower=lower, upper=upper
+    )
+    instance = Instance(problem, np.array([weights]), np.ones(1))
+    assert brute_force(instance).z.tolist() == z
+    assert assert_equal_to_brute_force(instance) is Status.OPTIMAL
 
+
+def test_negative_weights_make_items_worth_dropping_worth_taking() -> None:
     problem = Knapsack(value=[12, 12], capacity=[8, 8], salvage=[3, 3], upper=50)
     solution = problem.solve(NO_CONTEXT, np.array([[-2.0, 4.0, 6.0, -2.0]]), np.ones(1))
     assert float(-solution.value) == 66

@@ -32,5 +32,7 @@ def test_many_updates_equal_one_with_the_sum() -> None:
 
 
 def test_effective_size_between_one_and_all() -> None:
+    for size in range(1, 50):
+        assert effective_size(uniform((), size)) <= size
     assert effective_size(uniform((3,), 8)) == pytest.approx([8, 8, 8])
     assert effective_size(gibbs_update(uniform((), 8), 1e5 * np.arange(8.0), 1.0).log_w) == 1

@@ -14,7 +14,7 @@ from bocopt.experiments.paper import Settings, policies_of, problem_of, stream_o
 from bocopt.trace import Spread, spread
 
 COLUMNS = ("reward", "reward_last", "feasibility", "feasibility_last")
-ROWS = ("BMA", "DFL", "BGS", "PtO", "Constant", "SAA", "Prior", "Conditional", "Hindsight")
+ROWS = (*policies_of(Settings()), "Hindsight")
 _TRIALS_PER_TASK = 5  # large enough to share the loop's overhead, small enough to spread
 _LONGEST_FIRST = ("Conditional", "SAA", "BMA", "BGS", "DFL", "Prior", "PtO", "Constant")
 
@@ -82,7 +82,7 @@ def table1(
 def _cells(
     row: str, results: dict[tuple[str, int], dict[str, Array]]
 ) -> Iterator[tuple[str, dict[str, float | None]]]:
-    blocks = [averages for (name, _), averages in sorted(results.items()) if name == row]
+    blocks = [results[key] for key in sorted(results) if key[0] == row]
     for column in COLUMNS:
         values = [block[column] for block in blocks if column in block]  # a last half may not exist
         over_trials = spread(np.concatenate(values)) if values else Spread(nan, nan)

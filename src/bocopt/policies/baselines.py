@@ -49,7 +49,7 @@ class Constant:
         object.__setattr__(self, "z", arguments.numbers("Constant", "z", self.z, "(-inf, inf)"))
 
     def init(self, seeds: IntArray) -> Seeded:
-        return Seeded(seeds)
+        return Seeded(arguments.seeds_of(type(self).__name__, seeds))
 
     def decide(self, state: Seeded, t: int, x: Array) -> Decision:
         return given(self.z, state.seeds.shape)
@@ -82,6 +82,7 @@ class SampleAverage:
         object.__setattr__(self, "first", first)
 
     def init(self, seeds: IntArray) -> Seen:
+        seeds = arguments.seeds_of("SampleAverage", seeds)
         return Seen(seeds, empty(seeds.shape, self.problem.dims.xi))
 
     def decide(self, state: Seen, t: int, x: Array) -> Decision:
@@ -98,7 +99,7 @@ class SampleAverage:
 
 @dataclass(frozen=True)
 class ConditionalOptimum:
-    """The program under the true law of xi given x, by Monte Carlo: no learner can do better."""
+    """The program under the true law of xi given x, by Monte Carlo: what learners aim for."""
 
     problem: Problem
     law: ConditionalSampler
@@ -108,7 +109,7 @@ class ConditionalOptimum:
         arguments.integer("ConditionalOptimum", "scenarios", self.scenarios, "[1, inf)")
 
     def init(self, seeds: IntArray) -> Seeded:
-        return Seeded(seeds)
+        return Seeded(arguments.seeds_of(type(self).__name__, seeds))
 
     def decide(self, state: Seeded, t: int, x: Array) -> Decision:
         u = noise.normal(state.seeds, t, "conditional", (self.scenarios, self.law.dim_noise))

@@ -8,7 +8,7 @@ import numpy as np
 
 from bocopt import arguments, noise
 from bocopt.core import Array, Decision, Differentiable, IntArray, Prior, Problem
-from bocopt.losses import regret
+from bocopt.losses import decide_as_if, regret
 
 
 class AdamState(NamedTuple):
@@ -16,11 +16,14 @@ class AdamState(NamedTuple):
 
     first: Array  # (p)
     second: Array  # (p)
+    steps: IntArray  # () gradients so far, the same for all trials
 
 
 @dataclass(frozen=True)
 class Adam:
-    """Adam with a step-decayed learning rate: rate * decay^floor(t / decay_every) (E17).
+    """Adam with a step-decayed learning rate: rate * decay^floor(n / decay_every) (E17).
+
+    n is the number of gradients so far.
 
     Reference: Kingma, Ba (2015), Adam: a method for stochastic optimization.
     """
@@ -41,16 +44,17 @@ class Adam:
         arguments.number("Adam", "epsilon", self.epsilon, "(0, inf)")
 
     def init(self, theta: Array) -> AdamState:
-        return AdamState(np.zeros_like(theta), np.zeros_like(theta))
+        return AdamState(np.zeros_like(theta), np.zeros_like(theta), np.array(0))
 
-    def step(self, state: AdamState, t: int, theta: Array, g: Array) -> tuple[Array, AdamState]:
-        """The parameters after the (t + 1)-th gradient."""
+    def step(self, state: AdamState, theta: Array, g: Array) -> tuple[Array, AdamState]:
+        """The parameters after one more gradient."""
+        n = int(state.steps)
         first = self.beta1 * state.first + (1 - self.beta1) * g
         second = self.beta2 * state.second + (1 - self.beta2) * g * g
-        unbiased = first / (1 - self.beta1 ** (t + 1))
-        scale = np.sqrt(second / (1 - self.beta2 ** (t + 1))) + self.epsilon
-        rate = self.rate * self.decay ** (t // self.decay_every)
-        return theta - rate * unbiased / scale, AdamState(first, second)
+        unbiased = first / (1 - self.beta1 ** (n + 1))
+        scale = np.sqrt(second / (1 - self.beta2 ** (n + 1))) + self.epsilon
+        rate = self.rate * self.decay ** (n // self.decay_every)
+        return theta - rate * unbiased / scale, AdamState(first, second, np.array(n + 1))
 
 
 class GradientInfo(NamedTuple):
@@ -91,13 +95,14 @@ class OneModel(ABC):
         """The gradient of the policy's loss in the prediction, (m)."""
 
     def init(self, seeds: IntArray) -> GradientState:
+        seeds = arguments.seeds_of(type(self).__name__, seeds)
         theta = self.prior.sample(noise.normal(seeds, 0, "prior", (self.prior.dim,)))
         info = GradientInfo(np.full(seeds.shape, np.nan))
         return GradientState(seeds, theta, self.adam.init(theta), info)
 
     def decide(self, state: GradientState, t: int, x: Array) -> Decision:
         predicted = self.predictor.sample(state.theta, x, np.empty(0))
-        return Decision(self.problem.solve(x, predicted[..., None, :], np.ones(1)))
+        return Decision(decide_as_if(self.problem, x, predicted))
 
     def learn(
         self, state: GradientState, t: int, x: Array, decision: Decision, xi: Array
@@ -106,7 +111,7 @@ class OneModel(ABC):
         predicted = self.predictor.sample(state.theta, x, np.empty(0))
         g = self.gradient(state.seeds, t, x, predicted, xi)
         g_theta = self.predictor.pullback(state.theta, x, g)
-        theta, adam = self.adam.step(state.adam, t, state.theta, g_theta)
+        theta, adam = self.adam.step(state.adam, state.theta, g_theta)
         info = GradientInfo(((predicted - xi) ** 2).mean(axis=-1))
         return GradientState(state.seeds, theta, adam, info)
 

@@ -20,30 +20,42 @@ def dot(left: Array, right: Array) -> float:
 
 
 @compiled
-def violation_of(weights: Array, z: Array, capacity: Array) -> float:
+def violation_of(weights: Array, z: Array, capacity: Array, lower: Array, upper: Array) -> float:
+    """The largest excess over a capacity, or how far z is from an integer point of its box."""
     worst = -np.inf
     for r in range(len(capacity)):
         worst = max(worst, dot(weights[r], z) - capacity[r])
+    for j in range(len(z)):
+        outside = max(lower[j] - z[j], z[j] - upper[j], abs(z[j] - np.rint(z[j])))
+        if outside > 0.0:
+            worst = max(worst, outside)
     return worst
 
 
-@gufunc("void(f8[:,:], f8[:], f8[:], f8[:])", "(r,d),(d),(r)->()")
-def violation(weights: Array, z: Array, capacity: Array, out: Array) -> None:
-    out[0] = violation_of(weights, z, capacity)
+@gufunc("void(f8[:,:], f8[:], f8[:], f8[:], f8[:], f8[:])", "(r,d),(d),(r),(d),(d)->()")
+def violation(
+    weights: Array, z: Array, capacity: Array, lower: Array, upper: Array, out: Array
+) -> None:
+    out[0] = violation_of(weights, z, capacity, lower, upper)
 
 
-@gufunc("void(f8[:,:], f8[:], f8[:], f8[:], f8[:], f8, f8[:])", "(r,d),(d),(d),(r),(r),()->()")
+@gufunc(
+    "void(f8[:,:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8, f8[:])",
+    "(r,d),(d),(d),(r),(r),(d),(d),()->()",
+)
 def cost(
     weights: Array,
     z: Array,
     value: Array,
     capacity: Array,
     salvage: Array,
+    lower: Array,
+    upper: Array,
     payment: float,
     out: Array,
 ) -> None:
     reward = payment
-    if violation_of(weights, z, capacity) <= 0.0:
+    if violation_of(weights, z, capacity, lower, upper) <= 0.0:
         reward = dot(value, z)
         for r in range(len(capacity)):
             reward += salvage[r] * (capacity[r] - dot(weights[r], z))

@@ -6,17 +6,14 @@ The kernels are imported at first use: numba takes a while to load, and seconds 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bocopt import arguments
 from bocopt.core import Array, Dims, Sense, Solution
 
-T = TypeVar("T", bound=np.generic)
-
 _WEIGHT_SUM_TOLERANCE = 1e-9
+_LARGEST = 1e100  # numbers above this are mistakes, and could overflow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,11 +44,11 @@ class Knapsack:
     upper: int | Sequence[int] = 1000
     alpha: float = 0.9
     infeasible_reward: float = 0.0
-    node_limit: int = 100_000_000
+    node_limit: int = 10_000_000
 
     def __post_init__(self) -> None:
-        value = arguments.numbers("Knapsack", "value", self.value, "[0, inf)")
-        capacity = arguments.numbers("Knapsack", "capacity", self.capacity, "[0, inf)")
+        value = arguments.numbers("Knapsack", "value", self.value, "[0, 1e100]")
+        capacity = arguments.numbers("Knapsack", "capacity", self.capacity, "[0, 1e100]")
         bounds = {
             name: arguments.integers(
                 "Knapsack", name, getattr(self, name), "[0, 1000000]", len(value)
@@ -64,14 +61,16 @@ class Knapsack:
             "value": value,
             "capacity": capacity,
             "salvage": arguments.numbers(
-                "Knapsack", "salvage", self.salvage, "[0, inf)", len(capacity)
+                "Knapsack", "salvage", self.salvage, "[0, 1e100]", len(capacity)
             ),
             **bounds,
             "alpha": arguments.number("Knapsack", "alpha", self.alpha, "(0, 1]"),
             "infeasible_reward": arguments.number(
-                "Knapsack", "infeasible_reward", self.infeasible_reward, "(-inf, 0]"
+                "Knapsack", "infeasible_reward", self.infeasible_reward, "[-1e100, 0]"
             ),
-            "node_limit": arguments.integer("Knapsack", "node_limit", self.node_limit, "[1, inf)"),
+            "node_limit": arguments.integer(
+                "Knapsack", "node_limit", self.node_limit, "[1, 1000000000000]"
+            ),
         }
         for name, argument in checked.items():
             object.__setattr__(self, name, argument)
@@ -86,41 +85,57 @@ class Knapsack:
 
     def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
         """(k), (s, m), (s) -> the exact optimum under the scenarios."""
-        scenarios = arguments.array("Knapsack.solve", "scenarios", scenarios, (None, self.dims.xi))
-        w = arguments.array("Knapsack.solve", "w", w, (scenarios.shape[-2],))
-        if (w < 0).any() or (abs(w.sum(axis=-1) - 1) > _WEIGHT_SUM_TOLERANCE).any():
-            raise arguments.wrong("Knapsack.solve", "w", "non-negative with sum 1", w)
         from bocopt.problems import reference
 
-        z, value, status, gap = reference.solve(
-            self._matrices(scenarios),
-            w,
-            *self._constants,
-            self.alpha,
-            self.infeasible_reward,
-            self.node_limit,
+        weights = self._matrices("Knapsack.solve", "scenarios", scenarios, (None,))
+        w = arguments.array("Knapsack.solve", "w", w, (weights.shape[-3],))
+        if (w < 0).any() or (abs(w.sum(axis=-1) - 1) > _WEIGHT_SUM_TOLERANCE).any():
+            raise arguments.wrong("Knapsack.solve", "w", "non-negative with sum 1", w)
+        lead = arguments.lead(
+            "Knapsack.solve", x=np.shape(x)[:-1], scenarios=weights.shape[:-3], w=w.shape[:-1]
         )
-        return Solution(_lead(z, x, core=1), _lead(value, x), _lead(status, x), _lead(gap, x))
+        z, value, status, gap = reference.solve(
+            weights, w, *self._constants, self.alpha, self.infeasible_reward, self.node_limit
+        )
+        return Solution(
+            np.broadcast_to(z, (*lead, self.dims.z)),
+            np.broadcast_to(value, lead),
+            np.broadcast_to(status, lead),
+            np.broadcast_to(gap, lead),
+        )
 
     def cost(self, x: Array, z: Array, xi: Array) -> Array:
         """(k), (d), (m) -> () minus the reward."""
-        z = arguments.array("Knapsack.cost", "z", z, (self.dims.z,))
-        xi = arguments.array("Knapsack.cost", "xi", xi, (self.dims.xi,))
         from bocopt.problems import judge
 
-        value, capacity, salvage, _, _ = self._constants
-        weights = self._matrices(xi)
-        return _lead(judge.cost(weights, z, value, capacity, salvage, self.infeasible_reward), x)
+        z, weights, lead = self._outcome("Knapsack.cost", x, z, xi)
+        cost = judge.cost(weights, z, *self._constants, self.infeasible_reward)
+        return np.broadcast_to(cost, lead)
 
     def violation(self, x: Array, z: Array, xi: Array) -> Array:
-        """(k), (d), (m) -> () the largest excess over a capacity; feasible means <= 0."""
-        z = arguments.array("Knapsack.violation", "z", z, (self.dims.z,))
-        xi = arguments.array("Knapsack.violation", "xi", xi, (self.dims.xi,))
+        """(k), (d), (m) -> () the largest excess over a capacity, or distance from the box.
+
+        Feasible means <= 0.
+        """
         from bocopt.problems import judge
 
-        return _lead(judge.violation(self._matrices(xi), z, self._constants[1]), x)
+        z, weights, lead = self._outcome("Knapsack.violation", x, z, xi)
+        _, capacity, _, lower, upper = self._constants
+        return np.broadcast_to(judge.violation(weights, z, capacity, lower, upper), lead)
 
-    def _matrices(self, xi: Array) -> Array:
+    def _outcome(
+        self, owner: str, x: Array, z: Array, xi: Array
+    ) -> tuple[Array, Array, tuple[int, ...]]:
+        z = arguments.array(owner, "z", z, (self.dims.z,))
+        weights = self._matrices(owner, "xi", xi, ())
+        lead = arguments.lead(owner, x=np.shape(x)[:-1], z=z.shape[:-1], xi=weights.shape[:-2])
+        return z, weights, lead
+
+    def _matrices(self, owner: str, name: str, xi: Array, before: tuple[None, ...]) -> Array:
+        """(..., m) -> (..., resources, items)."""
+        xi = arguments.array(owner, name, xi, (*before, self.dims.xi))
+        if np.abs(xi).max() > _LARGEST:
+            raise arguments.wrong(owner, name, f"at most {_LARGEST} in size", np.abs(xi).max())
         return xi.reshape(*xi.shape[:-1], len(self.capacity), len(self.value))
 
     @cached_property
@@ -128,11 +143,3 @@ class Knapsack:
         """The fields as the kernels take them."""
         fields = self.value, self.capacity, self.salvage, self.lower, self.upper
         return tuple(np.array(field, dtype=np.float64) for field in fields)
-
-
-def _lead(result: NDArray[T], x: Array, core: int = 0) -> NDArray[T]:
-    """The result with the context's leading axes too: the knapsack itself does not read x."""
-    shape = np.shape(result)
-    split = len(shape) - core
-    lead = np.broadcast_shapes(shape[:split], np.shape(x)[:-1])
-    return np.broadcast_to(result, (*lead, *shape[split:]))

@@ -14,7 +14,7 @@ the scenarios light enough to be missed (a single scenario is not, and M = A). H
     objective <= c'z + q'(b - M z)   and   M z <= b,                                        (R)
 
 a deterministic knapsack, whose Lagrange bounds are the *cuts* that prune the search.
-Needs b, c, q, lower >= 0 and payment <= 0; the weights A may be anything finite.
+Needs b, c, q, lower >= 0 and payment <= 0; weights A of either sign, as long as nothing overflows.
 """
 
 from typing import NamedTuple
@@ -25,7 +25,7 @@ from bocopt.compiled import compiled, gufunc
 from bocopt.core import Array, BoolArray, IntArray, Status
 from bocopt.problems.judge import dot
 
-WEIGHT_TOLERANCE = 1e-12  # the chance constraint means: weight >= alpha - 1e-12
+WEIGHT_TOLERANCE = 1e-12  # the chance constraint means: weight met >= alpha * all weight - 1e-12
 ROUNDING = 1e-9  # relative safety of all pruning: float64 rounding, weights that sum to 1 +- 1e-9
 HIGHEST_PRICE = 1e9  # a cut at a higher price says nothing and only rounds badly
 
@@ -70,7 +70,7 @@ def relaxed_weights(weights: Array, w: Array, spare: float) -> tuple[Array, Arra
             for i in range(scenarios):
                 m[r, j] += w[i] * weights[i, r, j]
                 magnitude[r, j] += w[i] * abs(weights[i, r, j])
-                if w[i] <= spare:
+                if 0.0 < w[i] <= spare:
                     top = max(top, weights[i, r, j])
             m[r, j] -= spare * top
             magnitude[r, j] += spare * top
@@ -246,19 +246,24 @@ def search(p: Search) -> bool:
 
 @compiled
 def least_loads(weights: Array, lower: Array, upper: Array) -> tuple[Array, BoolArray]:
-    """The least load that items j.. can add (less a hair for rounding), and who is monotone."""
+    """The least load that items j.. can add, less a hair for rounding, and who is monotone.
+
+    Where nothing need be added it is exactly 0: sums of non-negative float64 never decrease.
+    """
     scenarios, resources, items = weights.shape
     least, monotone = np.zeros((items + 1, scenarios, resources)), np.ones(items, np.bool_)
-    for j in range(items - 1, -1, -1):
-        for i in range(scenarios):
-            for r in range(resources):
-                least[j, i, r] = least[j + 1, i, r]
+    for i in range(scenarios):
+        for r in range(resources):
+            hair = 0.0
+            for j in range(items):
+                hair += ROUNDING * abs(weights[i, r, j]) * upper[j]
+            total, nothing = 0.0, True
+            for j in range(items - 1, -1, -1):
                 weight = weights[i, r, j]
-                if weight < 0.0:
-                    monotone[j] = False
-                    least[j, i, r] += weight * upper[j] * (1.0 + ROUNDING)
-                else:
-                    least[j, i, r] += weight * lower[j] * (1.0 - ROUNDING)
+                monotone[j] = monotone[j] and weight >= 0.0
+                total += weight * (upper[j] if weight < 0.0 else lower[j])
+                nothing = nothing and weight >= 0.0 and weight * lower[j] == 0.0
+                least[j, i, r] = 0.0 if nothing else total - hair
     return least, monotone
 
 
@@ -284,8 +289,9 @@ def solve(
     gap: Array,
 ) -> None:
     scenarios, resources, items = weights.shape
-    need = alpha - WEIGHT_TOLERANCE
-    spare = w.sum() - need + ROUNDING
+    all_weight = w.sum()
+    need = alpha * all_weight - WEIGHT_TOLERANCE
+    spare = all_weight - need + ROUNDING
     m, magnitude = relaxed_weights(weights, w, spare)
     constant, slope = cuts_of(m, magnitude, value, capacity, salvage, lower, upper)
     least, monotone = least_loads(weights, lower, upper)

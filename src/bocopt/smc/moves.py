@@ -88,7 +88,7 @@ class LiuWest:
         for step in range(self.steps):
             proposal = proposals[..., step, :, :]
             proposed = loss_of(proposal)
-            accept = chance[..., step, :] <= np.exp(np.minimum(lam * (loss - proposed), 0.0))
+            accept = chance[..., step, :] < np.exp(np.minimum(lam * (loss - proposed), 0.0))
             theta = np.where(accept[..., None], proposal, theta)
             loss = np.where(accept, proposed, loss)
             accepted = accepted + accept.sum(axis=-1)

@@ -54,6 +54,7 @@ class GibbsPosterior:
         arguments.number("GibbsPosterior", "threshold", self.threshold, "[0, 1]")
 
     def init(self, seeds: IntArray) -> Particles:
+        seeds = arguments.seeds_of("GibbsPosterior.init", seeds)
         theta = self.prior.sample(noise.normal(seeds, 0, "prior", (self.size, self.prior.dim)))
         nan = np.full(seeds.shape, np.nan)
         info = BeliefInfo(nan, nan, nan, np.zeros(seeds.shape, bool), nan)
@@ -65,6 +66,7 @@ class GibbsPosterior:
         xi = np.broadcast_to(xi, (*seeds.shape, xi.shape[-1]))
         u = noise.normal(seeds, t, "loss", (self.loss.dim_noise,))
         loss = self.loss(theta, x[..., None, :], xi[..., None, :], u[..., None, :])
+        loss = arguments.array("GibbsPosterior.step", "loss", loss, (self.size,))
         update = gibbs_update(belief.log_w, loss, self.lam)
         ess = effective_size(update.log_w)
         low = ess <= self.threshold * self.size

@@ -40,4 +40,4 @@ def effective_size(log_w: Array) -> Array:
     4.0
     """
     size: Array = 1.0 / np.exp(2.0 * log_w).sum(axis=-1)
-    return size
+    return np.minimum(size, float(log_w.shape[-1]))  # rounding could put it a hair above
