@@ -1,4 +1,4 @@
-"""The two numba decorators we use, typed once.
+"""The numba decorators we use, typed once.
 
 Machine code is cached beside the source. The cache knows when a file changes, but not when another
 file changes that it calls into: after such an edit, `make clean` (or touch the caller).
@@ -18,7 +18,19 @@ _guvectorize: Callable[..., Any] = numba.guvectorize
 
 def compiled(function: F) -> F:
     """A function that runs as machine code and is called from other such functions."""
-    result: F = _njit(cache=True)(function)
+    result: F = _njit(cache=True, error_model="numpy")(function)
+    return result
+
+
+def inlined(function: F) -> F:
+    """The same for a small function on a hot path: copied into its callers."""
+    result: F = _njit(cache=True, error_model="numpy", forceinline=True)(function)
+    return result
+
+
+def reordered(function: F) -> F:
+    """The same, but sums may be reordered and vectorised: for bounds, never for what is kept."""
+    result: F = _njit(cache=True, error_model="numpy", fastmath={"reassoc"})(function)
     return result
 
 

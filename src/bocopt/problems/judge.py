@@ -4,13 +4,39 @@ Sums run over the items in their order. Every kernel judges what it returns by e
 so that `solve`, `cost` and `violation` never disagree, not even on ties.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from bocopt.compiled import compiled, gufunc
+from bocopt.compiled import compiled, gufunc, inlined
 from bocopt.core import Array
 
+WEIGHT_TOLERANCE = 1e-12  # the chance constraint means: weight met >= alpha * all weight - 1e-12
 
-@compiled
+
+class Program(NamedTuple):
+    """One instance, as every search reads it; all arrays contiguous."""
+
+    weights: Array  # (s, r, d) A_i
+    w: Array  # (s)
+    value: Array  # (d) c
+    capacity: Array  # (r) b
+    salvage: Array  # (r) q
+    lower: Array  # (d)
+    upper: Array  # (d)
+    need: float  # the weight of scenarios that must be met
+    payment: float  # the reward where one is not met
+
+
+class Answer(NamedTuple):
+    """What every search returns beside the best z."""
+
+    best: float  # the objective, -inf if nothing is feasible
+    at_most: float  # an upper bound on it
+    finished: bool  # whether it is surely the best
+
+
+@inlined
 def dot(left: Array, right: Array) -> float:
     """Left to right: the order of the sum is part of the tie rule."""
     total = 0.0
@@ -30,6 +56,15 @@ def violation_of(weights: Array, z: Array, capacity: Array, lower: Array, upper:
         if outside > 0.0:
             worst = max(worst, outside)
     return worst
+
+
+@inlined
+def comes_before(z: Array, other: Array) -> bool:
+    """The tie rule: lexicographically smaller."""
+    for j in range(len(z)):
+        if z[j] != other[j]:
+            return bool(z[j] < other[j])
+    return False
 
 
 @gufunc("void(f8[:,:], f8[:], f8[:], f8[:], f8[:], f8[:])", "(r,d),(d),(r),(d),(d)->()")

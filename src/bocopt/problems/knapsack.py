@@ -27,7 +27,8 @@ class Knapsack:
     for integers lower <= z <= upper: value c and salvage q per unit, capacity b. Under scenarios,
     `solve` maximises the expected reward subject to P(A z <= b) >= alpha, exactly. `upper` is a
     real modelling choice where weights can be close to zero (E3). At `node_limit` nodes the search
-    stops with status LIMIT, its best decision and a gap.
+    stops with status LIMIT, its best decision and a gap. `readable_search` forces the slower
+    reference search, which answers the same.
 
     >>> problem = Knapsack(value=[12, 12], capacity=[8], salvage=[3])
     >>> solution = problem.solve(np.zeros(0), np.array([[1.0, 2.0]]), np.ones(1))
@@ -45,6 +46,7 @@ class Knapsack:
     alpha: float = 0.9
     infeasible_reward: float = 0.0
     node_limit: int = 10_000_000
+    readable_search: bool = False
 
     def __post_init__(self) -> None:
         value = arguments.numbers("Knapsack", "value", self.value, "[0, 1e100]")
@@ -85,7 +87,7 @@ class Knapsack:
 
     def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
         """(k), (s, m), (s) -> the exact optimum under the scenarios."""
-        from bocopt.problems import reference
+        from bocopt.problems import lattice
 
         weights = self._matrices("Knapsack.solve", "scenarios", scenarios, (None,))
         w = arguments.array("Knapsack.solve", "w", w, (weights.shape[-3],))
@@ -94,9 +96,16 @@ class Knapsack:
         lead = arguments.lead(
             "Knapsack.solve", x=np.shape(x)[:-1], scenarios=weights.shape[:-3], w=w.shape[:-1]
         )
-        z, value, status, gap = reference.solve(
-            weights, w, *self._constants, self.alpha, self.infeasible_reward, self.node_limit
-        )
+        with np.errstate(all="ignore"):  # bounds may divide by zero or overflow, harmlessly
+            z, value, status, gap = lattice.solve(
+                weights,
+                w,
+                *self._constants,
+                self.alpha,
+                self.infeasible_reward,
+                self.node_limit,
+                self.readable_search,
+            )
         return Solution(
             np.broadcast_to(z, (*lead, self.dims.z)),
             np.broadcast_to(value, lead),

@@ -21,30 +21,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bocopt.compiled import compiled, gufunc
-from bocopt.core import Array, BoolArray, IntArray, Status
-from bocopt.problems.judge import dot
+from bocopt.compiled import compiled, inlined
+from bocopt.core import Array, BoolArray, IntArray
+from bocopt.problems.judge import Answer, Program, comes_before, dot
 
-WEIGHT_TOLERANCE = 1e-12  # the chance constraint means: weight met >= alpha * all weight - 1e-12
 ROUNDING = 1e-9  # relative safety of all pruning: float64 rounding, weights that sum to 1 +- 1e-9
 HIGHEST_PRICE = 1e9  # a cut at a higher price says nothing and only rounds badly
-
-OPTIMAL, INFEASIBLE, LIMIT = int(Status.OPTIMAL), int(Status.INFEASIBLE), int(Status.LIMIT)
 
 
 class Search(NamedTuple):
     """One instance, its cuts, and the memory that the search writes to."""
 
-    weights: Array  # (s, r, d)
-    w: Array  # (s)
-    need: float  # the weight that must be met
+    program: Program
     spare: float  # the weight that may be missed
-    value: Array  # (d) c
-    capacity: Array  # (r) b
-    salvage: Array  # (r) q
-    payment: float
-    lower: Array  # (d)
-    upper: Array  # (d)
     constant: Array  # (d + 1, cuts): with items j.. free,
     slope: Array  # (d + 1, cuts, d): objective <= constant[j, l] + sum_{k<j} slope[j, l, k] z_k
     least: Array  # (d + 1, s, r) the least load that items j.. can add
@@ -61,19 +50,19 @@ class Search(NamedTuple):
 
 @compiled
 def relaxed_weights(weights: Array, w: Array, spare: float) -> tuple[Array, Array]:
-    """M of (R), and the magnitude of the terms it was summed from (for rounding)."""
+    """M of (R), by item, and the magnitude of the terms it was summed from (for rounding)."""
     scenarios, resources, items = weights.shape
-    m, magnitude = np.zeros((resources, items)), np.zeros((resources, items))
-    for r in range(resources):
-        for j in range(items):
+    m, magnitude = np.zeros((items, resources)), np.zeros((items, resources))
+    for j in range(items):
+        for r in range(resources):
             top = 0.0
             for i in range(scenarios):
-                m[r, j] += w[i] * weights[i, r, j]
-                magnitude[r, j] += w[i] * abs(weights[i, r, j])
+                m[j, r] += w[i] * weights[i, r, j]
+                magnitude[j, r] += w[i] * abs(weights[i, r, j])
                 if 0.0 < w[i] <= spare:
                     top = max(top, weights[i, r, j])
-            m[r, j] -= spare * top
-            magnitude[r, j] += spare * top
+            m[j, r] -= spare * top
+            magnitude[j, r] += spare * top
     return m, magnitude
 
 
@@ -82,49 +71,41 @@ def best_price(m: Array, profit: Array, r: int, j: int) -> float:
     """The highest profit that a free item (j..) draws from one unit of resource r."""
     price = 0.0
     for k in range(j, len(profit)):
-        if profit[k] > 0.0 and m[r, k] > 0.0:
-            price = max(price, profit[k] / m[r, k])
+        if profit[k] > 0.0 and m[k, r] > 0.0:
+            price = max(price, profit[k] / m[k, r])
     return min(price, HIGHEST_PRICE)
 
 
 @compiled
-def cuts_of(
-    m: Array,
-    magnitude: Array,
-    value: Array,
-    capacity: Array,
-    salvage: Array,
-    lower: Array,
-    upper: Array,
-) -> tuple[Array, Array]:
+def cuts_of(a: Program, m: Array, magnitude: Array) -> tuple[Array, Array]:
     """Cuts on the objective for each number j of fixed items.
 
     For any prices p >= 0, (R) gives  objective <= (q + p)'b + (c - (q + p)'M) z.  Cut 0 has p = 0;
     cut 1 + r puts on resource r the best price of the free items. The free items stand at the end
     of their range that is best for the objective.
     """
-    resources, items = m.shape
+    items, resources = m.shape
     constant = np.zeros((items + 1, 1 + resources))
     slope = np.zeros((items + 1, 1 + resources, items))
     profit = np.zeros(items)
     for k in range(items):
-        profit[k] = value[k] - dot(salvage, m[:, k])
+        profit[k] = a.value[k] - dot(a.salvage, m[k])
     for j in range(items + 1):
         for cut in range(1 + resources):
-            price = salvage.copy()
+            price = a.salvage.copy()
             if cut > 0:
                 price[cut - 1] += best_price(m, profit, cut - 1, j)
-            constant[j, cut] = rounding = dot(price, capacity)
+            constant[j, cut] = rounding = dot(price, a.capacity)
             for k in range(items):
-                gain = slope[j, cut, k] = value[k] - dot(price, m[:, k])
-                rounding += (value[k] + dot(price, magnitude[:, k])) * upper[k]
+                gain = slope[j, cut, k] = a.value[k] - dot(price, m[k])
+                rounding += (a.value[k] + dot(price, magnitude[k])) * a.upper[k]
                 if k >= j:
-                    constant[j, cut] += max(gain * lower[k], gain * upper[k])
+                    constant[j, cut] += max(gain * a.lower[k], gain * a.upper[k])
             constant[j, cut] += ROUNDING * rounding
     return constant, slope
 
 
-@compiled
+@inlined
 def bound(p: Search, cut: int, free: int, fixed: int) -> float:
     """The cut for items `free`.. free, summed over the first `fixed` of the others."""
     total = float(p.constant[free, cut])
@@ -133,7 +114,7 @@ def bound(p: Search, cut: int, free: int, fixed: int) -> float:
     return total
 
 
-@compiled
+@inlined
 def promising(p: Search, free: int) -> bool:
     """Can the items fixed so far still reach the best objective known?"""
     for cut in range(p.constant.shape[1]):
@@ -145,16 +126,16 @@ def promising(p: Search, free: int) -> bool:
 @compiled
 def survives(p: Search, j: int) -> bool:
     """Load item j; can scenarios of enough weight still be met, at the least load to come?"""
-    scenarios, resources, _ = p.weights.shape
+    scenarios, resources, _ = p.program.weights.shape
     lost = 0.0
     for i in range(scenarios):
         met = True
         for r in range(resources):
-            load = p.loads[j, i, r] + p.weights[i, r, j] * p.z[j]
+            load = p.loads[j, i, r] + p.program.weights[i, r, j] * p.z[j]
             p.loads[j + 1, i, r] = load
-            met = met and load + p.least[j + 1, i, r] <= p.capacity[r]
+            met = met and load + p.least[j + 1, i, r] <= p.program.capacity[r]
         if not met:
-            lost += p.w[i]
+            lost += p.program.w[i]
             if lost > p.spare:
                 return False
     return True
@@ -164,29 +145,21 @@ def survives(p: Search, j: int) -> bool:
 def evaluate(p: Search) -> None:
     """Judge a complete z exactly; keep it if it is better than the best, or equal and smaller."""
     items = len(p.z)
-    worth = dot(p.value, p.z)
+    worth = dot(p.program.value, p.z)
     objective = weight = 0.0
-    for i in range(len(p.w)):
+    for i in range(len(p.program.w)):
         reward, met = worth, True
-        for r in range(len(p.capacity)):
+        for r in range(len(p.program.capacity)):
             load = p.loads[items, i, r]
-            met = met and load - p.capacity[r] <= 0.0
-            reward += p.salvage[r] * (p.capacity[r] - load)
+            met = met and load - p.program.capacity[r] <= 0.0
+            reward += p.program.salvage[r] * (p.program.capacity[r] - load)
         if met:
-            weight += p.w[i]
-        objective += p.w[i] * (reward if met else p.payment)
-    if weight >= p.need and objective >= p.best[0]:
+            weight += p.program.w[i]
+        objective += p.program.w[i] * (reward if met else p.program.payment)
+    if weight >= p.program.need and objective >= p.best[0]:
         if objective > p.best[0] or comes_before(p.z, p.best_z):
             p.best[0] = objective
             p.best_z[:] = p.z
-
-
-@compiled
-def comes_before(z: Array, other: Array) -> bool:
-    for j in range(len(z)):
-        if z[j] != other[j]:
-            return bool(z[j] < other[j])
-    return False
 
 
 @compiled
@@ -204,7 +177,7 @@ def highest_surviving(p: Search, j: int, low: float, high: float) -> float:
 @compiled
 def open_item(p: Search, j: int) -> None:
     """Set the range of values to try for item j, given items 0..j-1."""
-    low, high = p.lower[j], p.upper[j]
+    low, high = p.program.lower[j], p.program.upper[j]
     for cut in range(p.constant.shape[1]):  # linear in z_j: the interval is computed, not scanned
         missing, gain = p.best[0] - bound(p, cut, j + 1, j), p.slope[j + 1, cut, j]
         if gain > 0.0:
@@ -245,69 +218,40 @@ def search(p: Search) -> bool:
 
 
 @compiled
-def least_loads(weights: Array, lower: Array, upper: Array) -> tuple[Array, BoolArray]:
+def least_loads(a: Program) -> tuple[Array, BoolArray]:
     """The least load that items j.. can add, less a hair for rounding, and who is monotone.
 
     Where nothing need be added it is exactly 0: sums of non-negative float64 never decrease.
     """
-    scenarios, resources, items = weights.shape
+    scenarios, resources, items = a.weights.shape
     least, monotone = np.zeros((items + 1, scenarios, resources)), np.ones(items, np.bool_)
     for i in range(scenarios):
         for r in range(resources):
             hair = 0.0
             for j in range(items):
-                hair += ROUNDING * abs(weights[i, r, j]) * upper[j]
+                hair += ROUNDING * abs(a.weights[i, r, j]) * a.upper[j]
             total, nothing = 0.0, True
             for j in range(items - 1, -1, -1):
-                weight = weights[i, r, j]
+                weight = a.weights[i, r, j]
                 monotone[j] = monotone[j] and weight >= 0.0
-                total += weight * (upper[j] if weight < 0.0 else lower[j])
-                nothing = nothing and weight >= 0.0 and weight * lower[j] == 0.0
+                total += weight * (a.upper[j] if weight < 0.0 else a.lower[j])
+                nothing = nothing and weight >= 0.0 and weight * a.lower[j] == 0.0
                 least[j, i, r] = 0.0 if nothing else total - hair
     return least, monotone
 
 
-@gufunc(
-    "void(f8[:,:,:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8, f8, i8,"
-    " f8[:], f8[:], i8[:], f8[:])",
-    "(s,r,d),(s),(d),(r),(r),(d),(d),(),(),()->(d),(),(),()",
-)
-def solve(
-    weights: Array,
-    w: Array,
-    value: Array,
-    capacity: Array,
-    salvage: Array,
-    lower: Array,
-    upper: Array,
-    alpha: float,
-    payment: float,
-    limit: int,
-    z: Array,
-    cost: Array,
-    status: IntArray,
-    gap: Array,
-) -> None:
-    scenarios, resources, items = weights.shape
-    all_weight = w.sum()
-    need = alpha * all_weight - WEIGHT_TOLERANCE
-    spare = all_weight - need + ROUNDING
-    m, magnitude = relaxed_weights(weights, w, spare)
-    constant, slope = cuts_of(m, magnitude, value, capacity, salvage, lower, upper)
-    least, monotone = least_loads(weights, lower, upper)
-    best, nodes = np.full(1, -np.inf), np.zeros(1, np.int64)
-    z[:] = lower
+@compiled
+def solve_readably(a: Program, limit: int, best_z: Array) -> Answer:
+    """For weights of either sign."""
+    scenarios, resources, items = a.weights.shape
+    spare = a.w.sum() - a.need + ROUNDING
+    m, magnitude = relaxed_weights(a.weights, a.w, spare)
+    constant, slope = cuts_of(a, m, magnitude)
+    least, monotone = least_loads(a)
+    best_z[:] = a.lower
     p = Search(
-        weights=weights,
-        w=w,
-        need=need,
+        program=a,
         spare=spare,
-        value=value,
-        capacity=capacity,
-        salvage=salvage,
-        payment=payment,
-        lower=lower,
-        upper=upper,
         constant=constant,
         slope=slope,
         least=least,
@@ -316,12 +260,10 @@ def solve(
         z=np.zeros(items),
         untried=np.zeros((items, 2)),
         loads=np.zeros((items + 1, scenarios, resources)),
-        best_z=z,
-        best=best,
-        nodes=nodes,
+        best_z=best_z,
+        best=np.full(1, -np.inf),
+        nodes=np.zeros(1, np.int64),
         limit=limit,
     )
     finished = search(p)
-    cost[0] = 0.0 - best[0]
-    gap[0] = 0.0 if finished else constant[0].min() - best[0]
-    status[0] = LIMIT if not finished else OPTIMAL if best[0] > -np.inf else INFEASIBLE
+    return Answer(p.best[0], constant[0].min(), finished)

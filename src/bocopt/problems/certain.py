@@ -1,0 +1,275 @@
+"""The fast search for one certain scenario with non-negative weights.
+
+It answers exactly what the readable search answers, ties included. What makes it fast:
+
+- an item that earns less than its resources are worth (v = c - q'A < 0) stays at its lower end;
+- for any prices p >= 0, with items j.. free, room b - A z left and u_k how far item k can go,
+
+      objective <= earned + p'room + sum_{k>=j} (v_k - p'A_k)^+ u_k.                            (U)
+
+  A tiny simplex finds the best prices for the items j.., for each j. (U) is linear in the next
+  item, so the values worth trying are computed rather than scanned;
+- the last item is not searched: the objective is linear in it, so it goes as high as it can.
+
+All of this is in search order and only prunes, with a margin for rounding; a z that is kept has
+been judged in item order.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bocopt.compiled import compiled, inlined
+from bocopt.core import Array, IntArray
+from bocopt.problems.judge import Answer, Program, comes_before, dot
+
+MARGIN = 1e-12  # relative safety of pruning against rounding
+SIMPLEX_TOLERANCE = 1e-9
+
+
+class Plan(NamedTuple):
+    """The items that are searched, in search order."""
+
+    item: IntArray  # (n) which they are
+    profit: Array  # (n) v
+    reach: Array  # (n) u
+    use: Array  # (n, r) A
+    price: Array  # (n + 1, r) p with items j.. free
+    leftover: Array  # (n + 1) the sum of (U)
+
+
+@inlined
+def reach_of(use: Array, room: Array, most: float) -> float:
+    """How often an item fits the room, at most `most`."""
+    for r in range(len(room)):
+        if use[r] * most > room[r]:
+            most = np.floor(room[r] / use[r])
+    return most
+
+
+@inlined
+def set_prices(p: Plan, first: int, room: Array, table: Array) -> None:
+    """Prices for the items first..: the dual of max v'y subject to A y <= room, y >= 0.
+
+    The simplex method on a table of (A, 1, room) over (-v, 0, 0). Any non-negative answer makes (U)
+    true, an optimal one makes it tight: so no care is taken of unbounded or degenerate cases.
+    """
+    resources, items = p.use.shape[1], len(p.item) - first
+    last = items + resources
+    for r in range(resources + 1):
+        for k in range(last + 1):
+            table[r, k] = 1.0 if k == items + r else 0.0
+        for k in range(items):
+            table[r, k] = p.use[first + k, r] if r < resources else -p.profit[first + k]
+        if r < resources:
+            table[r, last] = room[r]
+    for _ in range(2 * last):
+        enter, leave = 0, -1
+        for k in range(1, last):
+            if table[resources, k] < table[resources, enter]:
+                enter = k
+        if table[resources, enter] > -SIMPLEX_TOLERANCE:
+            break
+        least = np.inf
+        for r in range(resources):
+            if table[r, enter] > SIMPLEX_TOLERANCE and table[r, last] < least * table[r, enter]:
+                leave, least = r, table[r, last] / table[r, enter]
+        if leave < 0:
+            break
+        pivot(table, leave, enter, last)
+    for r in range(resources):
+        p.price[first, r] = max(table[resources, items + r], 0.0)
+
+
+@inlined
+def pivot(table: Array, leave: int, enter: int, last: int) -> None:
+    inverse = 1.0 / table[leave, enter]
+    for k in range(last + 1):
+        table[leave, k] *= inverse
+    for r in range(len(table)):
+        factor = table[r, enter]
+        if r != leave and factor != 0.0:
+            for k in range(last + 1):
+                table[r, k] -= factor * table[leave, k]
+
+
+@inlined
+def interval(p: Plan, j: int, earned: float, room: Array, goal: float) -> tuple[float, float]:
+    """The values of item j that fit and for which (U) with items j + 1.. free reaches the goal."""
+    low, high = 0.0, reach_of(p.use[j], room, p.reach[j])
+    gain = p.profit[j] - dot(p.price[j + 1], p.use[j])
+    missing = goal - earned - dot(p.price[j + 1], room) - p.leftover[j + 1]
+    if gain > 0.0 and missing > 0.0:
+        low = np.ceil(missing / gain - 1e-6)
+    elif gain < 0.0 and gain * high < missing:
+        high = np.floor(missing / gain + 1e-6)
+    elif gain == 0.0 and missing > 0.0:
+        high = -1.0
+    return low, high
+
+
+@inlined
+def feasible(a: Program, z: Array) -> bool:
+    for r in range(len(a.capacity)):
+        if dot(a.weights[0, r], z) - a.capacity[r] > 0.0:
+            return False
+    return True
+
+
+@inlined
+def objective_of(a: Program, z: Array) -> float:
+    total = dot(a.value, z)
+    for r in range(len(a.capacity)):
+        total += a.salvage[r] * (a.capacity[r] - dot(a.weights[0, r], z))
+    return total
+
+
+@inlined
+def highest_feasible(a: Program, z: Array, item: int, guess: float, most: float) -> float:
+    """The highest step of an item above z that the judge accepts (-1: none), near the guess."""
+    start = z[item]
+    low, high = -1.0, most + 1.0  # the judge accepts low (or there is none) and refuses high
+    while high - low > 1.0:  # a good guess is accepted, and refused one above
+        guess = min(max(guess, low + 1.0), high - 1.0)
+        z[item] = start + guess
+        if feasible(a, z):
+            low, guess = guess, guess + 1.0
+        else:
+            high, guess = guess, np.floor((low + guess) / 2.0)
+    z[item] = start
+    return low
+
+
+@inlined
+def close_last(
+    a: Program, p: Plan, z: Array, room: Array, margin: float, best: float, best_z: Array
+) -> float:
+    """Try the last item as high as the judge lets it, or at all values if it earns nothing."""
+    j = len(p.item) - 1
+    item, start = p.item[j], z[p.item[j]]
+    step = highest_feasible(a, z, item, reach_of(p.use[j], room, p.reach[j]), p.reach[j])
+    while step >= 0.0:
+        z[item] = start + step
+        objective = objective_of(a, z)
+        if objective > best or (objective == best and comes_before(z, best_z)):
+            best = objective
+            best_z[:] = z
+        step = -1.0 if p.profit[j] > margin else step - 1.0
+    z[item] = start
+    return best
+
+
+@inlined
+def search(
+    a: Program,
+    p: Plan,
+    start: Array,
+    earned_at_start: float,
+    margin: float,
+    limit: int,
+    best_z: Array,
+) -> tuple[float, bool]:
+    """Depth-first from the lower end: the best objective, and whether it is surely the best."""
+    n, last = len(p.item), len(p.item) - 1
+    z = a.lower.copy()
+    room, earned, untried = np.empty((n, len(start))), np.empty(n), np.empty((n, 2))
+    room[0], earned[0] = start, earned_at_start
+    untried[0, 0], untried[0, 1] = interval(p, 0, earned[0], room[0], -np.inf)
+    best, nodes, j = -np.inf, 0, 0
+    while j >= 0:
+        low, value = untried[j, 0], untried[j, 1]
+        if j == last or low > value:
+            if j == last and earned[j] + p.profit[j] * value >= best - margin:
+                best = close_last(a, p, z, room[j], margin, best, best_z)
+            z[p.item[j]] = a.lower[p.item[j]]
+            j -= 1
+            continue
+        if nodes == limit:
+            return best, False
+        nodes += 1
+        untried[j, 1] = value - 1.0
+        z[p.item[j]] = a.lower[p.item[j]] + value
+        earned[j + 1] = earned[j] + p.profit[j] * value
+        for r in range(len(start)):
+            room[j + 1, r] = room[j, r] - p.use[j, r] * value
+        if earned[j + 1] + dot(p.price[j + 1], room[j + 1]) + p.leftover[j + 1] >= best - margin:
+            j += 1
+            untried[j, 0], untried[j, 1] = interval(p, j, earned[j], room[j], best - margin)
+    return best, True
+
+
+@inlined
+def order_items(p: Plan) -> None:
+    """Those first that are least clear at the root's prices: insertion sort by |reduced profit|."""
+    for k in range(1, len(p.item)):
+        while k > 0 and clarity(p, k) < clarity(p, k - 1):
+            p.item[k], p.item[k - 1] = p.item[k - 1], p.item[k]
+            p.profit[k], p.profit[k - 1] = p.profit[k - 1], p.profit[k]
+            p.reach[k], p.reach[k - 1] = p.reach[k - 1], p.reach[k]
+            for r in range(p.use.shape[1]):
+                p.use[k, r], p.use[k - 1, r] = p.use[k - 1, r], p.use[k, r]
+            k -= 1
+
+
+@inlined
+def clarity(p: Plan, k: int) -> float:
+    return float(abs(p.profit[k] - dot(p.price[0], p.use[k])))
+
+
+@inlined
+def plan_of(use: Array, profit: Array, reach: Array, room: Array, margin: float) -> Plan:
+    """The items worth searching, with their prices."""
+    items, resources = use.shape
+    n = 0
+    for j in range(items):
+        n += profit[j] >= -margin and reach[j] > 0.0
+    p = Plan(
+        item=np.empty(n, np.int64),
+        profit=np.empty(n),
+        reach=np.empty(n),
+        use=np.empty((n, resources)),
+        price=np.zeros((n + 1, resources)),
+        leftover=np.zeros(n + 1),
+    )
+    k = 0
+    for j in range(items):
+        if profit[j] >= -margin and reach[j] > 0.0:
+            p.item[k], p.profit[k], p.reach[k] = j, profit[j], reach[j]
+            for r in range(resources):
+                p.use[k, r] = use[j, r]
+            k += 1
+    table = np.empty((resources + 1, n + resources + 1))
+    for j in range(n):
+        set_prices(p, j, room, table)
+        if j == 0:
+            order_items(p)
+        for k in range(j, n):
+            p.leftover[j] += max(p.profit[k] - dot(p.price[j], p.use[k]), 0.0) * p.reach[k]
+    return p
+
+
+@compiled
+def solve_certain(a: Program, limit: int, best_z: Array) -> Answer:
+    """For one scenario without negative weights."""
+    _, resources, items = a.weights.shape
+    best_z[:] = a.lower
+    if not feasible(a, a.lower):
+        return Answer(-np.inf, -np.inf, True)
+    room, margin = np.empty(resources), 0.0
+    for r in range(resources):
+        room[r] = a.capacity[r] * (1.0 + MARGIN) - dot(a.weights[0, r], a.lower)
+        margin += MARGIN * a.salvage[r] * a.capacity[r]
+    profit, reach, use = np.empty(items), np.empty(items), np.empty((items, resources))
+    for j in range(items):
+        for r in range(resources):
+            use[j, r] = a.weights[0, r, j]
+        profit[j] = a.value[j] - dot(a.salvage, use[j])
+        reach[j] = reach_of(use[j], room, a.upper[j] - a.lower[j])
+        margin += MARGIN * a.value[j] * (a.lower[j] + reach[j])
+    p = plan_of(use, profit, reach, room, margin)
+    earned = objective_of(a, a.lower)
+    if len(p.item) == 0:
+        return Answer(a.w[0] * earned, a.w[0] * earned, True)
+    best, finished = search(a, p, room, earned, margin, limit, best_z)
+    at_most = earned + dot(p.price[0], room) + p.leftover[0] + margin
+    return Answer(a.w[0] * best, a.w[0] * at_most, finished)
