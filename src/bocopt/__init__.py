@@ -4,6 +4,7 @@ Decide under uncertainty, see the outcome in full, learn from the quality of the
 """
 
 from bocopt import policies, predictors, priors, problems, streams
+from bocopt.agent import Agent
 from bocopt.core import Decision, Dims, Sense, Solution, Status
 from bocopt.losses import DecisionRegret
 from bocopt.policies import (
@@ -32,6 +33,7 @@ __all__ = [
     "BMA",
     "DFL",
     "Adam",
+    "Agent",
     "ConditionalOptimum",
     "Constant",
     "Decision",

@@ -27,12 +27,24 @@ def play(
     policy: Policy[S], problem: Problem, state: S, t: int, x: Array, xi: Array
 ) -> tuple[Stage, S]:
     """One stage. The policy decides before it is shown xi."""
-    x = arguments.array("play", "x", x, (... if problem.dims.x is None else problem.dims.x,))
+    x = context("play", problem, x)
     xi = arguments.array("play", "xi", xi, (problem.dims.xi,))
     decision = policy.decide(state, t, x)
-    z, best = decision.solution.z, hindsight(problem, x, xi)
     after = policy.learn(state, t, x, decision, xi)
-    stage = Stage(
+    return review(problem, t, x, decision, xi, after.info._asdict()), after
+
+
+def context(owner: str, problem: Problem, x: Array) -> Array:
+    """A context that the problem can take."""
+    return arguments.array(owner, "x", x, (... if problem.dims.x is None else problem.dims.x,))
+
+
+def review(
+    problem: Problem, t: int, x: Array, decision: Decision, xi: Array, info: Mapping[str, Array]
+) -> Stage:
+    """What came of a decision, beside what could have come."""
+    z, best = decision.solution.z, hindsight(problem, x, xi)
+    return Stage(
         t=t,
         x=x,
         decision=decision,
@@ -41,9 +53,8 @@ def play(
         feasible=problem.violation(x, z, xi) <= 0,
         hindsight=best.cost,
         solvable=best.feasible,
-        info=after.info._asdict(),
+        info=info,
     )
-    return stage, after
 
 
 def run(

@@ -15,7 +15,7 @@ from bocopt.trace import Spread, spread
 
 COLUMNS = ("reward", "reward_last", "feasibility", "feasibility_last")
 ROWS = (*policies_of(Settings()), "Hindsight")
-_TRIALS_PER_TASK = 5  # large enough to share the loop's overhead, small enough to spread
+_TRIALS_PER_TASK = 20  # large enough to share the overhead of the loop, small enough to spread
 _LONGEST_FIRST = ("Conditional", "SAA", "BMA", "BGS", "DFL", "Prior", "PtO", "Constant")
 
 

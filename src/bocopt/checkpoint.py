@@ -1,0 +1,122 @@
+"""States <-> one file: a schema version, a checksum, an atomic replacement, no pickle.
+
+    magic (8 bytes) | SHA-256 of all that follows | schema version | header length | header | arrays
+
+The header is JSON, the arrays are an npz archive. A file is written beside its target, flushed to
+the disk and then renamed over it: whenever the power fails, the target is the old file or the new.
+"""
+
+import hashlib
+import io
+import json
+import os
+import struct
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+MAGIC = b"bocopt\x00\x01"
+SCHEMA = 1
+_PREFIX = struct.Struct("<IQ")  # schema version, header length
+_DIGEST = hashlib.sha256().digest_size
+
+
+class CheckpointError(ValueError):
+    """A file that is not a checkpoint, is damaged, or does not belong here."""
+
+
+def save(path: str | Path, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Replace the file at once or not at all."""
+    text = json.dumps(header).encode()
+    archive = io.BytesIO()
+    np.savez(archive, allow_pickle=False, **arrays)
+    body = _PREFIX.pack(SCHEMA, len(text)) + text + archive.getvalue()
+    path = Path(path)
+    beside = path.with_name(path.name + ".tmp")
+    with open(beside, "wb") as file:
+        file.write(MAGIC + hashlib.sha256(body).digest() + body)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(beside, path)
+    _sync_folder(path.parent)
+
+
+def load(path: str | Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The header and the arrays, or a CheckpointError."""
+    data = Path(path).read_bytes()
+    start = len(MAGIC) + _DIGEST
+    if data[: len(MAGIC)] != MAGIC:
+        raise CheckpointError(f"{path} is not a bocopt checkpoint.")
+    body = data[start:]
+    if len(body) < _PREFIX.size or hashlib.sha256(body).digest() != data[len(MAGIC) : start]:
+        raise CheckpointError(f"{path} is damaged or cut short: its checksum does not match.")
+    schema, length = _PREFIX.unpack_from(body)
+    if schema != SCHEMA:
+        raise CheckpointError(f"{path} has schema version {schema}; this bocopt reads {SCHEMA}.")
+    end = _PREFIX.size + length
+    header = json.loads(body[_PREFIX.size : end])
+    with np.load(io.BytesIO(body[end:]), allow_pickle=False) as archive:
+        return header, {name: archive[name] for name in archive.files}
+
+
+def flatten(state: Any, name: str = "state") -> dict[str, NDArray[Any]]:
+    """The arrays of a nested NamedTuple, by their path.
+
+    >>> from bocopt.core import Dims
+    >>> list(flatten(Dims(1, 2, 3), "dims"))
+    ['dims.0', 'dims.1', 'dims.2']
+    """
+    if not isinstance(state, tuple):
+        return {name: np.asarray(state)}
+    parts = (flatten(part, f"{name}.{i}") for i, part in enumerate(state))
+    return {path: leaf for part in parts for path, leaf in part.items()}
+
+
+def rebuild(template: Any, arrays: Mapping[str, NDArray[Any]], name: str = "state") -> Any:
+    """The same nesting as the template, with these arrays."""
+    if isinstance(template, tuple):
+        parts = [rebuild(part, arrays, f"{name}.{i}") for i, part in enumerate(template)]
+        return type(template)(*parts) if hasattr(template, "_fields") else tuple(parts)
+    if name not in arrays:
+        raise CheckpointError(f"The checkpoint has no array '{name}'.")
+    return arrays[name]
+
+
+def fingerprint(configuration: Any) -> str:
+    """A digest of everything that a (nested) configuration object says, the same in every process.
+
+    >>> from bocopt.priors import Gaussian
+    >>> fingerprint(Gaussian.isotropic(2)) == fingerprint(Gaussian(mean=(0, 0), sd=(1, 1)))
+    True
+    """
+    return hashlib.sha256(json.dumps(_described(configuration)).encode()).hexdigest()
+
+
+def _described(thing: Any) -> Any:
+    if thing is None or isinstance(thing, bool | int | float | str):
+        return thing
+    if isinstance(thing, np.ndarray | np.generic):
+        return [str(thing.dtype), list(np.shape(thing)), thing.tobytes().hex()]
+    if isinstance(thing, tuple | list):
+        return [_described(part) for part in thing]
+    if isinstance(thing, Mapping):
+        return [[str(key), _described(part)] for key, part in thing.items()]
+    if hasattr(thing, "__qualname__"):  # a function or a class: its code is not looked at
+        return f"{thing.__module__}.{thing.__qualname__}"
+    names = [f.name for f in fields(thing)] if is_dataclass(thing) else sorted(vars(thing))
+    parts = [[name, _described(getattr(thing, name))] for name in names if name[0] != "_"]
+    return [_described(type(thing)), parts]
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the renaming itself durable, where the system lets one open a folder."""
+    if hasattr(os, "O_DIRECTORY"):
+        handle = os.open(folder, os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

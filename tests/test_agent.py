@@ -1,0 +1,201 @@
+"""The agent against the plain loop, under every schedule; its file under every accident."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cases import parts
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from trees import same_bits
+
+from bocopt import Agent, Constant, Knapsack, SampleAverage
+from bocopt.checkpoint import CheckpointError
+
+PROBLEM = Knapsack(value=[12.0] * 2, capacity=[8.0], salvage=[3.0], upper=9)
+CONTEXT, OUTCOME = np.zeros(1), np.array([1.0, 2.0])
+
+# one step of a schedule: decide, observe one of the open decisions, repeat an outcome, or restart
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["decide", "observe", "repeat", "restart"]), st.integers(0, 99)),
+    min_size=5,
+    max_size=30,
+)
+
+
+def small_agent() -> Agent[Any]:
+    return Agent(SampleAverage(PROBLEM, first=[0, 0]), PROBLEM, seed=3, max_open=5)
+
+
+@pytest.mark.parametrize("name", ["BMA", "SAA", "DFL"])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(steps=STEPS)
+def test_any_schedule_ends_like_the_plain_loop(
+    name: str, steps: list[tuple[str, int]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    compare_with_plain_loop(name, steps, tmp_path_factory.getbasetemp() / "agent.ckpt")
+
+
+@pytest.mark.full
+@settings(max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(steps=STEPS, name=st.sampled_from(["BMA", "BGS", "SAA", "DFL", "PtO", "Constant"]))
+def test_a_thousand_schedules_end_like_the_plain_loop(
+    steps: list[tuple[str, int]], name: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    compare_with_plain_loop(name, steps, tmp_path_factory.getbasetemp() / "agent.ckpt")
+
+
+def compare_with_plain_loop(name: str, steps: list[tuple[str, int]], path: Path) -> None:
+    """The plain loop calls the policy itself, in the same order, and is never restarted."""
+    policy, problem, _ = parts("hot", name)
+    rng = np.random.default_rng(0)
+    agent = Agent(policy, problem, seed=5, max_open=8)
+    state: Any = policy.init(np.array(5))
+    waiting: dict[int, tuple[Any, Any]] = {}
+    seen: dict[int, Any] = {}
+    t = 0
+    for step, pick in steps:
+        if step == "decide" and len(waiting) < 8:
+            x = rng.normal(size=3)
+            waiting[t] = x, policy.decide(state, t, x)
+            ticket = agent.decide(x)
+            assert ticket.id == t
+            assert (ticket.z == waiting[t][1].solution.z).all()
+            t += 1
+        elif step == "observe" and waiting:
+            number = list(waiting)[pick % len(waiting)]
+            seen[number] = rng.uniform(0.5, 1.5, 12)
+            state = policy.learn(state, number, *waiting.pop(number), seen[number])
+            stage = agent.observe(number, seen[number])
+            assert stage is not None
+            assert stage.t == number
+        elif step == "repeat" and seen:
+            number = list(seen)[pick % len(seen)]
+            assert agent.observe(number, seen[number]) is None
+            with pytest.raises(ValueError, match="already has another outcome"):
+                agent.observe(number, seen[number] + 1)
+        elif step == "restart":
+            agent.save(path)
+            agent = Agent.load(path, policy, problem)
+    assert same_bits(agent.state, state)
+    assert agent.open_ids == tuple(waiting)
+
+
+def test_a_killed_save_leaves_the_old_file_or_the_new(tmp_path: Path) -> None:
+    killed_saves(tmp_path, kills=10)
+
+
+@pytest.mark.full
+def test_two_hundred_killed_saves(tmp_path: Path) -> None:
+    print(f"\nafter 200 kills: {killed_saves(tmp_path, kills=200)} files read, none broken")
+
+
+def killed_saves(folder: Path, kills: int) -> int:
+    """SIGKILL a process that saves without pause, at random moments; the file always loads."""
+    path, chance = folder / "agent.ckpt", random.Random(0)
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[2]); from test_agent import *\n"
+        "from bocopt import *; agent = small_agent()\n"
+        "if os.path.exists(sys.argv[1]): agent = Agent.load(sys.argv[1], agent._policy, PROBLEM)\n"
+        "agent.observe(agent.decide(CONTEXT).id, OUTCOME); print('ready', flush=True)\n"
+        "while True: agent.observe(agent.decide(CONTEXT).id, OUTCOME); agent.save(sys.argv[1])"
+    )
+    agent = small_agent()
+    agent.save(path)
+    stages = 0
+    for _ in range(kills):
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, str(path), str(Path(__file__).parent)],
+            stdout=subprocess.PIPE,
+        )
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        time.sleep(chance.uniform(0, 0.05))
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        restored = Agent.load(path, agent._policy, PROBLEM)
+        stages_now = int(restored.state.outcomes.size)
+        assert stages_now >= stages
+        stages = stages_now
+    assert stages > 0
+    return kills
+
+
+def test_every_flipped_byte_and_every_cut_is_detected(tmp_path: Path) -> None:
+    agent = Agent(Constant([1, 1]), PROBLEM)
+    agent.decide(CONTEXT)
+    path = tmp_path / "agent.ckpt"
+    agent.save(path)
+    data = path.read_bytes()
+    for i in range(len(data)):
+        path.write_bytes(data[:i] + bytes([data[i] ^ 0x10]) + data[i + 1 :])
+        with pytest.raises(CheckpointError):
+            Agent.load(path, agent._policy, PROBLEM)
+    for length in range(0, len(data), 7):
+        path.write_bytes(data[:length])
+        with pytest.raises(CheckpointError):
+            Agent.load(path, agent._policy, PROBLEM)
+
+
+def test_foreign_files_and_other_configurations_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "agent.ckpt"
+    path.write_bytes(b"PK\x03\x04 something else")
+    policy = SampleAverage(PROBLEM, first=[0, 0])
+    with pytest.raises(CheckpointError, match="is not a bocopt checkpoint"):
+        Agent.load(path, policy, PROBLEM)
+    small_agent().save(path)
+    Agent.load(path, policy, PROBLEM)
+    other = Knapsack(value=[12.0] * 2, capacity=[8.0], salvage=[3.0], upper=9, alpha=0.8)
+    for wrong in ((SampleAverage(PROBLEM, first=[1, 0]), PROBLEM), (policy, other)):
+        with pytest.raises(CheckpointError, match="another configuration"):
+            Agent.load(path, *wrong)
+    with pytest.raises(FileNotFoundError):
+        Agent.load(tmp_path / "missing", policy, PROBLEM)
+
+
+def test_bad_calls_change_nothing(tmp_path: Path) -> None:
+    agent = small_agent()
+    first = agent.decide(CONTEXT)
+    agent.observe(first.id, OUTCOME)
+    for _ in range(5):
+        agent.decide(CONTEXT)
+    agent.save(tmp_path / "before")
+    for call, message in (
+        (lambda: agent.decide(CONTEXT), "5 decisions wait for their outcome"),
+        (lambda: agent.observe(77, OUTCOME), "no decision with id 77; the last one was 5"),
+        (lambda: agent.observe(-1, OUTCOME), "no decision with id -1"),
+        (lambda: agent.observe(2, [1.0, np.nan]), "'xi' parameter of Agent.observe must be finite"),
+        (lambda: agent.observe(2, [1.0]), "must be an array of shape"),
+        (lambda: agent.observe(2, np.ones((3, 2))), "must be one outcome"),
+        (lambda: agent.observe(0, [9.0, 9.0]), "Decision 0 already has another outcome"),
+        (lambda: agent.forget(0), "No decision with id 0 is open"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+    agent.forget(3)
+    with pytest.raises(ValueError, match="Decision 3 was forgotten"):
+        agent.observe(3, OUTCOME)
+    for x, message in (([np.inf], "must be finite"), (np.ones((2, 1)), "must be one context")):
+        with pytest.raises(ValueError, match=message):
+            agent.decide(x)
+    assert agent.open_ids == (1, 2, 4, 5)
+    agent.save(tmp_path / "after")
+    restored = Agent.load(tmp_path / "before", agent._policy, PROBLEM)
+    assert same_bits(restored.state, agent.state)
+
+
+def test_old_outcomes_are_forgotten_but_not_mistaken() -> None:
+    agent = Agent(Constant([1, 1]), PROBLEM)
+    for _ in range(4200):
+        agent.observe(agent.decide(CONTEXT).id, OUTCOME)
+    assert agent.observe(4199, OUTCOME) is None
+    with pytest.raises(ValueError, match="too long ago"):
+        agent.observe(3, OUTCOME)
