@@ -1,11 +1,13 @@
 """The paper's process against a plain loop and its own law; replay of arrays."""
 
+import re
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from bocopt import Constant, Knapsack, PaperStream, Replay, noise, record, run
+from bocopt import Constant, Knapsack, PaperStream, Replay, from_csv, noise, record, run
 from bocopt.core import Sense
 from bocopt.streams import _B, _G, _PHI1, _PHI2, _SIGMA_U, _THETA1, _THETA2
 
@@ -69,3 +71,43 @@ def test_replay_of_one_series_and_of_one_per_trial() -> None:
     assert all((one_x == x[t]).all() for t, (one_x, _) in enumerate(shared))
     own = rng.normal(size=(3, 6, 2))
     assert [a.shape for a, _ in Replay(own, xi).stages(SEEDS)] == [(3, 2)] * 6
+
+
+def test_csv_columns_by_name_in_the_order_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("day,b,a,demand\n1,2,3,4\n5,6.5,-7e1,8\n\n", encoding="utf-8-sig")
+    stages = list(from_csv(path, context=["a", "b"], outcome=["demand"]).stages(np.array(0)))
+    assert [x.tolist() for x, _ in stages] == [[3, 2], [-70, 6.5]]
+    assert [xi.tolist() for _, xi in stages] == [[4], [8]]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is empty: its first line must name the columns"),
+        ("x,y\n", "has no stages"),
+        ("x,z\n1,2\n", "has no columns 'y'. It has: x, z."),
+        ("x,y,y\n1,2,3\n", "has 2 columns 'y'"),
+        ("x,y\n1,2\n3,four\n", "line 3, column 'y': a finite number expected, 'four' found"),
+        ("x,y\n1,2\n3,\n", "line 3, column 'y': a finite number expected, '' found"),
+        ("x,y\nnan,2\n", "line 2, column 'x': a finite number expected, 'nan' found"),
+        ("x,y\n1,inf\n", "line 2, column 'y': a finite number expected, 'inf' found"),
+        ("x,y\n1,2\n3\n", "line 3: 2 cells expected, 1 found"),
+        ('x,y\n1,2\n"3\n', "line 3: 2 cells expected, 1 found"),
+        ("x,y\n1,2,9\n", "line 2: 2 cells expected, 3 found"),
+    ],
+)
+def test_a_broken_csv_file_says_where(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        from_csv(path, context=["x"], outcome=["y"])
+
+
+def test_csv_column_lists_are_checked(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="'context' parameter of from_csv must be a list"):
+        from_csv(tmp_path / "no.csv", context="x", outcome=["y"])
+    with pytest.raises(ValueError, match="'outcome' parameter of from_csv must be a list"):
+        from_csv(tmp_path / "no.csv", context=["x"], outcome=["y", "y"])
+    with pytest.raises(FileNotFoundError):
+        from_csv(tmp_path / "no.csv", context=["x"], outcome=["y"])

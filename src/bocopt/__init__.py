@@ -20,10 +20,10 @@ from bocopt.policies import (
 )
 from bocopt.predictors import Linear, SigmoidLinear
 from bocopt.priors import Gaussian
-from bocopt.problems import Knapsack
+from bocopt.problems import Knapsack, from_callables
 from bocopt.run import Stage, play, run
 from bocopt.smc import GibbsPosterior, LiuWest
-from bocopt.streams import PaperStream, Replay
+from bocopt.streams import PaperStream, Replay, from_csv
 from bocopt.trace import Trace, record
 
 __version__ = "0.1.0"
@@ -56,6 +56,8 @@ __all__ = [
     "Status",
     "Trace",
     "__version__",
+    "from_callables",
+    "from_csv",
     "play",
     "policies",
     "predictors",

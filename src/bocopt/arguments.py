@@ -95,7 +95,7 @@ def array(owner: str, name: str, values: ArrayLike, shape: Sequence[Size]) -> Ar
         result = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise wrong(owner, name, "an array of numbers", values) from error
-    core = result.shape[-len(shape) :]
+    core = result.shape[max(result.ndim - len(shape), 0) :]
     fits = len(core) == len(shape) and all(
         want is ... or (have > 0 if want is None else have == want)
         for have, want in zip(core, shape, strict=True)

@@ -50,6 +50,7 @@ class Status(IntEnum):
     INFEASIBLE = 1
     LIMIT = 2
     GIVEN = 3
+    POOL = 4
 
     @property
     def message(self) -> str:
@@ -68,6 +69,7 @@ _MESSAGES = MappingProxyType(
         Status.LIMIT: "the search stopped at its limit: z is the best decision found, "
         "gap bounds what is missed",
         Status.GIVEN: "z was given, no program was solved",
+        Status.POOL: "z is the best of a pool of candidates: a better one may exist",
     }
 )
 

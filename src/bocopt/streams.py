@@ -1,8 +1,10 @@
-"""Streams of (context, outcome): the paper's process, and replay of arrays."""
+"""Streams of (context, outcome): the paper's process, and replay of arrays and CSV files."""
 
-from collections.abc import Iterator
+import csv
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -112,6 +114,53 @@ class Replay:
             arguments.array("Replay", "x", self.x, (None, ...)).copy(),
             arguments.array("Replay", "xi", self.xi, (None, None)).copy(),
         )
+
+
+def from_csv(path: str | Path, *, context: Sequence[str], outcome: Sequence[str]) -> Replay:
+    """Replay a CSV file, one stage per row: the named columns are x and xi, in this order.
+
+    The first row names the columns; others than those named are not read.
+    """
+    for name, columns in (("context", context), ("outcome", outcome)):
+        if isinstance(columns, str) or len(set(columns)) != len(columns):
+            raise arguments.wrong("from_csv", name, "a list of different column names", columns)
+    wanted = [*context, *outcome]
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        reader = csv.reader(file)
+        header = next(reader, None)
+        if not header:
+            raise ValueError(f"{path} is empty: its first line must name the columns.")
+        for column in wanted:
+            if header.count(column) != 1:
+                raise ValueError(
+                    f"{path} has {header.count(column) or 'no'} columns '{column}'. "
+                    f"It has: {', '.join(header)}."
+                )
+        places = [header.index(column) for column in wanted]
+        rows = [
+            [_cell(path, reader.line_num, header, line, place) for place in places]
+            for line in reader
+            if line
+        ]
+    if not rows:
+        raise ValueError(f"{path} has no stages: there is nothing below its first line.")
+    table = np.array(rows)
+    return Replay(table[:, : len(context)], table[:, len(context) :])
+
+
+def _cell(path: str | Path, line: int, header: list[str], cells: list[str], place: int) -> float:
+    if len(cells) != len(header):
+        raise ValueError(f"{path}, line {line}: {len(header)} cells expected, {len(cells)} found.")
+    try:
+        number = float(cells[place])
+    except ValueError:
+        number = np.nan
+    if not np.isfinite(number):
+        raise ValueError(
+            f"{path}, line {line}, column '{header[place]}': a finite number expected, "
+            f"{cells[place]!r} found."
+        )
+    return number
 
 
 def _times(matrix: Array, x: Array) -> Array:

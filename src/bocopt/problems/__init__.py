@@ -1,5 +1,6 @@
 """Optimization problems: what is decided, what it costs, when it is feasible."""
 
+from bocopt.problems.adapters import FromCallables, from_callables
 from bocopt.problems.knapsack import Knapsack
 
-__all__ = ["Knapsack"]
+__all__ = ["FromCallables", "Knapsack", "from_callables"]

@@ -1,0 +1,150 @@
+"""Any Python solver or simulator as a problem."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bocopt import arguments
+from bocopt.core import Array, Dims, Sense, Solution, Status
+
+Solve = Callable[[Array, Array], Any]
+Measure = Callable[[Array, Array, Array], Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FromCallables:
+    """A problem made of functions of one instance; see `from_callables`."""
+
+    solver: Solve
+    payment: Measure
+    excess: Measure
+    dims: Dims
+    fallback: Sequence[float]
+    alpha: float
+    sense: Sense
+
+    def __post_init__(self) -> None:
+        arguments.number("from_callables", "alpha", self.alpha, "(0, 1]")
+        size = arguments.integer("from_callables", "dims.z", self.dims.z, "[1, inf)")
+        arguments.integer("from_callables", "dims.xi", self.dims.xi, "[1, inf)")
+        fallback = arguments.numbers(
+            "from_callables", "fallback", self.fallback, "(-inf, inf)", size
+        )
+        object.__setattr__(self, "fallback", fallback)
+
+    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
+        """(k), (s, m), (s) -> the best of the scenarios' own decisions under all scenarios."""
+        x = self._checked("solve", "x", x)
+        scenarios = arguments.array("solve", "scenarios", scenarios, (None, self.dims.xi))
+        w = arguments.array("solve", "w", w, (scenarios.shape[-2],))
+        z, value, status, gap = np.vectorize(
+            self._best_of_pool, signature="(k),(s,m),(s)->(d),(),(),()"
+        )(x, scenarios, w)
+        return Solution(z, value, status.astype(np.int64), gap)
+
+    def cost(self, x: Array, z: Array, xi: Array) -> Array:
+        """(k), (d), (m) -> () as the user's function says."""
+        return self._measured("cost", self.payment, x, z, xi)
+
+    def violation(self, x: Array, z: Array, xi: Array) -> Array:
+        """(k), (d), (m) -> () as the user's function says."""
+        return self._measured("violation", self.excess, x, z, xi)
+
+    def _best_of_pool(
+        self, x: Array, scenarios: Array, w: Array
+    ) -> tuple[Array, float, int, float]:
+        pool = [z for xi in scenarios if (z := self._decision(x, xi)) is not None]
+        best, best_key = np.asarray(self.fallback), (np.inf, *self.fallback)
+        for z in np.unique(np.array(pool), axis=0) if pool else ():  # in lexicographic order
+            met = self.violation(x, z, scenarios) <= 0
+            if w[met].sum() >= self.alpha * w.sum() - 1e-12:
+                key = (float(w @ self.cost(x, z, scenarios)), *z)
+                if key < best_key:
+                    best, best_key = z, key
+        if best_key[0] == np.inf:
+            return best, np.inf, Status.INFEASIBLE, 0.0
+        if len(scenarios) == 1:
+            return best, best_key[0], Status.OPTIMAL, 0.0
+        return best, best_key[0], Status.POOL, np.inf
+
+    def _decision(self, x: Array, xi: Array) -> Array | None:
+        """The user's decision for one scenario, judged; None where nothing is feasible."""
+        z = _called("solve", self.solver, x, xi)
+        if z is None:
+            return None
+        z = arguments.array("the user's solve", "z", z, (self.dims.z,))
+        excess = float(self.violation(x, z, xi))
+        if excess > 0:
+            raise ValueError(
+                f"The user's solve returned z = {z.tolist()}, which violates its own scenario by "
+                f"{excess}. Return None where nothing is feasible."
+            )
+        return z
+
+    def _measured(self, name: str, measure: Measure, x: Array, z: Array, xi: Array) -> Array:
+        x = self._checked(name, "x", x)
+        z = arguments.array(name, "z", z, (self.dims.z,))
+        xi = arguments.array(name, "xi", xi, (self.dims.xi,))
+        call = np.vectorize(
+            partial(_number, name, measure), signature="(k),(d),(m)->()", otypes=[np.float64]
+        )
+        return np.asarray(call(x, z, xi))
+
+    def _checked(self, owner: str, name: str, x: Array) -> Array:
+        return arguments.array(owner, name, x, (... if self.dims.x is None else self.dims.x,))
+
+
+def _called(name: str, function: Callable[..., Any], *values: Array) -> Any:
+    """Call the user's function on copies, and say which one it was if it raises."""
+    try:
+        return function(*(value.copy() for value in values))
+    except Exception as error:
+        raise ValueError(f"The user's {name} raised {type(error).__name__}: {error}") from error
+
+
+def _number(name: str, function: Callable[..., Any], *values: Array) -> float:
+    result = _called(name, function, *values)
+    if np.size(result) != 1 or not np.isfinite(number := np.asarray(result, np.float64).item()):
+        raise ValueError(f"The user's {name} must return a finite number. Got {result!r} instead.")
+    return float(number)
+
+
+def from_callables(
+    solve: Solve,
+    cost: Measure,
+    violation: Measure = lambda x, z, xi: 0.0,
+    *,
+    dims: Dims,
+    fallback: Sequence[float],
+    alpha: float = 0.9,
+    sense: Sense = Sense.MINIMISE,
+) -> FromCallables:
+    """Make a problem from `solve(x, xi) -> z`, `cost(x, z, xi)` and `violation(x, z, xi)`.
+
+    Each is called with one instance at a time and need know nothing of scenarios. Under many
+    scenarios, the pool of the scenarios' own decisions is evaluated against all of them, and the
+    cheapest that meets alpha wins (status POOL: a better decision may exist outside the pool).
+    `solve` returns None where nothing is feasible; then, and where no candidate meets alpha,
+    `fallback` is decided.
+
+    >>> newsvendor = from_callables(
+    ...     solve=lambda x, xi: xi,  # order what will be asked for
+    ...     cost=lambda x, z, xi: (z - 2 * min(z, xi)).item(),
+    ...     dims=Dims(x=None, z=1, xi=1),
+    ...     fallback=[0],
+    ... )
+    >>> newsvendor.solve(np.zeros(0), np.array([[1.0], [2.0], [9.0]]), np.full(3, 1 / 3)).z
+    array([2.])
+    """
+    return FromCallables(
+        solver=solve,
+        payment=cost,
+        excess=violation,
+        dims=dims,
+        fallback=fallback,
+        alpha=alpha,
+        sense=sense,
+    )
