@@ -1,0 +1,281 @@
+"""Laws that every problem and policy keeps, ours and yours: run them on your own classes.
+
+    from bocopt.checks import check_policy, check_problem
+    check_problem(my_problem, x, xi)            # x (n, k) and xi (n, m): samples of valid input
+    check_policy(my_policy, my_problem, my_stream)
+
+Each law is a function of its own. A broken one raises `LawError`, which says what was expected.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from bocopt.checkpoint import flatten, rebuild
+from bocopt.core import Array, IntArray, Policy, Problem, Solution, Status, Stream
+from bocopt.history import History
+from bocopt.run import play
+
+_ONE = np.ones(1)
+
+
+class LawError(AssertionError):
+    """A class does not keep a law."""
+
+
+def check_problem(problem: Problem, x: Array, xi: Array) -> None:
+    """Check a problem on samples of contexts (n, k) and outcomes (n, m), n at least 2."""
+    x, xi = np.asarray(x, np.float64), np.asarray(xi, np.float64)
+    if x.ndim != 2 or xi.ndim != 2 or len(x) != len(xi) or len(x) < 2:
+        raise ValueError(
+            f"check_problem needs x (n, k) and xi (n, m), n >= 2. Got {x.shape} and {xi.shape}."
+        )
+    for law in PROBLEM_LAWS:
+        law(problem, x, xi)
+
+
+def check_policy(
+    policy: Policy[Any],
+    problem: Problem,
+    stream: Stream,
+    *,
+    seeds: tuple[int, ...] = (0, 1, 2),
+    horizon: int = 20,
+) -> None:
+    """Check a policy on the first stages of a stream, for a few trials."""
+    given = np.array(seeds)
+    stages = list(islice(stream.stages(given), horizon))
+    if len(stages) < 2 or len(seeds) < 2:
+        raise ValueError("check_policy needs at least 2 stages and 2 seeds.")
+    for law in POLICY_LAWS:
+        law(policy, problem, given, stages)
+
+
+def shapes(problem: Problem, x: Array, xi: Array) -> None:
+    """Answers have the leading axes of the question and the sizes of `dims`."""
+    n = len(x)
+    solution = problem.solve(x, xi[:, None, :], _ONE)
+    _expect(solution.z.shape == (n, problem.dims.z), "solve", f"z of shape {(n, problem.dims.z)}")
+    for name in ("value", "status", "gap"):
+        _expect(getattr(solution, name).shape == (n,), "solve", f"{name} of shape {(n,)}")
+    for measure in (problem.cost, problem.violation):
+        shape = np.shape(measure(x, solution.z, xi))
+        _expect(shape == (n,), measure.__name__, f"an answer of shape {(n,)}, not {shape}")
+
+
+def batch_equals_alone(problem: Problem, x: Array, xi: Array) -> None:
+    """An instance in a batch is answered as it is alone, bit for bit."""
+    batch = problem.solve(x, xi[:, None, :], _ONE)
+    costs, violations = problem.cost(x, batch.z, xi), problem.violation(x, batch.z, xi)
+    for i in range(len(x)):
+        alone = problem.solve(x[i], xi[i : i + 1], _ONE)
+        inside = Solution(*(part[i] for part in batch))
+        _expect(_same(alone, inside), "solve", "the same answer in a batch as alone")
+        _expect(bool(problem.cost(x[i], batch.z[i], xi[i]) == costs[i]), "cost", "batch = alone")
+        lone = problem.violation(x[i], batch.z[i], xi[i])
+        _expect(bool(lone == violations[i]), "violation", "batch = alone")
+
+
+def pure(problem: Problem, x: Array, xi: Array) -> None:
+    """Asked twice, the answer is the same, and the question is left as it was."""
+    w = np.full(len(xi), 1.0 / len(xi))
+    before = x.copy(), xi.copy(), w.copy()
+    first, second = (problem.solve(x[0], xi, w) for _ in range(2))
+    problem.cost(x, np.broadcast_to(first.z, (len(x), problem.dims.z)), xi)
+    _expect(_same(before, (x, xi, w)), "solve or cost", "to leave its arguments alone")
+    _expect(_same(first, second), "solve", "the same answer to the same question")
+
+
+def feasible_and_priced(problem: Problem, x: Array, xi: Array) -> None:
+    """What is called optimal is feasible, and `value` is what `cost` says."""
+    solution = problem.solve(x, xi[:, None, :], _ONE)
+    optimal = solution.status == Status.OPTIMAL
+    bad = optimal & (problem.violation(x, solution.z, xi) > 0)
+    _expect(not bad.any(), "solve", "an optimal z that does not violate its own scenario")
+    cost = problem.cost(x, solution.z, xi)
+    _expect(bool((solution.value == cost)[optimal].all()), "solve", "value = cost of z")
+    none = solution.status == Status.INFEASIBLE
+    _expect(bool(np.isinf(solution.value[none]).all()), "solve", "value inf where infeasible")
+
+
+def best_and_smallest(problem: Problem, x: Array, xi: Array) -> None:
+    """No neighbour of an optimal z costs less, and none that costs the same comes before it."""
+    solution = problem.solve(x, xi[:, None, :], _ONE)
+    optimal = solution.status == Status.OPTIMAL
+    for j in range(problem.dims.z):
+        for step in (-1.0, 1.0):
+            z = solution.z + step * (np.arange(problem.dims.z) == j)
+            there = optimal & (problem.violation(x, z, xi) <= 0)
+            cost = problem.cost(x, z, xi)
+            _expect(not (there & (cost < solution.value)).any(), "solve", "an optimal z")
+            tie = there & (cost == solution.value) & (step < 0)
+            _expect(not tie.any(), "solve", "the lexicographically smallest of equal z")
+
+
+def one_scenario_or_two_halves(problem: Problem, x: Array, xi: Array) -> None:
+    """A scenario and its two halves are the same distribution."""
+    for i in range(len(x)):
+        whole = problem.solve(x[i], xi[i : i + 1], _ONE)
+        halves = problem.solve(x[i], np.repeat(xi[i : i + 1], 2, axis=0), np.full(2, 0.5))
+        same = bool((whole.z == halves.z).all())
+        _expect(same, "solve", "the same z for a scenario and for its two halves")
+
+
+def refuses_nan(problem: Problem, x: Array, xi: Array) -> None:
+    """A NaN is an error, not an answer."""
+    bad = np.full_like(xi[:1], np.nan)
+    _expect_error(lambda: problem.solve(x[0], bad, _ONE), "solve", "a NaN scenario")
+    z = problem.solve(x[0], xi[:1], _ONE).z
+    _expect_error(lambda: problem.cost(x[0], z, bad[0]), "cost", "a NaN outcome")
+
+
+PROBLEM_LAWS = (
+    shapes,
+    batch_equals_alone,
+    pure,
+    feasible_and_priced,
+    best_and_smallest,
+    one_scenario_or_two_halves,
+    refuses_nan,
+)
+
+Stages = list[tuple[Array, Array]]
+
+
+def decisions_fit(policy: Policy[Any], problem: Problem, seeds: IntArray, stages: Stages) -> None:
+    """A decision has the leading axes of the seeds and the size of `dims`."""
+    solution = policy.decide(policy.init(seeds), 0, stages[0][0]).solution
+    wanted = (*seeds.shape, problem.dims.z)
+    _expect(np.shape(solution.z) == wanted, "decide", f"z of shape {wanted}")
+
+
+def trial_equals_batch(
+    policy: Policy[Any], problem: Problem, seeds: IntArray, stages: Stages
+) -> None:
+    """A trial alone gives the same bits as inside a batch."""
+    batch = list(_played(policy, problem, seeds, stages))
+    for i, seed in enumerate(seeds):
+        own = [(x[i], xi[i]) for x, xi in stages]
+        alone = _played(policy, problem, np.array(seed), own)
+        for one, many in zip(alone, batch, strict=True):
+            same = _same(one, [leaf[i] for leaf in many])
+            _expect(same, "decide and learn", "the same for a trial alone as inside a batch")
+
+
+def deciding_is_pure(
+    policy: Policy[Any], problem: Problem, seeds: IntArray, stages: Stages
+) -> None:
+    """`decide` and `learn` leave the state as it was, and answer the same when asked again."""
+    state = policy.init(seeds)
+    for t, (x, xi) in enumerate(stages):
+        before = [leaf.copy() for leaf in _visible(state)]
+        decision = policy.decide(state, t, x)
+        again = policy.decide(state, t, x)
+        _expect(_same(decision, again), "decide", "the same decision when asked again")
+        after = policy.learn(state, t, x, decision, xi)
+        _expect(_same(before, _visible(state)), "decide or learn", "to leave the state alone")
+        state = after
+
+
+def restored_equals_uninterrupted(
+    policy: Policy[Any], problem: Problem, seeds: IntArray, stages: Stages
+) -> None:
+    """A state rebuilt from its arrays goes on with the same bits."""
+    state: Any = policy.init(seeds)
+    restored = state
+    for t, (x, xi) in enumerate(stages):
+        stage, state = play(policy, problem, state, t, x, xi)
+        arrays = {name: leaf.copy() for name, leaf in flatten(restored).items()}
+        again, restored = play(policy, problem, rebuild(restored, arrays), t, x, xi)
+        same = _same(stage.decision, again.decision) and _same(_visible(state), _visible(restored))
+        _expect(same, "a state", "to hold all that its policy needs, in its arrays")
+
+
+def branches_are_apart(
+    policy: Policy[Any], problem: Problem, seeds: IntArray, stages: Stages
+) -> None:
+    """Learning twice from one state gives two states that do not see each other."""
+    trunk: Any = policy.init(seeds)
+    (x, xi), (_, other) = stages[0], stages[1]
+    decision = policy.decide(trunk, 0, x)
+    left = policy.learn(trunk, 0, x, decision, xi)
+    shown = [leaf.copy() for leaf in _visible(left)]
+    policy.learn(trunk, 0, x, decision, other)
+    _expect(_same(shown, _visible(left)), "learn", "to leave the other branch alone")
+    again = policy.learn(trunk, 0, x, decision, xi)
+    _expect(_same(shown, _visible(again)), "learn", "the same state from the same lesson")
+
+
+def nan_is_not_learned(
+    policy: Policy[Any], problem: Problem, seeds: IntArray, stages: Stages
+) -> None:
+    """A NaN outcome is an error, or not read at all: it never gets into a state."""
+    x, xi = stages[0]
+    state: Any = policy.init(seeds)
+    before = [leaf.copy() for leaf in _visible(state)]
+    decision = policy.decide(state, 0, x)
+    usual = _nans(policy.learn(state, 0, x, decision, xi))
+    try:
+        found = _nans(policy.learn(state, 0, x, decision, np.full_like(xi, np.nan)))
+    except ValueError:
+        found = 0
+    _expect(found <= usual, "learn", "a ValueError for a NaN outcome")
+    _expect(_same(before, _visible(state)), "a bad outcome", "to leave the state alone")
+
+
+POLICY_LAWS = (
+    decisions_fit,
+    trial_equals_batch,
+    deciding_is_pure,
+    restored_equals_uninterrupted,
+    branches_are_apart,
+    nan_is_not_learned,
+)
+
+
+def _played(
+    policy: Policy[Any], problem: Problem, seeds: IntArray, stages: Stages
+) -> Iterator[list[Any]]:
+    """All that each stage shows, as arrays with the leading axes of the seeds."""
+    state: Any = policy.init(seeds)
+    for t, (x, xi) in enumerate(stages):
+        stage, state = play(policy, problem, state, t, x, xi)
+        yield _visible((*stage[1:-1], *stage.info.values()))
+
+
+def _visible(state: Any) -> list[Any]:
+    """What a state shows: of a history its rows, not the spare room that states share."""
+    if isinstance(state, History):
+        return [state.rows]
+    if isinstance(state, tuple):
+        return [leaf for part in state for leaf in _visible(part)]
+    return [np.asarray(state)]
+
+
+def _nans(state: Any) -> int:
+    return sum(int(np.isnan(leaf).sum()) for leaf in _visible(state) if leaf.dtype.kind == "f")
+
+
+def _same(left: Any, right: Any) -> bool:
+    """Bit for bit, NaN equal to NaN."""
+    if isinstance(left, tuple | list):
+        pairs = zip(left, right, strict=True)
+        return all(_same(one, other) for one, other in pairs)
+    return np.shape(left) == np.shape(right) and bool(
+        np.array_equal(left, right, equal_nan=np.asarray(left).dtype.kind == "f")
+    )
+
+
+def _expect(kept: bool, who: str, what: str) -> None:
+    if not kept:
+        raise LawError(f"Expected of {who}: {what}.")
+
+
+def _expect_error(call: Callable[[], object], who: str, what: str) -> None:
+    try:
+        call()
+    except ValueError:
+        return
+    raise LawError(f"Expected of {who}: a ValueError for {what}.")

@@ -1,0 +1,226 @@
+"""The public laws: all that we ship keeps them, and each catches a class that breaks it."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from blackbox import policies, wrapped
+from cases import CASES, parts
+
+from bocopt import Constant, Decision, Dims, Knapsack, PaperStream, Replay, Sense, Solution
+from bocopt.checks import LawError, check_policy, check_problem
+from bocopt.core import Array, IntArray
+
+KNAPSACK = Knapsack(value=[12.0] * 4, capacity=[8.0] * 3, salvage=[3.0] * 3)
+X = np.random.default_rng(0).normal(size=(6, 3))
+XI = np.random.default_rng(1).uniform(0.3, 2, (6, 12))
+
+
+@pytest.mark.parametrize(("setting", "name"), CASES)
+def test_every_policy_keeps_the_laws(setting: str, name: str) -> None:
+    check_policy(*parts(setting, name), horizon=15)
+
+
+def test_every_problem_keeps_the_laws() -> None:
+    check_problem(KNAPSACK, X, XI)
+    tied = Knapsack(value=[3.0] * 2, capacity=[6.0], salvage=[3.0], upper=6)
+    check_problem(tied, X, np.random.default_rng(2).integers(0, 4, (6, 2)) / 1)
+    heavy = Knapsack(value=[12.0] * 2, capacity=[8.0], salvage=[3.0], lower=1)
+    check_problem(heavy, X, np.random.default_rng(3).uniform(2, 7, (6, 2)))
+    check_problem(wrapped(dims=Dims(3, 2, 2)), X, XI[:, :2])
+
+
+def test_policies_on_a_users_problem_keep_the_laws() -> None:
+    rng = np.random.default_rng(4)
+    stream = Replay(rng.normal(size=(6, 1)), rng.uniform(0.5, 2, (6, 2)))
+    for policy in policies(wrapped()).values():
+        check_policy(policy, wrapped(), stream, seeds=(0, 1))
+
+
+class Broken:
+    """A knapsack with one method replaced."""
+
+    def __init__(self, **methods: Callable[..., Any]) -> None:
+        self.calls = 0
+        self.methods = methods
+
+    dims, sense = KNAPSACK.dims, KNAPSACK.sense
+
+    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
+        self.calls += 1
+        answer = KNAPSACK.solve(x, np.nan_to_num(scenarios, nan=1.0), w)
+        if "solve" not in self.methods:
+            return KNAPSACK.solve(x, scenarios, w)
+        changed: Solution = self.methods["solve"](self, answer, x, scenarios, w)
+        return changed
+
+    def cost(self, x: Array, z: Array, xi: Array) -> Array:
+        if "cost" in self.methods:
+            cost: Array = self.methods["cost"](x, z, xi)
+            return cost
+        return KNAPSACK.cost(x, z, xi)
+
+    def violation(self, x: Array, z: Array, xi: Array) -> Array:
+        return KNAPSACK.violation(x, z, xi)
+
+
+def strict(answer: Solution, scenarios: Array) -> Solution:
+    if np.isnan(scenarios).any():
+        raise ValueError("NaN")
+    return answer
+
+
+def spoil(answer: Solution, scenarios: Array) -> Solution:
+    if scenarios.shape[-2] > 2:
+        scenarios[...] = np.maximum(scenarios, 0.5)
+    return answer
+
+
+BROKEN_PROBLEMS: list[tuple[Broken, str]] = [
+    (Broken(solve=lambda p, a, x, s, w: a._replace(z=a.z[..., :3])), "z of shape"),
+    (Broken(cost=lambda x, z, xi: KNAPSACK.cost(x, z, xi)[..., None]), "an answer of shape"),
+    (
+        Broken(solve=lambda p, a, x, s, w: a._replace(gap=a.gap + (a.value.size > 1))),
+        "the same answer in a batch as alone",
+    ),
+    (
+        Broken(
+            solve=lambda p, a, x, s, w: a if s.shape[-2] == 1 else a._replace(gap=a.gap + p.calls)
+        ),
+        "the same answer to the same question",
+    ),
+    (
+        Broken(solve=lambda p, a, x, s, w: spoil(a, s)),
+        "to leave its arguments alone",
+    ),
+    (
+        Broken(solve=lambda p, a, x, s, w: a._replace(z=a.z + 5)),
+        "does not violate its own scenario",
+    ),
+    (Broken(solve=lambda p, a, x, s, w: a._replace(value=a.value + 1e-9)), "value = cost of z"),
+    (
+        Broken(
+            solve=lambda p, a, x, s, w: Solution(
+                a.z * 0, np.full(a.value.shape, -72.0), a.status, a.gap
+            )
+        ),
+        "an optimal z",
+    ),
+    (
+        Broken(
+            solve=lambda p, a, x, s, w: strict(a if s.shape[-2] != 2 else a._replace(z=a.z * 0), s)
+        ),
+        "the same z for a scenario and for its two halves",
+    ),
+    (Broken(solve=lambda p, a, x, s, w: a), "a ValueError for a NaN scenario"),
+]
+
+
+@pytest.mark.parametrize(
+    ("problem", "message"), BROKEN_PROBLEMS, ids=[m for _, m in BROKEN_PROBLEMS]
+)
+def test_a_broken_problem_is_caught(problem: Broken, message: str) -> None:
+    with pytest.raises(LawError, match=message):
+        check_problem(problem, X.copy(), XI.copy())
+
+
+class LargestOfEqual:
+    """Decides the largest z where all cost the same."""
+
+    dims, sense = Dims(None, 1, 1), Sense.MINIMISE
+
+    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
+        lead = np.broadcast_shapes(x.shape[:-1], scenarios.shape[:-2])
+        zero = np.zeros(lead)
+        return Solution(np.full((*lead, 1), 3.0), zero, zero.astype(np.int64), zero)
+
+    def cost(self, x: Array, z: Array, xi: Array) -> Array:
+        return np.zeros(np.broadcast_shapes(z.shape, xi.shape)[:-1])
+
+    def violation(self, x: Array, z: Array, xi: Array) -> Array:
+        over: Array = abs(z[..., 0] - 1.5) - 1.5 + 0 * xi[..., 0]
+        return over
+
+
+def test_a_broken_tie_rule_is_caught() -> None:
+    with pytest.raises(LawError, match="lexicographically smallest of equal z"):
+        check_problem(LargestOfEqual(), X, XI[:, :1])
+
+
+class Nothing(NamedTuple):
+    pass
+
+
+class Total(NamedTuple):
+    seeds: IntArray
+    seen: Array  # (trials) sum of all outcomes
+    info: Nothing = Nothing()
+
+
+class BrokenPolicy:
+    """Decides by the sum of all outcomes; each flaw breaks one law."""
+
+    def __init__(self, flaw: str) -> None:
+        self.flaw, self.calls = flaw, 0
+        self.hidden: dict[int, Array] = {}
+        self.buffers: dict[int, Array] = {}
+
+    def init(self, seeds: IntArray) -> Total:
+        state = Total(seeds, np.zeros(seeds.shape))
+        self.hidden[id(state.seen)] = state.seen  # lost when a state is rebuilt
+        return state
+
+    def decide(self, state: Total, t: int, x: Array) -> Decision:
+        self.calls += 1
+        size = np.floor(np.nan_to_num(state.seen)) % 2
+        if self.flaw == "mutates":
+            state.seen[...] += 1
+        if self.flaw == "random":
+            size = size + self.calls % 2
+        if self.flaw == "mixes trials":
+            size = size + (state.seeds.size > 1)
+        if self.flaw == "hides" and id(state.seen) not in self.hidden:
+            size = size + 1
+        z = np.repeat(size[..., None], 3 if self.flaw == "shape" else 4, axis=-1)
+        return Decision(Solution(z, size, np.zeros(size.shape, np.int64), size))
+
+    def learn(self, state: Total, t: int, x: Array, decision: Decision, xi: Array) -> Total:
+        if self.flaw != "learns nan" and np.isnan(xi).any():
+            raise ValueError("NaN")
+        seen = np.asarray(state.seen + xi.sum(axis=-1))
+        if self.flaw == "shares":  # two buffers in turns: only a branch from one state shows it
+            shared = self.buffers.setdefault(t % 2, np.zeros_like(seen))
+            if shared.shape == seen.shape:
+                shared[...] = seen
+                seen = shared
+        self.hidden[id(seen)] = seen
+        return state._replace(seen=seen)
+
+
+@pytest.mark.parametrize(
+    ("flaw", "message"),
+    [
+        ("shape", "z of shape"),
+        ("mixes trials", "the same for a trial alone as inside a batch"),
+        ("random", "the same decision when asked again|the same for a trial alone"),
+        ("mutates", "the same decision when asked again"),
+        ("hides", "to hold all that its policy needs, in its arrays"),
+        ("shares", "to leave the other branch alone"),
+        ("learns nan", "a ValueError for a NaN outcome"),
+    ],
+)
+def test_a_broken_policy_is_caught(flaw: str, message: str) -> None:
+    with pytest.raises(LawError, match=message):
+        check_policy(BrokenPolicy(flaw), KNAPSACK, PaperStream())
+
+
+def test_without_a_flaw_it_keeps_the_laws() -> None:
+    check_policy(BrokenPolicy("none"), KNAPSACK, PaperStream())
+
+
+def test_samples_must_have_the_right_form() -> None:
+    with pytest.raises(ValueError, match="check_problem needs x"):
+        check_problem(KNAPSACK, X[0], XI)
+    with pytest.raises(ValueError, match="at least 2 stages and 2 seeds"):
+        check_policy(Constant([0] * 4), KNAPSACK, PaperStream(), seeds=(1,))
