@@ -16,12 +16,13 @@ from results_file import RESULTS, write
 from bocopt import Knapsack, Status
 from bocopt.core import Array
 
-BASE = {"items": 4, "resources": 3, "scenarios": 20, "box": 1000}
+BASE = {"items": 4, "resources": 3, "scenarios": 20, "box": 1000, "capacity": 8}
 SWEEPS = {
     "items": [2, 3, 4, 5, 6, 7, 8],
     "resources": [1, 2, 3, 4, 5],
     "scenarios": [1, 20, 100, 1000, 10_000],
     "box": [1, 3, 10, 100, 1000],
+    "capacity": [4, 8, 16, 32, 64, 128, 256],
 }
 KINDS = {"weights near 1": "tab:blue", "weights from near 0 to 2": "tab:orange"}
 COUNT, NODE_LIMIT = 12, 300_000
@@ -39,7 +40,7 @@ def measure(kind: str, size: dict[str, int]) -> dict[str, Any]:
     rng = np.random.default_rng(0)
     problem = Knapsack(
         value=[12.0] * size["items"],
-        capacity=[8.0] * size["resources"],
+        capacity=[float(size["capacity"])] * size["resources"],
         salvage=[9.0 / size["resources"]] * size["resources"],
         upper=size["box"],
         node_limit=NODE_LIMIT,
@@ -60,7 +61,7 @@ def main() -> None:
     Knapsack(value=[1.0], capacity=[1.0], salvage=[1.0]).solve(
         np.zeros(0), np.ones((2, 1)), np.full(2, 0.5)
     )
-    figure, axes = plt.subplots(1, 4, figsize=(12, 3.2), sharey=True, layout="constrained")
+    figure, axes = plt.subplots(1, 5, figsize=(13, 3.2), sharey=True, layout="constrained")
     results: dict[str, Any] = {}
     for axis, (name, values) in zip(axes, SWEEPS.items(), strict=True):
         for kind, colour in KINDS.items():
@@ -74,14 +75,16 @@ def main() -> None:
             axis.plot([values[i] for i in stopped], middle[stopped], "x", color=colour, ms=10)
         axis.set_xlabel(name)
         axis.grid(alpha=0.3)
-        if name in ("scenarios", "box"):
+        if name in ("scenarios", "box", "capacity"):
             axis.set_xscale("log")
+        axis.set_xticks(values, [f"{value:,}" for value in values], fontsize=8)
+        axis.minorticks_off()
     axes[0].set_yscale("log")
     axes[0].set_ylabel("milliseconds for one decision")
     axes[0].legend(frameon=False, fontsize=8)
     figure.suptitle(
         f"Exact search, base {BASE['items']} items, {BASE['resources']} resources, "
-        f"{BASE['scenarios']} scenarios, box {BASE['box']}: median and 10-90% of {COUNT} instances "
+        f"{BASE['scenarios']} scenarios, box {BASE['box']}, capacity {BASE['capacity']}: median and 10-90% of {COUNT} instances "
         f"(x: some stopped at {NODE_LIMIT:,} nodes)",
         fontsize=9,
     )
