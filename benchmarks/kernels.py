@@ -81,7 +81,7 @@ def chance_rows() -> list[dict[str, Any]]:
             ("outcomes", outcomes(size)[None]),
         ):
             row = row_of(f"{size} scenarios, {kind}", scenarios, w, repeats=30, few=1)
-            if size == 20:  # with 100 scenarios a single one takes SciPy minutes
+            if size == 20:
                 row |= by_scipy(scenarios[:4], w)
             rows.append(row)
     return rows

@@ -82,10 +82,10 @@ def main() -> None:
     axes[0].set_yscale("log")
     axes[0].set_ylabel("milliseconds for one decision")
     axes[0].legend(frameon=False, fontsize=8)
+    base = ", ".join(f"{name} {value}" for name, value in BASE.items())
     figure.suptitle(
-        f"Exact search, base {BASE['items']} items, {BASE['resources']} resources, "
-        f"{BASE['scenarios']} scenarios, box {BASE['box']}, capacity {BASE['capacity']}: median and "
-        f"10-90% of {COUNT} instances (x: some stopped at {NODE_LIMIT:,} nodes)",
+        f"Exact search at {base}, one of them varied: median and 10-90% of {COUNT} instances "
+        f"(x: some stopped at {NODE_LIMIT:,} nodes)",
         fontsize=9,
     )
     figure.savefig(RESULTS / "sizes.png", dpi=110)
