@@ -84,7 +84,9 @@ def test_csv_columns_by_name_in_the_order_asked_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "is empty: its first line must name the columns"),
+        ("", "must name its columns in the first line"),
+        ("\nx,y\n1,2\n", "must name its columns in the first line"),
+        ("x,y\n1_000,2\n", "line 2, column 'x': a finite number expected, '1_000' found"),
         ("x,y\n", "has no stages"),
         ("x,z\n1,2\n", "has no columns 'y'. It has: x, z."),
         ("x,y,y\n1,2,3\n", "has 2 columns 'y'"),
@@ -101,6 +103,13 @@ def test_a_broken_csv_file_says_where(text: str, message: str, tmp_path: Path) -
     path = tmp_path / "data.csv"
     path.write_text(text)
     with pytest.raises(ValueError, match=re.escape(message)):
+        from_csv(path, context=["x"], outcome=["y"])
+
+
+def test_a_file_in_another_encoding_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_bytes("x,y,gr\xfc\xdfe\n1,2,3\n".encode("latin-1"))
+    with pytest.raises(ValueError, match=r"is not a CSV file in UTF-8"):
         from_csv(path, context=["x"], outcome=["y"])
 
 

@@ -13,6 +13,7 @@ from bocopt.run import Stage, context, review
 _REMEMBERED = 4096  # closed decisions whose outcome can still be compared with a repeated one
 
 
+_HEADER = {"configuration", "seed", "max_open", "t", "open", "closed", "memo"}
 _ANY = np.zeros(0)
 _ANY_SOLUTION = Solution(_ANY, _ANY, np.zeros(0, np.int64), _ANY)  # only its nesting matters
 
@@ -37,8 +38,9 @@ class Agent(Generic[S]):
 
     Outcomes may come late, out of order and more than once. Each is learned when it arrives, with
     the stage of its decision; the same outcome again changes nothing, another one for the same id
-    is an error. Whatever raises an error changes nothing. At most `max_open` decisions wait for
-    their outcome; `forget` gives one up.
+    is an error (the latest 4096 are remembered; after that any repetition is an error). Whatever
+    raises an error changes nothing. At most `max_open` decisions wait for their outcome; `forget`
+    gives one up.
 
     >>> from bocopt import Constant, Knapsack
     >>> problem = Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0])
@@ -81,6 +83,8 @@ class Agent(Generic[S]):
         if x.ndim != 1:
             raise arguments.wrong("Agent.decide", "x", "one context", x.shape)
         decision = self._policy.decide(self._state, self._t, x)
+        if not all(isinstance(part, np.ndarray) for part in decision.memo):
+            raise ValueError("A decision's memo must be a flat tuple of arrays.")
         ticket = Ticket(self._t, decision.solution.z, Status(int(decision.solution.status)))
         self._open[self._t] = Open(x, decision)
         self._t += 1
@@ -107,6 +111,7 @@ class Agent(Generic[S]):
 
     def forget(self, ticket: int) -> None:
         """Give up waiting for an outcome; nothing is learned from the decision."""
+        ticket = arguments.integer("Agent.forget", "ticket", ticket, "(-inf, inf)")
         if ticket not in self._open:
             raise ValueError(f"No decision with id {ticket} is open.")
         del self._open[ticket]
@@ -145,6 +150,8 @@ class Agent(Generic[S]):
     def load(cls, path: str | Path, policy: Policy[S], problem: Problem) -> "Agent[S]":
         """Go on where `save` stopped, with the same configuration, bit for bit."""
         header, arrays = checkpoint.load(path)
+        if not _HEADER <= header.keys():
+            raise CheckpointError(f"{path} is a checkpoint of something else than an agent.")
         if header["configuration"] != _configuration(policy, problem):
             raise CheckpointError(
                 f"{path} was saved with another configuration of the policy or the problem."

@@ -115,6 +115,14 @@ def array(owner: str, name: str, values: ArrayLike, shape: Sequence[Size]) -> Ar
     return result
 
 
+def weights(owner: str, w: ArrayLike, size: int) -> Array:
+    """Scenario weights: non-negative, and 1 in sum but for 1e-9."""
+    result = array(owner, "w", w, (size,))
+    if (result < 0).any() or (abs(result.sum(axis=-1) - 1) > 1e-9).any():
+        raise wrong(owner, "w", "non-negative with sum 1", result)
+    return result
+
+
 def lead(owner: str, **leads: tuple[int, ...]) -> tuple[int, ...]:
     """The common leading axes of several arguments.
 

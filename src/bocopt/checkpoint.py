@@ -13,6 +13,7 @@ import os
 import struct
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +37,16 @@ def save(path: str | Path, header: Mapping[str, Any], arrays: Mapping[str, NDArr
     np.savez(archive, allow_pickle=False, **arrays)
     body = _PREFIX.pack(SCHEMA, len(text)) + text + archive.getvalue()
     path = Path(path)
-    beside = path.with_name(path.name + ".tmp")
-    with open(beside, "wb") as file:
-        file.write(MAGIC + hashlib.sha256(body).digest() + body)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(beside, path)
+    beside = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    try:
+        with open(beside, "wb") as file:
+            file.write(MAGIC + hashlib.sha256(body).digest() + body)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    except OSError:
+        beside.unlink(missing_ok=True)
+        raise
     _sync_folder(path.parent)
 
 
@@ -77,9 +82,17 @@ def flatten(state: Any, name: str = "state") -> dict[str, NDArray[Any]]:
 
 
 def rebuild(template: Any, arrays: Mapping[str, NDArray[Any]], name: str = "state") -> Any:
-    """The same nesting as the template, with these arrays."""
+    """The same nesting as the template, with these arrays: all of them, and no others."""
+    state = _rebuilt(template, arrays, name)
+    unused = {n for n in arrays if n.startswith(f"{name}.")} - flatten(state, name).keys()
+    if unused:
+        raise CheckpointError(f"The checkpoint has arrays that fit nowhere: {sorted(unused)}.")
+    return state
+
+
+def _rebuilt(template: Any, arrays: Mapping[str, NDArray[Any]], name: str) -> Any:
     if isinstance(template, tuple):
-        parts = [rebuild(part, arrays, f"{name}.{i}") for i, part in enumerate(template)]
+        parts = [_rebuilt(part, arrays, f"{name}.{i}") for i, part in enumerate(template)]
         return type(template)(*parts) if hasattr(template, "_fields") else tuple(parts)
     if name not in arrays:
         raise CheckpointError(f"The checkpoint has no array '{name}'.")
@@ -103,13 +116,21 @@ def _described(thing: Any) -> Any:
         return [str(thing.dtype), list(np.shape(thing)), thing.tobytes().hex()]
     if isinstance(thing, tuple | list):
         return [_described(part) for part in thing]
+    if isinstance(thing, partial):
+        return ["partial", _described([thing.func, thing.args, thing.keywords])]
+    if isinstance(thing, Path):
+        return str(thing)
     if isinstance(thing, Mapping):
         return [[str(key), _described(part)] for key, part in thing.items()]
     if hasattr(thing, "__qualname__"):  # a function or a class: its code is not looked at
         return f"{thing.__module__}.{thing.__qualname__}"
-    names = [f.name for f in fields(thing)] if is_dataclass(thing) else sorted(vars(thing))
-    parts = [[name, _described(getattr(thing, name))] for name in names if name[0] != "_"]
-    return [_described(type(thing)), parts]
+    if is_dataclass(thing):
+        names = [f.name for f in fields(thing)]
+    elif hasattr(thing, "__dict__"):
+        names = sorted(vars(thing))
+    else:
+        raise CheckpointError(f"A {type(thing).__name__} cannot be part of a configuration.")
+    return [_described(type(thing)), [[name, _described(getattr(thing, name))] for name in names]]
 
 
 def _sync_folder(folder: Path) -> None:

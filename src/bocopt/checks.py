@@ -184,11 +184,11 @@ def restored_equals_uninterrupted(
 ) -> None:
     """A state rebuilt from its arrays goes on with the same bits."""
     state: Any = policy.init(seeds)
-    restored = state
+    template = restored = state  # what a file is read into: the state before the first stage
     for t, (x, xi) in enumerate(stages):
         stage, state = play(policy, problem, state, t, x, xi)
         arrays = {name: leaf.copy() for name, leaf in flatten(restored).items()}
-        again, restored = play(policy, problem, rebuild(restored, arrays), t, x, xi)
+        again, restored = play(policy, problem, rebuild(template, arrays), t, x, xi)
         same = _same(stage.decision, again.decision) and _same(_visible(state), _visible(restored))
         _expect(same, "a state", "to hold all that its policy needs, in its arrays")
 

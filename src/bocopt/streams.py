@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -124,35 +125,40 @@ def from_csv(path: str | Path, *, context: Sequence[str], outcome: Sequence[str]
     for name, columns in (("context", context), ("outcome", outcome)):
         if isinstance(columns, str) or len(set(columns)) != len(columns):
             raise arguments.wrong("from_csv", name, "a list of different column names", columns)
-    wanted = [*context, *outcome]
     with open(path, newline="", encoding="utf-8-sig") as file:
-        reader = csv.reader(file)
-        header = next(reader, None)
-        if not header:
-            raise ValueError(f"{path} is empty: its first line must name the columns.")
-        for column in wanted:
-            if header.count(column) != 1:
-                raise ValueError(
-                    f"{path} has {header.count(column) or 'no'} columns '{column}'. "
-                    f"It has: {', '.join(header)}."
-                )
-        places = [header.index(column) for column in wanted]
-        rows = [
-            [_cell(path, reader.line_num, header, line, place) for place in places]
-            for line in reader
-            if line
-        ]
+        try:
+            table = _table(path, csv.reader(file), [*context, *outcome])
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise ValueError(f"{path} is not a CSV file in UTF-8: {error}.") from error
+    return Replay(table[:, : len(context)], table[:, len(context) :])
+
+
+def _table(path: str | Path, reader: Any, wanted: list[str]) -> Array:
+    header = next(reader, None)
+    if not header:
+        raise ValueError(f"{path} must name its columns in the first line.")
+    for column in wanted:
+        if header.count(column) != 1:
+            raise ValueError(
+                f"{path} has {header.count(column) or 'no'} columns '{column}'. "
+                f"It has: {', '.join(header)}."
+            )
+    places = [header.index(column) for column in wanted]
+    rows = [
+        [_cell(path, reader.line_num, header, line, place) for place in places]
+        for line in reader
+        if line
+    ]
     if not rows:
         raise ValueError(f"{path} has no stages: there is nothing below its first line.")
-    table = np.array(rows)
-    return Replay(table[:, : len(context)], table[:, len(context) :])
+    return np.array(rows)
 
 
 def _cell(path: str | Path, line: int, header: list[str], cells: list[str], place: int) -> float:
     if len(cells) != len(header):
         raise ValueError(f"{path}, line {line}: {len(header)} cells expected, {len(cells)} found.")
     try:
-        number = float(cells[place])
+        number = np.nan if "_" in cells[place] else float(cells[place])
     except ValueError:
         number = np.nan
     if not np.isfinite(number):

@@ -68,6 +68,9 @@ def fails(x: Array, *rest: Array) -> float:
         ({"solve": lambda x, xi: [np.nan, 1]}, "'z' parameter of the user's solve must be finite"),
         ({"solve": lambda x, xi: [1.0]}, r"must be an array of shape \(..., 2\). Got \(1,\)"),
         ({"solve": lambda x, xi: [6, 6]}, r"\[6.0, 6.0\], which violates its own scenario by "),
+        ({"solve": lambda x, xi: np.ones((3, 2))}, r"must be of shape \(2,\). Got \(3, 2\)"),
+        ({"cost": lambda x, z, xi: "abc"}, "must return a finite number. Got 'abc'"),
+        ({"cost": lambda x, z, xi: {}}, "must return a finite number. Got {}"),
         ({"solve": lambda x, xi: "abc"}, "must be an array of numbers. Got 'abc'"),
         ({"cost": fails}, "The user's cost raised ZeroDivisionError"),
         ({"cost": lambda x, z, xi: np.nan}, "The user's cost must return a finite number. Got nan"),
@@ -88,6 +91,26 @@ def test_a_misbehaving_function_is_named_and_changes_nothing(
     with pytest.raises(ValueError, match=message):
         play(bad, wrapped(**broken), state, 3, np.zeros(1), np.full(2, 1.5))
     assert same_bits(before, state)
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        ({"solve": 3}, "'solve' parameter of from_callables must be a function. Got 3"),
+        ({"dims": (1, 2, 2)}, "must be a Dims and a Sense"),
+        ({"alpha": 0}, r"in \(0, 1\]. Got 0"),
+        ({"fallback": [1]}, "'fallback' parameter of from_callables must be a sequence of 2"),
+    ],
+)
+def test_bad_arguments_are_refused(broken: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        wrapped(**broken)
+
+
+def test_bad_weights_are_refused() -> None:
+    for w in ([0.5, 0.6], [1.5, -0.5], [0.0, 0.0]):
+        with pytest.raises(ValueError, match="must be non-negative with sum 1"):
+            wrapped().solve(X, np.ones((2, 2)), np.array(w))
 
 
 def test_functions_cannot_change_what_they_are_given() -> None:

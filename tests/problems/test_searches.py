@@ -67,6 +67,48 @@ def test_rounding_never_prunes_what_the_judge_accepts(
     assert assert_equal_to_brute_force(instance) is Status.OPTIMAL
 
 
+def test_ties_are_those_of_the_weighted_objective() -> None:
+    """A single weight that is not quite 1 rounds two objectives to one: then the smaller z."""
+    problem = Knapsack(
+        value=[0.1, 0.1], capacity=[0.49999999999999994], salvage=[1.0], lower=[0, 1], upper=[1, 8]
+    )
+    instance = Instance(problem, np.array([[0.1, 0.1]]), np.array([1.0000000009]))
+    assert_equal_to_brute_force(instance)
+
+
+def test_an_alpha_of_nothing_asks_for_nothing() -> None:
+    problem = Knapsack(value=[1.0], capacity=[1.0], salvage=[0.0], lower=1, upper=3, alpha=1e-12)
+    for w in (np.ones(1), np.full(2, 0.5)):
+        instance = Instance(problem, np.full((len(w), 1), 2.0), w)
+        assert assert_equal_to_brute_force(instance) is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("readable", [False, True])
+@pytest.mark.parametrize("scenarios", [1, 3])
+def test_a_node_limit_keeps_a_feasible_lower_end(readable: bool, scenarios: int) -> None:
+    problem = Knapsack(
+        value=[12.0] * 4,
+        capacity=[8.0] * 3,
+        salvage=[3.0] * 3,
+        node_limit=2,
+        readable_search=readable,
+    )
+    weights = np.random.default_rng(12).uniform(0.1, 0.4, (50, scenarios, 12))
+    solution = problem.solve(NO_CONTEXT, weights, np.full(scenarios, 1 / scenarios))
+    assert (solution.status == Status.LIMIT).any()
+    assert np.isfinite(solution.value).all()
+    assert np.isfinite(solution.gap).all()
+
+
+def test_the_node_limit_bounds_the_scan_of_an_item_that_earns_nothing() -> None:
+    problem = Knapsack(
+        value=[0.0, 0.0], capacity=[8.0], salvage=[3.0], upper=1_000_000, node_limit=1000
+    )
+    solution = problem.solve(NO_CONTEXT, np.zeros((1, 2)), np.ones(1))
+    assert solution.status == Status.LIMIT
+    assert solution.z.tolist() == [0, 0]
+
+
 def test_negative_weights_make_items_worth_dropping_worth_taking() -> None:
     problem = Knapsack(value=[12, 12], capacity=[8, 8], salvage=[3, 3], upper=50)
     solution = problem.solve(NO_CONTEXT, np.array([[-2.0, 4.0, 6.0, -2.0]]), np.ones(1))

@@ -27,6 +27,17 @@ class FromCallables:
     sense: Sense
 
     def __post_init__(self) -> None:
+        for name, function in (
+            ("solve", self.solver),
+            ("cost", self.payment),
+            ("violation", self.excess),
+        ):
+            if not callable(function):
+                raise arguments.wrong("from_callables", name, "a function", function)
+        if not isinstance(self.dims, Dims) or not isinstance(self.sense, Sense):
+            raise arguments.wrong(
+                "from_callables", "dims or sense", "a Dims and a Sense", self.dims
+            )
         arguments.number("from_callables", "alpha", self.alpha, "(0, 1]")
         size = arguments.integer("from_callables", "dims.z", self.dims.z, "[1, inf)")
         arguments.integer("from_callables", "dims.xi", self.dims.xi, "[1, inf)")
@@ -39,11 +50,13 @@ class FromCallables:
         """(k), (s, m), (s) -> the best of the scenarios' own decisions under all scenarios."""
         x = self._checked("solve", "x", x)
         scenarios = arguments.array("solve", "scenarios", scenarios, (None, self.dims.xi))
-        w = arguments.array("solve", "w", w, (scenarios.shape[-2],))
-        z, value, status, gap = np.vectorize(
-            self._best_of_pool, signature="(k),(s,m),(s)->(d),(),(),()"
-        )(x, scenarios, w)
-        return Solution(z, value, status.astype(np.int64), gap)
+        w = arguments.weights("solve", w, scenarios.shape[-2])
+        best_of_pool = np.vectorize(
+            self._best_of_pool,
+            signature="(k),(s,m),(s)->(d),(),(),()",
+            otypes=[np.float64, np.float64, np.int64, np.float64],
+        )
+        return Solution(*(np.asarray(part) for part in best_of_pool(x, scenarios, w)))
 
     def cost(self, x: Array, z: Array, xi: Array) -> Array:
         """(k), (d), (m) -> () as the user's function says."""
@@ -56,12 +69,14 @@ class FromCallables:
     def _best_of_pool(
         self, x: Array, scenarios: Array, w: Array
     ) -> tuple[Array, float, int, float]:
-        pool = [z for xi in scenarios if (z := self._decision(x, xi)) is not None]
+        own = (self._decision(x, xi) for xi in scenarios[w > 0])
+        pool = [z for z in own if z is not None]
         best, best_key = np.asarray(self.fallback), (np.inf, *self.fallback)
         for z in np.unique(np.array(pool), axis=0) if pool else ():  # in lexicographic order
             met = self.violation(x, z, scenarios) <= 0
             if w[met].sum() >= self.alpha * w.sum() - 1e-12:
-                key = (float(w @ self.cost(x, z, scenarios)), *z)
+                costs = self.cost(x, z, scenarios)
+                key = (float(sum(w * costs)), *z)  # in scenario order: the tie rule
                 if key < best_key:
                     best, best_key = z, key
         if best_key[0] == np.inf:
@@ -76,6 +91,8 @@ class FromCallables:
         if z is None:
             return None
         z = arguments.array("the user's solve", "z", z, (self.dims.z,))
+        if z.ndim != 1:
+            raise arguments.wrong("the user's solve", "z", f"of shape ({self.dims.z},)", z.shape)
         excess = float(self.violation(x, z, xi))
         if excess > 0:
             raise ValueError(
@@ -107,9 +124,10 @@ def _called(name: str, function: Callable[..., Any], *values: Array) -> Any:
 
 def _number(name: str, function: Callable[..., Any], *values: Array) -> float:
     result = _called(name, function, *values)
-    if np.size(result) != 1 or not np.isfinite(number := np.asarray(result, np.float64).item()):
+    given = np.asarray(result)
+    if given.dtype.kind not in "biuf" or given.size != 1 or not np.isfinite(given.item()):
         raise ValueError(f"The user's {name} must return a finite number. Got {result!r} instead.")
-    return float(number)
+    return float(given.item())
 
 
 def from_callables(

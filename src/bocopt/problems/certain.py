@@ -23,7 +23,7 @@ from bocopt.compiled import compiled, inlined
 from bocopt.core import Array, IntArray
 from bocopt.problems.judge import Answer, Program, comes_before, dot
 
-MARGIN = 1e-12  # relative safety of pruning against rounding
+MARGIN = 1e-9  # relative safety of pruning: rounding, and a weight that is 1 +- 1e-9
 SIMPLEX_TOLERANCE = 1e-9
 
 
@@ -121,7 +121,7 @@ def objective_of(a: Program, z: Array) -> float:
     total = dot(a.value, z)
     for r in range(len(a.capacity)):
         total += a.salvage[r] * (a.capacity[r] - dot(a.weights[0, r], z))
-    return total
+    return float(a.w[0] * total)
 
 
 @inlined
@@ -129,13 +129,16 @@ def highest_feasible(a: Program, z: Array, item: int, guess: float, most: float)
     """The highest step of an item above z that the judge accepts (-1: none), near the guess."""
     start = z[item]
     low, high = -1.0, most + 1.0  # the judge accepts low (or there is none) and refuses high
-    while high - low > 1.0:  # a good guess is accepted, and refused one above
+    near = guess + 1.0  # a good guess is accepted, and refused one above; otherwise bisect
+    while high - low > 1.0:
         guess = min(max(guess, low + 1.0), high - 1.0)
         z[item] = start + guess
         if feasible(a, z):
-            low, guess = guess, guess + 1.0
+            low = guess
         else:
-            high, guess = guess, np.floor((low + guess) / 2.0)
+            high = guess
+        guess = near if low < near < high else np.floor((low + high) / 2.0)
+        near = -1.0
     z[item] = start
     return low
 
@@ -169,22 +172,26 @@ def search(
     limit: int,
     best_z: Array,
 ) -> tuple[float, bool]:
-    """Depth-first from the lower end: the best objective, and whether it is surely the best."""
+    """Depth-first; `best_z` is the lower end at first. The best, and whether it surely is."""
     n, last = len(p.item), len(p.item) - 1
     z = a.lower.copy()
     room, earned, untried = np.empty((n, len(start))), np.empty(n), np.empty((n, 2))
     room[0], earned[0] = start, earned_at_start
-    untried[0, 0], untried[0, 1] = interval(p, 0, earned[0], room[0], -np.inf)
-    best, nodes, j = -np.inf, 0, 0
+    untried[0, 0], untried[0, 1] = interval(p, 0, earned[0], room[0], earned[0] - margin)
+    best, nodes, j = earned[0], 0, 0
     while j >= 0:
         low, value = untried[j, 0], untried[j, 1]
         if j == last or low > value:
             if j == last and earned[j] + p.profit[j] * value >= best - margin:
+                if p.profit[j] <= margin:  # all its values will be tried
+                    nodes += int(max(value, 0.0))
+                if nodes > limit:
+                    return best, False
                 best = close_last(a, p, z, room[j], margin, best, best_z)
             z[p.item[j]] = a.lower[p.item[j]]
             j -= 1
             continue
-        if nodes == limit:
+        if nodes >= limit:
             return best, False
         nodes += 1
         untried[j, 1] = value - 1.0
@@ -269,7 +276,7 @@ def solve_certain(a: Program, limit: int, best_z: Array) -> Answer:
     p = plan_of(use, profit, reach, room, margin)
     earned = objective_of(a, a.lower)
     if len(p.item) == 0:
-        return Answer(a.w[0] * earned, a.w[0] * earned, True)
+        return Answer(earned, earned, True)
     best, finished = search(a, p, room, earned, margin, limit, best_z)
     at_most = earned + dot(p.price[0], room) + p.leftover[0] + margin
-    return Answer(a.w[0] * best, a.w[0] * at_most, finished)
+    return Answer(best, at_most, finished)

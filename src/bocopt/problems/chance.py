@@ -191,11 +191,11 @@ def search(
     limit: int,
     best_z: Array,
 ) -> tuple[float, bool]:
-    """Depth-first from the lower end: the best objective, and whether it is surely the best."""
+    """Depth-first; `best_z` is the lower end at first. The best, and whether it surely is."""
     items, j = len(a.lower), 0
     z, untried = a.lower.copy(), np.empty((items, 2))
     enough = a.need - MARGIN
-    best, nodes, opened = -np.inf, 0, False
+    best, nodes, opened = objective_of(a, by_item, z), 0, False
     while j >= 0:
         if not opened:  # which values of item j are worth trying?
             set_cuts(cuts, s, j, j + 1, m, a.value, a.salvage, reach)

@@ -12,7 +12,6 @@ import numpy as np
 from bocopt import arguments
 from bocopt.core import Array, Dims, Sense, Solution
 
-_WEIGHT_SUM_TOLERANCE = 1e-9
 _LARGEST = 1e100  # numbers above this are mistakes, and could overflow
 
 
@@ -90,9 +89,7 @@ class Knapsack:
         from bocopt.problems import lattice
 
         weights = self._matrices("Knapsack.solve", "scenarios", scenarios, (None,))
-        w = arguments.array("Knapsack.solve", "w", w, (weights.shape[-3],))
-        if (w < 0).any() or (abs(w.sum(axis=-1) - 1) > _WEIGHT_SUM_TOLERANCE).any():
-            raise arguments.wrong("Knapsack.solve", "w", "non-negative with sum 1", w)
+        w = arguments.weights("Knapsack.solve", w, weights.shape[-3])
         lead = arguments.lead(
             "Knapsack.solve", x=np.shape(x)[:-1], scenarios=weights.shape[:-3], w=w.shape[:-1]
         )

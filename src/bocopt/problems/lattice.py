@@ -2,7 +2,8 @@
 
 - one scenario, no negative weight: `certain`, microseconds;
 - many scenarios, no negative weight: `chance`;
-- otherwise: `reference`, the readable search, which both are tested against.
+- otherwise (a negative weight, or an alpha of nothing): `reference`, the readable search, which
+  both are tested against.
 
 All three give the same answer, ties included: the lexicographically smallest of the best z, judged
 in float64 in item, then scenario order. At the node limit they give the best z found and a gap.
@@ -55,7 +56,7 @@ def solve(
         payment=payment,
     )
     best_z = np.empty(len(z))
-    if readably or weights.min() < 0.0:
+    if readably or weights.min() < 0.0 or program.need <= 0.0:
         answer = solve_readably(program, limit, best_z)
     elif len(w) == 1:
         answer = solve_certain(program, limit, best_z)

@@ -265,5 +265,11 @@ def solve_readably(a: Program, limit: int, best_z: Array) -> Answer:
         nodes=np.zeros(1, np.int64),
         limit=limit,
     )
+    p.z[:] = a.lower
+    met = True
+    for j in range(items):
+        met = met and survives(p, j)
+    if met:
+        evaluate(p)  # the lower end, so that a node limit always has an answer if it is feasible
     finished = search(p)
     return Answer(p.best[0], constant[0].min(), finished)
