@@ -21,6 +21,7 @@ import numpy as np
 
 from bocopt.compiled import compiled, inlined
 from bocopt.core import Array, IntArray
+from bocopt.problems.bounds import narrowed
 from bocopt.problems.judge import Answer, Program, comes_before, dot
 
 MARGIN = 1e-9  # relative safety of pruning: rounding, and a weight that is 1 +- 1e-9
@@ -96,16 +97,9 @@ def pivot(table: Array, leave: int, enter: int, last: int) -> None:
 @inlined
 def interval(p: Plan, j: int, earned: float, room: Array, goal: float) -> tuple[float, float]:
     """The values of item j that fit and for which (U) with items j + 1.. free reaches the goal."""
-    low, high = 0.0, reach_of(p.use[j], room, p.reach[j])
     gain = p.profit[j] - dot(p.price[j + 1], p.use[j])
     missing = goal - earned - dot(p.price[j + 1], room) - p.leftover[j + 1]
-    if gain > 0.0 and missing > 0.0:
-        low = np.ceil(missing / gain - 1e-6)
-    elif gain < 0.0 and gain * high < missing:
-        high = np.floor(missing / gain + 1e-6)
-    elif gain == 0.0 and missing > 0.0:
-        high = -1.0
-    return low, high
+    return narrowed(0.0, reach_of(p.use[j], room, p.reach[j]), gain, missing)
 
 
 @inlined

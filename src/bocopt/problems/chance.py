@@ -20,8 +20,8 @@ import numpy as np
 
 from bocopt.compiled import compiled, inlined, reordered
 from bocopt.core import Array
+from bocopt.problems.bounds import narrowed, relaxed_weights
 from bocopt.problems.judge import Answer, Program, comes_before, dot
-from bocopt.problems.reference import relaxed_weights
 
 MARGIN = 1e-9  # relative safety of pruning: rounding, and weights that sum to 1 +- 1e-9
 
@@ -120,12 +120,7 @@ def interval(
         if cut > 0:
             gain -= c.price[cut] * m[j, cut - 1]
             missing -= c.price[cut] * s.spare[j, cut - 1]
-        if gain > 0.0 and missing > 0.0:
-            low = max(low, np.ceil(missing / gain - 1e-6))
-        elif gain < 0.0 and gain * high < missing:
-            high = np.floor(missing / gain + 1e-6)
-        elif gain == 0.0 and missing > 0.0:
-            high = -1.0
+        low, high = narrowed(low, high, gain, missing)
     return low, high
 
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from bocopt.compiled import compiled, inlined
 from bocopt.core import Array, BoolArray, IntArray
+from bocopt.problems.bounds import narrowed, relaxed_weights
 from bocopt.problems.judge import Answer, Program, comes_before, dot
 
 ROUNDING = 1e-9  # relative safety of all pruning: float64 rounding, weights that sum to 1 +- 1e-9
@@ -46,24 +47,6 @@ class Search(NamedTuple):
     best: Array  # (1)
     nodes: IntArray  # (1)
     limit: int
-
-
-@compiled
-def relaxed_weights(weights: Array, w: Array, spare: float) -> tuple[Array, Array]:
-    """M of (R), by item, and the magnitude of the terms it was summed from (for rounding)."""
-    scenarios, resources, items = weights.shape
-    m, magnitude = np.zeros((items, resources)), np.zeros((items, resources))
-    for j in range(items):
-        for r in range(resources):
-            top = 0.0
-            for i in range(scenarios):
-                m[j, r] += w[i] * weights[i, r, j]
-                magnitude[j, r] += w[i] * abs(weights[i, r, j])
-                if 0.0 < w[i] <= spare:
-                    top = max(top, weights[i, r, j])
-            m[j, r] -= spare * top
-            magnitude[j, r] += spare * top
-    return m, magnitude
 
 
 @compiled
@@ -179,13 +162,8 @@ def open_item(p: Search, j: int) -> None:
     """Set the range of values to try for item j, given items 0..j-1."""
     low, high = p.program.lower[j], p.program.upper[j]
     for cut in range(p.constant.shape[1]):  # linear in z_j: the interval is computed, not scanned
-        missing, gain = p.best[0] - bound(p, cut, j + 1, j), p.slope[j + 1, cut, j]
-        if gain > 0.0:
-            low = max(low, np.ceil(missing / gain - 1e-6))
-        elif gain < 0.0:
-            high = min(high, np.floor(missing / gain + 1e-6))
-        elif missing > 0.0:
-            high = low - 1.0
+        missing = p.best[0] - bound(p, cut, j + 1, j)
+        low, high = narrowed(low, high, p.slope[j + 1, cut, j], missing)
     if p.monotone[j]:
         high = highest_surviving(p, j, low, high)
     p.untried[j, 0], p.untried[j, 1] = low, high
