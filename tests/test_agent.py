@@ -97,7 +97,7 @@ def test_a_killed_save_leaves_the_old_file_or_the_new(tmp_path: Path) -> None:
 
 
 @pytest.mark.full
-def test_two_hundred_assert_killed_saves_load(tmp_path: Path) -> None:
+def test_two_hundred_killed_saves(tmp_path: Path) -> None:
     inside = assert_killed_saves_load(tmp_path, kills=200)
     print(f"\n200 kills, {inside} of them while a file was being written: none broken")
     assert inside > 20
