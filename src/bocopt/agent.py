@@ -11,8 +11,6 @@ from bocopt.core import Array, Decision, Policy, Problem, S, Solution, Status
 from bocopt.run import Stage, context, review
 
 _REMEMBERED = 4096  # closed decisions whose outcome can still be compared with a repeated one
-
-
 _HEADER = {"configuration", "seed", "max_open", "t", "open", "closed", "memo"}
 _ANY = np.zeros(0)
 _ANY_SOLUTION = Solution(_ANY, _ANY, np.zeros(0, np.int64), _ANY)  # only its nesting matters
