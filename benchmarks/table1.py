@@ -13,11 +13,11 @@ from typing import Any
 from results_file import write, write_markdown
 
 from bocopt import run
-from bocopt.experiments.paper import Settings, policies_of, problem_of, stream_of
-from bocopt.experiments.table1 import run_task, tasks_of
+from bocopt.experiments.paper import PRINTED, Settings, policies_of, problem_of, stream_of, tasks_of
+from bocopt.experiments.study import Size
+from bocopt.experiments.tasks import run_task
 from bocopt.problems import judge, lattice
 
-POLICIES = ("BMA", "DFL", "BGS", "PtO")
 PROFILED_TRIALS, PROFILED_STAGES = 50, 200
 
 
@@ -66,13 +66,14 @@ def profile(name: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    tasks = [t for t in tasks_of(Settings(), 100, 1000, 0) if t.policy in POLICIES]
-    run_task(tasks[0]._replace(horizon=2))
+    tasks = tasks_of(Settings(), Size(100, 1000), PRINTED).values()
+    blocks = [block for task in tasks for block in task.blocks()]
+    run_task(blocks[0]._replace(horizon=2))
     start = perf_counter()
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
-        list(executor.map(run_task, tasks))
+        list(executor.map(run_task, blocks))
     seconds = perf_counter() - start
-    rows = [profile(name) for name in POLICIES]
+    rows = [profile(name) for name in PRINTED]
     lines = [
         "# Table 1: time at full size, and where it goes",
         "",

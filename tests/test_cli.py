@@ -9,7 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from bocopt import __version__
-from bocopt.cli import app
+from bocopt.cli import COMMANDS, app
+from bocopt.experiments.reproduce import STUDIES
+from bocopt.experiments.study import Size
 from bocopt.experiments.table1 import ROWS
 
 
@@ -30,8 +32,21 @@ def test_table1_writes_what_it_shows(tmp_path: Path) -> None:
             assert set(row[column]) == {"mean", "sd"}
         assert f"{row['reward']['mean']:.2f} ± {row['reward']['sd']:.2f}" in output
     assert "84.52 ± 0.05" in output  # the print beside ours
+    assert (tmp_path / "index.html").exists()
     run = json.loads((tmp_path / "run.json").read_text())
     assert {"seconds", "jobs", "python", "numpy", "numba", "bocopt"} <= set(run)
+    assert (run["stages_computed"], run["stages_stored_before"]) == (8 * 3 * 5, 0)
+
+
+def test_a_second_run_computes_nothing_unless_it_is_told_to(tmp_path: Path) -> None:
+    options = ["--trials", "2", "--horizon", "3", "--jobs", "1"]
+    first = reproduce(tmp_path, *options)
+    table = (tmp_path / "table1.json").read_bytes()
+    for more, computed in (([], 0), (["--fresh"], 8 * 2 * 3)):
+        again = reproduce(tmp_path, *options, *more)
+        assert again[again.index("Table 1") :][:1000] == first[first.index("Table 1") :][:1000]
+        assert (tmp_path / "table1.json").read_bytes() == table
+        assert json.loads((tmp_path / "run.json").read_text())["stages_computed"] == computed
 
 
 def test_result_does_not_depend_on_workers_or_blocks(
@@ -39,7 +54,7 @@ def test_result_does_not_depend_on_workers_or_blocks(
 ) -> None:
     options = ["--trials", "4", "--horizon", "4", "--jobs"]
     reproduce(tmp_path / "one", *options, "1")
-    monkeypatch.setattr("bocopt.experiments.table1._TRIALS_PER_TASK", 3)
+    monkeypatch.setattr("bocopt.experiments.tasks._TRIALS_PER_BLOCK", 3)
     reproduce(tmp_path / "two", *options, "2")
     one, two = ((tmp_path / name / "table1.json").read_bytes() for name in ("one", "two"))
     assert one == two
@@ -60,9 +75,19 @@ def test_a_trial_is_its_seed(tmp_path: Path) -> None:
     )
 
 
+def test_every_study_is_a_command_at_the_size_that_all_gives_it() -> None:
+    everything = Size(COMMANDS["all"].trials, COMMANDS["all"].horizon)
+    assert list(COMMANDS) == ["all", *STUDIES]
+    for name, study in STUDIES.items():
+        size = Size(COMMANDS[name].trials, COMMANDS[name].horizon)
+        assert size == study.size(everything)
+
+
 def test_version_and_help() -> None:
     assert CliRunner().invoke(app, ["--version"]).output == f"bocopt {__version__}\n"
     assert "reproduce" in CliRunner().invoke(app, ["--help"]).output
+    shown = CliRunner().invoke(app, ["reproduce", "--help"]).output
+    assert all(name in shown for name in COMMANDS)
 
 
 def test_help_imports_nothing_heavy() -> None:
@@ -97,3 +122,12 @@ def test_an_unwritable_folder_is_refused_before_the_work(tmp_path: Path) -> None
     result = CliRunner().invoke(app, ["reproduce", "table1", "--out", str(tmp_path / "file")])
     assert result.exit_code == 2
     assert "cannot write" in result.output
+
+
+def test_without_matplotlib_it_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bocopt.report.charts.available", lambda: False)
+    result = CliRunner().invoke(app, ["reproduce", "table1", "--out", str(tmp_path / "out")])
+    assert result.exit_code == 2
+    assert "bocopt[plot]" in result.output

@@ -1,19 +1,18 @@
 """The command line. Thin: no mathematics, and nothing heavy is imported before it is needed."""
 
-import json
 import os
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from rich.console import Console
     from rich.progress import Progress
+
+    from bocopt.experiments.tasks import Work
 
 app = typer.Typer(
     help="Bayesian online contextual optimization: decide, see the outcome, learn from it.",
@@ -44,46 +43,109 @@ def main(
     pass
 
 
-@reproduce.command()
-def table1(
-    trials: Annotated[int, typer.Option(min=1, help="Independent trials.")] = 100,
-    horizon: Annotated[int, typer.Option(min=1, help="Stages in each trial.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Trial i has seed SEED + i.")] = 0,
-    jobs: Annotated[str, typer.Option(help="Worker processes, or 'auto' for all cores.")] = "auto",
-    out: Annotated[
-        Path, typer.Option(help="Folder for table1.json, table1.md and run.json.")
-    ] = Path("results"),
-) -> None:
-    """Table 1: the paper's four policies and the honest baselines."""
-    workers = _workers(jobs)
+class Command(NamedTuple):
+    help: str
+    trials: int
+    horizon: int
+
+
+COMMANDS = {
+    "all": Command("Everything below, and a report.", 100, 1000),
+    "table1": Command("Table 1, beside the print and with honest baselines.", 100, 1000),
+    "figure1": Command("Figure 1: reward and feasibility over time.", 100, 1000),
+    "figure-s1": Command("Supplementary figure 1: the learning rate of PtO.", 20, 500),
+    "figure-s2": Command("Supplementary figure 2: the learning rate of DFL.", 20, 500),
+    "sensitivity": Command("What each errata choice does to each policy.", 20, 500),
+    "readings": Command("Which reading of the print fits its table 1.", 40, 1000),
+}
+
+
+def _add(name: str, command: Command) -> None:
+    @reproduce.command(name, help=command.help)
+    def study(
+        trials: Annotated[int, typer.Option(min=1, help="Independent trials.")] = command.trials,
+        horizon: Annotated[int, typer.Option(min=1, help="Stages a trial.")] = command.horizon,
+        seed: Annotated[int, typer.Option(min=0, help="Trial i has seed SEED + i.")] = 0,
+        jobs: Annotated[
+            str, typer.Option(help="Worker processes, or 'auto' for all cores.")
+        ] = "auto",
+        out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("results"),
+        fresh: Annotated[
+            bool, typer.Option("--fresh", help="Compute again what is stored already.")
+        ] = False,
+    ) -> None:
+        _reproduce(name, (trials, horizon, seed), _workers(jobs), out, fresh)
+
+
+for _name, _command in COMMANDS.items():
+    _add(_name, _command)
+
+
+def _reproduce(name: str, size: tuple[int, int, int], workers: int, out: Path, fresh: bool) -> None:
+    """Run the studies, or what is missing of them, and write and show what they found."""
     _create(out)
 
     from rich.console import Console
 
-    from bocopt.experiments import paper
-    from bocopt.experiments import table1 as study
-    from bocopt.report import tables
+    from bocopt.experiments import reproduce as study
+    from bocopt.experiments.study import Size
+    from bocopt.experiments.tasks import Store
+    from bocopt.report import charts, tables
+    from bocopt.report.blocks import Grid
 
-    started = time.perf_counter()
-    settings = paper.Settings()
+    if not charts.available():
+        raise typer.BadParameter("the report needs matplotlib: pip install 'bocopt[plot]'.")
     console = Console()
-    tasks = study.tasks_of(settings, trials, horizon, seed)
+    started = time.perf_counter()
+    plan = (
+        study.plan_of(list(study.STUDIES), Size(*size))
+        if name == "all"
+        else [(study.STUDIES[name], Size(*size))]
+    )
+    work = study.work_of(plan, Store(out / "blocks", fresh))
+    computed = work.stages_missing
+    try:
+        _finish(work, workers, console)
+    except KeyboardInterrupt:
+        done = work.stages - work.stages_missing
+        console.print(
+            f"Interrupted: {done:,} of {work.stages:,} stages are stored in {out / 'blocks'}; "
+            "the same command goes on from there."
+        )
+        raise typer.Exit(130) from None
+    about = {
+        "command": f"bocopt reproduce {name}",
+        "trials": size[0],
+        "horizon": size[1],
+        "seed": size[2],
+        "seconds": round(time.perf_counter() - started, 1),
+        "jobs": workers,
+        "stages_computed": computed,
+        "stages_stored_before": work.stages - computed,
+        **_versions(),
+    }
+    sections = study.write(out, study.summaries_of(plan, work), about)
+    for block in sections[0].blocks:
+        if isinstance(block, Grid):
+            console.print(tables.terminal(block))
+    seconds = time.perf_counter() - started
+    console.print(f"{seconds:.1f} s; the report is {out / 'index.html'}")
+
+
+def _finish(work: "Work", workers: int, console: "Console") -> None:
+    from bocopt.experiments.processes import processes
+
     with _progress(console) as progress:
         bar = progress.add_task("compiling (first run only)", total=None)
-        study.run_task(study.Task(settings, "BMA", (0,), 1))
-        stages = sum(len(task.seeds) for task in tasks) * horizon
-        progress.reset(bar, description="table 1", total=stages)
-        result = study.table1(
-            tasks,
-            _executor(workers),
-            lambda task: progress.advance(bar, len(task.seeds) * horizon),
+        work.compile()
+        progress.reset(
+            bar,
+            description="playing",
+            total=work.stages,
+            completed=work.stages - work.stages_missing,
         )
-    seconds = time.perf_counter() - started
-    _write(out / "table1.json", _json(result))
-    _write(out / "table1.md", tables.markdown(result, paper.PRINTED))
-    _write(out / "run.json", _json({"seconds": round(seconds, 1), "jobs": workers, **_versions()}))
-    console.print(tables.terminal(result, paper.PRINTED))
-    console.print(f"{seconds:.1f} s; results in {out}: table1.json, table1.md, run.json")
+        with processes(workers) as executor:
+            work.finish(executor, lambda stages: progress.advance(bar, stages))
 
 
 def _workers(jobs: str) -> int:
@@ -101,28 +163,29 @@ def _create(folder: Path) -> None:
         raise typer.BadParameter(f"cannot write to {folder}: {error.strerror}.") from error
 
 
-def _executor(workers: int) -> "Executor":
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
-    return ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
-
-
 def _progress(console: "Console") -> "Progress":
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
         Progress,
+        ProgressColumn,
+        Task,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
     )
+    from rich.text import Text
+
+    class RateColumn(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text(f"{task.speed:,.0f}/s" if task.speed else "", style="progress.data.speed")
 
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("stages"),
+        RateColumn(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
         console=console,
@@ -133,12 +196,7 @@ def _versions() -> dict[str, str]:
     from importlib.metadata import version
     from platform import python_version
 
-    return {"python": python_version(), **{n: version(n) for n in ("bocopt", "numpy", "numba")}}
-
-
-def _json(content: object) -> str:
-    return json.dumps(content, indent=2) + "\n"
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
+    return {
+        "python": python_version(),
+        **{n: version(n) for n in ("bocopt", "numpy", "numba", "matplotlib")},
+    }

@@ -63,6 +63,7 @@ class Trace:
             self.sense.value: self.sense.sign * self.cost,
             "feasible": self.feasible.astype(np.float64),
             f"hindsight_{self.sense.value}": self.sense.sign * self.hindsight,
+            "solvable": self.solvable.astype(np.float64),
             "regret": self.regret,
             **{f"z{j}": self.z[..., j] for j in range(self.z.shape[-1])},
             f"promised_{self.sense.value}": self.sense.sign * self.value,
@@ -87,11 +88,11 @@ class Trace:
 
     def averages(self) -> dict[str, Array]:
         """() each, per trial: time averages over all stages and over the last half of them."""
-        return _averages(self.sense, self.cost, self.feasible)
-
-    def hindsight_averages(self) -> dict[str, Array]:
-        """The same for the clairvoyant, who is feasible wherever anything is."""
-        return _averages(self.sense, self.hindsight, self.solvable)
+        shown = {
+            self.sense.value: self.sense.sign * self.cost,
+            "feasibility": self.feasible.astype(np.float64),
+        }
+        return averages(shown)
 
     def summary(self) -> dict[str, Spread]:
         """The averages, with their spread over trials."""
@@ -134,12 +135,15 @@ def spread(values: Array) -> Spread:
     return Spread(float(flat.mean()), sd)
 
 
-def _averages(sense: Sense, cost: Array, feasible: BoolArray) -> dict[str, Array]:
-    horizon = cost.shape[-1]
-    shown = {sense.value: sense.sign * cost, "feasibility": feasible.astype(np.float64)}
-    averages = {}
-    for name, values in shown.items():
-        averages[name] = values.mean(axis=-1)
-        if horizon > 1:
-            averages[f"{name}_last"] = values[..., horizon - horizon // 2 :].mean(axis=-1)
-    return averages
+def averages(values: Mapping[str, Array]) -> dict[str, Array]:
+    """(T) each -> () each: averages over all stages and over the last half, at least one stage.
+
+    >>> {name: float(a) for name, a in averages({"cost": np.array([1.0, 2.0, 6.0])}).items()}
+    {'cost': 3.0, 'cost_last': 6.0}
+    """
+    found = {}
+    for name, series in values.items():
+        half = max(1, series.shape[-1] // 2)
+        found[name] = series.mean(axis=-1)
+        found[f"{name}_last"] = series[..., -half:].mean(axis=-1)
+    return found

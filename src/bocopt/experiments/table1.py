@@ -1,89 +1,110 @@
-"""Table 1 of the paper with honest baselines beside it."""
+"""Table 1 of the paper, side by side with the print, and with honest baselines."""
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, as_completed
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from math import isnan, nan
-from typing import Any, NamedTuple
 
-import numpy as np
+from bocopt.experiments.paper import PRINTED, Settings, tasks_of
+from bocopt.experiments.study import Size, Study, Summary
+from bocopt.experiments.summaries import (
+    COLUMNS,
+    Cell,
+    along_time,
+    cell,
+    clairvoyant,
+    over_trials,
+    paired,
+    shown,
+)
+from bocopt.experiments.tasks import Record, Task
+from bocopt.report.blocks import Grid, Row, Section
+from bocopt.report.tables import interval, spread
 
-from bocopt import record, run
-from bocopt.core import Array
-from bocopt.experiments.paper import Settings, policies_of, problem_of, stream_of
-from bocopt.trace import Spread, spread
-
-COLUMNS = ("reward", "reward_last", "feasibility", "feasibility_last")
-ROWS = (*policies_of(Settings()), "Hindsight")
-_TRIALS_PER_TASK = 20  # large enough to share the overhead of the loop, small enough to spread
+ROWS = ("BMA", "DFL", "BGS", "PtO", "Constant", "SAA", "Prior", "Conditional", "Hindsight")
 _LONGEST_FIRST = ("Conditional", "SAA", "BMA", "BGS", "DFL", "Prior", "PtO", "Constant")
+_COMPARED = ("BMA", "SAA")
+_HEADER = ("reward", "last half", "feasible", "last half")
 
 
-class Task(NamedTuple):
-    """Some trials of one policy: pure and picklable, and the same whatever runs beside it."""
-
-    settings: Settings
-    policy: str
-    seeds: tuple[int, ...]
-    horizon: int
+def tasks(size: Size) -> dict[str, Task]:
+    return tasks_of(Settings(), size, _LONGEST_FIRST)
 
 
-def run_task(task: Task) -> dict[str, dict[str, Array]]:
-    """Averages per trial by row of the table; the Constant's stream also gives Hindsight."""
-    problem = problem_of(task.settings)
-    stages = run(
-        policies_of(task.settings)[task.policy],
-        problem,
-        stream_of(task.settings),
-        seeds=task.seeds,
-        horizon=task.horizon,
-    )
-    trace = record(stages, problem.sense)
-    rows = {task.policy: trace.averages()}
-    if task.policy == "Constant":
-        rows["Hindsight"] = trace.hindsight_averages()
-    return rows
-
-
-def tasks_of(settings: Settings, trials: int, horizon: int, seed: int) -> list[Task]:
-    """Blocks of trials, longest first so that no worker is left with a long one at the end."""
-    blocks = [
-        tuple(range(seed + first, seed + min(first + _TRIALS_PER_TASK, trials)))
-        for first in range(0, trials, _TRIALS_PER_TASK)
-    ]
-    return [Task(settings, policy, block, horizon) for policy in _LONGEST_FIRST for block in blocks]
-
-
-def table1(
-    tasks: list[Task], executor: Executor, progress: Callable[[Task], None] = lambda task: None
-) -> dict[str, Any]:
-    """Run the tasks and tabulate: the content of table1.json, the same for any executor."""
-    results: dict[tuple[str, int], dict[str, Array]] = {}
-    futures = {executor.submit(run_task, task): task for task in tasks}
-    try:
-        for future in as_completed(futures):
-            task = futures[future]
-            for row, averages in future.result().items():
-                results[row, task.seeds[0]] = averages
-            progress(task)
-    finally:
-        executor.shutdown(cancel_futures=True)
-    first = tasks[0]
-    seeds = sorted({seed for task in tasks for seed in task.seeds})
+def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
+    series = {name: shown(record) for name, record in records.items()}
+    series["Hindsight"] = clairvoyant(records["Constant"])
+    rewards = {name: values["reward"].mean(axis=-1) for name, values in series.items()}
     return {
-        "trials": len(seeds),
-        "horizon": first.horizon,
-        "seed": seeds[0],
-        "settings": asdict(first.settings),
-        "rows": [{"policy": row, **dict(_cells(row, results))} for row in ROWS],
+        **size._asdict(),
+        "settings": asdict(Settings()),
+        "rows": [
+            {
+                "policy": name,
+                **over_trials(series[name]),
+                "along_time": along_time(series[name]),
+                **{
+                    f"minus_{other}": cell(paired(rewards[name], rewards[other]))
+                    for other in _COMPARED
+                },
+            }
+            for name in ROWS
+        ],
     }
 
 
-def _cells(
-    row: str, results: dict[tuple[str, int], dict[str, Array]]
-) -> Iterator[tuple[str, dict[str, float | None]]]:
-    blocks = [results[key] for key in sorted(results) if key[0] == row]
-    for column in COLUMNS:
-        values = [block[column] for block in blocks if column in block]  # a last half may not exist
-        over_trials = spread(np.concatenate(values)) if values else Spread(nan, nan)
-        yield column, {k: None if isnan(v) else v for k, v in over_trials._asdict().items()}
+def show(summary: Summary) -> Section:
+    return Section("Table 1", [_beside_print(summary), _extended(summary), _pairs(summary)])
+
+
+def _beside_print(summary: Summary) -> Grid:
+    def rows() -> Iterator[Row]:
+        for row in summary["rows"]:
+            name = row["policy"]
+            if name in PRINTED:
+                yield Row([name, *_cells(row)])
+                yield Row(["along time", *_cells(row["along_time"])], muted=True)
+                yield Row(["in print", *_cells(PRINTED[name])], muted=True)
+
+    return Grid(
+        title=f"Table 1: {Size.of(summary)}",
+        header=["policy", *_HEADER],
+        rows=list(rows()),
+        caption="Mean ± sd over independent trials. Along time: mean ± sd over stages of the "
+        "running average, itself averaged over trials, which is what the print turns out to "
+        "report (E19).",
+    )
+
+
+def _extended(summary: Summary) -> Grid:
+    return Grid(
+        title=f"Table 1, extended: {Size.of(summary)}",
+        header=["policy", *_HEADER],
+        rows=[Row([_label(row["policy"]), *_cells(row)]) for row in summary["rows"]],
+        caption="Mean ± sd over independent trials. "
+        f"¹ Always ({', '.join(map(str, summary['settings']['constant']))}), tuned in hindsight. "
+        "SAA: running sample average, no context. Prior: BMA that never learns. "
+        "Conditional: knows the law of xi given x. Hindsight: knows xi.",
+    )
+
+
+def _pairs(summary: Summary) -> Grid:
+    def cells(row: Summary) -> Iterator[str]:
+        for other in _COMPARED:
+            yield "" if row["policy"] == other else interval(row[f"minus_{other}"])
+
+    return Grid(
+        title="Paired differences of the mean reward",
+        header=["policy", *(f"minus {other}" for other in _COMPARED)],
+        rows=[Row([_label(row["policy"]), *cells(row)]) for row in summary["rows"]],
+        caption="Mean over trials on the same streams, with 95% intervals (Student's t).",
+    )
+
+
+def _label(policy: str) -> str:
+    return "Constant¹" if policy == "Constant" else policy
+
+
+def _cells(cells: Mapping[str, Cell]) -> list[str]:
+    return [spread(cells[column]) for column in COLUMNS]
+
+
+STUDY = Study("table1", lambda size: size, tasks, summarise, show)

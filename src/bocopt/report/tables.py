@@ -1,68 +1,73 @@
-"""Tables of results beside the numbers in print: for the terminal and as Markdown."""
+"""Tables for the terminal and as Markdown, and how numbers are written in them."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from rich.table import Table
 
-Printed = Mapping[str, Mapping[str, tuple[float, float]]]
-
-_HEADINGS = {
-    "reward": "reward",
-    "reward_last": "last half",
-    "feasibility": "feasible",
-    "feasibility_last": "last half",
-}
+from bocopt.report.blocks import Grid
 
 
-def terminal(result: Mapping[str, Any], printed: Printed) -> Table:
-    """Our rows with their spread over trials, and under each the number in print, if any."""
-    table = Table("policy", title=_title(result), caption=_caption(result))
-    for heading in _HEADINGS.values():
-        table.add_column(heading, justify="right")
-    for in_print, cells in _rows(result, printed):
-        table.add_row(*cells, style="bright_black" if in_print else "")
+def terminal(grid: Grid) -> Table:
+    table = Table(title=grid.title, caption=grid.caption, title_justify="left")
+    for i, heading in enumerate(grid.header):
+        table.add_column(heading, justify="left" if i == 0 or grid.words else "right")
+    for row in grid.rows:
+        table.add_row(*row.cells, style="bright_black" if row.muted else "")
     return table
 
 
-def markdown(result: Mapping[str, Any], printed: Printed) -> str:
-    """The same as a Markdown table."""
+def markdown(grid: Grid) -> str:
+    right = "---" if grid.words else "---:"
     lines = [
-        ["policy", *_HEADINGS.values()],
-        ["---", *("---:" for _ in _HEADINGS)],
-        *([f"*{c}*" for c in cells] if grey else cells for grey, cells in _rows(result, printed)),
+        grid.header,
+        ["---", *(right for _ in grid.header[1:])],
+        *([f"*{c}*" if c else "" for c in r.cells] if r.muted else r.cells for r in grid.rows),
     ]
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    return f"**{_title(result)}**\n\n{table}\n\n{_caption(result)}\n"
+    return "\n\n".join(part for part in (f"**{grid.title}**", table, grid.caption) if part) + "\n"
 
 
-def _title(result: Mapping[str, Any]) -> str:
-    return (
-        f"Table 1: {result['trials']} trials of {result['horizon']} stages, "
-        f"seeds from {result['seed']}"
-    )
+Numbers = Mapping[str, float | None]  # by name; None where there is none
 
 
-def _caption(result: Mapping[str, Any]) -> str:
-    constant = ",".join(str(z) for z in result["settings"]["constant"])
-    return (
-        f"Mean ± sd over trials. Constant¹ ({constant}): tuned in hindsight. SAA: running sample "
-        "average, no context. Prior: BMA that never learns. Conditional: knows the law of xi "
-        "given x. Hindsight: knows xi."
-    )
+def number(value: float | None, digits: int = 2) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
 
 
-def _rows(result: Mapping[str, Any], printed: Printed) -> Iterator[tuple[bool, list[str]]]:
-    """Whether the row is the print's, and its cells."""
-    for row in result["rows"]:
-        name = row["policy"]
-        label = "Constant¹" if name == "Constant" else name
-        yield False, [label, *(_cell(**row[column]) for column in _HEADINGS)]
-        if name in printed:
-            yield True, ["in print", *(_cell(*printed[name][column]) for column in _HEADINGS)]
+def spread(numbers: Numbers, digits: int = 2) -> str:
+    """
+    >>> spread({"mean": 84.021, "sd": 0.338}), spread({"mean": 84.021, "sd": None})
+    ('84.02 ± 0.34', '84.02')
+    """
+    mean = number(numbers["mean"], digits)
+    return mean if numbers["sd"] is None else f"{mean} ± {numbers['sd']:.{digits}f}"
 
 
-def _cell(mean: float | None, sd: float | None) -> str:
-    if mean is None:
-        return "-"
-    return f"{mean:.2f}" + ("" if sd is None else f" ± {sd:.2f}")
+def interval(numbers: Numbers, digits: int = 2) -> str:
+    """A difference and where it surely lies.
+
+    >>> interval({"mean": -3.4, "low": -3.6, "high": -3.2})
+    '-3.40 [-3.60, -3.20]'
+    """
+    mean, low, high = (_signed(numbers[name], digits) for name in ("mean", "low", "high"))
+    return mean if numbers["low"] is None else f"{mean} [{low}, {high}]"
+
+
+def change(numbers: Numbers, digits: int = 2) -> str:
+    """A difference and the half width of its interval; = where nothing changed at all.
+
+    >>> change({"mean": -3.4, "low": -3.6, "high": -3.2})
+    '-3.40 ± 0.20'
+    >>> change({"mean": 0.0, "low": 0.0, "high": 0.0})
+    '='
+    """
+    mean, low, high = (numbers[name] for name in ("mean", "low", "high"))
+    if low is None or high is None:
+        return _signed(mean, digits)
+    if low == high == 0:
+        return "="
+    return f"{_signed(mean, digits)} ± {(high - low) / 2:.{digits}f}"
+
+
+def _signed(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{value:+.{digits}f}"

@@ -1,0 +1,105 @@
+"""Supplementary figures 1 and 2: how the paper chose the learning rates of PtO and DFL."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import NamedTuple
+
+from bocopt.experiments.paper import Settings, tasks_of
+from bocopt.experiments.study import Size, Study, Summary
+from bocopt.experiments.summaries import band, cell, running, stages_shown
+from bocopt.experiments.tasks import Record, Task
+from bocopt.report import tables
+from bocopt.report.blocks import Chart, Curve, Grid, Row, Section
+from bocopt.trace import spread
+
+
+class Tuning(NamedTuple):
+    """One figure: a policy, its candidate rates, and what they are judged by."""
+
+    name: str
+    policy: str
+    rates: tuple[float, ...]
+    judged_by: str  # a name in the record
+    label: str
+    smallest: bool
+
+
+PTO = Tuning("figure-s1", "PtO", (0.01, 0.05, 0.1, 0.5, 1, 5, 10), "squared_error", "MSE", True)
+DFL = Tuning("figure-s2", "DFL", (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1), "reward", "reward", False)
+CHOSEN_IN_PRINT = 0.1
+DECAYS = {Settings().decay_every: "step decay every 100", 1: "every stage (E17)"}
+
+
+def tasks(tuning: Tuning, size: Size) -> dict[str, Task]:
+    return {
+        f"{decay}/{rate}": tasks_of(Settings(rate=rate, decay_every=decay), size, [tuning.policy])[
+            tuning.policy
+        ]
+        for decay in DECAYS
+        for rate in tuning.rates
+    }
+
+
+def summarise(tuning: Tuning, size: Size, records: Mapping[str, Record]) -> Summary:
+    series = {name: record[tuning.judged_by] for name, record in records.items()}
+    pick = min if tuning.smallest else max
+    default = Settings().decay_every
+    return {
+        **size._asdict(),
+        "policy": tuning.policy,
+        "measure": tuning.label,
+        "decays": {
+            str(decay): {
+                "best": pick(tuning.rates, key=lambda r: float(series[f"{decay}/{r}"].mean())),
+                "rates": {
+                    str(rate): cell(spread(series[f"{decay}/{rate}"].mean(axis=-1)))
+                    for rate in tuning.rates
+                },
+            }
+            for decay in DECAYS
+        },
+        "stages": stages_shown(size.horizon),
+        "curves": {str(rate): band(running(series[f"{default}/{rate}"])) for rate in tuning.rates},
+    }
+
+
+def show(tuning: Tuning, summary: Summary) -> Section:
+    title = f"Supplementary figure {tuning.name[-1]}"
+    measure, policy, size = summary["measure"], summary["policy"], Size.of(summary)
+    chart = Chart(
+        name=tuning.name,
+        title=f"{title}: {measure} of {policy} by learning rate",
+        y_label=f"time-averaged {measure}",
+        curves=[
+            Curve(rate, summary["stages"], curve["mean"])
+            for rate, curve in summary["curves"].items()
+        ],
+        caption=f"Mean over {size.trials} trials of the average over all stages so far.",
+    )
+    by_decay: list[Summary] = list(summary["decays"].values())
+    grid = Grid(
+        title=f"{measure} of {policy} by learning rate: {size}",
+        header=["learning rate", *DECAYS.values()],
+        rows=[
+            *(
+                Row([rate, *(tables.spread(found["rates"][rate], 3) for found in by_decay)])
+                for rate in summary["curves"]
+            ),
+            Row(["best", *(str(found["best"]) for found in by_decay)]),
+        ],
+        caption=f"Mean ± sd over trials. The print chose {CHOSEN_IN_PRINT}.",
+    )
+    return Section(title, [chart, grid])
+
+
+def _study(tuning: Tuning) -> Study:
+    return Study(
+        tuning.name,
+        Size.tuning,
+        partial(tasks, tuning),
+        partial(summarise, tuning),
+        partial(show, tuning),
+    )
+
+
+STUDIES = (_study(PTO), _study(DFL))

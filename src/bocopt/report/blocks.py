@@ -1,0 +1,53 @@
+"""What a report is made of: plain data, shown on the terminal, as Markdown, HTML or figures."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Row(NamedTuple):
+    """Cells of a table; a muted row is there for comparison."""
+
+    cells: Sequence[str]
+    muted: bool = False
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table. `code` in backticks is allowed in its cells."""
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Row]
+    caption: str = ""
+    words: bool = False  # cells are sentences rather than numbers
+
+
+class Curve(NamedTuple):
+    """A line over stages and, where there is one, the band around it."""
+
+    label: str
+    t: Sequence[float]
+    middle: Sequence[float]
+    low: Sequence[float] = ()
+    high: Sequence[float] = ()
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Curves over stages; `name` is that of its files."""
+
+    name: str
+    title: str
+    y_label: str
+    curves: Sequence[Curve]
+    caption: str = ""
+
+
+Block = str | Grid | Chart  # a string is a paragraph
+
+
+@dataclass(frozen=True)
+class Section:
+    title: str
+    blocks: Sequence[Block]

@@ -1,0 +1,107 @@
+"""Charts as figures: SVG, PNG and PDF files, the same bytes for the same numbers."""
+
+from contextlib import AbstractContextManager
+from importlib.util import find_spec
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bocopt.report.blocks import Chart
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK, PAPER = "#1f2328", "#fffffe"  # in the files; a page puts its own colours in their place
+#: Colour-blind safe; the dashes keep the curves apart in grey.
+_LINES: tuple[tuple[str, Any], ...] = (
+    ("#0072b2", "-"),
+    ("#d55e00", (0, (6, 1.5))),
+    ("#009e73", (0, (6, 1.5, 1.5, 1.5))),
+    ("#b8589a", (0, (1.5, 1))),
+    ("#9a7400", (0, (3, 1.5))),
+    ("#4a9fd8", (0, (8, 1.5, 1.5, 1.5, 1.5, 1.5))),
+    ("#808080", (0, (4, 1, 1, 1))),
+)
+_DATELESS: dict[str, dict[str, Any]] = {
+    "svg": {"metadata": {"Date": None}},
+    "png": {"metadata": {"Software": None}, "dpi": 200},
+    "pdf": {"metadata": {"CreationDate": None}},
+}
+_LABEL_HEIGHT = 0.075  # of the axes
+
+
+def available() -> bool:
+    """Whether matplotlib, the extra `plot`, is installed."""
+    return find_spec("matplotlib") is not None
+
+
+def save(chart: Chart, folder: Path) -> None:
+    """Write `<name>.svg`, `.png` and `.pdf`."""
+    with _style(chart.name):
+        figure = draw(chart)
+        for suffix, options in _DATELESS.items():
+            figure.savefig(folder / f"{chart.name}.{suffix}", **options)
+
+
+def draw(chart: Chart) -> "Figure":
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.0, 3.6), layout="constrained")
+    axes = figure.add_subplot()
+    for curve, (colour, dashes) in zip(chart.curves, _LINES, strict=False):
+        axes.plot(curve.t, curve.middle, color=colour, linestyle=dashes, linewidth=1.6)
+        if curve.low:
+            axes.fill_between(curve.t, curve.low, curve.high, color=colour, alpha=0.18, lw=0)
+    first, last = chart.curves[0].t[0], chart.curves[0].t[-1]
+    axes.set_xlim(first, max(last, first + 1))
+    axes.set_xlabel("stage")
+    axes.set_ylabel(chart.y_label)
+    axes.grid(visible=True, color=INK, alpha=0.12)
+    _name_curves(axes, chart)
+    return figure
+
+
+def _name_curves(axes: "Axes", chart: Chart) -> None:
+    """Each curve's name and last value at its end, moved apart where they would overlap."""
+    to_axes = axes.transData + axes.transAxes.inverted()
+    axes.get_ylim()  # fixes the limits
+    heights = [float(to_axes.transform((c.t[-1], c.middle[-1]))[1]) for c in chart.curves]
+    upwards = sorted(range(len(heights)), key=heights.__getitem__)
+    for below, above in pairwise(upwards):
+        heights[above] = max(heights[above], heights[below] + _LABEL_HEIGHT)
+    heights[upwards[-1]] = min(heights[upwards[-1]], 1.0)
+    for above, below in pairwise(reversed(upwards)):
+        heights[below] = min(heights[below], heights[above] - _LABEL_HEIGHT)
+    for curve, height, (colour, _) in zip(chart.curves, heights, _LINES, strict=False):
+        axes.annotate(
+            f"{curve.label}: {curve.middle[-1]:#.3g}",
+            xy=(1.0, height),
+            xycoords="axes fraction",
+            xytext=(5, 0),
+            textcoords="offset points",
+            color=colour,
+            verticalalignment="center",
+        )
+
+
+def _style(name: str) -> AbstractContextManager[None]:
+    from matplotlib import rc_context
+
+    return rc_context(
+        {
+            "text.color": INK,
+            "axes.labelcolor": INK,
+            "axes.edgecolor": INK,
+            "xtick.color": INK,
+            "ytick.color": INK,
+            "figure.facecolor": PAPER,
+            "axes.facecolor": "none",
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "font.size": 10,
+            "svg.hashsalt": name,
+            "svg.fonttype": "none",
+            "svg.id": name,
+        }
+    )

@@ -1,0 +1,114 @@
+"""A report as one HTML file that needs nothing else: tables, figures, light and dark, print."""
+
+import re
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+
+from bocopt.report.blocks import Block, Chart, Grid, Row, Section
+from bocopt.report.charts import INK, PAPER
+
+_PAGE = Template("""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>$title</title>
+<style>
+$style</style>
+</head>
+<body>
+<header>
+<h1>$title</h1>
+<p>$lead</p>
+<nav>$links</nav>
+</header>
+<main>
+$sections</main>
+</body>
+</html>
+""")
+
+
+def page(title: str, lead: str, sections: Sequence[Section], figures: Path) -> str:
+    """The whole file; the charts' SVG files are read from the folder `figures`."""
+    names = [_anchor(section.title) for section in sections]
+    links = [
+        f'<a href="#{name}">{escape(section.title)}</a>'
+        for name, section in zip(names, sections, strict=True)
+    ]
+    return _PAGE.substitute(
+        title=escape(title),
+        style=files("bocopt.report").joinpath("style.css").read_text(encoding="utf-8"),
+        lead=_inline(lead),
+        links=" ".join(links),
+        sections="".join(
+            f'<section id="{name}">\n<h2>{escape(section.title)}</h2>\n'
+            f"{_blocks(section.blocks, figures)}</section>\n"
+            for name, section in zip(names, sections, strict=True)
+        ),
+    )
+
+
+def _blocks(blocks: Sequence[Block], figures: Path) -> str:
+    parts = []
+    for block in blocks:
+        match block:
+            case str():
+                parts.append(f"<p>{_inline(block)}</p>\n")
+            case Grid():
+                parts.append(_table(block))
+            case Chart():
+                parts.append(_figure(block, figures))
+    return "".join(parts)
+
+
+def _table(grid: Grid) -> str:
+    def line(row: Row, tag: str) -> str:
+        first, *others = row.cells
+        cells = [f'<th scope="{"col" if tag == "th" else "row"}">{_inline(first)}</th>']
+        cells += [f"<{tag}>{_inline(cell)}</{tag}>" for cell in others]
+        return f"<tr{' class=muted' if row.muted else ''}>{''.join(cells)}</tr>\n"
+
+    body = "".join(line(row, "td") for row in grid.rows)
+    return (
+        f'<figure class="table{" words" if grid.words else ""}">\n'
+        f"<figcaption><b>{_inline(grid.title)}</b></figcaption>\n"
+        f'<div class="wide" tabindex="0"><table>\n<thead>{line(Row(grid.header), "th")}</thead>\n'
+        f"<tbody>\n{body}</tbody>\n</table></div>\n{_caption(grid.caption)}</figure>\n"
+    )
+
+
+def _figure(chart: Chart, figures: Path) -> str:
+    return (
+        f'<figure class="chart">\n<figcaption><b>{_inline(chart.title)}</b></figcaption>\n'
+        f"{_svg(figures / f'{chart.name}.svg', chart)}"
+        f"{_caption(chart.caption)}</figure>\n"
+    )
+
+
+def _svg(path: Path, chart: Chart) -> str:
+    """The drawing itself, in the page's colours, with ids that no other drawing on it has."""
+    text = path.read_text(encoding="utf-8")
+    text = text[text.index("<svg") :]
+    text = text.replace(INK, "currentColor").replace(PAPER, "none")
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r'(\bid="|href="#|url\(#)', rf"\1{chart.name}.", text)
+    label = escape(f"{chart.title}: {chart.caption}", quote=True)
+    return text.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
+
+
+def _caption(text: str) -> str:
+    return f"<p class=note>{_inline(text)}</p>\n" if text else ""
+
+
+def _inline(text: str) -> str:
+    """Escaped text, with `code`."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text, quote=False))
+
+
+def _anchor(title: str) -> str:
+    return re.sub(r"\W+", "-", title.lower()).strip("-")

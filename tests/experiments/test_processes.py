@@ -1,0 +1,117 @@
+"""Killed and interrupted runs: they leave no processes, and go on to the same bytes."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+COMMAND = [sys.executable, "-c", "from bocopt.cli import app; app()", "reproduce"]
+RUN_SECTION = b'<section id="this-run">'
+
+
+def start(out: Path, *options: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [*COMMAND, *options, "--out", str(out)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def finish(out: Path, *options: str) -> None:
+    with start(out, *options) as run:
+        output, _ = run.communicate()
+    assert run.returncode == 0, output
+
+
+def results(out: Path) -> dict[str, bytes]:
+    """All that must not differ between runs."""
+    return {
+        path.name: path.read_bytes().partition(RUN_SECTION)[0]
+        for path in sorted(out.iterdir())
+        if path.is_file() and path.name != "run.json"
+    }
+
+
+def blocks(out: Path) -> int:
+    return len(list(out.glob("blocks/*.block")))
+
+
+def ended(session: int) -> bool:
+    """Whether no process of a session is running any more."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                status = (entry / "stat").read_text().rpartition(")")[2].split()
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            if int(status[3]) == session and status[0] not in "ZX":
+                return False
+    return True
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.01)
+
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+SMALL = ("table1", "--trials", "40", "--horizon", "60", "--jobs", "2")
+
+
+@needs_proc
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
+def test_a_stopped_run_leaves_no_process_and_goes_on_to_the_same_bytes(
+    sent: signal.Signals, tmp_path: Path
+) -> None:
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    finish(whole, *SMALL)
+    run = start(cut, *SMALL)
+    wait_until(lambda: blocks(cut) > 0)
+    if sent is signal.SIGKILL:
+        os.kill(run.pid, sent)
+    else:
+        os.killpg(run.pid, sent)  # as a terminal does on Ctrl-C
+    output, _ = run.communicate()
+    wait_until(partial(ended, run.pid))
+    assert 0 < blocks(cut) < blocks(whole)
+    if sent is signal.SIGINT:
+        assert run.returncode == 130
+        assert "the same command goes on from there" in " ".join(output.split())
+        assert "Traceback" not in output
+    assert not (cut / "table1.json").exists()
+    finish(cut, *SMALL)
+    assert results(cut) == results(whole)
+
+
+@pytest.mark.full
+@needs_proc
+def test_ten_kills_at_random_moments_change_nothing(tmp_path: Path) -> None:
+    options = ("all", "--trials", "40", "--horizon", "200")
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    started = time.monotonic()
+    finish(whole, *options)
+    typical = time.monotonic() - started
+    moments = random.Random(0)
+    stored = []
+    for _ in range(10):
+        run = start(cut, *options)
+        time.sleep(moments.uniform(0.0, typical / 4))
+        os.kill(run.pid, signal.SIGKILL)
+        run.communicate()
+        wait_until(partial(ended, run.pid))
+        stored.append(blocks(cut))
+    finish(cut, *options)
+    print(f"stored after each kill: {stored}, in the end {blocks(cut)}")
+    assert stored == sorted(stored)
+    assert results(cut) == results(whole)

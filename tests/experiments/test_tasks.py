@@ -1,0 +1,164 @@
+"""Tasks and their store: the same records from wherever they come, and nothing computed twice."""
+
+import subprocess
+import sys
+from concurrent.futures import Executor, Future
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bocopt.experiments import tasks as module
+from bocopt.experiments.paper import Settings, tasks_of
+from bocopt.experiments.study import Size
+from bocopt.experiments.tasks import Record, Store, Task, Work, run_task
+
+SIZE = Size(trials=5, horizon=3, seed=2)
+
+
+class Here(Executor):
+    """Runs tasks at once, counts them, and fails at the one after `limit`."""
+
+    def __init__(self, limit: int = 1000) -> None:
+        self.limit, self.calls = limit, 0
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        self.calls += 1
+        if self.calls > self.limit:
+            future.set_exception(KeyboardInterrupt())
+        else:
+            future.set_result(fn(*args, **kwargs))
+        return future
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_TRIALS_PER_BLOCK", 2)
+
+
+def paper_tasks() -> list[Task]:
+    return list(tasks_of(Settings(), SIZE, ["BMA", "PtO"]).values())
+
+
+def same(one: list[Record], other: list[Record]) -> bool:
+    return len(one) == len(other) and all(
+        a.keys() == b.keys() and all(np.array_equal(a[k], b[k]) for k in a)
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+def finished(folder: Path, tasks: list[Task]) -> tuple[list[Record], int]:
+    """The records, and how many blocks had to be computed."""
+    executor = Here()
+    work = Work(tasks, Store(folder))
+    work.finish(executor, lambda stages: None)
+    return work.records(), executor.calls
+
+
+def test_blocks_join_to_the_whole(tmp_path: Path) -> None:
+    records, computed = finished(tmp_path, paper_tasks())
+    assert computed == 6  # blocks of 2, 2 and 1 trials, twice
+    assert same(records, [run_task(task) for task in paper_tasks()])
+    assert records[0]["reward"].shape == (5, 3)
+
+
+def test_what_is_stored_is_not_computed_again(tmp_path: Path) -> None:
+    records, _ = finished(tmp_path, paper_tasks())
+    again, computed = finished(tmp_path, paper_tasks())
+    assert computed == 0
+    assert same(records, again)
+
+
+def test_more_trials_compute_only_what_is_new(tmp_path: Path) -> None:
+    finished(tmp_path, [task._replace(seeds=(2, 3)) for task in paper_tasks()])
+    _, computed = finished(tmp_path, [task._replace(seeds=(2, 3, 4, 5)) for task in paper_tasks()])
+    assert computed == 2
+
+
+def test_equal_tasks_are_computed_once(tmp_path: Path) -> None:
+    records, computed = finished(tmp_path, [*paper_tasks(), *paper_tasks()])
+    assert computed == 6
+    assert same(records[:2], records[2:])
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    expected, _ = finished(tmp_path / "whole", paper_tasks())
+    work = Work(paper_tasks(), Store(tmp_path / "cut"))
+    heard: list[int] = []
+    with pytest.raises(KeyboardInterrupt):
+        work.finish(Here(limit=4), heard.append)
+    stored = len(list((tmp_path / "cut").glob("*.block")))
+    assert stored == len(heard) < 6
+    assert work.stages_missing == work.stages - sum(heard)
+    records, computed = finished(tmp_path / "cut", paper_tasks())
+    assert computed == 6 - stored
+    assert same(records, expected)
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped", "empty", "another's"])
+def test_a_damaged_block_is_computed_again(damage: str, tmp_path: Path) -> None:
+    expected, _ = finished(tmp_path, paper_tasks())
+    first, second = sorted(tmp_path.glob("*.block"))[:2]
+    data = first.read_bytes()
+    first.write_bytes(
+        {
+            "cut": data[:-9],
+            "flipped": data[:-9] + bytes([data[-9] ^ 1]) + data[-8:],
+            "empty": b"",
+            "another's": second.read_bytes(),
+        }[damage]
+    )
+    records, computed = finished(tmp_path, paper_tasks())
+    assert computed == 1
+    assert same(records, expected)
+
+
+def test_a_fresh_store_is_empty_and_half_written_files_are_removed(tmp_path: Path) -> None:
+    finished(tmp_path, paper_tasks())
+    (tmp_path / "x.block.17.tmp").touch()
+    Store(tmp_path)
+    assert not list(tmp_path.glob("*.tmp"))
+    assert len(list(tmp_path.glob("*.block"))) == 6
+    Store(tmp_path, fresh=True)
+    assert not list(tmp_path.glob("*.block"))
+
+
+def test_a_digest_tells_apart_all_that_matters_and_nothing_else() -> None:
+    task = paper_tasks()[0]
+    others = [
+        task._replace(seeds=(1,)),
+        task._replace(horizon=4),
+        paper_tasks()[1],
+        *(
+            tasks_of(settings, SIZE, ["BMA"])["BMA"]
+            for settings in (
+                Settings(offset=2.0),
+                Settings(lower=1),
+                Settings(lam=1e-3),
+                Settings(capped=False),
+                Settings(one_stream=True),
+                Settings(move="corrected"),
+            )
+        ),
+    ]
+    digests = {other.digest for other in [task, *others]}
+    assert len(digests) == len(others) + 1
+    assert tasks_of(Settings(rate=0.5), SIZE, ["BMA"])["BMA"].digest == task.digest
+
+
+def test_a_digest_is_the_same_in_another_process() -> None:
+    code = (
+        "from bocopt.experiments.paper import Settings, tasks_of\n"
+        "from bocopt.experiments.study import Size\n"
+        "print(tasks_of(Settings(), Size(5, 3, 2), ['BMA'])['BMA'].digest)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == paper_tasks()[0].digest
+
+
+def test_other_code_has_other_digests(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = paper_tasks()[0].digest
+    monkeypatch.setattr(module, "_software", lambda: "another version")
+    assert paper_tasks()[0].digest != before
