@@ -95,7 +95,11 @@ def test_every_file_is_there(written: Path) -> None:
     charts = ("figure1-reward", "figure1-feasibility", "figure-s1", "figure-s2")
     expected = {f"{chart}.{kind}" for chart in charts for kind in ("svg", "png", "pdf")}
     expected |= {f"{study}.{kind}" for study in reproduce.STUDIES for kind in ("json", "md")}
-    assert {path.name for path in written.iterdir()} == expected | {"index.html", "run.json"}
+    assert {path.name for path in written.iterdir()} == expected | {
+        "index.html",
+        "errata.md",
+        "run.json",
+    }
     assert (written / "figure-s1.pdf").read_bytes().startswith(b"%PDF")
     assert (written / "figure-s1.png").read_bytes().startswith(b"\x89PNG")
 
@@ -175,7 +179,7 @@ def test_the_report_shows_it_all(written: Path) -> None:
 
 def test_the_docs_show_the_errata_with_what_the_committed_study_says_they_move() -> None:
     committed = json.loads((DOCS / "results" / "sensitivity.json").read_text())
-    assert markdown(errata.grid(committed)) in (DOCS / "paper.md").read_text()
+    assert markdown(errata.grid(committed)) in (DOCS / "results" / "errata.md").read_text()
 
 
 @pytest.mark.parametrize("name", reproduce.STUDIES)

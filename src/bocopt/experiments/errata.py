@@ -107,8 +107,8 @@ ERRATA = (
     Erratum(
         "E19",
         "The ± of table 1 is said to be over trials, but is smaller than what even a constant "
-        "decision shows. It is the spread along time of the running average: all sixteen means "
-        "and spreads have that shape.",
+        "decision shows. It is the spread along time of the running average: averaged that way, "
+        "ours are as small and as large as those in print.",
         "we report the spread over independent trials, and the print's statistic beside it",
     ),
     Erratum(

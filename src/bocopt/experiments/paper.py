@@ -48,7 +48,7 @@ PRINTED = {
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Every choice the experiment rests on; E-numbers point to docs/errata.md."""
+    """Every choice the experiment rests on; E-numbers point to docs/results/errata.md."""
 
     offset: float = 1.0  # E1: the print has 2
     run_in: int = 100  # the print does not say

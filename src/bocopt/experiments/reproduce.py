@@ -63,6 +63,8 @@ def write(folder: Path, summaries: Mapping[str, Summary], run: Mapping[str, Any]
                 charts.save(block, folder)
         _write(folder / f"{name}.json", _json(summary))
         _write(folder / f"{name}.md", markdown_of(name, summary))
+    grid = errata.grid(summaries.get("sensitivity"))
+    _write(folder / "errata.md", f"# Errata of the print\n\n{markdown(grid)}")
     _write(folder / "run.json", _json(run))
     _write(folder / "index.html", report(folder, summaries, run))
     return sections
