@@ -97,7 +97,7 @@ def test_a_stopped_run_leaves_no_process_and_goes_on_to_the_same_bytes(
 @pytest.mark.full
 @needs_proc
 def test_ten_kills_at_random_moments_change_nothing(tmp_path: Path) -> None:
-    options = ("all", "--trials", "40", "--horizon", "200")
+    options = ("all", "--trials", "100", "--horizon", "200")
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     started = time.monotonic()
     finish(whole, *options)
@@ -114,4 +114,5 @@ def test_ten_kills_at_random_moments_change_nothing(tmp_path: Path) -> None:
     finish(cut, *options)
     print(f"stored after each kill: {stored}, in the end {blocks(cut)}")
     assert stored == sorted(stored)
+    assert len({0, *stored, blocks(cut)}) > 5  # the kills did hit a run that was under way
     assert results(cut) == results(whole)
