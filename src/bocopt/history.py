@@ -1,7 +1,8 @@
 """An append-only buffer with amortised doubling, for states that keep history by definition.
 
 States share the buffer: the newest one appends in place, an older one (a branch) copies first, so
-that learning twice from one state never lets one branch see the other's rows.
+that learning twice from one state never lets one branch see the other's rows. The oldest rows may
+be let go; a full buffer is then copied without them.
 """
 
 from typing import NamedTuple
@@ -14,7 +15,7 @@ _FIRST_CAPACITY = 16
 
 
 class History(NamedTuple):
-    """The first `size` rows of a shared buffer.
+    """`size` rows of a shared buffer.
 
     >>> old = empty((), 2).append(np.array([1.0, 2.0]))
     >>> left, right = old.append(np.array([3.0, 3.0])), old.append(np.array([4.0, 4.0]))
@@ -24,29 +25,39 @@ class History(NamedTuple):
 
     buffer: Array  # (..., capacity, m)
     written: IntArray  # () rows of the buffer in use by any state: shared, grows in place
-    size: IntArray  # () rows that belong to this state
+    start: IntArray  # () the first row that belongs to this state
+    size: IntArray  # () rows that belong to it
+    dropped: IntArray  # () rows that came before them and were let go
 
     @property
     def rows(self) -> Array:
         """(..., size, m), read only."""
-        rows = self.buffer[..., : int(self.size), :]
+        rows = self.buffer[..., int(self.start) : int(self.start + self.size), :]
         rows.flags.writeable = False
         return rows
 
     def append(self, row: Array) -> "History":
         """This history with one more row (..., m)."""
-        size, capacity = int(self.size), self.buffer.shape[-2]
-        history = self
-        if size == capacity or size != int(self.written):
-            lead, width = self.buffer.shape[:-2], self.buffer.shape[-1]
-            buffer = np.zeros((*lead, max(_FIRST_CAPACITY, 2 * size), width))
-            buffer[..., :size, :] = self.rows
-            history = History(buffer, np.array(size), self.size)
-        history.buffer[..., size, :] = row
-        history.written[...] = size + 1
-        return history._replace(size=np.array(size + 1))
+        history, end = self, int(self.start + self.size)
+        if end == self.buffer.shape[-2] or end != int(self.written):
+            history, end = self._copied(), int(self.size)
+        history.buffer[..., end, :] = row
+        history.written[...] = end + 1
+        return history._replace(size=self.size + 1)
+
+    def without_the_oldest(self) -> "History":
+        """This history without its first row: the buffer shrinks when it is next copied."""
+        return self._replace(start=self.start + 1, size=self.size - 1, dropped=self.dropped + 1)
+
+    def _copied(self) -> "History":
+        """The same rows at the start of a buffer of their own, with room for as many again."""
+        size = int(self.size)
+        lead, width = self.buffer.shape[:-2], self.buffer.shape[-1]
+        buffer = np.zeros((*lead, max(_FIRST_CAPACITY, 2 * size), width))
+        buffer[..., :size, :] = self.rows
+        return self._replace(buffer=buffer, written=np.array(size), start=np.array(0))
 
 
 def empty(lead: tuple[int, ...], width: int) -> History:
     """A history without rows, for leading axes `lead`."""
-    return History(np.zeros((*lead, 0, width)), np.array(0), np.array(0))
+    return History(np.zeros((*lead, 0, width)), np.array(0), np.array(0), np.array(0), np.array(0))

@@ -19,14 +19,22 @@ def uniform(lead: tuple[int, ...], size: int) -> Array:
     return np.full((*lead, size), -np.log(size))
 
 
-def gibbs_update(log_w: Array, loss: Array, lam: float) -> Update:
+def normalised(log_w: Array) -> Array:
+    """The same weights, with sum 1."""
+    top = log_w.max(axis=-1, keepdims=True)
+    weights: Array = log_w - (top + np.log(np.exp(log_w - top).sum(axis=-1, keepdims=True)))
+    return weights
+
+
+def gibbs_update(log_w: Array, loss: Array, lam: float | Array) -> Update:
     """w~_i = w_i exp(-lam loss_i), normalised (E5: by the sum of the w~, not of the w).
 
     >>> update = gibbs_update(uniform((), 2), np.array([0.0, np.log(3.0)]), lam=1.0)
     >>> np.exp(update.log_w).round(12)
     array([0.75, 0.25])
     """
-    joint = log_w - lam * loss
+    lam = np.asarray(lam)
+    joint = log_w - lam[..., None] * loss
     top = joint.max(axis=-1, keepdims=True)
     log_total = top + np.log(np.exp(joint - top).sum(axis=-1, keepdims=True))
     mean_loss = (np.exp(log_w) * loss).sum(axis=-1)

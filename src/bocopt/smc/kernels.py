@@ -1,0 +1,191 @@
+"""Markov kernels for full-history moves, in the space of the prior's standard normal noise.
+
+A prior is a map of standard normal noise, theta = prior.sample(u), so the Gibbs posterior is a law
+of u: N(0, I) exp(-energy). All kernels leave it unchanged whatever the prior is.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from bocopt import arguments
+from bocopt.core import Array, BoolArray
+
+
+class Chain(NamedTuple):
+    """Positions and what is known of them; trials are the leading axis."""
+
+    u: Array  # (M, p)
+    energy: Array  # (M)
+    before: Array  # (M) total loss before the current stage
+    last: Array  # (M) loss at the current stage
+
+
+class Shape(NamedTuple):
+    """The particles' mean and covariance R'R in the space of u."""
+
+    mean: Array  # (p)
+    factor: Array  # (p, p) R
+
+
+class Swept(NamedTuple):
+    """A chain after one sweep, and the share of its proposals that were accepted."""
+
+    chain: Chain
+    acceptance: Array  # ()
+
+
+#: (M, p) positions and (M) budgets -> whether their energy stays below, and what was found.
+Energy = Callable[[Array, Array], tuple[BoolArray, Chain]]
+#: What to draw, "normal..." or "uniform..." with anything that tells draws apart, and a shape.
+Draw = Callable[[str, tuple[int, ...]], Array]
+
+
+class Kernel(Protocol):
+    """One sweep over a chain. `scale` () is tuned so that `wanted` are accepted."""
+
+    @property
+    def wanted(self) -> float: ...
+    @property
+    def first_scale(self) -> float: ...
+    def sweep(
+        self, chain: Chain, shape: Shape, scale: Array, energy: Energy, draw: Draw
+    ) -> Swept: ...
+
+
+@dataclass(frozen=True)
+class CrankNicolson:
+    """Preconditioned Crank-Nicolson: u' = sqrt(1 - b^2) u + b e leaves the prior unchanged.
+
+    Accept with probability min(1, exp(energy - energy')): the dimension plays no part in it.
+
+    Reference: Cotter, Roberts, Stuart, White (2013), MCMC methods for functions.
+    """
+
+    wanted: float = 0.3
+    first_scale: float = 0.5
+
+    def sweep(self, chain: Chain, shape: Shape, scale: Array, energy: Energy, draw: Draw) -> Swept:
+        b = np.minimum(scale, 1.0)[..., None, None]
+        proposal = np.sqrt(1 - b**2) * chain.u + b * draw("normal", chain.u.shape[-2:])
+        return _metropolis(chain, proposal, np.zeros(chain.energy.shape), energy, draw)
+
+
+@dataclass(frozen=True)
+class RandomWalk:
+    """u' = u + s 2.38 / sqrt(p) R'e with the particles' covariance R'R.
+
+    Reference: Roberts, Gelman, Gilks (1997), Weak convergence and optimal scaling of random walk
+    Metropolis algorithms; Chopin (2002), A sequential particle filter method for static models.
+    """
+
+    wanted: float = 0.25
+    first_scale: float = 1.0
+
+    def sweep(self, chain: Chain, shape: Shape, scale: Array, energy: Energy, draw: Draw) -> Swept:
+        dim = chain.u.shape[-1]
+        e = draw("normal", (chain.u.shape[-2], shape.factor.shape[-2]))
+        kick = np.matmul(e, shape.factor) * (2.38 / np.sqrt(dim))
+        proposal = chain.u + scale[..., None, None] * kick
+        gain = _half_square(chain.u) - _half_square(proposal)
+        return _metropolis(chain, proposal, gain, energy, draw)
+
+
+@dataclass(frozen=True)
+class FittedCrankNicolson:
+    """Crank-Nicolson around the particles' own normal fit N(mean, R'R).
+
+        u' = mean + sqrt(1 - b^2) (u - mean) + b R'e
+
+    leaves that normal unchanged; the ratio corrects for where it differs from the target. Near a
+    normal posterior large steps are accepted; it needs more particles than parameters.
+
+    Reference: Rudolf, Sprungk (2018), On a generalization of the preconditioned Crank-Nicolson
+    Metropolis algorithm.
+    """
+
+    wanted: float = 0.3
+    first_scale: float = 0.5
+
+    def sweep(self, chain: Chain, shape: Shape, scale: Array, energy: Energy, draw: Draw) -> Swept:
+        b = np.minimum(scale, 1.0)[..., None, None]
+        mean = shape.mean[..., None, :]
+        e = draw("normal", chain.u.shape[-2:])
+        proposal = mean + np.sqrt(1 - b**2) * (chain.u - mean) + b * np.matmul(e, shape.factor)
+
+        def ratio(u: Array) -> Array:
+            whitened = np.linalg.solve(
+                np.swapaxes(shape.factor, -1, -2), np.swapaxes(u - mean, -1, -2)
+            )
+            half: Array = 0.5 * (whitened**2).sum(axis=-2)
+            return half - _half_square(u)
+
+        return _metropolis(chain, proposal, ratio(proposal) - ratio(chain.u), energy, draw)
+
+
+@dataclass(frozen=True)
+class EllipticalSlice:
+    """A point on the ellipse through u and a draw of the prior, above a random level.
+
+    Every sweep moves; its cost is the number of points that had to be tried, at most `tries`
+    (after which u stays, which keeps the law).
+
+    Reference: Murray, Adams, MacKay (2010), Elliptical slice sampling.
+    """
+
+    tries: int = 30
+    wanted: float = 1.0
+    first_scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        arguments.integer("EllipticalSlice", "tries", self.tries, "[1, inf)")
+
+    def sweep(self, chain: Chain, shape: Shape, scale: Array, energy: Energy, draw: Draw) -> Swept:
+        many = chain.energy.shape[-1]
+        other = draw("normal", chain.u.shape[-2:])
+        level = _budget(chain.energy, draw("uniform", (many,)))
+        angles = draw("uniform angles", (self.tries, many))
+        high = 2 * np.pi * angles[..., 0, :]
+        low, angle = high - 2 * np.pi, high
+        start, searching = chain, np.ones(chain.energy.shape, bool)
+        for step in range(self.tries):
+            proposal = np.cos(angle)[..., None] * start.u + np.sin(angle)[..., None] * other
+            below, found = energy(proposal, np.where(searching, level, -np.inf))
+            chain = _choose(below, found, chain)
+            searching &= ~below
+            if not searching.any():
+                break
+            high = np.where(searching & (angle >= 0), angle, high)
+            low = np.where(searching & (angle < 0), angle, low)
+            angle = low + (high - low) * angles[..., min(step + 1, self.tries - 1), :]
+        return Swept(chain, 1.0 - searching.mean(axis=-1))
+
+
+def _metropolis(
+    chain: Chain, proposal: Array, log_ratio: Array, energy: Energy, draw: Draw
+) -> Swept:
+    """Accept with probability min(1, exp(log_ratio + energy - energy')).
+
+    The uniform is drawn first, so that the acceptance is a budget that energy' must stay below.
+    """
+    many = chain.energy.shape[-1]
+    budget = _budget(chain.energy + log_ratio, draw("uniform", (many,)))
+    accept, found = energy(proposal, budget)
+    return Swept(_choose(accept, found, chain), accept.mean(axis=-1))
+
+
+def _choose(new: BoolArray, one: Chain, other: Chain) -> Chain:
+    u = np.where(new[..., None], one.u, other.u)
+    return Chain(u, *(np.where(new, a, b) for a, b in zip(one[1:], other[1:], strict=True)))
+
+
+def _budget(energy: Array, uniform: Array) -> Array:
+    with np.errstate(divide="ignore"):  # a draw of 0 accepts anything
+        return energy - np.log(uniform)
+
+
+def _half_square(u: Array) -> Array:
+    half: Array = 0.5 * (u**2).sum(axis=-1)
+    return half

@@ -1,0 +1,274 @@
+"""The exact Gibbs posterior: resample-move with moves over the full history."""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bocopt import arguments, noise
+from bocopt.core import Array, IntArray, Loss, Prior
+from bocopt.smc.kernels import CrankNicolson, Kernel
+from bocopt.smc.past import Past, nothing
+from bocopt.smc.target import Coefficients, Stage, Target
+from bocopt.smc.temperature import Fixed, Temperature
+from bocopt.smc.travel import Crowd, Mover, travel
+from bocopt.smc.weights import effective_size, gibbs_update, normalised, uniform
+
+_LAG = 20  # resamplings over which ancestors are traced
+
+
+class MoveInfo(NamedTuple):
+    """What the last stage showed; NaN or 0 before the first."""
+
+    ess: Array  # () after reweighting, before any move
+    mean_loss: Array  # () E_pi loss
+    mix_loss: Array  # () -(1/lam) log E_pi exp(-lam loss)
+    rejuvenated: Array  # () how often the particles were moved
+    acceptance: Array  # () of the last sweep; NaN where there was none
+    ancestors: Array  # () different ancestors, twenty resamplings ago
+    lam: Array  # () temperature of the belief
+    evaluated: Array  # () losses computed for proposals
+    spared: Array  # () losses that early rejection spared
+
+
+class Belief(NamedTuple):
+    """Weighted parameters, and what full-history moves need to know of them."""
+
+    seeds: IntArray  # ()
+    u: Array  # (N, p) the prior's noise: theta = prior.sample(u)
+    theta: Array  # (N, p)
+    log_w: Array  # (N) normalised
+    total: Array  # (N) discounted loss since birth
+    birth: IntArray  # (N) the first stage that counts
+    roots: IntArray  # (N, lag) ancestors, oldest first
+    lam: Array  # ()
+    gap: Array  # () sum of mixability gaps
+    scale: Array  # () of the kernel's steps
+    past: Past
+    info: MoveInfo
+
+    @property
+    def score(self) -> Array:
+        """(N) log density in the space of u, up to a constant."""
+        density: Array = -0.5 * (self.u**2).sum(axis=-1) - self.lam[..., None] * self.total
+        return density
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResampleMove:
+    """pi_t ~ pi_0 exp(-lam L_t), L_t = discount L_{t-1} + l(., d_t), by particles.
+
+    Each stage reweights. Where the effective sample size would fall below `threshold` N, the stage
+    is entered only so far that it does not, the particles are resampled and moved by `sweeps`
+    sweeps of `kernel`, whose target looks back on every stage, and the rest of the stage follows:
+    once as a rule (IBIS), more often where one stage tells much (adaptive tempering). Nothing but
+    the number of particles and of sweeps stands between the particles and the exact posterior.
+
+    - `chain_length` P: waste-free, N/P particles are resampled and all P states of each of their
+      chains are kept, for the cost of about one sweep.
+    - `early_rejection`: proposals are dropped as soon as the losses seen so far reject them; the
+      accepted ones are the same bit for bit.
+    - `discount` and `window` forget: old losses lose weight, and drop out. Either bounds the cost
+      of a move in an endless stream (a discount below 1 needs a window to bound memory too).
+    - `share`: each particle is replaced by a fresh one from the prior with this probability per
+      stage and counts losses from there on (fixed share), so that a change of regime is survived.
+
+    A move costs N losses per sweep and past stage, but moves become rare: the posterior changes by
+    a constant factor only as t doubles, so the amortised cost per stage grows like log t.
+
+    Reference: Chopin (2002), A sequential particle filter method for static models; Dau, Chopin
+    (2022), Waste-free sequential Monte Carlo; Herbster, Warmuth (1998), Tracking the best expert.
+    """
+
+    prior: Prior
+    loss: Loss
+    lam: float | Temperature
+    size: int = 200
+    threshold: float = 0.5
+    kernel: Kernel = field(default_factory=CrankNicolson)
+    sweeps: int = 5
+    chain_length: int | None = None
+    early_rejection: bool = True
+    discount: float = 1.0
+    window: int | None = None
+    share: float = 0.0
+
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        if not callable(self.lam):
+            arguments.number(name, "lam", self.lam, "(0, inf)")
+        arguments.integer(name, "size", self.size, "[2, inf)")
+        arguments.number(name, "threshold", self.threshold, "[0.01, 0.99]")
+        arguments.integer(name, "sweeps", self.sweeps, "[1, inf)")
+        arguments.number(name, "discount", self.discount, "(0, 1]")
+        arguments.number(name, "share", self.share, "[0, 1)")
+        if self.window is not None:
+            arguments.integer(name, "window", self.window, "[1, inf)")
+        if self.chain_length is not None:
+            arguments.integer(name, "chain_length", self.chain_length, "[2, inf)")
+            if self.size % self.chain_length:
+                expected = f"a divisor of size = {self.size}"
+                raise arguments.wrong(name, "chain_length", expected, self.chain_length)
+
+    @property
+    def _temperature(self) -> Temperature:
+        return self.lam if callable(self.lam) else Fixed(self.lam)
+
+    def init(self, seeds: IntArray) -> Belief:
+        seeds = arguments.seeds_of("ResampleMove.init", seeds)
+        lead = seeds.shape
+        u = noise.normal(seeds, 0, "prior", (self.size, self.prior.dim))
+        zero, nan = np.zeros(lead), np.full(lead, np.nan)
+        lam = self._temperature(zero)
+        rows = np.broadcast_to(np.arange(self.size)[:, None], (*lead, self.size, _LAG))
+        return Belief(
+            seeds=seeds,
+            u=u,
+            theta=self.prior.sample(u),
+            log_w=uniform(lead, self.size),
+            total=np.zeros((*lead, self.size)),
+            birth=np.zeros((*lead, self.size), np.int64),
+            roots=rows.copy(),
+            lam=lam,
+            gap=zero,
+            scale=np.full(lead, self.kernel.first_scale),
+            past=nothing(lead, 0, 0),
+            info=MoveInfo(nan, nan, nan, zero, nan, zero + self.size, lam, zero, zero),
+        )
+
+    def step(self, belief: Belief, t: int, x: Array, xi: Array) -> Belief:
+        lead = belief.seeds.shape
+        x, xi = (np.broadcast_to(a, (*lead, a.shape[-1])).reshape(-1, a.shape[-1]) for a in (x, xi))
+        flat = self._without_the_oldest(_one_axis(belief, x.shape[-1], xi.shape[-1]))
+        stage = Stage(t, x, xi, noise.normal(flat.seeds, t, "loss", (self.loss.dim_noise,)))
+        last = self._losses(flat.theta, stage)
+        update = gibbs_update(flat.log_w, last, flat.lam)
+        gap = flat.gap + (update.mean_loss - update.mix_loss)
+        lam = self._temperature(gap)
+        start = Coefficients(flat.lam, np.zeros(len(lam)))
+        end = Coefficients(lam * self.discount, lam)
+        crowd = self._travel(flat, stage, last, start, end)
+        info = MoveInfo(
+            ess=effective_size(update.log_w),
+            mean_loss=update.mean_loss,
+            mix_loss=update.mix_loss,
+            rejuvenated=crowd.moves,
+            acceptance=crowd.acceptance,
+            ancestors=_different(crowd.roots[..., 0]),
+            lam=lam,
+            evaluated=crowd.evaluated,
+            spared=crowd.spared,
+        )
+        after = flat._replace(
+            u=crowd.u,
+            theta=self.prior.sample(crowd.u),
+            log_w=crowd.log_w,
+            total=self.discount * crowd.before + crowd.last,
+            birth=crowd.birth,
+            roots=crowd.roots,
+            lam=lam,
+            gap=gap,
+            scale=crowd.scale,
+            past=flat.past.append(x, xi),
+            info=info,
+        )
+        return _many_axes(self._with_fresh_ones(after, t), lead)
+
+    def _losses(self, theta: Array, stage: Stage) -> Array:
+        """(N) each, at one stage."""
+        x, xi, u = (part[:, None, :] for part in (stage.x, stage.xi, stage.u))
+        loss = self.loss(theta, x, xi, u)
+        return arguments.array("ResampleMove.step", "loss", loss, (self.size,))
+
+    def _travel(
+        self, flat: Belief, stage: Stage, last: Array, start: Coefficients, end: Coefficients
+    ) -> Crowd:
+        trials = np.arange(len(flat.seeds))
+        none = np.zeros(len(trials))
+        crowd = Crowd(
+            u=flat.u,
+            log_w=flat.log_w,
+            before=flat.total,
+            last=last,
+            birth=flat.birth,
+            roots=flat.roots,
+            scale=flat.scale,
+            moves=none,
+            acceptance=none + np.nan,
+            evaluated=none,
+            spared=none,
+        )
+        target = Target(
+            loss=self.loss,
+            sample=self.prior.sample,
+            discount=self.discount,
+            early_rejection=self.early_rejection,
+            seeds=flat.seeds,
+            past=flat.past,
+            stage=stage,
+            trials=trials,
+            coefficients=start,
+        )
+        mover = Mover(self.kernel, self.sweeps, self.chain_length, self.threshold)
+        return travel(mover, crowd, target, start, end)
+
+    def _without_the_oldest(self, flat: Belief) -> Belief:
+        """Where the window is full, its oldest stage leaves the totals and the weights."""
+        if self.window is None or flat.past.size < self.window:
+            return flat
+        oldest = flat.past.first
+        x, xi = (part.rows[:, 0, :] for part in flat.past)
+        u = noise.normal(flat.seeds, oldest, "loss", (self.loss.dim_noise,))
+        loss = self._losses(flat.theta, Stage(oldest, x, xi, u))
+        gone = self.discount ** (self.window - 1) * loss * (flat.birth <= oldest)
+        return flat._replace(
+            total=flat.total - gone,
+            log_w=normalised(flat.log_w + flat.lam[:, None] * gone),
+            past=flat.past.without_the_oldest(),
+        )
+
+    def _with_fresh_ones(self, flat: Belief, t: int) -> Belief:
+        """Fixed share: some particles give way to draws from the prior, which start at zero."""
+        if not self.share:
+            return flat
+        fresh = noise.uniform(flat.seeds, t, "share", (self.size,)) < self.share
+        u = noise.normal(flat.seeds, t, "share.prior", (self.size, self.prior.dim))
+        u = np.where(fresh[..., None], u, flat.u)
+        return flat._replace(
+            u=u,
+            theta=self.prior.sample(u),
+            total=np.where(fresh, 0.0, flat.total),
+            birth=np.where(fresh, t + 1, flat.birth),
+        )
+
+
+def _one_axis(belief: Belief, dim_x: int, dim_xi: int) -> Belief:
+    """With all leading axes merged into one, and room for the first stage."""
+    lead = belief.seeds.shape
+    past = belief.past if belief.past.size else nothing(lead, dim_x, dim_xi)
+    return _reshaped(belief._replace(past=past), lead, (belief.seeds.size,))
+
+
+def _many_axes(belief: Belief, lead: tuple[int, ...]) -> Belief:
+    return _reshaped(belief, belief.seeds.shape, lead)
+
+
+def _reshaped(belief: Belief, old: tuple[int, ...], new: tuple[int, ...]) -> Belief:
+    def reshape(part: Array) -> Array:
+        return part.reshape(*new, *part.shape[len(old) :])
+
+    histories = [h._replace(buffer=reshape(h.buffer)) for h in belief.past]
+    arrays: dict[str, Any] = {
+        name: reshape(part)
+        for name, part in belief._asdict().items()
+        if name not in ("past", "info")
+    }
+    info = MoveInfo(*(reshape(part) for part in belief.info))
+    return Belief(**arrays, past=Past(*histories), info=info)
+
+
+def _different(roots: IntArray) -> Array:
+    """(N) -> () how many different numbers there are."""
+    ordered = np.sort(roots, axis=-1)
+    found: Array = 1.0 + (np.diff(ordered, axis=-1) > 0).sum(axis=-1)
+    return found

@@ -1,0 +1,148 @@
+"""From one target to another: adaptive tempering, resampling and full-history moves.
+
+Everything here has exactly one leading axis, the trials. `travel` takes weighted particles along
+the straight line between two targets, as far at a time as the effective sample size allows.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bocopt import noise
+from bocopt.core import Array, BoolArray, IntArray
+from bocopt.smc.kernels import Chain, Draw, Kernel, Shape
+from bocopt.smc.resample import multinomial
+from bocopt.smc.target import Coefficients, Target
+from bocopt.smc.weights import effective_size, normalised, uniform
+
+_HALVINGS = 40  # of the interval in which the next target is sought
+_ROUNDS = 200  # of tempering within one stage, at most
+
+
+class Crowd(NamedTuple):
+    """Weighted particles under way, and what moving them has taken so far."""
+
+    u: Array  # (N, p)
+    log_w: Array  # (N)
+    before: Array  # (N) total loss over the past
+    last: Array  # (N) loss at the stage beside it
+    birth: IntArray  # (N)
+    roots: IntArray  # (N, lag)
+    scale: Array  # ()
+    moves: Array  # ()
+    acceptance: Array  # () of the last sweep
+    evaluated: Array  # ()
+    spared: Array  # ()
+
+    def of(self, trials: IntArray) -> "Crowd":
+        parts: list[Any] = [part[trials] for part in self]
+        return Crowd(*parts)
+
+    def put(self, trials: IntArray, some: "Crowd") -> "Crowd":
+        """With these trials replaced."""
+        parts: list[Any] = [part.copy() for part in self]
+        for part, new in zip(parts, some, strict=True):
+            part[trials] = new
+        return Crowd(*parts)
+
+
+@dataclass(frozen=True)
+class Mover:
+    """How particles are moved."""
+
+    kernel: Kernel
+    sweeps: int
+    chain_length: int | None
+    threshold: float
+
+
+def travel(
+    mover: Mover, crowd: Crowd, target: Target, start: Coefficients, end: Coefficients
+) -> Crowd:
+    """Reweight from start to end; on the way, renew the particles wherever the ESS would fall."""
+    size = crowd.log_w.shape[-1]
+    pending = np.arange(len(crowd.log_w))
+    for round_ in range(_ROUNDS):
+        some, goal = crowd.of(pending), end.of(pending)
+        change = start.energy(some.before, some.last) - goal.energy(some.before, some.last)
+        share = _furthest(some.log_w, change, mover.threshold * size)
+        some = some._replace(log_w=normalised(some.log_w + share[:, None] * change))
+        crowd = crowd.put(pending, some)
+        short = share < 1
+        if not short.any():
+            return crowd
+        start = start.towards(goal, share).of(np.flatnonzero(short))
+        pending = pending[short]
+        target = target.at(pending, start)
+        crowd = crowd.put(pending, _renewed(mover, crowd.of(pending), target, f"move.{round_}"))
+    raise RuntimeError(f"The posterior was not reached in {_ROUNDS} steps of tempering.")
+
+
+def _furthest(log_w: Array, change: Array, wanted: float) -> Array:
+    """() the largest share of the change that leaves an effective size of at least `wanted`."""
+
+    def enough(share: Array) -> BoolArray:
+        return effective_size(normalised(log_w + share[:, None] * change)) >= wanted
+
+    low, high = np.zeros(len(log_w)), np.ones(len(log_w))
+    arrived = enough(high)
+    if arrived.all():
+        return high
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        fine = enough(middle)
+        low, high = np.where(fine, middle, low), np.where(fine, high, middle)
+    return np.where(arrived, 1.0, low)
+
+
+def _renewed(mover: Mover, crowd: Crowd, target: Target, purpose: str) -> Crowd:
+    """Resampled, and moved by the kernel."""
+    size = crowd.log_w.shape[-1]
+    seeds, t = target.seeds[target.trials], target.stage.t
+
+    def drawing(of: str) -> Draw:
+        def draw(kind: str, shape: tuple[int, ...]) -> Array:
+            source = noise.normal if kind.startswith("normal") else noise.uniform
+            return source(seeds, t, f"{purpose}.{of}.{kind}", shape)
+
+        return draw
+
+    w = np.exp(crowd.log_w)
+    kept_size = size // (mover.chain_length or 1)
+    points = (np.arange(kept_size) + drawing("resample")("uniform", (1,))) / kept_size
+    kept = multinomial(w, points)
+    birth = np.take_along_axis(crowd.birth, kept, -1)
+    before, last = (np.take_along_axis(a, kept, -1) for a in (crowd.before, crowd.last))
+    u = np.take_along_axis(crowd.u, kept[..., None], -2)
+    target = target.born(birth)
+    chain = Chain(u, target.coefficients.energy(before, last), before, last)
+    shape, scale, states = _shape(crowd.u, w), crowd.scale, [chain]
+    for sweep in range((mover.chain_length or mover.sweeps + 1) - 1):
+        chain, acceptance = mover.kernel.sweep(chain, shape, scale, target, drawing(f"{sweep}"))
+        scale = np.clip(scale * np.exp(acceptance - mover.kernel.wanted), 1e-4, 1e2)
+        states.append(chain)
+    if mover.chain_length:  # waste-free: all states count
+        chain = Chain(*(np.concatenate(parts, axis=1) for parts in zip(*states, strict=True)))
+    copies = mover.chain_length or 1
+    older = np.take_along_axis(crowd.roots, kept[..., None], -2)[..., 1:]
+    itself = np.broadcast_to(np.arange(size)[:, None], (len(w), size, 1))
+    return Crowd(
+        u=chain.u,
+        log_w=uniform(w.shape[:-1], size),
+        before=chain.before,
+        last=chain.last,
+        birth=np.tile(birth, (1, copies)),
+        roots=np.concatenate([np.tile(older, (1, copies, 1)), itself], axis=-1),
+        scale=scale,
+        moves=crowd.moves + 1,
+        acceptance=acceptance,
+        evaluated=crowd.evaluated + target.evaluated,
+        spared=crowd.spared + target.spared,
+    )
+
+
+def _shape(u: Array, w: Array) -> Shape:
+    mean = np.matmul(w[:, None, :], u)
+    factor: Array = np.linalg.qr(np.sqrt(w)[..., None] * (u - mean)).R
+    return Shape(mean[:, 0], factor)
