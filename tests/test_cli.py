@@ -33,9 +33,9 @@ def test_table1_writes_what_it_shows(tmp_path: Path) -> None:
         assert f"{row['reward']['mean']:.2f} ± {row['reward']['sd']:.2f}" in output
     assert "84.52 ± 0.05" in output  # the print beside ours
     assert (tmp_path / "index.html").exists()
-    run = json.loads((tmp_path / "run.json").read_text())
-    assert {"seconds", "jobs", "python", "numpy", "numba", "bocopt"} <= set(run)
-    assert (run["stages_computed"], run["stages_stored_before"]) == (8 * 3 * 5, 0)
+    run = json.loads((tmp_path / "run.json").read_text())["table1"]
+    assert {"wall seconds", "computing seconds", "jobs", "python", "numpy", "bocopt"} <= set(run)
+    assert (run["stages computed"], run["stages stored before"]) == (8 * 3 * 5, 0)
 
 
 def test_a_second_run_computes_nothing_unless_it_is_told_to(tmp_path: Path) -> None:
@@ -46,7 +46,8 @@ def test_a_second_run_computes_nothing_unless_it_is_told_to(tmp_path: Path) -> N
         again = reproduce(tmp_path, *options, *more)
         assert again[again.index("Table 1") :][:1000] == first[first.index("Table 1") :][:1000]
         assert (tmp_path / "table1.json").read_bytes() == table
-        assert json.loads((tmp_path / "run.json").read_text())["stages_computed"] == computed
+        run = json.loads((tmp_path / "run.json").read_text())["table1"]
+        assert run["stages computed"] == computed
 
 
 def test_result_does_not_depend_on_workers_or_blocks(
@@ -115,6 +116,29 @@ def test_bad_options_are_refused(options: list[str], message: str, tmp_path: Pat
     assert result.exit_code == 2
     assert message in result.output
     assert not out.exists()
+
+
+def test_seeds_that_are_too_large_are_refused(tmp_path: Path) -> None:
+    seed = ["--seed", str(2**63 - 1), "--trials", "2"]
+    result = CliRunner().invoke(app, ["reproduce", "table1", "--out", str(tmp_path / "o"), *seed])
+    assert result.exit_code == 2
+    assert "below 2**63" in result.output
+
+
+@pytest.mark.parametrize("name", ["a [/foo] b", "[bold]x"])
+def test_the_folder_is_named_as_it_is(name: str, tmp_path: Path) -> None:
+    output = reproduce(tmp_path / name, "--trials", "1", "--horizon", "1", "--jobs", "1")
+    assert f"the report is {tmp_path / name / 'index.html'}\n" in output
+
+
+def test_an_error_of_the_system_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "index.html").mkdir()
+    options = ["--trials", "1", "--horizon", "1", "--jobs", "1", "--out", str(tmp_path)]
+    result = CliRunner().invoke(app, ["reproduce", "table1", *options])
+    assert result.exit_code == 1
+    assert "Is a directory" in result.output
+    assert "the same command goes on from there" in result.output
+    assert isinstance(result.exception, SystemExit)
 
 
 def test_an_unwritable_folder_is_refused_before_the_work(tmp_path: Path) -> None:

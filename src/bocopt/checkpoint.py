@@ -36,11 +36,16 @@ def save(path: str | Path, header: Mapping[str, Any], arrays: Mapping[str, NDArr
     archive = io.BytesIO()
     np.savez(archive, allow_pickle=False, **arrays)
     body = _PREFIX.pack(SCHEMA, len(text)) + text + archive.getvalue()
+    replace(path, MAGIC + hashlib.sha256(body).digest() + body)
+
+
+def replace(path: str | Path, content: bytes) -> None:
+    """Write the file at once or not at all: beside its target first, flushed, then renamed."""
     path = Path(path)
     beside = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
         with open(beside, "wb") as file:
-            file.write(MAGIC + hashlib.sha256(body).digest() + body)
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, path)

@@ -4,6 +4,7 @@ import os
 import sys
 import time
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
@@ -55,8 +56,8 @@ COMMANDS = {
     "figure1": Command("Figure 1: reward and feasibility over time.", 100, 1000),
     "figure-s1": Command("Supplementary figure 1: the learning rate of PtO.", 20, 500),
     "figure-s2": Command("Supplementary figure 2: the learning rate of DFL.", 20, 500),
-    "sensitivity": Command("What each errata choice does to each policy.", 20, 500),
-    "readings": Command("Which reading of the print fits its table 1.", 40, 1000),
+    "sensitivity": Command("What each errata choice does to each policy.", 20, 1000),
+    "readings": Command("Which reading of the print fits its table 1.", 100, 1000),
 }
 
 
@@ -83,10 +84,31 @@ for _name, _command in COMMANDS.items():
 
 def _reproduce(name: str, size: tuple[int, int, int], workers: int, out: Path, fresh: bool) -> None:
     """Run the studies, or what is missing of them, and write and show what they found."""
-    _create(out)
+    from concurrent.futures.process import BrokenProcessPool
 
     from rich.console import Console
 
+    if size[0] + size[2] > 2**63:
+        raise typer.BadParameter("the last seed, SEED + TRIALS - 1, must be below 2**63.")
+    _create(out)
+    console = Console()
+    again = "What is finished is stored; the same command goes on from there."
+    try:
+        _run_and_show(name, size, workers, out, fresh, console)
+    except KeyboardInterrupt:
+        typer.echo(f"Interrupted. {again}")
+        raise typer.Exit(130) from None
+    except BrokenProcessPool:
+        typer.echo(f"A worker process was killed, perhaps for want of memory. {again}", err=True)
+        raise typer.Exit(1) from None
+    except OSError as error:
+        typer.echo(f"{error.strerror}: {error.filename or out}. {again}", err=True)
+        raise typer.Exit(1) from None
+
+
+def _run_and_show(
+    name: str, size: tuple[int, int, int], workers: int, out: Path, fresh: bool, console: "Console"
+) -> None:
     from bocopt.experiments import reproduce as study
     from bocopt.experiments.study import Size
     from bocopt.experiments.tasks import Store
@@ -95,41 +117,30 @@ def _reproduce(name: str, size: tuple[int, int, int], workers: int, out: Path, f
 
     if not charts.available():
         raise typer.BadParameter("the report needs matplotlib: pip install 'bocopt[plot]'.")
-    console = Console()
     started = time.perf_counter()
     plan = (
         study.plan_of(list(study.STUDIES), Size(*size))
         if name == "all"
         else [(study.STUDIES[name], Size(*size))]
     )
-    work = study.work_of(plan, Store(out / "blocks", fresh))
+    work = study.work_of(plan, Store(out / "blocks"), fresh)
     computed = work.stages_missing
-    try:
-        _finish(work, workers, console)
-    except KeyboardInterrupt:
-        done = work.stages - work.stages_missing
-        console.print(
-            f"Interrupted: {done:,} of {work.stages:,} stages are stored in {out / 'blocks'}; "
-            "the same command goes on from there."
-        )
-        raise typer.Exit(130) from None
+    _finish(work, workers, console)
     about = {
         "command": f"bocopt reproduce {name}",
-        "trials": size[0],
-        "horizon": size[1],
-        "seed": size[2],
-        "seconds": round(time.perf_counter() - started, 1),
         "jobs": workers,
-        "stages_computed": computed,
-        "stages_stored_before": work.stages - computed,
+        "wall seconds": round(time.perf_counter() - started, 1),
+        "stages computed": computed,
+        "stages stored before": work.stages - computed,
         **_versions(),
     }
-    sections = study.write(out, study.summaries_of(plan, work), about)
-    for block in sections[0].blocks:
+    results = study.results_of(plan, work, about)
+    study.write(out, results)
+    first, _ = plan[0]
+    for block in first.show(results[first.name].summary).blocks:
         if isinstance(block, Grid):
             console.print(tables.terminal(block))
-    seconds = time.perf_counter() - started
-    console.print(f"{seconds:.1f} s; the report is {out / 'index.html'}")
+    typer.echo(f"{time.perf_counter() - started:.1f} s; the report is {out / 'index.html'}")
 
 
 def _finish(work: "Work", workers: int, console: "Console") -> None:
@@ -159,6 +170,8 @@ def _workers(jobs: str) -> int:
 def _create(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            pass
     except OSError as error:
         raise typer.BadParameter(f"cannot write to {folder}: {error.strerror}.") from error
 
@@ -198,5 +211,5 @@ def _versions() -> dict[str, str]:
 
     return {
         "python": python_version(),
-        **{n: version(n) for n in ("bocopt", "numpy", "numba", "matplotlib")},
+        **{n: version(n) for n in ("bocopt", "numpy", "numba", "scipy", "matplotlib")},
     }

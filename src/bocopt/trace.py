@@ -143,7 +143,11 @@ def averages(values: Mapping[str, Array]) -> dict[str, Array]:
     """
     found = {}
     for name, series in values.items():
-        half = max(1, series.shape[-1] // 2)
         found[name] = series.mean(axis=-1)
-        found[f"{name}_last"] = series[..., -half:].mean(axis=-1)
+        found[f"{name}_last"] = last_half(series).mean(axis=-1)
     return found
+
+
+def last_half(series: Array) -> Array:
+    """(T) -> the last half of the stages, at least one."""
+    return series[..., -max(1, series.shape[-1] // 2) :]

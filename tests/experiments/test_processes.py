@@ -8,12 +8,15 @@ import sys
 import time
 from collections.abc import Callable
 from functools import partial
+from multiprocessing import active_children
 from pathlib import Path
 
 import pytest
 
+from bocopt.experiments.processes import processes
+
 COMMAND = [sys.executable, "-c", "from bocopt.cli import app; app()", "reproduce"]
-RUN_SECTION = b'<section id="this-run">'
+RUN_SECTION = b'<section id="these-runs">'
 
 
 def start(out: Path, *options: str) -> "subprocess.Popen[str]":
@@ -87,11 +90,32 @@ def test_a_stopped_run_leaves_no_process_and_goes_on_to_the_same_bytes(
     assert 0 < blocks(cut) < blocks(whole)
     if sent is signal.SIGINT:
         assert run.returncode == 130
-        assert "the same command goes on from there" in " ".join(output.split())
+        assert "the same command goes on from there" in output
         assert "Traceback" not in output
     assert not (cut / "table1.json").exists()
     finish(cut, *SMALL)
     assert results(cut) == results(whole)
+
+
+def fail_beside_a_long_task() -> None:
+    with processes(2) as executor:
+        executor.submit(time.sleep, 60)
+        raise ZeroDivisionError
+
+
+def test_leaving_by_an_error_drops_what_is_running() -> None:
+    started = time.monotonic()
+    with pytest.raises(ZeroDivisionError):
+        fail_beside_a_long_task()
+    assert time.monotonic() - started < 30
+    wait_until(lambda: not active_children())
+
+
+def test_workers_are_deaf_to_interrupts_and_the_parent_is_not() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with processes(1) as executor:
+        assert executor.submit(signal.getsignal, signal.SIGINT).result() == signal.SIG_IGN
+    assert signal.getsignal(signal.SIGINT) == before
 
 
 @pytest.mark.full

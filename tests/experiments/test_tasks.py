@@ -9,10 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+import bocopt
 from bocopt.experiments import tasks as module
 from bocopt.experiments.paper import Settings, tasks_of
 from bocopt.experiments.study import Size
-from bocopt.experiments.tasks import Record, Store, Task, Work, run_task
+from bocopt.experiments.tasks import (
+    Record,
+    Store,
+    Task,
+    Work,
+    digest_of,
+    run_task,
+    software,
+)
 
 SIZE = Size(trials=5, horizon=3, seed=2)
 
@@ -49,12 +58,12 @@ def same(one: list[Record], other: list[Record]) -> bool:
     )
 
 
-def finished(folder: Path, tasks: list[Task]) -> tuple[list[Record], int]:
+def finished(folder: Path, tasks: list[Task], fresh: bool = False) -> tuple[list[Record], int]:
     """The records, and how many blocks had to be computed."""
     executor = Here()
-    work = Work(tasks, Store(folder))
+    work = Work(tasks, Store(folder), fresh)
     work.finish(executor, lambda stages: None)
-    return work.records(), executor.calls
+    return [work.record(task) for task in tasks], executor.calls
 
 
 def test_blocks_join_to_the_whole(tmp_path: Path) -> None:
@@ -115,14 +124,36 @@ def test_a_damaged_block_is_computed_again(damage: str, tmp_path: Path) -> None:
     assert same(records, expected)
 
 
-def test_a_fresh_store_is_empty_and_half_written_files_are_removed(tmp_path: Path) -> None:
-    finished(tmp_path, paper_tasks())
+def test_fresh_work_computes_what_is_stored_and_leaves_the_rest_alone(tmp_path: Path) -> None:
+    one, other = paper_tasks()
+    finished(tmp_path, [one, other])
+    records, computed = finished(tmp_path, [one], fresh=True)
+    assert computed == 3
+    assert same(records, [run_task(one)])
+    assert finished(tmp_path, [other])[1] == 0
+
+
+def test_what_another_process_is_writing_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "x.block.17.tmp").touch()
-    Store(tmp_path)
-    assert not list(tmp_path.glob("*.tmp"))
-    assert len(list(tmp_path.glob("*.block"))) == 6
-    Store(tmp_path, fresh=True)
-    assert not list(tmp_path.glob("*.block"))
+    finished(tmp_path, paper_tasks())
+    assert (tmp_path / "x.block.17.tmp").exists()
+
+
+def test_seconds_are_those_of_the_computation_whenever_it_was(tmp_path: Path) -> None:
+    tasks = paper_tasks()
+    work = Work(tasks, Store(tmp_path))
+    work.finish(Here(), lambda stages: None)
+    took = work.seconds(tasks)
+    assert took > 0
+    assert Work(tasks, Store(tmp_path)).seconds(tasks) == took
+    assert work.seconds(tasks[:1]) + work.seconds(tasks[1:]) == pytest.approx(took)
+
+
+def test_compiling_plays_one_stage_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    played: list[Task] = []
+    monkeypatch.setattr(module, "run_task", played.append)
+    Work(paper_tasks(), Store(tmp_path)).compile()
+    assert [(task.seeds, task.horizon) for task in played] == [((2,), 1)]
 
 
 def test_a_digest_tells_apart_all_that_matters_and_nothing_else() -> None:
@@ -158,7 +189,53 @@ def test_a_digest_is_the_same_in_another_process() -> None:
     assert found.stdout.strip() == paper_tasks()[0].digest
 
 
-def test_other_code_has_other_digests(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_code_or_versions_have_other_digests() -> None:
+    files, versions = {"run.py": b"1", "core.py": b"2"}, {"numpy": "2.0"}
+    digests = {
+        digest_of(files, versions),
+        digest_of({**files, "run.py": b"3"}, versions),
+        digest_of({**files, "new.py": b""}, versions),
+        digest_of({"run.py": b"1", "core2.py": b"2"}, versions),
+        digest_of(files, {"numpy": "2.1"}),
+    }
+    assert len(digests) == 5
+
+
+def test_records_depend_on_what_runs_and_not_on_what_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def digest(everything: bool = False) -> str:
+        software.cache_clear()
+        return software(everything)
+
+    (tmp_path / "experiments").mkdir()
+    for name in (
+        "__init__.py",
+        "run.py",
+        "cli.py",
+        "experiments/table1.py",
+        "experiments/tasks.py",
+    ):
+        (tmp_path / name).write_text("before")
+    monkeypatch.setattr(bocopt, "__file__", str(tmp_path / "__init__.py"))
+    try:
+        for name, matters in (
+            ("run.py", True),
+            ("experiments/tasks.py", True),
+            ("cli.py", False),
+            ("experiments/table1.py", False),
+        ):
+            before, all_before = digest(), digest(everything=True)
+            (tmp_path / name).write_text("after")
+            assert (digest() != before) == matters
+            assert digest(everything=True) != all_before
+    finally:
+        software.cache_clear()
+
+
+def test_the_digest_of_a_task_has_that_of_the_software_in_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     before = paper_tasks()[0].digest
-    monkeypatch.setattr(module, "_software", lambda: "another version")
+    monkeypatch.setattr(module, "software", lambda: "another version")
     assert paper_tasks()[0].digest != before

@@ -1,13 +1,14 @@
 """Figures: names at the ends of curves, and bytes that do not change."""
 
 from itertools import pairwise
-from pathlib import Path
 
+import matplotlib
+import numpy as np
 import pytest
 from matplotlib.text import Annotation
 
 from bocopt.report.blocks import Chart, Curve
-from bocopt.report.charts import draw, save
+from bocopt.report.charts import draw, files
 
 
 def chart(*ends: float, name: str = "example") -> Chart:
@@ -29,17 +30,24 @@ def test_names_of_curves_stand_apart_and_in_order(ends: tuple[float, ...]) -> No
     assert texts[0].get_text() == f"curve 0: {ends[0]:#.3g}"
 
 
-def test_files_are_the_same_each_time_and_carry_no_date(tmp_path: Path) -> None:
-    for folder in ("one", "two"):
-        (tmp_path / folder).mkdir()
-        save(chart(1.0, 2.0), tmp_path / folder)
-    for kind in ("svg", "png", "pdf"):
-        one, two = ((tmp_path / f / f"example.{kind}").read_bytes() for f in ("one", "two"))
-        assert one == two
-        assert b"Date" not in one
+def test_files_are_the_same_each_time_and_carry_no_date_or_version() -> None:
+    one, two = files(chart(1.0, 2.0)), files(chart(1.0, 2.0))
+    assert list(one) == ["example.svg", "example.png", "example.pdf"]
+    assert one == two
+    for content in one.values():
+        assert b"Date" not in content
+        assert matplotlib.__version__.encode() not in content
 
 
-def test_one_stage_can_be_drawn(tmp_path: Path) -> None:
+def test_one_stage_and_many_curves_can_be_drawn() -> None:
     only = Chart("one", "One", "reward", [Curve("a", [1], [2.0], [1.0], [3.0])])
-    save(only, tmp_path)
-    assert (tmp_path / "one.svg").exists()
+    assert files(only)["one.svg"]
+    assert len(draw(chart(*range(9))).axes[0].lines) == 9
+
+
+def test_bands_are_drawn() -> None:
+    band = Chart("b", "B", "reward", [Curve("a", [1, 2], [2.0, 2.0], [1.0, 1.5], [3.0, 2.5])])
+    [area] = draw(band).axes[0].collections
+    heights = np.asarray(area.get_paths()[0].vertices)[:, 1]
+    assert (heights.min(), heights.max()) == (1.0, 3.0)
+    assert not draw(chart(1.0)).axes[0].collections

@@ -1,16 +1,14 @@
 """The page: text is text, whatever it holds."""
 
-from pathlib import Path
-
 from bocopt.report.blocks import Chart, Curve, Grid, Row, Section
-from bocopt.report.charts import save
+from bocopt.report.charts import files
 from bocopt.report.html import page
 
 
-def test_text_is_escaped(tmp_path: Path) -> None:
+def test_text_is_escaped() -> None:
     rows = [Row(["x & y", "`V <= c'z`"]), Row(["*", "2 * 3 * 4"], muted=True)]
     grid = Grid("<b>", ["a<", "b"], rows)
-    text = page("T<", "lead <i>", [Section("S & s", ["p < q", grid])], tmp_path)
+    text = page("T<", "lead <i>", [Section("S & s", ["p < q", grid])], {})
     for shown in (
         "T&lt;",
         "lead &lt;i&gt;",
@@ -26,10 +24,9 @@ def test_text_is_escaped(tmp_path: Path) -> None:
         assert shown in text
 
 
-def test_figures_take_the_colours_of_the_page(tmp_path: Path) -> None:
+def test_figures_take_the_colours_of_the_page() -> None:
     chart = Chart("c", 'A "chart"', "reward", [Curve("a", [1, 2], [0.0, 1.0])], caption="<note>")
-    save(chart, tmp_path)
-    text = page("t", "", [Section("s", [chart])], tmp_path)
+    text = page("t", "", [Section("s", [chart])], files(chart))
     assert "currentColor" in text
     assert "#1f2328" not in text.partition("</style>")[2]
     assert 'aria-label="A &quot;chart&quot;: &lt;note&gt;"' in text

@@ -59,8 +59,8 @@ ERRATA = (
     ),
     Erratum(
         "E10",
-        "BMA as printed earns what its prior earns with no learning at all; the scale of the prior "
-        "matters more than particles or lambda.",
+        "BMA as printed earns no more than its prior does with no learning at all; the scale of "
+        "the prior matters more than the number of particles.",
         "the row Prior in the extended table; `prior_sd=1.0`",
     ),
     Erratum(
@@ -135,7 +135,7 @@ def section(sensitivity: Summary | None = None) -> Section:
 
 def grid(sensitivity: Summary | None = None) -> Grid:
     """The errata and, where a sensitivity study is given, the rewards that each of them moves."""
-    moves = _moves(sensitivity) if sensitivity else {}
+    moves = _moves(sensitivity) if sensitivity and sensitivity["trials"] > 1 else {}
     return Grid(
         title="What is wrong or open in the print, and what we do about it",
         header=["", "in print", "here", *(["moves, in reward"] if moves else [])],
@@ -155,14 +155,15 @@ def grid(sensitivity: Summary | None = None) -> Grid:
 def _moves(sensitivity: Summary) -> dict[str, str]:
     texts: dict[str, list[str]] = {}
     for row in sensitivity["rows"]:
+        changes = {name: row[name]["change"]["reward"] for name in PRINTED}
+        if any(change["low"] is None for change in changes.values()):
+            continue  # the streams differ too: no interval, no verdict
         moved = [
             f"{name} {change['mean']:+.2f}"
-            for name in PRINTED
-            for change in [row[name]["change"]["reward"]]
-            if change["low"] is not None and not change["low"] <= 0 <= change["high"]
+            for name, change in changes.items()
+            if not change["low"] <= 0 <= change["high"]
         ]
-        for erratum in filter(None, row["erratum"].split(", ")):
-            texts.setdefault(erratum, []).append(
-                f"{row['choice']}: {', '.join(moved) or 'nothing'}"
-            )
+        for erratum in row["errata"]:
+            text = f"{row['choice']}: {', '.join(moved) or 'no clear change'}"
+            texts.setdefault(erratum, []).append(text)
     return {erratum: "; ".join(parts) for erratum, parts in texts.items()}

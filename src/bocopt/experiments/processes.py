@@ -14,9 +14,11 @@ def processes(workers: int) -> Iterator[Executor]:
     """A pool; when its block is left by an error or Ctrl-C, running tasks are dropped at once."""
     before = set(active_children())
     executor = ProcessPoolExecutor(
-        workers, mp_context=get_context("spawn"), initializer=_follow_parent
+        workers, mp_context=get_context("spawn"), initializer=_end_with_parent
     )
     try:
+        with _deaf_to_interrupts():  # the workers inherit it: Ctrl-C is the parent's business
+            list(executor.map(_nothing, range(workers)))
         yield executor
     except BaseException:
         executor.shutdown(wait=False, cancel_futures=True)
@@ -26,14 +28,26 @@ def processes(workers: int) -> Iterator[Executor]:
     executor.shutdown()
 
 
-def _follow_parent() -> None:
-    """Leave Ctrl-C to the parent, and end when it is gone: even when it was killed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+
+
+def _nothing(_: int) -> None:
+    """What starts a worker."""
+
+
+def _end_with_parent() -> None:
+    """End when the parent is gone, even when it was killed."""
     parent = parent_process()
     if parent is not None:
-        threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+        threading.Thread(target=_wait_for, args=(parent.sentinel,), daemon=True).start()
 
 
-def _end_with(sentinel: int) -> None:
+def _wait_for(sentinel: int) -> None:
     connection.wait([sentinel])
     os._exit(1)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from bocopt.experiments.paper import Settings, tasks_of
 from bocopt.experiments.study import Size, Study, Summary
-from bocopt.experiments.summaries import band, cell, running, stages_shown
+from bocopt.experiments.summaries import cell, curve, paired, running, stages_shown
 from bocopt.experiments.tasks import Record, Task
 from bocopt.report import tables
 from bocopt.report.blocks import Chart, Curve, Grid, Row, Section
@@ -27,7 +27,7 @@ class Tuning(NamedTuple):
 PTO = Tuning("figure-s1", "PtO", (0.01, 0.05, 0.1, 0.5, 1, 5, 10), "squared_error", "MSE", True)
 DFL = Tuning("figure-s2", "DFL", (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1), "reward", "reward", False)
 CHOSEN_IN_PRINT = 0.1
-DECAYS = {Settings().decay_every: "step decay every 100", 1: "every stage (E17)"}
+DECAYS = (Settings().decay_every, 10, 5, 1)  # E17
 
 
 def tasks(tuning: Tuning, size: Size) -> dict[str, Task]:
@@ -42,24 +42,27 @@ def tasks(tuning: Tuning, size: Size) -> dict[str, Task]:
 
 def summarise(tuning: Tuning, size: Size, records: Mapping[str, Record]) -> Summary:
     series = {name: record[tuning.judged_by] for name, record in records.items()}
-    pick = min if tuning.smallest else max
-    default = Settings().decay_every
+
+    def by_decay(decay: int) -> Summary:
+        per_trial = {rate: series[f"{decay}/{rate}"].mean(axis=-1) for rate in tuning.rates}
+        sign = 1 if tuning.smallest else -1
+        best, second = sorted(per_trial, key=lambda rate: sign * float(per_trial[rate].mean()))[:2]
+        return {
+            "best": best,
+            "second": second,
+            "margin": cell(paired(per_trial[second], per_trial[best])),
+            "rates": {str(rate): cell(spread(values)) for rate, values in per_trial.items()},
+        }
+
     return {
         **size._asdict(),
         "policy": tuning.policy,
         "measure": tuning.label,
-        "decays": {
-            str(decay): {
-                "best": pick(tuning.rates, key=lambda r: float(series[f"{decay}/{r}"].mean())),
-                "rates": {
-                    str(rate): cell(spread(series[f"{decay}/{rate}"].mean(axis=-1)))
-                    for rate in tuning.rates
-                },
-            }
-            for decay in DECAYS
-        },
+        "decays": {str(decay): by_decay(decay) for decay in DECAYS},
         "stages": stages_shown(size.horizon),
-        "curves": {str(rate): band(running(series[f"{default}/{rate}"])) for rate in tuning.rates},
+        "curves": {
+            str(rate): curve(running(series[f"{DECAYS[0]}/{rate}"])) for rate in tuning.rates
+        },
     }
 
 
@@ -70,24 +73,29 @@ def show(tuning: Tuning, summary: Summary) -> Section:
         name=tuning.name,
         title=f"{title}: {measure} of {policy} by learning rate",
         y_label=f"time-averaged {measure}",
-        curves=[
-            Curve(rate, summary["stages"], curve["mean"])
-            for rate, curve in summary["curves"].items()
-        ],
-        caption=f"Mean over {size.trials} trials of the average over all stages so far.",
+        curves=[Curve(rate, summary["stages"], means) for rate, means in summary["curves"].items()],
+        caption=f"Mean over {size.trials} trials of the average over all stages so far; step decay "
+        f"every {DECAYS[0]} stages.",
     )
     by_decay: list[Summary] = list(summary["decays"].values())
     grid = Grid(
-        title=f"{measure} of {policy} by learning rate: {size}",
-        header=["learning rate", *DECAYS.values()],
+        title=f"{policy} by learning rate and step decay: {size}",
+        header=[f"rate, {measure}", *(f"every {decay}" for decay in summary["decays"])],
         rows=[
             *(
                 Row([rate, *(tables.spread(found["rates"][rate], 3) for found in by_decay)])
                 for rate in summary["curves"]
             ),
             Row(["best", *(str(found["best"]) for found in by_decay)]),
+            Row(
+                [
+                    "runner-up",
+                    *(f"{f['second']}: {tables.interval(f['margin'], 3)}" for f in by_decay),
+                ]
+            ),
         ],
-        caption=f"Mean ± sd over trials. The print chose {CHOSEN_IN_PRINT}.",
+        caption=f"Mean ± sd over trials by how often the rate decays (E17). Runner-up: its paired "
+        f"distance from the best. The print chose {CHOSEN_IN_PRINT}.",
     )
     return Section(title, [chart, grid])
 

@@ -5,12 +5,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from bocopt import checkpoint
 from bocopt.experiments import errata, figure1, rates, readings, sensitivity, table1
 from bocopt.experiments.paper import Settings
 from bocopt.experiments.study import Size, Study, Summary
-from bocopt.experiments.tasks import Store, Work
+from bocopt.experiments.tasks import Store, Work, software
 from bocopt.report import charts, html
 from bocopt.report.blocks import Chart, Grid, Row, Section
 from bocopt.report.tables import markdown
@@ -35,49 +36,76 @@ STUDIES: Mapping[str, Study] = {
 Plan = Sequence[tuple[Study, Size]]
 
 
+class Result(NamedTuple):
+    """What a study found, and the run that found it: times, versions, software."""
+
+    summary: Summary
+    run: Mapping[str, Any]
+
+
 def plan_of(names: Sequence[str], size: Size) -> Plan:
     """Studies at the sizes that they have when table 1 has this one."""
     return [(STUDIES[name], STUDIES[name].size(size)) for name in names]
 
 
-def work_of(plan: Plan, store: Store) -> Work:
+def work_of(plan: Plan, store: Store, fresh: bool = False) -> Work:
     """All tasks of all studies; what two of them share is computed once."""
-    return Work([task for study, size in plan for task in study.tasks(size).values()], store)
+    tasks = [task for study, size in plan for task in study.tasks(size).values()]
+    return Work(tasks, store, fresh)
 
 
-def summaries_of(plan: Plan, work: Work) -> dict[str, Summary]:
-    """The content of each study's JSON file."""
-    records = iter(work.records())
-    return {
-        study.name: study.summarise(size, {name: next(records) for name in study.tasks(size)})
-        for study, size in plan
-    }
+def results_of(plan: Plan, work: Work, about: Mapping[str, Any]) -> dict[str, Result]:
+    """What each study found, and what is known of its run."""
+    results = {}
+    for study, size in plan:
+        tasks = study.tasks(size)
+        records = {name: work.record(task) for name, task in tasks.items()}
+        computing = {"computing seconds": round(work.seconds(tasks.values()), 1)}
+        run = {**size._asdict(), **about, **computing, "software": software(everything=True)}
+        results[study.name] = Result(study.summarise(size, records), run)
+    return results
 
 
-def write(folder: Path, summaries: Mapping[str, Summary], run: Mapping[str, Any]) -> list[Section]:
-    """The files of each study, `run.json` with all that differs between runs, and the report."""
-    sections = [STUDIES[name].show(summary) for name, summary in summaries.items()]
-    for (name, summary), section in zip(summaries.items(), sections, strict=True):
+def write(folder: Path, results: Mapping[str, Result]) -> None:
+    """The files of each study, `run.json` with all that differs between runs, and the report.
+
+    The report also shows what the folder holds of other studies by the same code.
+    """
+    both = {**_earlier(folder), **results}
+    shown = {name: both[name] for name in STUDIES if name in both}
+    sections = {name: STUDIES[name].show(result.summary) for name, result in shown.items()}
+    drawings: dict[str, bytes] = {}
+    for section in sections.values():
         for block in section.blocks:
             if isinstance(block, Chart):
-                charts.save(block, folder)
-        _write(folder / f"{name}.json", _json(summary))
-        _write(folder / f"{name}.md", markdown_of(name, summary))
-    grid = errata.grid(summaries.get("sensitivity"))
-    _write(folder / "errata.md", f"# Errata of the print\n\n{markdown(grid)}")
-    _write(folder / "run.json", _json(run))
-    _write(folder / "index.html", report(folder, summaries, run))
-    return sections
+                drawings |= charts.files(block)
+    sensitivity = shown["sensitivity"].summary if "sensitivity" in shown else None
+    grid = errata.grid(sensitivity)
+    runs = {name: result.run for name, result in shown.items()}
+    last = [errata.section(sensitivity), Section("These runs", [_settings(), _runs(runs)])]
+    page = html.page(TITLE, LEAD, [*sections.values(), *last], drawings)
+    texts = {
+        **{f"{name}.json": _json(result.summary) for name, result in results.items()},
+        **{f"{name}.md": markdown_of(name, results[name].summary) for name in results},
+        "errata.md": f"# Errata of the print\n\n{markdown(grid)}",
+        "run.json": _json(runs),
+        "index.html": page,
+    }
+    for name, content in {**drawings, **{n: t.encode() for n, t in texts.items()}}.items():
+        checkpoint.replace(folder / name, content)
 
 
-def report(folder: Path, summaries: Mapping[str, Summary], run: Mapping[str, Any]) -> str:
-    """The page; its figures are read from the folder."""
-    sections = [
-        *(STUDIES[name].show(summary) for name, summary in summaries.items()),
-        errata.section(summaries.get("sensitivity")),
-        Section("This run", [_settings(), _about(run)]),
-    ]
-    return html.page(TITLE, LEAD, sections, folder)
+def _earlier(folder: Path) -> dict[str, Result]:
+    """What earlier commands left in the folder, where the same code made it."""
+    try:
+        runs = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        return {
+            name: Result(json.loads((folder / f"{name}.json").read_text(encoding="utf-8")), run)
+            for name, run in runs.items()
+            if run["software"] == software(everything=True)
+        }
+    except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
 
 
 def _settings() -> Grid:
@@ -85,9 +113,15 @@ def _settings() -> Grid:
     return Grid("Settings, unless a table says otherwise", ["setting", "value"], rows, words=True)
 
 
-def _about(run: Mapping[str, Any]) -> Grid:
-    rows = [Row([name.replace("_", " "), str(value)]) for name, value in run.items()]
-    return Grid("Run and versions", ["", "value"], rows, words=True)
+def _runs(runs: Mapping[str, Mapping[str, Any]]) -> Grid:
+    """One column for each study."""
+    names = list(dict.fromkeys(name for run in runs.values() for name in run if name != "software"))
+    return Grid(
+        "Runs and versions",
+        ["", *runs],
+        [Row([name, *(str(run.get(name, "")) for run in runs.values())]) for name in names],
+        words=True,
+    )
 
 
 def markdown_of(name: str, summary: Summary) -> str:
@@ -110,7 +144,3 @@ def _json(content: object) -> str:
     """Indented, but for lists of numbers, which take one line."""
     text = json.dumps(content, indent=1, allow_nan=False)
     return re.sub(r"\[[^][{}\"]*\]", lambda found: " ".join(found[0].split()), text) + "\n"
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")

@@ -1,91 +1,110 @@
-"""What each errata choice and each setting does to the paper's policies, one at a time."""
+"""What each errata choice and setting does to the paper's policies, and how well it fits the print.
+
+Changes are over the first half of the stages (500 of 1000), the fit is over all of them.
+"""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
+from bocopt.experiments.fit import fit
 from bocopt.experiments.paper import PRINTED, Settings, tasks_of
 from bocopt.experiments.study import Size, Study, Summary
-from bocopt.experiments.summaries import cell, clairvoyant, over_trials, paired, shown
+from bocopt.experiments.summaries import Paired, cell, clairvoyant, over_trials, paired, shown
 from bocopt.experiments.tasks import Record, Task
 from bocopt.report.blocks import Grid, Row, Section
 from bocopt.report.tables import change, number
 from bocopt.trace import averages
 
-DEFAULT = "as by default"
+DEFAULT, _HOT = "as by default", "lambda 1e-2"
 
 
 class Choice(NamedTuple):
-    """One setting changed, the erratum it belongs to, and the choice it is compared with."""
+    """Settings that differ from the defaults, and the choice that they are compared with."""
 
-    erratum: str
-    label: str
-    settings: Settings
-    against: str
-
-
-def _choice(erratum: str, label: str, against: str = DEFAULT, **changes: Any) -> Choice:
-    return Choice(erratum, label, replace(Settings(), **changes), against)
+    settings: Mapping[str, Any]
+    errata: tuple[str, ...] = ()
+    against: str = DEFAULT
+    paired: bool = True  # False where the streams differ as well: there is no interval then
 
 
-_HOT = "lambda 1e-2"
-CHOICES = (
-    _choice("", DEFAULT),
-    _choice("E1", "offset 2, as printed", offset=2.0),
-    _choice("E2", "z from 1", lower=1),
-    _choice("E3", "box 10", upper=10),
-    _choice("E3", "box 100", upper=100),
-    _choice("E4", "without V <= c'z, as printed", capped=False),
-    _choice("E6, E7", "corrected move", move="corrected"),
-    _choice("E6, E7", "corrected move at lambda 1e-2", _HOT, move="corrected", lam=1e-2),
-    _choice("E10", "prior scale 0.15", prior_sd=0.15),
-    _choice("E17", "step decay every stage", decay_every=1),
-    _choice("E17", "step decay every 10 stages", decay_every=10),
-    _choice("E18", "DFL weights clipped at 0.1", floor=0.1),
-    _choice("E19", "one stream for all trials", one_stream=True),
-    *(_choice("E20", f"alpha {alpha}", alpha=alpha) for alpha in (0.3, 0.5, 0.7, 0.95)),
-    _choice("E8", "200 particles", particles=200),
-    _choice("E9, E21", "lambda 1e-3", lam=1e-3),
-    _choice("E9, E21", _HOT, lam=1e-2),
-    _choice("", "no run-in", run_in=0),
-)
+CHOICES = {
+    DEFAULT: Choice({}),
+    "offset 2, as printed": Choice({"offset": 2.0}, ("E1",)),
+    "z from 1": Choice({"lower": 1}, ("E2",)),
+    "box 10": Choice({"upper": 10}, ("E3",)),
+    "box 100": Choice({"upper": 100}, ("E3",)),
+    "without V <= c'z, as printed": Choice({"capped": False}, ("E4",)),
+    "corrected move": Choice({"move": "corrected"}, ("E6", "E7")),
+    "corrected move at lambda 1e-2": Choice(
+        {"move": "corrected", "lam": 1e-2}, ("E6", "E7"), against=_HOT
+    ),
+    "200 particles": Choice({"particles": 200}, ("E8",)),
+    "prior and start scale 0.15": Choice({"prior_sd": 0.15}, ("E10",)),
+    "step decay every stage": Choice({"decay_every": 1}, ("E17",)),
+    "step decay every 5 stages": Choice({"decay_every": 5}, ("E17",)),
+    "step decay every 10 stages": Choice({"decay_every": 10}, ("E17",)),
+    "DFL weights clipped at 0.1": Choice({"floor": 0.1}, ("E18",)),
+    "one stream for all trials": Choice({"one_stream": True}, ("E19",), paired=False),
+    **{f"alpha {a}": Choice({"alpha": a}, ("E20",)) for a in (0.3, 0.5, 0.7, 0.95)},
+    "lambda 2e-4": Choice({"lam": 2e-4}),
+    "lambda 5e-4": Choice({"lam": 5e-4}),
+    "lambda 1e-3": Choice({"lam": 1e-3}, ("E9", "E21")),
+    _HOT: Choice({"lam": 1e-2}, ("E9", "E21")),
+    "learning rate 0.3": Choice({"rate": 0.3}),
+    "DFL with 40 perturbations": Choice({"perturbations": 40}),
+    "no run-in": Choice({"run_in": 0}, paired=False),
+}
+
+
+def size(full: Size) -> Size:
+    return full._replace(trials=max(1, full.trials // 5))
 
 
 def tasks(size: Size) -> dict[str, Task]:
     return {
-        f"{choice.label}/{name}": task
-        for choice in CHOICES
-        for name, task in tasks_of(choice.settings, size, PRINTED).items()
+        f"{label}/{name}": task
+        for label, choice in CHOICES.items()
+        for name, task in tasks_of(replace(Settings(), **choice.settings), size, PRINTED).items()
     }
 
 
 def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
-    def cells(choice: Choice) -> Iterator[tuple[str, dict[str, Any]]]:
+    half = max(1, size.horizon // 2)
+
+    def first_half(label: str, name: str) -> Record:
+        return {what: a[:, :half] for what, a in records[f"{label}/{name}"].items()}
+
+    def cells(label: str, choice: Choice) -> Iterator[tuple[str, Summary]]:
         for name in PRINTED:
-            found = shown(records[f"{choice.label}/{name}"])
-            per_trial = averages(found)
-            before = averages(shown(records[f"{choice.against}/{name}"]))
+            found = shown(first_half(label, name))
+            ours, theirs = averages(found), averages(shown(first_half(choice.against, name)))
+            changes = {what: paired(ours[what], theirs[what]) for what in found}
+            if not choice.paired:
+                changes = {
+                    k: Paired(c.mean, float("nan"), float("nan")) for k, c in changes.items()
+                }
             yield (
                 name,
                 {
                     **over_trials(found),
-                    "change": {
-                        what: cell(paired(per_trial[what], before[what]))
-                        for what in ("reward", "feasibility")
-                    },
+                    "change": {what: cell(difference) for what, difference in changes.items()},
                 },
             )
-        yield "Hindsight", over_trials(clairvoyant(records[f"{choice.label}/PtO"]))
+        yield "Hindsight", over_trials(clairvoyant(first_half(label, "PtO")))
 
-    changed = [
-        {k: v for k, v in asdict(c.settings).items() if v != getattr(Settings(), k)}
-        for c in CHOICES
-    ]
     return {
         **size._asdict(),
+        "first_half": half,
         "rows": [
-            {"erratum": c.erratum, "choice": c.label, "settings": changes, **dict(cells(c))}
-            for c, changes in zip(CHOICES, changed, strict=True)
+            {
+                "choice": label,
+                "errata": list(choice.errata),
+                "settings": dict(choice.settings),
+                **dict(cells(label, choice)),
+                "fit": fit({name: shown(records[f"{label}/{name}"]) for name in PRINTED}),
+            }
+            for label, choice in CHOICES.items()
         ],
     }
 
@@ -95,17 +114,19 @@ def show(summary: Summary) -> Section:
         "Sensitivity",
         [
             "Each row changes one choice and keeps the others at their defaults: what moves a "
-            "number, and by how much.",
-            _grid(summary, "reward", 2),
-            _grid(summary, "feasibility", 3),
+            "number and by how much, and what that does to the distance from the print.",
+            _changes(summary, "reward", 2),
+            _changes(summary, "feasibility", 3),
+            _fits(summary),
         ],
     )
 
 
-def _grid(summary: Summary, what: str, digits: int) -> Grid:
-    def label(row: Summary) -> str:
-        return f"{row['choice']} ({row['erratum']})" if row["erratum"] else str(row["choice"])
+def label_of(row: Summary) -> str:
+    return f"{row['choice']} ({', '.join(row['errata'])})" if row["errata"] else str(row["choice"])
 
+
+def _changes(summary: Summary, what: str, digits: int) -> Grid:
     def cells(row: Summary) -> Iterator[str]:
         for name in PRINTED:
             text = number(row[name][what]["mean"], digits)
@@ -113,15 +134,47 @@ def _grid(summary: Summary, what: str, digits: int) -> Grid:
             yield f"{text} ({moved})" if row["settings"] else text
         yield number(row["Hindsight"][what]["mean"], digits)
 
-    size = Size.of(summary)
+    size = Size.of(summary)._replace(horizon=summary["first_half"])
     return Grid(
         title=f"Sensitivity of the {what}: {size}",
         header=["choice", *PRINTED, "Hindsight"],
-        rows=[Row([label(row), *cells(row)]) for row in summary["rows"]],
+        rows=[Row([label_of(row), *cells(row)]) for row in summary["rows"]],
         caption="Mean over trials; in brackets the paired change from the default (of the "
         "corrected move at lambda 1e-2: from the printed move there) with the half width of its "
-        "95% interval; = marks no change in any trial.",
+        "95% interval, where the streams are the same; = marks no change in any trial.",
     )
 
 
-STUDY = Study("sensitivity", Size.tuning, tasks, summarise, show)
+def _fits(summary: Summary) -> Grid:
+    return Grid(
+        title=f"Distance from table 1 of the print: {Size.of(summary)}",
+        header=FIT_HEADER,
+        rows=[Row([label_of(row), *fit_cells(row["fit"])]) for row in summary["rows"]],
+        caption=FIT_CAPTION,
+    )
+
+
+FIT_HEADER = (
+    "reading",
+    "reward",
+    "feasible",
+    "± of reward",
+    "reward²",
+    "feasible²",
+    "± of reward²",
+)
+FIT_CAPTION = (
+    "Root mean square distance of the four policies' means, over all stages and the last half, and "
+    "of the ± of their rewards. Averaged along time, as the print seems to (E19); ² over trials."
+)
+
+
+def fit_cells(fits: Summary) -> list[str]:
+    return [
+        number(fits[statistic]["distance"][measure], digits)
+        for statistic in ("along_time", "over_trials")
+        for measure, digits in (("reward", 2), ("feasibility", 3), ("spread", 2))
+    ]
+
+
+STUDY = Study("sensitivity", size, tasks, summarise, show)

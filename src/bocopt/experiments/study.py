@@ -32,9 +32,10 @@ class Size(NamedTuple):
         '20 trials of 500 stages, seeds 0 to 19'
         """
         trials = "1 trial" if self.trials == 1 else f"{self.trials} trials"
-        return (
-            f"{trials} of {self.horizon} stages, seeds {self.seed} to {self.seed + self.trials - 1}"
-        )
+        stages = "1 stage" if self.horizon == 1 else f"{self.horizon} stages"
+        last = self.seed + self.trials - 1
+        seeds = f"seed {last}" if self.trials == 1 else f"seeds {self.seed} to {last}"
+        return f"{trials} of {stages}, {seeds}"
 
 
 class Study(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 
 from bocopt.core import Array
 from bocopt.experiments.tasks import Record
-from bocopt.trace import Spread, averages, spread
+from bocopt.trace import Spread, averages, last_half, spread
 
 Cell = Mapping[str, float | None]  # by name; None where there is none: JSON has no NaN
 
@@ -46,9 +46,8 @@ def along_time(values: dict[str, Array]) -> dict[str, Cell]:
     cells = {}
     for name, series in values.items():
         curve = running(series).mean(axis=0)
-        half = max(1, curve.size // 2)
         cells[name] = cell(spread(curve))
-        cells[f"{name}_last"] = cell(spread(curve[-half:]))
+        cells[f"{name}_last"] = cell(spread(last_half(curve)))
     return cells
 
 
@@ -71,12 +70,23 @@ def paired(ours: Array, theirs: Array) -> Paired:
     return Paired(mean, mean - half, mean + half)
 
 
+def curve(values: Array) -> list[float]:
+    """The mean over trials at each stage in `stages_shown`, to six digits."""
+    return _short(_at_stages_shown(values).mean(axis=0))
+
+
 def band(values: Array) -> dict[str, list[float]]:
-    """Mean and 10-90 percentiles over trials at each stage in `stages_shown`, to six digits."""
-    at = values[:, np.array(stages_shown(values.shape[-1])) - 1]
-    low, high = np.percentile(at, [10, 90], axis=0)
-    curves = {"mean": at.mean(axis=0), "low": low, "high": high}
-    return {name: [float(f"{v:.6g}") for v in curve] for name, curve in curves.items()}
+    """The curve and its 10-90 percentiles over trials."""
+    low, high = np.percentile(_at_stages_shown(values), [10, 90], axis=0)
+    return {"mean": curve(values), "low": _short(low), "high": _short(high)}
+
+
+def _at_stages_shown(values: Array) -> Array:
+    return values[:, np.array(stages_shown(values.shape[-1])) - 1]
+
+
+def _short(values: Array) -> list[float]:
+    return [float(f"{value:.6g}") for value in values]
 
 
 def stages_shown(horizon: int) -> list[int]:

@@ -16,8 +16,9 @@ from bocopt.experiments.summaries import (
     shown,
 )
 from bocopt.experiments.tasks import Record, Task
+from bocopt.report import tables
 from bocopt.report.blocks import Grid, Row, Section
-from bocopt.report.tables import interval, spread
+from bocopt.trace import averages, spread
 
 ROWS = ("BMA", "DFL", "BGS", "PtO", "Constant", "SAA", "Prior", "Conditional", "Hindsight")
 _LONGEST_FIRST = ("Conditional", "SAA", "BMA", "BGS", "DFL", "Prior", "PtO", "Constant")
@@ -32,19 +33,22 @@ def tasks(size: Size) -> dict[str, Task]:
 def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
     series = {name: shown(record) for name, record in records.items()}
     series["Hindsight"] = clairvoyant(records["Constant"])
-    rewards = {name: values["reward"].mean(axis=-1) for name, values in series.items()}
+    per_trial = {name: averages(values) for name, values in series.items()}
+
+    def minus(name: str, other: str) -> dict[str, Cell]:
+        ours, theirs = per_trial[name], per_trial[other]
+        return {column: cell(paired(ours[column], theirs[column])) for column in COLUMNS}
+
     return {
         **size._asdict(),
         "settings": asdict(Settings()),
+        "moves": cell(spread(records["BMA"]["rejuvenated"].sum(axis=-1))),
         "rows": [
             {
                 "policy": name,
                 **over_trials(series[name]),
                 "along_time": along_time(series[name]),
-                **{
-                    f"minus_{other}": cell(paired(rewards[name], rewards[other]))
-                    for other in _COMPARED
-                },
+                **{f"minus_{other}": minus(name, other) for other in _COMPARED},
             }
             for name in ROWS
         ],
@@ -52,7 +56,14 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
 
 
 def show(summary: Summary) -> Section:
-    return Section("Table 1", [_beside_print(summary), _extended(summary), _pairs(summary)])
+    return Section(
+        "Table 1",
+        [
+            _beside_print(summary),
+            _extended(summary),
+            *(_pairs(summary, other) for other in _COMPARED),
+        ],
+    )
 
 
 def _beside_print(summary: Summary) -> Grid:
@@ -82,20 +93,29 @@ def _extended(summary: Summary) -> Grid:
         caption="Mean ± sd over independent trials. "
         f"¹ Always ({', '.join(map(str, summary['settings']['constant']))}), tuned in hindsight. "
         "SAA: running sample average, no context. Prior: BMA that never learns. "
-        "Conditional: knows the law of xi given x. Hindsight: knows xi.",
+        "Conditional: knows the law of xi given x. Hindsight: knows xi. "
+        f"BMA's particles were moved {tables.spread(summary['moves'])} times a trial.",
     )
 
 
-def _pairs(summary: Summary) -> Grid:
-    def cells(row: Summary) -> Iterator[str]:
-        for other in _COMPARED:
-            yield "" if row["policy"] == other else interval(row[f"minus_{other}"])
-
+def _pairs(summary: Summary, other: str) -> Grid:
     return Grid(
-        title="Paired differences of the mean reward",
-        header=["policy", *(f"minus {other}" for other in _COMPARED)],
-        rows=[Row([_label(row["policy"]), *cells(row)]) for row in summary["rows"]],
-        caption="Mean over trials on the same streams, with 95% intervals (Student's t).",
+        title=f"Differences from {other}",
+        header=["policy", *_HEADER],
+        rows=[
+            Row(
+                [
+                    _label(row["policy"]),
+                    *(
+                        tables.interval(row[f"minus_{other}"][column], digits)
+                        for column, digits in zip(COLUMNS, (2, 2, 3, 3), strict=True)
+                    ),
+                ]
+            )
+            for row in summary["rows"]
+            if row["policy"] != other
+        ],
+        caption="Paired over the same streams: mean and 95% interval (Student's t).",
     )
 
 
@@ -104,7 +124,7 @@ def _label(policy: str) -> str:
 
 
 def _cells(cells: Mapping[str, Cell]) -> list[str]:
-    return [spread(cells[column]) for column in COLUMNS]
+    return [tables.spread(cells[column]) for column in COLUMNS]
 
 
 STUDY = Study("table1", lambda size: size, tasks, summarise, show)

@@ -7,23 +7,33 @@ study that asks for the same. An interrupted study goes on where it stopped, to 
 
 import hashlib
 import platform
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 import bocopt
 from bocopt import checkpoint, record, run
-from bocopt.core import Array, Policy, Problem, Stream
+from bocopt.core import Policy, Problem, Stream
 
-Record = dict[str, Array]  # (trials, T) by name
+Record = dict[str, NDArray[Any]]  # (trials, T) by name
 
 #: What is kept of each stage, where the policy has it.
-_KEPT = ("reward", "feasible", "hindsight_reward", "solvable", "squared_error", "rejuvenated")
+_KEPT = {
+    "reward": np.float64,
+    "feasible": np.bool_,
+    "hindsight_reward": np.float64,
+    "solvable": np.bool_,
+    "squared_error": np.float64,
+    "rejuvenated": np.int16,
+}
+_RUN_BY_TASKS = ("experiments/tasks.py", "experiments/variants.py")
 _TRIALS_PER_BLOCK = 20  # large enough to share the overhead of the loop, small enough to spread
 
 
@@ -43,7 +53,7 @@ class Task(NamedTuple):
     @property
     def digest(self) -> str:
         """A name for the result: what is run, by which code, with which libraries."""
-        return hashlib.sha256((checkpoint.fingerprint(self) + _software()).encode()).hexdigest()
+        return hashlib.sha256((checkpoint.fingerprint(self) + software()).encode()).hexdigest()
 
     def blocks(self) -> Iterator["Task"]:
         for first in range(0, len(self.seeds), _TRIALS_PER_BLOCK):
@@ -54,30 +64,39 @@ def run_task(task: Task) -> Record:
     """The record of a block."""
     stages = run(task.policy, task.problem, task.stream, seeds=task.seeds, horizon=task.horizon)
     seen = record(stages, task.problem.sense).arrays()
-    return {name: seen[name] for name in _KEPT if name in seen}
+    return {name: seen[name].astype(_KEPT[name]) for name in _KEPT if name in seen}
+
+
+def _timed(task: Task) -> "Block":
+    started = perf_counter()
+    return Block(run_task(task), perf_counter() - started)
+
+
+class Block(NamedTuple):
+    """Some trials' record, and how long it took."""
+
+    record: Record
+    seconds: float
 
 
 class Store:
     """A folder of finished blocks, each in a file that is whole or absent."""
 
-    def __init__(self, folder: Path, fresh: bool = False) -> None:
-        """Without what a killed run left half written and, if `fresh`, without any block."""
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
-        for pattern in ("*.tmp", "*.block") if fresh else ("*.tmp",):
-            for path in folder.glob(pattern):
-                path.unlink(missing_ok=True)
 
-    def load(self, digest: str) -> Record | None:
+    def load(self, digest: str) -> Block | None:
         """The block, or None where it is missing or damaged and must be computed."""
         try:
             header, arrays = checkpoint.load(self._path(digest))
         except (FileNotFoundError, checkpoint.CheckpointError):
             return None
-        return arrays if header == {"digest": digest} else None
+        return Block(arrays, header["seconds"]) if header.get("digest") == digest else None
 
-    def save(self, digest: str, block: Record) -> None:
-        checkpoint.save(self._path(digest), {"digest": digest}, block)
+    def save(self, digest: str, block: Block) -> None:
+        header = {"digest": digest, "seconds": block.seconds}
+        checkpoint.save(self._path(digest), header, block.record)
 
     def _path(self, digest: str) -> Path:
         return self.folder / f"{digest[:32]}.block"
@@ -86,10 +105,11 @@ class Store:
 class Work:
     """Tasks, and what is known of their results: loaded from the store, or computed and stored."""
 
-    def __init__(self, tasks: Sequence[Task], store: Store) -> None:
-        self._tasks, self._store = tasks, store
+    def __init__(self, tasks: Sequence[Task], store: Store, fresh: bool = False) -> None:
+        """Looks up what is stored, unless everything is to be computed afresh."""
+        self._store = store
         blocks = {block.digest: block for task in tasks for block in task.blocks()}
-        stored = {digest: store.load(digest) for digest in blocks}
+        stored = {digest: None if fresh else store.load(digest) for digest in blocks}
         self._done = {digest: block for digest, block in stored.items() if block is not None}
         self._missing = {d: block for d, block in blocks.items() if d not in self._done}
         self.stages = sum(block.stages for block in blocks.values())
@@ -105,31 +125,45 @@ class Work:
 
     def finish(self, executor: Executor, progress: Callable[[int], None]) -> None:
         """Compute what is missing; `progress` hears how many stages each finished block had."""
-        futures = {executor.submit(run_task, block): d for d, block in self._missing.items()}
+        futures = {executor.submit(_timed, block): d for d, block in self._missing.items()}
         for future in as_completed(futures):
             digest = futures[future]
             self._done[digest] = future.result()
             self._store.save(digest, self._done[digest])
             progress(self._missing.pop(digest).stages)
 
-    def records(self) -> list[Record]:
-        """One for each task, in their order."""
-        return [_joined(self._done[b.digest] for b in task.blocks()) for task in self._tasks]
+    def record(self, task: Task) -> Record:
+        """All trials of one of the tasks."""
+        blocks = [self._done[block.digest].record for block in task.blocks()]
+        return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
 
-
-def _joined(blocks: Iterable[Record]) -> Record:
-    parts = list(blocks)
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    def seconds(self, tasks: Iterable[Task]) -> float:
+        """What computing these tasks took, whenever that was."""
+        digests = {block.digest for task in tasks for block in task.blocks()}
+        return sum(self._done[digest].seconds for digest in digests)
 
 
 @cache
-def _software() -> str:
-    """A digest of this package's code, but for how results are shown, and of what it runs on."""
+def software(everything: bool = False) -> str:
+    """A digest of the code that records depend on, or of all code, and of what it runs on."""
     root = Path(bocopt.__file__).parent
-    code = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        name = path.relative_to(root).as_posix()
-        if name != "cli.py" and not name.startswith("report/"):
-            code.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
-    libraries = [f"{name} {version(name)}" for name in ("numpy", "numba")]
-    return ", ".join([code.hexdigest(), platform.python_version(), platform.machine(), *libraries])
+    files = {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*.py")}
+    if not everything:
+        files = {name: content for name, content in files.items() if _matters(name)}
+    versions = {name: version(name) for name in ("numpy", "numba", "scipy")}
+    return digest_of(files, {"python": platform.python_version(), **versions})
+
+
+def digest_of(files: Mapping[str, bytes], versions: Mapping[str, str]) -> str:
+    code = hashlib.sha256(f"{platform.machine()} {sorted(versions.items())}".encode())
+    for name in sorted(files):
+        code.update(name.encode() + b"\0" + files[name] + b"\0")
+    return code.hexdigest()
+
+
+def _matters(name: str) -> bool:
+    """Whether records depend on a file, rather than only summaries and what is shown.
+
+    Which policies a study runs, and with which settings, stands in its tasks.
+    """
+    return name in _RUN_BY_TASKS or not name.startswith(("cli.py", "report/", "experiments/"))

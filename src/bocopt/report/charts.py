@@ -1,9 +1,9 @@
 """Charts as figures: SVG, PNG and PDF files, the same bytes for the same numbers."""
 
+import io
 from contextlib import AbstractContextManager
 from importlib.util import find_spec
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bocopt.report.blocks import Chart
@@ -23,10 +23,11 @@ _LINES: tuple[tuple[str, Any], ...] = (
     ("#4a9fd8", (0, (8, 1.5, 1.5, 1.5, 1.5, 1.5))),
     ("#808080", (0, (4, 1, 1, 1))),
 )
-_DATELESS: dict[str, dict[str, Any]] = {
-    "svg": {"metadata": {"Date": None}},
+#: Files without dates and versions.
+_FILES: dict[str, dict[str, Any]] = {
+    "svg": {"metadata": {"Date": None, "Creator": None}},
     "png": {"metadata": {"Software": None}, "dpi": 200},
-    "pdf": {"metadata": {"CreationDate": None}},
+    "pdf": {"metadata": {"CreationDate": None, "Creator": None, "Producer": None}},
 }
 _LABEL_HEIGHT = 0.075  # of the axes
 
@@ -36,12 +37,16 @@ def available() -> bool:
     return find_spec("matplotlib") is not None
 
 
-def save(chart: Chart, folder: Path) -> None:
-    """Write `<name>.svg`, `.png` and `.pdf`."""
+def files(chart: Chart) -> dict[str, bytes]:
+    """The contents of `<name>.svg`, `.png` and `.pdf`, by file name."""
+    contents = {}
     with _style(chart.name):
         figure = draw(chart)
-        for suffix, options in _DATELESS.items():
-            figure.savefig(folder / f"{chart.name}.{suffix}", **options)
+        for suffix, options in _FILES.items():
+            content = io.BytesIO()
+            figure.savefig(content, format=suffix, **options)
+            contents[f"{chart.name}.{suffix}"] = content.getvalue()
+    return contents
 
 
 def draw(chart: Chart) -> "Figure":
@@ -49,7 +54,7 @@ def draw(chart: Chart) -> "Figure":
 
     figure = Figure(figsize=(6.0, 3.6), layout="constrained")
     axes = figure.add_subplot()
-    for curve, (colour, dashes) in zip(chart.curves, _LINES, strict=False):
+    for curve, (colour, dashes) in zip(chart.curves, _lines(chart), strict=True):
         axes.plot(curve.t, curve.middle, color=colour, linestyle=dashes, linewidth=1.6)
         if curve.low:
             axes.fill_between(curve.t, curve.low, curve.high, color=colour, alpha=0.18, lw=0)
@@ -73,7 +78,7 @@ def _name_curves(axes: "Axes", chart: Chart) -> None:
     heights[upwards[-1]] = min(heights[upwards[-1]], 1.0)
     for above, below in pairwise(reversed(upwards)):
         heights[below] = min(heights[below], heights[above] - _LABEL_HEIGHT)
-    for curve, height, (colour, _) in zip(chart.curves, heights, _LINES, strict=False):
+    for curve, height, (colour, _) in zip(chart.curves, heights, _lines(chart), strict=True):
         axes.annotate(
             f"{curve.label}: {curve.middle[-1]:#.3g}",
             xy=(1.0, height),
@@ -85,23 +90,27 @@ def _name_curves(axes: "Axes", chart: Chart) -> None:
         )
 
 
-def _style(name: str) -> AbstractContextManager[None]:
-    from matplotlib import rc_context
+def _lines(chart: Chart) -> list[tuple[str, Any]]:
+    return [_LINES[i % len(_LINES)] for i in range(len(chart.curves))]
 
-    return rc_context(
-        {
-            "text.color": INK,
-            "axes.labelcolor": INK,
-            "axes.edgecolor": INK,
-            "xtick.color": INK,
-            "ytick.color": INK,
-            "figure.facecolor": PAPER,
-            "axes.facecolor": "none",
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "font.size": 10,
-            "svg.hashsalt": name,
-            "svg.fonttype": "none",
-            "svg.id": name,
-        }
-    )
+
+def _style(name: str) -> AbstractContextManager[None]:
+    """Whatever the user's own matplotlib settings are."""
+    from matplotlib import style
+
+    return style.context(["default", _OURS | {"svg.hashsalt": name, "svg.id": name}])
+
+
+_OURS: dict[str, Any] = {
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "figure.facecolor": PAPER,
+    "axes.facecolor": "none",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "font.size": 10,
+    "svg.fonttype": "none",
+}

@@ -1,10 +1,9 @@
 """A report as one HTML file that needs nothing else: tables, figures, light and dark, print."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
-from pathlib import Path
 from string import Template
 
 from bocopt.report.blocks import Block, Chart, Grid, Row, Section
@@ -33,8 +32,8 @@ $sections</main>
 """)
 
 
-def page(title: str, lead: str, sections: Sequence[Section], figures: Path) -> str:
-    """The whole file; the charts' SVG files are read from the folder `figures`."""
+def page(title: str, lead: str, sections: Sequence[Section], drawings: Mapping[str, bytes]) -> str:
+    """The whole file; `drawings` are the charts' SVG files by name."""
     names = [_anchor(section.title) for section in sections]
     links = [
         f'<a href="#{name}">{escape(section.title)}</a>'
@@ -47,13 +46,13 @@ def page(title: str, lead: str, sections: Sequence[Section], figures: Path) -> s
         links=" ".join(links),
         sections="".join(
             f'<section id="{name}">\n<h2>{escape(section.title)}</h2>\n'
-            f"{_blocks(section.blocks, figures)}</section>\n"
+            f"{_blocks(section.blocks, drawings)}</section>\n"
             for name, section in zip(names, sections, strict=True)
         ),
     )
 
 
-def _blocks(blocks: Sequence[Block], figures: Path) -> str:
+def _blocks(blocks: Sequence[Block], drawings: Mapping[str, bytes]) -> str:
     parts = []
     for block in blocks:
         match block:
@@ -62,7 +61,7 @@ def _blocks(blocks: Sequence[Block], figures: Path) -> str:
             case Grid():
                 parts.append(_table(block))
             case Chart():
-                parts.append(_figure(block, figures))
+                parts.append(_figure(block, drawings))
     return "".join(parts)
 
 
@@ -82,17 +81,17 @@ def _table(grid: Grid) -> str:
     )
 
 
-def _figure(chart: Chart, figures: Path) -> str:
+def _figure(chart: Chart, drawings: Mapping[str, bytes]) -> str:
     return (
         f'<figure class="chart">\n<figcaption><b>{_inline(chart.title)}</b></figcaption>\n'
-        f"{_svg(figures / f'{chart.name}.svg', chart)}"
+        f"{_svg(drawings[f'{chart.name}.svg'], chart)}"
         f"{_caption(chart.caption)}</figure>\n"
     )
 
 
-def _svg(path: Path, chart: Chart) -> str:
+def _svg(drawing: bytes, chart: Chart) -> str:
     """The drawing itself, in the page's colours, with ids that no other drawing on it has."""
-    text = path.read_text(encoding="utf-8")
+    text = drawing.decode()
     text = text[text.index("<svg") :]
     text = text.replace(INK, "currentColor").replace(PAPER, "none")
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)

@@ -3,16 +3,17 @@
 from collections.abc import Mapping
 
 from rich.table import Table
+from rich.text import Text
 
 from bocopt.report.blocks import Grid
 
 
 def terminal(grid: Grid) -> Table:
-    table = Table(title=grid.title, caption=grid.caption, title_justify="left")
+    table = Table(title=Text(grid.title), caption=Text(grid.caption), title_justify="left")
     for i, heading in enumerate(grid.header):
-        table.add_column(heading, justify="left" if i == 0 or grid.words else "right")
+        table.add_column(Text(heading), justify="left" if i == 0 or grid.words else "right")
     for row in grid.rows:
-        table.add_row(*row.cells, style="bright_black" if row.muted else "")
+        table.add_row(*map(Text, row.cells), style="bright_black" if row.muted else "")
     return table
 
 
