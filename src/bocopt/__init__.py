@@ -15,14 +15,17 @@ from bocopt.policies import (
     ConditionalOptimum,
     Constant,
     Frozen,
+    MeanPrediction,
+    MostProbable,
     PtO,
     SampleAverage,
+    Vote,
 )
 from bocopt.predictors import Linear, SigmoidLinear
-from bocopt.priors import Gaussian
+from bocopt.priors import Calibrated, Gaussian
 from bocopt.problems import Knapsack, from_callables
 from bocopt.run import Stage, play, run
-from bocopt.smc import GibbsPosterior, LiuWest
+from bocopt.smc import GibbsPosterior, LiuWest, ResampleMove
 from bocopt.streams import PaperStream, Replay, from_csv
 from bocopt.trace import Trace, record
 
@@ -34,6 +37,7 @@ __all__ = [
     "DFL",
     "Adam",
     "Agent",
+    "Calibrated",
     "ConditionalOptimum",
     "Constant",
     "Decision",
@@ -45,9 +49,12 @@ __all__ = [
     "Knapsack",
     "Linear",
     "LiuWest",
+    "MeanPrediction",
+    "MostProbable",
     "PaperStream",
     "PtO",
     "Replay",
+    "ResampleMove",
     "SampleAverage",
     "Sense",
     "SigmoidLinear",
@@ -55,6 +62,7 @@ __all__ = [
     "Stage",
     "Status",
     "Trace",
+    "Vote",
     "__version__",
     "from_callables",
     "from_csv",

@@ -138,6 +138,14 @@ class Differentiable(Predictor, Protocol):
         ...
 
 
+class Centred(Predictor, Protocol):
+    """A predictor that can be told what to predict: what a calibrated prior needs."""
+
+    def constant(self, xi: Array) -> Array:
+        """(m) -> (p): parameters that predict xi whatever the context, or nearly so."""
+        ...
+
+
 class Prior(Protocol):
     """The belief before any outcome."""
 
@@ -183,6 +191,8 @@ class BeliefState(State, Protocol):
     def theta(self) -> Array: ...  # (N, p)
     @property
     def log_w(self) -> Array: ...  # (N) normalised
+    @property
+    def score(self) -> Array: ...  # (N) log density, up to a constant
 
 
 B = TypeVar("B", bound=BeliefState)

@@ -42,6 +42,11 @@ class Linear:
         xi: Array = np.matmul(weights, x[..., None])[..., 0] + theta[..., cut:]
         return xi
 
+    def constant(self, xi: Array) -> Array:
+        """(m) -> (p): no weights, and xi as bias."""
+        xi = arguments.array("Linear.constant", "xi", xi, (self.dim_xi,))
+        return np.concatenate([np.zeros((*xi.shape[:-1], self.dim_xi * self.dim_x)), xi], axis=-1)
+
     def pullback(self, theta: Array, x: Array, g: Array) -> Array:
         """(p), (k), (m) -> (p): dW = g x', dbias = g."""
         outer = g[..., :, None] * x[..., None, :]
@@ -80,6 +85,11 @@ class SigmoidLinear:
     def sample(self, theta: Array, x: Array, u: Array) -> Array:
         """(p), (k), (0) -> (m)."""
         return self.scale * _sigmoid(self._inner.sample(theta, x, u))
+
+    def constant(self, xi: Array) -> Array:
+        """(m) -> (p): the bias that predicts xi, or the nearest that is not extreme."""
+        share = np.clip(xi / self.scale, 0.02, 0.98)
+        return self._inner.constant(np.log(share / (1 - share)))
 
     def pullback(self, theta: Array, x: Array, g: Array) -> Array:
         """(p), (k), (m) -> (p): through sigmoid' = sigmoid (1 - sigmoid)."""

@@ -1,4 +1,4 @@
-"""Priors over parameters."""
+"""Priors over parameters: given, or calibrated on what a short warm-up shows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from math import log, pi
 
 import numpy as np
 
-from bocopt import arguments
-from bocopt.core import Array
+from bocopt import arguments, noise
+from bocopt.core import Array, Centred
 
 
 @dataclass(frozen=True)
@@ -47,3 +47,64 @@ class Gaussian:
         z = (theta - np.asarray(self.mean)) / sd
         density: Array = -0.5 * (z**2 + log(2 * pi)).sum(axis=-1) - np.log(sd).sum()
         return density
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """A normal prior whose scale is set by the first outcomes, so that it predicts their spread.
+
+    Its mean predicts the mean of xi; its one scale s is such that predictions under N(mean, s^2 I)
+    have, on the contexts seen, the variance that xi has (both averaged over components). It is
+    fitted again at each of the first `warm_up` stages and then stays. Before the third outcome the
+    scale is `first_sd` around `first`, or around 0.
+
+    N(0, I) for a sigmoid saturates: its predictions are near 0 and 2, whatever xi is (E10).
+    """
+
+    predictor: Centred
+    warm_up: int = 20
+    first: Sequence[float] | None = None
+    first_sd: float = 0.15
+
+    def __post_init__(self) -> None:
+        arguments.integer("Calibrated", "warm_up", self.warm_up, "[3, inf)")
+        arguments.number("Calibrated", "first_sd", self.first_sd, "(0, inf)")
+        if self.first is not None:
+            first = arguments.numbers("Calibrated", "first", self.first, "(-inf, inf)")
+            object.__setattr__(self, "first", first)
+
+    @property
+    def dim(self) -> int:
+        return self.predictor.dim
+
+    def fit(self, x: Array, xi: Array) -> tuple[Array, Array]:
+        """(n, k), (n, m) -> mean (p), sd ()."""
+        lead, n = xi.shape[:-2], xi.shape[-2]
+        if n < _FEWEST:
+            mean = (
+                np.zeros(self.dim)
+                if self.first is None
+                else self.predictor.constant(np.array(self.first))
+            )
+            return np.broadcast_to(mean, (*lead, self.dim)), np.full(lead, self.first_sd)
+        mean = self.predictor.constant(xi.mean(axis=-2))
+        wanted = xi.var(axis=-2).mean(axis=-1)
+        e = noise.normal(np.array(0), 0, "calibrated", (_DRAWS, 1, self.dim))
+        none = np.empty(self.predictor.dim_noise)
+
+        def spread(sd: Array) -> Array:
+            theta = mean[..., None, None, :] + sd[..., None, None, None] * e
+            predicted = self.predictor.sample(theta, x[..., None, :, :], none)
+            variance: Array = predicted.var(axis=(-3, -2)).mean(axis=-1)
+            return variance
+
+        low, high = np.full(lead, log(_SMALLEST)), np.full(lead, log(_LARGEST))
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            wider = spread(np.exp(middle)) < wanted
+            low, high = np.where(wider, middle, low), np.where(wider, high, middle)
+        return mean, np.exp(low)
+
+
+_FEWEST, _DRAWS, _HALVINGS = 3, 32, 20
+_SMALLEST, _LARGEST = 1e-3, 10.0

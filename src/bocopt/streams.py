@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bocopt import arguments, noise
-from bocopt.core import Array, IntArray
+from bocopt.core import Array, IntArray, Stream
 
 _PHI1 = np.array([[0.5, -0.9, 0.0], [1.1, -0.7, 0.0], [0.0, 0.0, 0.5]])
 _PHI2 = np.array([[0.0, -0.5, 0.0], [-0.5, 0.0, 0.0], [0.0, 0.0, 0.0]])
@@ -115,6 +115,25 @@ class Replay:
             arguments.array("Replay", "x", self.x, (None, ...)).copy(),
             arguments.array("Replay", "xi", self.xi, (None, None)).copy(),
         )
+
+
+@dataclass(frozen=True)
+class ChangePoint:
+    """One stream until a stage, another from there on: what forgetting is tested on."""
+
+    before: Stream
+    after: Stream
+    at: int
+
+    def __post_init__(self) -> None:
+        arguments.integer("ChangePoint", "at", self.at, "[0, inf)")
+
+    def stages(self, seeds: IntArray) -> Iterator[tuple[Array, Array]]:
+        """Both run from the start; the second is shown from stage `at` on."""
+        for t, (one, other) in enumerate(
+            zip(self.before.stages(seeds), self.after.stages(seeds), strict=False)
+        ):
+            yield one if t < self.at else other
 
 
 def from_csv(path: str | Path, *, context: Sequence[str], outcome: Sequence[str]) -> Replay:

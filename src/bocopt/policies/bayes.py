@@ -1,4 +1,4 @@
-"""The paper's two ways to decide from a belief: aggregate it (BMA) or draw from it (BGS)."""
+"""Ways to decide from a belief: aggregate it (BMA), draw from it (BGS), and three more."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -7,7 +7,17 @@ from typing import Generic
 import numpy as np
 
 from bocopt import arguments, noise
-from bocopt.core import Array, B, Decision, IntArray, Predictor, Problem, Sampler
+from bocopt.core import (
+    Array,
+    B,
+    Decision,
+    IntArray,
+    Predictor,
+    Problem,
+    Sampler,
+    Solution,
+    Status,
+)
 from bocopt.losses import decide_as_if
 from bocopt.smc.resample import multinomial
 
@@ -58,6 +68,57 @@ class BGS(FromBelief[B]):
         drawn = multinomial(np.exp(state.log_w), noise.uniform(state.seeds, t, "bgs.draw", (1,)))
         scenario = np.take_along_axis(scenarios, drawn[..., None], axis=-2)[..., 0, :]
         return Decision(decide_as_if(self.problem, x, scenario))
+
+
+@dataclass(frozen=True)
+class MostProbable(FromBelief[B]):
+    """The particle with the highest density (as far as the sampler knows it) decides alone."""
+
+    def decide(self, state: B, t: int, x: Array) -> Decision:
+        scenarios = _predictions(self.predictor, state, t, x)
+        best = state.score.argmax(axis=-1)[..., None, None]
+        return Decision(
+            decide_as_if(self.problem, x, np.take_along_axis(scenarios, best, axis=-2)[..., 0, :])
+        )
+
+
+@dataclass(frozen=True)
+class MeanPrediction(FromBelief[B]):
+    """The program for the belief's mean prediction: z_t = P(E m(x_t; theta))."""
+
+    def decide(self, state: B, t: int, x: Array) -> Decision:
+        scenarios = _predictions(self.predictor, state, t, x)
+        mean = np.matmul(np.exp(state.log_w)[..., None, :], scenarios)[..., 0, :]
+        return Decision(decide_as_if(self.problem, x, mean))
+
+
+@dataclass(frozen=True)
+class Vote(FromBelief[B]):
+    """Each particle decides alone, and the decision with the most weight behind it is taken.
+
+    Among equal ones the lexicographically smallest. Its value is the expected cost under the
+    predictions of all particles; its gap is unknown.
+    """
+
+    def decide(self, state: B, t: int, x: Array) -> Decision:
+        scenarios = _predictions(self.predictor, state, t, x)
+        w = np.exp(state.log_w)
+        decisions = decide_as_if(self.problem, x[..., None, :], scenarios).z
+        z = _winner(decisions, w)
+        cost = self.problem.cost(x[..., None, :], z[..., None, :], scenarios)
+        lead = state.seeds.shape
+        status = np.full(lead, Status.POOL, np.int64)
+        return Decision(Solution(z, (w * cost).sum(axis=-1), status, np.full(lead, np.inf)))
+
+
+def _most_weight(decisions: Array, w: Array) -> Array:
+    """(N, d), (N) -> (d)."""
+    candidates, which = np.unique(decisions, axis=0, return_inverse=True)
+    chosen: Array = candidates[np.bincount(which.ravel(), weights=w).argmax()]
+    return chosen
+
+
+_winner = np.vectorize(_most_weight, signature="(n,d),(n)->(d)", otypes=[np.float64])
 
 
 def _predictions(predictor: Predictor, state: B, t: int, x: Array) -> Array:

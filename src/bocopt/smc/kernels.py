@@ -6,7 +6,7 @@ of u: N(0, I) exp(-energy). All kernels leave it unchanged whatever the prior is
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -50,6 +50,8 @@ class Kernel(Protocol):
     def wanted(self) -> float: ...
     @property
     def first_scale(self) -> float: ...
+    @property
+    def largest_scale(self) -> float: ...
     def sweep(
         self, chain: Chain, shape: Shape, scale: Array, energy: Energy, draw: Draw
     ) -> Swept: ...
@@ -66,9 +68,10 @@ class CrankNicolson:
 
     wanted: float = 0.3
     first_scale: float = 0.5
+    largest_scale: ClassVar[float] = 1.0
 
     def sweep(self, chain: Chain, shape: Shape, scale: Array, energy: Energy, draw: Draw) -> Swept:
-        b = np.minimum(scale, 1.0)[..., None, None]
+        b = scale[..., None, None]
         proposal = np.sqrt(1 - b**2) * chain.u + b * draw("normal", chain.u.shape[-2:])
         return _metropolis(chain, proposal, np.zeros(chain.energy.shape), energy, draw)
 
@@ -83,6 +86,7 @@ class RandomWalk:
 
     wanted: float = 0.25
     first_scale: float = 1.0
+    largest_scale: ClassVar[float] = 10.0
 
     def sweep(self, chain: Chain, shape: Shape, scale: Array, energy: Energy, draw: Draw) -> Swept:
         dim = chain.u.shape[-1]
@@ -108,9 +112,10 @@ class FittedCrankNicolson:
 
     wanted: float = 0.3
     first_scale: float = 0.5
+    largest_scale: ClassVar[float] = 1.0
 
     def sweep(self, chain: Chain, shape: Shape, scale: Array, energy: Energy, draw: Draw) -> Swept:
-        b = np.minimum(scale, 1.0)[..., None, None]
+        b = scale[..., None, None]
         mean = shape.mean[..., None, :]
         e = draw("normal", chain.u.shape[-2:])
         proposal = mean + np.sqrt(1 - b**2) * (chain.u - mean) + b * np.matmul(e, shape.factor)
@@ -136,8 +141,9 @@ class EllipticalSlice:
     """
 
     tries: int = 30
-    wanted: float = 1.0
-    first_scale: float = 1.0
+    wanted: ClassVar[float] = 1.0
+    first_scale: ClassVar[float] = 1.0
+    largest_scale: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:
         arguments.integer("EllipticalSlice", "tries", self.tries, "[1, inf)")

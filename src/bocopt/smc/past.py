@@ -1,5 +1,6 @@
 """The stages seen so far, and what parameters would have lost on them."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -13,25 +14,32 @@ _ROWS = 4096  # parameters at once, which bounds the memory and changes no bits
 
 
 class Past(NamedTuple):
-    """Contexts and outcomes, oldest first, of the stages that still count."""
+    """Contexts and outcomes of the stages that still count, in the order of their arrival."""
 
-    x: History  # (t, k)
-    xi: History  # (t, m)
+    x: History  # (n, k)
+    xi: History  # (n, m)
+    t: History  # (n, 1) the number of the stage, whose noise it is
 
     @property
     def first(self) -> int:
-        """The stage of the oldest row."""
+        """How many arrived before the oldest that still counts."""
         return int(self.xi.dropped)
 
     @property
     def size(self) -> int:
         return int(self.xi.size)
 
-    def append(self, x: Array, xi: Array) -> "Past":
-        return Past(self.x.append(x), self.xi.append(xi))
+    @property
+    def seen(self) -> int:
+        """How many arrived in all."""
+        return self.first + self.size
+
+    def append(self, x: Array, xi: Array, t: int) -> "Past":
+        stage = np.full((*x.shape[:-1], 1), float(t))
+        return Past(self.x.append(x), self.xi.append(xi), self.t.append(stage))
 
     def without_the_oldest(self) -> "Past":
-        return Past(self.x.without_the_oldest(), self.xi.without_the_oldest())
+        return Past(*(history.without_the_oldest() for history in self))
 
 
 class Totals(NamedTuple):
@@ -43,7 +51,7 @@ class Totals(NamedTuple):
 
 
 def nothing(lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Past:
-    return Past(empty(lead, dim_x), empty(lead, dim_xi))
+    return Past(empty(lead, dim_x), empty(lead, dim_xi), empty(lead, 1))
 
 
 def total_loss(
@@ -57,37 +65,46 @@ def total_loss(
     budget: Array,
     early_rejection: bool = True,
 ) -> Totals:
-    """sum_i discount^age_i l(theta, d_i) over the stages since birth, newest first.
+    """sum_i discount^age_i l(theta, d_i) over what arrived since birth, newest first.
 
     theta (M, p) belong to trials `owner` (M), which are the leading axis of the seeds and the past.
     A sum is given up as soon as the loss's lower bound shows that it cannot end below its `budget`
     (M): what is left out could not have changed that, so this rejection is exact.
     """
     size, many = past.size, len(theta)
-    stages = past.first + np.arange(size)
+    arrival = past.first + np.arange(size)
     weight = discount ** np.arange(size - 1.0, -1.0, -1.0)
     bounded = bool(np.isfinite(loss.lower))
     lower = loss.lower if bounded else 0.0
     weight_since = np.append(np.cumsum(weight[::-1])[::-1], 0.0)
-    room = budget - lower * weight_since[np.clip(birth - past.first, 0, size)]
+    floor = lower * weight_since[np.clip(birth - past.first, 0, size)]
+    room = budget - floor
     excess, evaluated, alive = np.zeros(many), np.zeros(many), np.ones(many, bool)
     for end in range(size, 0, -_CHUNK):
         part = slice(max(0, end - _CHUNK), end)
-        u = _noise(loss, seeds, stages[part])
-        live = np.flatnonzero(alive)
-        for first in range(0, len(live), _ROWS):
-            rows = live[first : first + _ROWS]
-            at = owner[rows], part
-            found = loss(theta[rows, None, :], past.x.rows[at], past.xi.rows[at], u[owner[rows]])
-            counted = weight[part] * (stages[part] >= birth[rows, None])
+        u = _noise(loss, seeds, past.t.rows[..., part, 0])
+        for rows in _by_trial(owner, alive):
+            trial = owner[rows[0]]  # its stages broadcast: what they share is computed once
+            seen = past.x.rows[trial, None, part], past.xi.rows[trial, None, part], u[trial, None]
+            found = loss(theta[rows, None, :], *seen)
+            counted = weight[part] * (arrival[part] >= birth[rows, None])
             excess[rows] += ((found - lower) * counted).sum(axis=-1)
             evaluated[rows] += found.shape[-1]
         if bounded and early_rejection:
             alive &= excess < room
-    return Totals(excess + (budget - room), alive & (excess < room), evaluated)
+    return Totals(excess + floor, alive & (excess < room), evaluated)
 
 
-def _noise(loss: Loss, seeds: IntArray, stages: IntArray) -> Array:
-    """(stages, n): each stage's own, as when it was first seen."""
+def _by_trial(owner: IntArray, alive: BoolArray) -> Iterator[IntArray]:
+    """The living rows of one trial at a time, not too many at once."""
+    live = np.flatnonzero(alive)
+    for rows in np.split(live, np.flatnonzero(np.diff(owner[live])) + 1):
+        for first in range(0, len(rows), _ROWS):
+            yield rows[first : first + _ROWS]
+
+
+def _noise(loss: Loss, seeds: IntArray, stages: Array) -> Array:
+    """(trials, stages) -> (trials, stages, n): each stage's own, as when it was first seen."""
     shape = (loss.dim_noise,)
-    return np.stack([noise.normal(seeds, int(t), "loss", shape) for t in stages], axis=-2)
+    numbers = stages[0].astype(np.int64)  # all trials have seen the same stages
+    return np.stack([noise.normal(seeds, int(t), "loss", shape) for t in numbers], axis=-2)

@@ -29,6 +29,11 @@ class Particles(NamedTuple):
     log_w: Array  # (N) normalised
     info: BeliefInfo
 
+    @property
+    def score(self) -> Array:
+        """(N) the weights: all that is known of the density."""
+        return self.log_w
+
 
 @dataclass(frozen=True, kw_only=True)
 class GibbsPosterior:

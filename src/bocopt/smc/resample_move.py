@@ -7,8 +7,9 @@ import numpy as np
 
 from bocopt import arguments, noise
 from bocopt.core import Array, IntArray, Loss, Prior
-from bocopt.smc.kernels import CrankNicolson, Kernel
-from bocopt.smc.past import Past, nothing
+from bocopt.priors import Calibrated
+from bocopt.smc.kernels import CrankNicolson, FittedCrankNicolson, Kernel
+from bocopt.smc.past import Past, nothing, total_loss
 from bocopt.smc.target import Coefficients, Stage, Target
 from bocopt.smc.temperature import Fixed, Temperature
 from bocopt.smc.travel import Crowd, Mover, travel
@@ -35,7 +36,9 @@ class Belief(NamedTuple):
     """Weighted parameters, and what full-history moves need to know of them."""
 
     seeds: IntArray  # ()
-    u: Array  # (N, p) the prior's noise: theta = prior.sample(u)
+    centre: Array  # (p) of a calibrated prior
+    width: Array  # () likewise
+    u: Array  # (N, p) the prior's noise, which theta is a function of
     theta: Array  # (N, p)
     log_w: Array  # (N) normalised
     total: Array  # (N) discounted loss since birth
@@ -80,7 +83,7 @@ class ResampleMove:
     (2022), Waste-free sequential Monte Carlo; Herbster, Warmuth (1998), Tracking the best expert.
     """
 
-    prior: Prior
+    prior: Prior | Calibrated
     loss: Loss
     lam: float | Temperature
     size: int = 200
@@ -102,6 +105,9 @@ class ResampleMove:
         arguments.integer(name, "sweeps", self.sweeps, "[1, inf)")
         arguments.number(name, "discount", self.discount, "(0, 1]")
         arguments.number(name, "share", self.share, "[0, 1)")
+        if isinstance(self.kernel, FittedCrankNicolson) and self.size <= self.prior.dim:
+            expected = f"more than the {self.prior.dim} parameters, for FittedCrankNicolson"
+            raise arguments.wrong(name, "size", expected, self.size)
         if self.window is not None:
             arguments.integer(name, "window", self.window, "[1, inf)")
         if self.chain_length is not None:
@@ -117,14 +123,17 @@ class ResampleMove:
     def init(self, seeds: IntArray) -> Belief:
         seeds = arguments.seeds_of("ResampleMove.init", seeds)
         lead = seeds.shape
-        u = noise.normal(seeds, 0, "prior", (self.size, self.prior.dim))
         zero, nan = np.zeros(lead), np.full(lead, np.nan)
         lam = self._temperature(zero)
+        centre, width = self._calibrated(nothing(lead, 0, 0))
+        u = noise.normal(seeds, 0, "prior", (self.size, self.prior.dim))
         rows = np.broadcast_to(np.arange(self.size)[:, None], (*lead, self.size, _LAG))
         return Belief(
             seeds=seeds,
+            centre=centre,
+            width=width,
             u=u,
-            theta=self.prior.sample(u),
+            theta=self._theta(u, centre[..., None, :], width[..., None, None]),
             log_w=uniform(lead, self.size),
             total=np.zeros((*lead, self.size)),
             birth=np.zeros((*lead, self.size), np.int64),
@@ -147,6 +156,9 @@ class ResampleMove:
         lam = self._temperature(gap)
         start = Coefficients(flat.lam, np.zeros(len(lam)))
         end = Coefficients(lam * self.discount, lam)
+        if isinstance(self.prior, Calibrated) and flat.past.seen < self.prior.warm_up:
+            flat, last = self._begun_again(flat, stage)
+            start = Coefficients(np.zeros(len(lam)), np.zeros(len(lam)))
         crowd = self._travel(flat, stage, last, start, end)
         info = MoveInfo(
             ess=effective_size(update.log_w),
@@ -161,7 +173,7 @@ class ResampleMove:
         )
         after = flat._replace(
             u=crowd.u,
-            theta=self.prior.sample(crowd.u),
+            theta=self._theta(crowd.u, flat.centre[:, None, :], flat.width[:, None, None]),
             log_w=crowd.log_w,
             total=self.discount * crowd.before + crowd.last,
             birth=crowd.birth,
@@ -169,10 +181,57 @@ class ResampleMove:
             lam=lam,
             gap=gap,
             scale=crowd.scale,
-            past=flat.past.append(x, xi),
+            past=flat.past.append(x, xi, t),
             info=info,
         )
         return _many_axes(self._with_fresh_ones(after, t), lead)
+
+    def _theta(self, u: Array, centre: Array, width: Array) -> Array:
+        """(p) noise -> (p) parameters."""
+        if isinstance(self.prior, Calibrated):
+            theta: Array = centre + width * u
+            return theta
+        return self.prior.sample(u)
+
+    def _calibrated(self, past: Past) -> tuple[Array, Array]:
+        """The prior's centre (p) and width (), given these outcomes."""
+        if isinstance(self.prior, Calibrated):
+            return self.prior.fit(past.x.rows, past.xi.rows)
+        lead = past.xi.buffer.shape[:-2]
+        return np.zeros((*lead, self.prior.dim)), np.ones(lead)
+
+    def _begun_again(self, flat: Belief, stage: Stage) -> tuple[Belief, Array]:
+        """Draws from the prior as it is calibrated now, with their losses, and those at the stage.
+
+        Nothing is forgotten: all outcomes so far are still to be counted.
+        """
+        centre, width = self._calibrated(flat.past.append(stage.x, stage.xi, stage.t))
+        trials, dim = len(flat.seeds), self.prior.dim
+        u = noise.normal(flat.seeds, 0, "prior", (self.size, dim))
+        theta = self._theta(u, centre[:, None, :], width[:, None, None])
+        owner = np.repeat(np.arange(trials), self.size)
+        everything = np.full(trials * self.size, np.inf)
+        since = np.zeros(trials * self.size, np.int64)
+        totals = total_loss(
+            self.loss,
+            flat.seeds,
+            flat.past,
+            self.discount,
+            theta.reshape(-1, dim),
+            owner,
+            since,
+            everything,
+        )
+        fresh = flat._replace(
+            centre=centre,
+            width=width,
+            u=u,
+            theta=theta,
+            log_w=uniform((trials,), self.size),
+            total=totals.total.reshape(trials, self.size),
+            birth=np.zeros_like(flat.birth),
+        )
+        return fresh, self._losses(theta, stage)
 
     def _losses(self, theta: Array, stage: Stage) -> Array:
         """(N) each, at one stage."""
@@ -200,7 +259,7 @@ class ResampleMove:
         )
         target = Target(
             loss=self.loss,
-            sample=self.prior.sample,
+            sample=lambda u, trials: self._theta(u, flat.centre[trials], flat.width[trials, None]),
             discount=self.discount,
             early_rejection=self.early_rejection,
             seeds=flat.seeds,
@@ -216,11 +275,10 @@ class ResampleMove:
         """Where the window is full, its oldest stage leaves the totals and the weights."""
         if self.window is None or flat.past.size < self.window:
             return flat
-        oldest = flat.past.first
-        x, xi = (part.rows[:, 0, :] for part in flat.past)
-        u = noise.normal(flat.seeds, oldest, "loss", (self.loss.dim_noise,))
-        loss = self._losses(flat.theta, Stage(oldest, x, xi, u))
-        gone = self.discount ** (self.window - 1) * loss * (flat.birth <= oldest)
+        x, xi, t = (part.rows[:, 0, :] for part in flat.past)
+        u = noise.normal(flat.seeds, int(t[0, 0]), "loss", (self.loss.dim_noise,))
+        loss = self._losses(flat.theta, Stage(int(t[0, 0]), x, xi, u))
+        gone = self.discount ** (self.window - 1) * loss * (flat.birth <= flat.past.first)
         return flat._replace(
             total=flat.total - gone,
             log_w=normalised(flat.log_w + flat.lam[:, None] * gone),
@@ -236,9 +294,9 @@ class ResampleMove:
         u = np.where(fresh[..., None], u, flat.u)
         return flat._replace(
             u=u,
-            theta=self.prior.sample(u),
+            theta=self._theta(u, flat.centre[:, None, :], flat.width[:, None, None]),
             total=np.where(fresh, 0.0, flat.total),
-            birth=np.where(fresh, t + 1, flat.birth),
+            birth=np.where(fresh, flat.past.seen, flat.birth),
         )
 
 
@@ -255,7 +313,7 @@ def _many_axes(belief: Belief, lead: tuple[int, ...]) -> Belief:
 
 def _reshaped(belief: Belief, old: tuple[int, ...], new: tuple[int, ...]) -> Belief:
     def reshape(part: Array) -> Array:
-        return part.reshape(*new, *part.shape[len(old) :])
+        return part.reshape((*new, *part.shape[len(old) :]))
 
     histories = [h._replace(buffer=reshape(h.buffer)) for h in belief.past]
     arrays: dict[str, Any] = {

@@ -43,7 +43,7 @@ class Target:
     """The energy of proposals for some trials, and a count of the losses that it took."""
 
     loss: Loss
-    sample: Callable[[Array], Array]  # u (p) -> theta (p)
+    sample: Callable[[Array, IntArray], Array]  # u (M, p), trials (M) -> theta (M, p)
     discount: float
     early_rejection: bool
     seeds: IntArray  # (all trials)
@@ -74,7 +74,7 @@ class Target:
         asked = np.isfinite(budget) | (budget > 0)
         row, column = np.nonzero(asked)
         trial = self.trials[row]
-        theta = self.sample(u[row, column])
+        theta = self.sample(u[row, column], trial)
         x, xi, noise = (part[trial] for part in (self.stage.x, self.stage.xi, self.stage.u))
         last = self.loss(theta, x, xi, noise)
         on_past, on_last = self.coefficients.before[row], self.coefficients.last[row]

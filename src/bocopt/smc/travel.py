@@ -17,6 +17,7 @@ from bocopt.smc.target import Coefficients, Target
 from bocopt.smc.weights import effective_size, normalised, uniform
 
 _HALVINGS = 40  # of the interval in which the next target is sought
+_SMALLEST_SCALE = 1e-4
 _ROUNDS = 200  # of tempering within one stage, at most
 
 
@@ -120,7 +121,8 @@ def _renewed(mover: Mover, crowd: Crowd, target: Target, purpose: str) -> Crowd:
     shape, scale, states = _shape(crowd.u, w), crowd.scale, [chain]
     for sweep in range((mover.chain_length or mover.sweeps + 1) - 1):
         chain, acceptance = mover.kernel.sweep(chain, shape, scale, target, drawing(f"{sweep}"))
-        scale = np.clip(scale * np.exp(acceptance - mover.kernel.wanted), 1e-4, 1e2)
+        scale = scale * np.exp(acceptance - mover.kernel.wanted)
+        scale = np.clip(scale, _SMALLEST_SCALE, mover.kernel.largest_scale)
         states.append(chain)
     if mover.chain_length:  # waste-free: all states count
         chain = Chain(*(np.concatenate(parts, axis=1) for parts in zip(*states, strict=True)))
