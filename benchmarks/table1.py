@@ -6,6 +6,7 @@ python benchmarks/table1.py        writes benchmarks/results/table1.{md,json}
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from multiprocessing import get_context
 from time import perf_counter
 from typing import Any
@@ -15,7 +16,7 @@ from results_file import write, write_markdown
 from bocopt import run
 from bocopt.experiments.paper import PRINTED, Settings, policies_of, problem_of, stream_of, tasks_of
 from bocopt.experiments.study import Size
-from bocopt.experiments.tasks import run_task
+from bocopt.experiments.tasks import timed
 from bocopt.problems import judge, lattice
 
 PROFILED_TRIALS, PROFILED_STAGES = 50, 200
@@ -68,10 +69,10 @@ def profile(name: str) -> dict[str, Any]:
 def main() -> None:
     tasks = tasks_of(Settings(), Size(100, 1000), PRINTED).values()
     blocks = [block for task in tasks for block in task.blocks()]
-    run_task(blocks[0]._replace(horizon=2))
+    replace(blocks[0], horizon=2).run()
     start = perf_counter()
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
-        list(executor.map(run_task, blocks))
+        list(executor.map(timed, blocks))
     seconds = perf_counter() - start
     rows = [profile(name) for name in PRINTED]
     lines = [

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from concurrent.futures import Executor, Future
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,12 @@ from bocopt.experiments import tasks as module
 from bocopt.experiments.paper import Settings, tasks_of
 from bocopt.experiments.study import Size
 from bocopt.experiments.tasks import (
+    Play,
     Record,
     Store,
     Task,
     Work,
     digest_of,
-    run_task,
     software,
 )
 
@@ -69,7 +70,7 @@ def finished(folder: Path, tasks: list[Task], fresh: bool = False) -> tuple[list
 def test_blocks_join_to_the_whole(tmp_path: Path) -> None:
     records, computed = finished(tmp_path, paper_tasks())
     assert computed == 6  # blocks of 2, 2 and 1 trials, twice
-    assert same(records, [run_task(task) for task in paper_tasks()])
+    assert same(records, [task.run() for task in paper_tasks()])
     assert records[0]["reward"].shape == (5, 3)
 
 
@@ -81,8 +82,8 @@ def test_what_is_stored_is_not_computed_again(tmp_path: Path) -> None:
 
 
 def test_more_trials_compute_only_what_is_new(tmp_path: Path) -> None:
-    finished(tmp_path, [task._replace(seeds=(2, 3)) for task in paper_tasks()])
-    _, computed = finished(tmp_path, [task._replace(seeds=(2, 3, 4, 5)) for task in paper_tasks()])
+    finished(tmp_path, [replace(task, seeds=(2, 3)) for task in paper_tasks()])
+    _, computed = finished(tmp_path, [replace(task, seeds=(2, 3, 4, 5)) for task in paper_tasks()])
     assert computed == 2
 
 
@@ -129,7 +130,7 @@ def test_fresh_work_computes_what_is_stored_and_leaves_the_rest_alone(tmp_path: 
     finished(tmp_path, [one, other])
     records, computed = finished(tmp_path, [one], fresh=True)
     assert computed == 3
-    assert same(records, [run_task(one)])
+    assert same(records, [one.run()])
     assert finished(tmp_path, [other])[1] == 0
 
 
@@ -151,7 +152,7 @@ def test_seconds_are_those_of_the_computation_whenever_it_was(tmp_path: Path) ->
 
 def test_compiling_plays_one_stage_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     played: list[Task] = []
-    monkeypatch.setattr(module, "run_task", played.append)
+    monkeypatch.setattr(Play, "run", lambda task: played.append(task))
     Work(paper_tasks(), Store(tmp_path)).compile()
     assert [(task.seeds, task.horizon) for task in played] == [((2,), 1)]
 
@@ -159,8 +160,8 @@ def test_compiling_plays_one_stage_here(tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_digest_tells_apart_all_that_matters_and_nothing_else() -> None:
     task = paper_tasks()[0]
     others = [
-        task._replace(seeds=(1,)),
-        task._replace(horizon=4),
+        replace(task, seeds=(1,)),
+        replace(task, horizon=4),
         paper_tasks()[1],
         *(
             tasks_of(settings, SIZE, ["BMA"])["BMA"]

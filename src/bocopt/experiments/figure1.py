@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from bocopt.experiments.paper import PRINTED, Settings, tasks_of
 from bocopt.experiments.study import Size, Study, Summary
 from bocopt.experiments.summaries import band, running, shown, stages_shown
-from bocopt.experiments.tasks import Record, Task
+from bocopt.experiments.tasks import Play, Record
 from bocopt.report.blocks import Chart, Curve, Section
 
 
-def tasks(size: Size) -> dict[str, Task]:
+def tasks(size: Size) -> dict[str, Play]:
     return tasks_of(Settings(), size, PRINTED)
 
 

@@ -25,7 +25,7 @@ from bocopt import (
 from bocopt.core import Policy, Stream
 from bocopt.experiments.study import Size
 from bocopt.experiments.summaries import COLUMNS, Cell
-from bocopt.experiments.tasks import Task
+from bocopt.experiments.tasks import Play
 from bocopt.experiments.variants import OneStream, Uncapped
 
 ITEMS, RESOURCES, CONTEXT = 4, 3, 3
@@ -122,10 +122,19 @@ def policies_of(settings: Settings) -> dict[str, Policy[Any]]:
     }
 
 
-def tasks_of(settings: Settings, size: Size, names: Iterable[str]) -> dict[str, Task]:
+def tasks_of(settings: Settings, size: Size, names: Iterable[str]) -> dict[str, Play]:
     """One task for each of these policies, in this order."""
     problem, policies = problem_of(settings), policies_of(settings)
     stream: Stream = stream_of(settings)
     if settings.one_stream:
         stream = OneStream(stream)
-    return {name: Task(policies[name], problem, stream, size.seeds, size.horizon) for name in names}
+    return {
+        name: Play(
+            policy=policies[name],
+            problem=problem,
+            stream=stream,
+            seeds=size.seeds,
+            horizon=size.horizon,
+        )
+        for name in names
+    }

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from bocopt.experiments.paper import Settings, tasks_of
 from bocopt.experiments.study import Size, Study, Summary
 from bocopt.experiments.summaries import cell, curve, paired, running, stages_shown
-from bocopt.experiments.tasks import Record, Task
+from bocopt.experiments.tasks import Play, Record
 from bocopt.report import tables
 from bocopt.report.blocks import Chart, Curve, Grid, Row, Section
 from bocopt.trace import spread
@@ -30,7 +30,7 @@ CHOSEN_IN_PRINT = 0.1
 DECAYS = (Settings().decay_every, 10, 5, 1)  # E17
 
 
-def tasks(tuning: Tuning, size: Size) -> dict[str, Task]:
+def tasks(tuning: Tuning, size: Size) -> dict[str, Play]:
     return {
         f"{decay}/{rate}": tasks_of(Settings(rate=rate, decay_every=decay), size, [tuning.policy])[
             tuning.policy

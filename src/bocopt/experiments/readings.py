@@ -8,7 +8,7 @@ from bocopt.experiments.paper import PRINTED, Settings, tasks_of
 from bocopt.experiments.sensitivity import CHOICES, DEFAULT, FIT_CAPTION, FIT_HEADER, fit_cells
 from bocopt.experiments.study import Size, Study, Summary
 from bocopt.experiments.summaries import COLUMNS, shown
-from bocopt.experiments.tasks import Record, Task
+from bocopt.experiments.tasks import Play, Record
 from bocopt.report.blocks import Grid, Row, Section
 from bocopt.report.tables import spread
 
@@ -23,7 +23,7 @@ READINGS = (
 _NAMES = {"along_time": "along time", "over_trials": "over trials"}
 
 
-def tasks(size: Size) -> dict[str, Task]:
+def tasks(size: Size) -> dict[str, Play]:
     return {
         f"{reading}/{name}": task
         for reading in READINGS

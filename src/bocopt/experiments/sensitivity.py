@@ -11,7 +11,7 @@ from bocopt.experiments.fit import fit
 from bocopt.experiments.paper import PRINTED, Settings, tasks_of
 from bocopt.experiments.study import Size, Study, Summary
 from bocopt.experiments.summaries import Paired, cell, clairvoyant, over_trials, paired, shown
-from bocopt.experiments.tasks import Record, Task
+from bocopt.experiments.tasks import Play, Record
 from bocopt.report.blocks import Grid, Row, Section
 from bocopt.report.tables import change, number
 from bocopt.trace import averages
@@ -61,7 +61,7 @@ def size(full: Size) -> Size:
     return full._replace(trials=max(1, full.trials // 5))
 
 
-def tasks(size: Size) -> dict[str, Task]:
+def tasks(size: Size) -> dict[str, Play]:
     return {
         f"{label}/{name}": task
         for label, choice in CHOICES.items()

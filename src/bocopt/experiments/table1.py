@@ -15,7 +15,7 @@ from bocopt.experiments.summaries import (
     paired,
     shown,
 )
-from bocopt.experiments.tasks import Record, Task
+from bocopt.experiments.tasks import Play, Record
 from bocopt.report import tables
 from bocopt.report.blocks import Grid, Row, Section
 from bocopt.trace import averages, spread
@@ -26,7 +26,7 @@ _COMPARED = ("BMA", "SAA")
 _HEADER = ("reward", "last half", "feasible", "last half")
 
 
-def tasks(size: Size) -> dict[str, Task]:
+def tasks(size: Size) -> dict[str, Play]:
     return tasks_of(Settings(), size, _LONGEST_FIRST)
 
 

@@ -7,13 +7,15 @@ study that asks for the same. An interrupted study goes on where it stopped, to 
 
 import hashlib
 import platform
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,14 +39,15 @@ _RUN_BY_TASKS = ("experiments/tasks.py", "experiments/variants.py")
 _TRIALS_PER_BLOCK = 20  # large enough to share the overhead of the loop, small enough to spread
 
 
-class Task(NamedTuple):
-    """Some trials of one policy: the same result whatever runs beside it."""
+@dataclass(frozen=True, kw_only=True)
+class Task(ABC):
+    """Some trials of some work: the same result whatever runs beside it."""
 
-    policy: Policy[Any]
-    problem: Problem
-    stream: Stream
     seeds: tuple[int, ...]
     horizon: int
+
+    @abstractmethod
+    def run(self) -> Record: ...
 
     @property
     def stages(self) -> int:
@@ -55,21 +58,29 @@ class Task(NamedTuple):
         """A name for the result: what is run, by which code, with which libraries."""
         return hashlib.sha256((checkpoint.fingerprint(self) + software()).encode()).hexdigest()
 
-    def blocks(self) -> Iterator["Task"]:
+    def blocks(self) -> Iterator[Self]:
         for first in range(0, len(self.seeds), _TRIALS_PER_BLOCK):
-            yield self._replace(seeds=self.seeds[first : first + _TRIALS_PER_BLOCK])
+            yield replace(self, seeds=self.seeds[first : first + _TRIALS_PER_BLOCK])
 
 
-def run_task(task: Task) -> Record:
-    """The record of a block."""
-    stages = run(task.policy, task.problem, task.stream, seeds=task.seeds, horizon=task.horizon)
-    seen = record(stages, task.problem.sense).arrays()
-    return {name: seen[name].astype(_KEPT[name]) for name in _KEPT if name in seen}
+@dataclass(frozen=True, kw_only=True)
+class Play(Task):
+    """A policy on a stream."""
+
+    policy: Policy[Any]
+    problem: Problem
+    stream: Stream
+
+    def run(self) -> Record:
+        stages = run(self.policy, self.problem, self.stream, seeds=self.seeds, horizon=self.horizon)
+        seen = record(stages, self.problem.sense).arrays()
+        return {name: seen[name].astype(_KEPT[name]) for name in _KEPT if name in seen}
 
 
-def _timed(task: Task) -> "Block":
+def timed(task: Task) -> "Block":
+    """What a worker does."""
     started = perf_counter()
-    return Block(run_task(task), perf_counter() - started)
+    return Block(task.run(), perf_counter() - started)
 
 
 class Block(NamedTuple):
@@ -121,11 +132,11 @@ class Work:
     def compile(self) -> None:
         """Play one stage here, so that the workers find the machine code in the cache."""
         for block in list(self._missing.values())[:1]:
-            run_task(block._replace(seeds=block.seeds[:1], horizon=1))
+            replace(block, seeds=block.seeds[:1], horizon=1).run()
 
     def finish(self, executor: Executor, progress: Callable[[int], None]) -> None:
         """Compute what is missing; `progress` hears how many stages each finished block had."""
-        futures = {executor.submit(_timed, block): d for d, block in self._missing.items()}
+        futures = {executor.submit(timed, block): d for d, block in self._missing.items()}
         for future in as_completed(futures):
             digest = futures[future]
             self._done[digest] = future.result()
