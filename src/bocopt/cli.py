@@ -48,16 +48,23 @@ class Command(NamedTuple):
     help: str
     trials: int
     horizon: int
+    seed: int = 0
 
 
 COMMANDS = {
-    "all": Command("Everything below, and a report.", 100, 1000),
+    "all": Command("The whole paper: all of these but posterior, and a report.", 100, 1000),
     "table1": Command("Table 1, beside the print and with honest baselines.", 100, 1000),
     "figure1": Command("Figure 1: reward and feasibility over time.", 100, 1000),
     "figure-s1": Command("Supplementary figure 1: the learning rate of PtO.", 20, 500),
     "figure-s2": Command("Supplementary figure 2: the learning rate of DFL.", 20, 500),
     "sensitivity": Command("What each errata choice does to each policy.", 20, 1000),
     "readings": Command("Which reading of the print fits its table 1.", 100, 1000),
+    "posterior": Command("Beyond the paper, the exact posterior: all of these.", 100, 1000),
+    "posterior-accuracy": Command("Samplers against a known posterior.", 20, 100),
+    "posterior-tuning": Command("The scale of the prior and the temperature.", 20, 1000, 1000),
+    "posterior-repairs": Command("What each repair of the sampler brings.", 100, 1000),
+    "posterior-knapsack": Command("The knapsack's posterior against long chains.", 5, 300),
+    "posterior-regimes": Command("Recovery from a change of regime.", 20, 600),
 }
 
 
@@ -66,7 +73,7 @@ def _add(name: str, command: Command) -> None:
     def study(
         trials: Annotated[int, typer.Option(min=1, help="Independent trials.")] = command.trials,
         horizon: Annotated[int, typer.Option(min=1, help="Stages a trial.")] = command.horizon,
-        seed: Annotated[int, typer.Option(min=0, help="Trial i has seed SEED + i.")] = 0,
+        seed: Annotated[int, typer.Option(min=0, help="Trial i has seed SEED + i.")] = command.seed,
         jobs: Annotated[
             str, typer.Option(help="Worker processes, or 'auto' for all cores.")
         ] = "auto",
@@ -118,9 +125,10 @@ def _run_and_show(
     if not charts.available():
         raise typer.BadParameter("the report needs matplotlib: pip install 'bocopt[plot]'.")
     started = time.perf_counter()
+    names = study.COMMANDS[name]
     plan = (
-        study.plan_of(list(study.STUDIES), Size(*size))
-        if name == "all"
+        study.plan_of(names, Size(*size))
+        if len(names) > 1
         else [(study.STUDIES[name], Size(*size))]
     )
     work = study.work_of(plan, Store(out / "blocks"), fresh)

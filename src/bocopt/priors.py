@@ -54,20 +54,22 @@ class Calibrated:
     """A normal prior whose scale is set by the first outcomes, so that it predicts their spread.
 
     Its mean predicts the mean of xi; its one scale s is such that predictions under N(mean, s^2 I)
-    have, on the contexts seen, the variance that xi has (both averaged over components). It is
-    fitted again at each of the first `warm_up` stages and then stays. Before the third outcome the
-    scale is `first_sd` around `first`, or around 0.
+    have, on the contexts seen, `stretch` times the standard deviation that xi has (both as
+    variances averaged over components). It is fitted again at each of the first `warm_up` stages
+    and then stays. Before the third outcome the scale is `first_sd` around `first`, or around 0.
 
     N(0, I) for a sigmoid saturates: its predictions are near 0 and 2, whatever xi is (E10).
     """
 
     predictor: Centred
     warm_up: int = 20
+    stretch: float = 1.0
     first: Sequence[float] | None = None
     first_sd: float = 0.15
 
     def __post_init__(self) -> None:
         arguments.integer("Calibrated", "warm_up", self.warm_up, "[3, inf)")
+        arguments.number("Calibrated", "stretch", self.stretch, "(0, inf)")
         arguments.number("Calibrated", "first_sd", self.first_sd, "(0, inf)")
         if self.first is not None:
             first = arguments.numbers("Calibrated", "first", self.first, "(-inf, inf)")
@@ -88,7 +90,7 @@ class Calibrated:
             )
             return np.broadcast_to(mean, (*lead, self.dim)), np.full(lead, self.first_sd)
         mean = self.predictor.constant(xi.mean(axis=-2))
-        wanted = xi.var(axis=-2).mean(axis=-1)
+        wanted = self.stretch**2 * xi.var(axis=-2).mean(axis=-1)
         e = noise.normal(np.array(0), 0, "calibrated", (_DRAWS, 1, self.dim))
         none = np.empty(self.predictor.dim_noise)
 

@@ -22,6 +22,7 @@ from bocopt.report.tables import markdown
 DOCS = Path(__file__).parents[2] / "docs"
 README = Path(__file__).parents[2] / "README.md"
 ABOUT = {"command": "bocopt reproduce all", "wall seconds": 1.5}
+PAPER = reproduce.COMMANDS["all"]
 SIZE = Size(trials=10, horizon=12, seed=3)
 RUNS = b'<section id="these-runs">'
 Results = dict[str, reproduce.Result]
@@ -30,7 +31,7 @@ Summaries = Mapping[str, Mapping[str, Any]]
 
 @pytest.fixture(scope="module")
 def work(tmp_path_factory: pytest.TempPathFactory) -> Work:
-    plan = reproduce.plan_of(list(reproduce.STUDIES), SIZE)
+    plan = reproduce.plan_of(PAPER, SIZE)
     work = reproduce.work_of(plan, Store(tmp_path_factory.mktemp("blocks")))
     with ThreadPoolExecutor(1) as executor:
         work.finish(executor, lambda stages: None)
@@ -39,7 +40,7 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Work:
 
 @pytest.fixture(scope="module")
 def results(work: Work) -> Results:
-    return reproduce.results_of(reproduce.plan_of(list(reproduce.STUDIES), SIZE), work, ABOUT)
+    return reproduce.results_of(reproduce.plan_of(PAPER, SIZE), work, ABOUT)
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +159,7 @@ def test_distances_from_the_print(summaries: Summaries) -> None:
 def test_every_file_is_there(written: Path) -> None:
     charts = ("figure1-reward", "figure1-feasibility", "figure-s1", "figure-s2")
     expected = {f"{chart}.{kind}" for chart in charts for kind in ("svg", "png", "pdf")}
-    expected |= {f"{study}.{kind}" for study in reproduce.STUDIES for kind in ("json", "md")}
+    expected |= {f"{study}.{kind}" for study in PAPER for kind in ("json", "md")}
     assert {path.name for path in written.iterdir()} == expected | {
         "index.html",
         "errata.md",
@@ -172,7 +173,7 @@ def test_the_same_numbers_give_the_same_bytes(
     written: Path, work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(matplotlib.rcParams, "font.size", 30)  # a user's own settings
-    plan = reproduce.plan_of(list(reproduce.STUDIES), SIZE)
+    plan = reproduce.plan_of(PAPER, SIZE)
     reproduce.write(tmp_path, reproduce.results_of(plan, work, {"command": "later"}))
     for path in sorted(written.iterdir()):
         ours, theirs = path.read_bytes(), (tmp_path / path.name).read_bytes()

@@ -8,7 +8,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bocopt import checkpoint
-from bocopt.experiments import errata, figure1, rates, readings, sensitivity, table1
+from bocopt.experiments import (
+    errata,
+    figure1,
+    knapsack_posterior,
+    posterior,
+    rates,
+    readings,
+    regimes,
+    sensitivity,
+    table1,
+)
 from bocopt.experiments.paper import Settings
 from bocopt.experiments.study import Size, Study, Summary
 from bocopt.experiments.tasks import Store, Work, software
@@ -21,15 +31,16 @@ LEAD = (
     "Every table and figure of the paper (Xie, Abdin, Fang), run by `bocopt` beside the numbers in "
     "print, with honest baselines and the errata that had to be settled first."
 )
-STUDIES: Mapping[str, Study] = {
-    study.name: study
-    for study in (
-        table1.STUDY,
-        figure1.STUDY,
-        *rates.STUDIES,
-        sensitivity.STUDY,
-        readings.STUDY,
-    )
+#: What `reproduce all` runs: the paper.
+PAPER = (table1.STUDY, figure1.STUDY, *rates.STUDIES, sensitivity.STUDY, readings.STUDY)
+#: What `reproduce posterior` runs.
+POSTERIOR = (*posterior.STUDIES, knapsack_posterior.STUDY, regimes.STUDY)
+STUDIES: Mapping[str, Study] = {study.name: study for study in (*PAPER, *POSTERIOR)}
+#: The studies of each command.
+COMMANDS: Mapping[str, Sequence[str]] = {
+    "all": [study.name for study in PAPER],
+    "posterior": [study.name for study in POSTERIOR],
+    **{name: [name] for name in STUDIES},
 }
 
 

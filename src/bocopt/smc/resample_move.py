@@ -12,7 +12,7 @@ from bocopt.smc.kernels import CrankNicolson, FittedCrankNicolson, Kernel
 from bocopt.smc.past import Past, nothing, total_loss
 from bocopt.smc.target import Coefficients, Stage, Target
 from bocopt.smc.temperature import Fixed, Temperature
-from bocopt.smc.travel import Crowd, Mover, travel
+from bocopt.smc.travel import Crowd, Mover, renewed, travel
 from bocopt.smc.weights import effective_size, gibbs_update, normalised, uniform
 
 _LAG = 20  # resamplings over which ancestors are traced
@@ -233,6 +233,33 @@ class ResampleMove:
         )
         return fresh, self._losses(theta, stage)
 
+    def refresh(self, belief: Belief, sweeps: int, purpose: str = "refresh") -> Belief:
+        """Resample and move by so many sweeps at the posterior as it is: more accuracy for time.
+
+        With another `purpose` each time, the noise is new each time.
+        """
+        arguments.integer("ResampleMove.refresh", "sweeps", sweeps, "[1, inf)")
+        if not belief.past.size:
+            raise ValueError("ResampleMove.refresh needs a belief that has seen an outcome.")
+        flat = _one_axis(belief, 0, 0)
+        x, xi, t = (part.rows[:, -1, :] for part in flat.past)
+        stage = Stage(int(t[0, 0]), x, xi, np.zeros((len(x), self.loss.dim_noise)))
+        trials = np.arange(len(flat.seeds))
+        here = Coefficients(flat.lam, np.zeros(len(trials)))
+        mover = Mover(self.kernel, sweeps, None, self.threshold)
+        crowd = self._crowd(flat, np.zeros(flat.total.shape))
+        crowd = renewed(mover, crowd, self._target(flat, stage).at(trials, here), purpose)
+        after = flat._replace(
+            u=crowd.u,
+            theta=self._theta(crowd.u, flat.centre[:, None, :], flat.width[:, None, None]),
+            log_w=crowd.log_w,
+            total=crowd.before,
+            birth=crowd.birth,
+            roots=crowd.roots,
+            scale=crowd.scale,
+        )
+        return _many_axes(after, belief.seeds.shape)
+
     def _losses(self, theta: Array, stage: Stage) -> Array:
         """(N) each, at one stage."""
         x, xi, u = (part[:, None, :] for part in (stage.x, stage.xi, stage.u))
@@ -242,9 +269,12 @@ class ResampleMove:
     def _travel(
         self, flat: Belief, stage: Stage, last: Array, start: Coefficients, end: Coefficients
     ) -> Crowd:
-        trials = np.arange(len(flat.seeds))
-        none = np.zeros(len(trials))
-        crowd = Crowd(
+        mover = Mover(self.kernel, self.sweeps, self.chain_length, self.threshold)
+        return travel(mover, self._crowd(flat, last), self._target(flat, stage), start, end)
+
+    def _crowd(self, flat: Belief, last: Array) -> Crowd:
+        none = np.zeros(len(flat.seeds))
+        return Crowd(
             u=flat.u,
             log_w=flat.log_w,
             before=flat.total,
@@ -257,7 +287,10 @@ class ResampleMove:
             evaluated=none,
             spared=none,
         )
-        target = Target(
+
+    def _target(self, flat: Belief, stage: Stage) -> Target:
+        none = np.zeros(len(flat.seeds))
+        return Target(
             loss=self.loss,
             sample=lambda u, trials: self._theta(u, flat.centre[trials], flat.width[trials, None]),
             discount=self.discount,
@@ -265,11 +298,9 @@ class ResampleMove:
             seeds=flat.seeds,
             past=flat.past,
             stage=stage,
-            trials=trials,
-            coefficients=start,
+            trials=np.arange(len(flat.seeds)),
+            coefficients=Coefficients(none, none),
         )
-        mover = Mover(self.kernel, self.sweeps, self.chain_length, self.threshold)
-        return travel(mover, crowd, target, start, end)
 
     def _without_the_oldest(self, flat: Belief) -> Belief:
         """Where the window is full, its oldest stage leaves the totals and the weights."""

@@ -76,7 +76,7 @@ def travel(
         start = start.towards(goal, share).of(np.flatnonzero(short))
         pending = pending[short]
         target = target.at(pending, start)
-        crowd = crowd.put(pending, _renewed(mover, crowd.of(pending), target, f"move.{round_}"))
+        crowd = crowd.put(pending, renewed(mover, crowd.of(pending), target, f"move.{round_}"))
     raise RuntimeError(f"The posterior was not reached in {_ROUNDS} steps of tempering.")
 
 
@@ -97,7 +97,7 @@ def _furthest(log_w: Array, change: Array, wanted: float) -> Array:
     return np.where(arrived, 1.0, low)
 
 
-def _renewed(mover: Mover, crowd: Crowd, target: Target, purpose: str) -> Crowd:
+def renewed(mover: Mover, crowd: Crowd, target: Target, purpose: str) -> Crowd:
     """Resampled, and moved by the kernel."""
     size = crowd.log_w.shape[-1]
     seeds, t = target.seeds[target.trials], target.stage.t

@@ -1,0 +1,125 @@
+"""A change of regime, and how long each way of forgetting takes to recover from it."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from bocopt import Gaussian, GibbsPosterior, LiuWest, MeanPrediction, PaperStream, ResampleMove
+from bocopt.core import Array
+from bocopt.experiments.posterior import LOSS, PREDICTOR, PROBLEM
+from bocopt.experiments.study import Size, Study, Summary
+from bocopt.experiments.tasks import Play, Record, Task
+from bocopt.report.blocks import Chart, Curve, Grid, Row, Section
+from bocopt.report.tables import number
+from bocopt.streams import ChangePoint
+
+_WINDOW = 25  # stages that a point of the curves averages
+_PRIOR = Gaussian.isotropic(PREDICTOR.dim, 0.5)
+_EXACT = ResampleMove(prior=_PRIOR, loss=LOSS, lam=1e-2, size=200, chain_length=5)
+FORGETTING: dict[str, ResampleMove | GibbsPosterior] = {
+    "none": _EXACT,
+    "discount 0.98": replace(_EXACT, discount=0.98, window=300),
+    "window 100": replace(_EXACT, window=100),
+    "share 0.01": replace(_EXACT, share=0.01),
+    "Liu-West": GibbsPosterior(prior=_PRIOR, loss=LOSS, lam=1e-2, size=200, move=LiuWest()),
+}
+_FRESH = "started at the change"
+_BEFORE, _AFTER = PaperStream(), PaperStream(offset=1.3)
+
+
+def size(full: Size) -> Size:
+    return Size(max(1, full.trials // 5), max(2, full.horizon * 6 // 10), full.seed)
+
+
+def tasks(size: Size) -> dict[str, Task]:
+    at = size.horizon // 2
+    stream = ChangePoint(_BEFORE, _AFTER, at)
+
+    def play(sampler: ResampleMove | GibbsPosterior, change: int) -> Play:
+        return Play(
+            policy=MeanPrediction(PROBLEM, PREDICTOR, sampler),
+            problem=PROBLEM,
+            stream=stream if change else _AFTER,
+            seeds=size.seeds,
+            horizon=size.horizon if change else size.horizon - at,
+        )
+
+    return {
+        **{name: play(sampler, at) for name, sampler in FORGETTING.items()},
+        _FRESH: play(_EXACT, 0),
+    }
+
+
+def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
+    at = size.horizon // 2
+    curves = {name: _smooth(record["reward"].mean(axis=0)) for name, record in records.items()}
+    fresh = records[_FRESH]["reward"]
+    level = float(fresh[:, -max(1, fresh.shape[1] // 3) :].mean())
+
+    def recovery(name: str) -> int | None:
+        after = curves[name] if name == _FRESH else curves[name][at:]
+        there = np.flatnonzero(after >= 0.95 * level)
+        return int(there[0]) if there.size else None
+
+    return {
+        **size._asdict(),
+        "change": at,
+        "level": level,
+        "recovery": {name: recovery(name) for name in records},
+        "before": {n: float(records[n]["reward"][:, at // 2 : at].mean()) for n in FORGETTING},
+        "after": {n: float(records[n]["reward"][:, at:].mean()) for n in FORGETTING}
+        | {_FRESH: float(fresh.mean())},
+        "curves": {
+            name: [float(f"{v:.5g}") for v in curve[:: max(1, len(curve) // 200)]]
+            for name, curve in curves.items()
+        },
+        "steps": {name: max(1, len(curve) // 200) for name, curve in curves.items()},
+    }
+
+
+def _smooth(reward: Array) -> Array:
+    """(T) -> the mean of the next stages, as many as the window has, at each."""
+    width = min(_WINDOW, reward.size)
+    smooth: Array = np.convolve(reward, np.ones(width) / width, mode="valid")
+    return smooth
+
+
+def show(summary: Summary) -> Section:
+    at, size = summary["change"], Size.of(summary)
+
+    def stages(name: str) -> list[float]:
+        first = at if name == _FRESH else 0
+        step = summary["steps"][name]
+        return [first + 1 + step * i for i in range(len(summary["curves"][name]))]
+
+    chart = Chart(
+        name="posterior-regimes",
+        title="A change of regime",
+        y_label=f"reward, mean of {_WINDOW} stages",
+        curves=[Curve(name, stages(name), values) for name, values in summary["curves"].items()],
+        caption=f"Mean over {size.trials} trials; all weights rise by 0.3 after stage {at}. "
+        "Decisions from the mean prediction of the posterior at lambda 1e-2.",
+    )
+    grid = Grid(
+        title=f"Recovery: {size}",
+        header=["forgetting", "before", "after", "recovered after"],
+        rows=[
+            Row(
+                [
+                    name,
+                    number(summary["before"].get(name)),
+                    number(summary["after"][name]),
+                    "never" if stages_ is None else f"{stages_} stages",
+                ]
+            )
+            for name, stages_ in summary["recovery"].items()
+        ],
+        caption="Mean reward over the second quarter, and over the half after the change; stages "
+        f"until {_WINDOW} in a row average 95% of what a learner that starts at the change earns "
+        f"in the end ({summary['level']:.1f}).",
+    )
+    return Section("The posterior: a change of regime", [chart, grid])
+
+
+STUDY = Study("posterior-regimes", size, tasks, summarise, show)
