@@ -9,7 +9,7 @@ import pytest
 
 from bocopt import Constant, Knapsack, PaperStream, Replay, from_csv, noise, record, run
 from bocopt.core import Sense
-from bocopt.streams import _B, _G, _PHI1, _PHI2, _SIGMA_U, _THETA1, _THETA2
+from bocopt.streams import _B, _G, _PHI1, _PHI2, _SIGMA_U, _THETA1, _THETA2, ChangePoint
 
 SEEDS = np.arange(3)
 
@@ -120,3 +120,17 @@ def test_csv_column_lists_are_checked(tmp_path: Path) -> None:
         from_csv(tmp_path / "no.csv", context=["x"], outcome=["y", "y"])
     with pytest.raises(FileNotFoundError):
         from_csv(tmp_path / "no.csv", context=["x"], outcome=["y"])
+
+
+def test_a_change_point_shows_one_stream_and_then_the_other() -> None:
+    seeds = np.array([1, 2])
+    before, after = PaperStream(), PaperStream(offset=1.3)
+    changing = list(islice(ChangePoint(before, after, at=3).stages(seeds), 6))
+    for t, (one, other) in enumerate(
+        islice(zip(before.stages(seeds), after.stages(seeds), strict=False), 6)
+    ):
+        x, xi = one if t < 3 else other
+        assert (changing[t][0] == x).all()
+        assert (changing[t][1] == xi).all()
+    with pytest.raises(ValueError, match="'at' parameter of ChangePoint"):
+        ChangePoint(before, after, at=-1)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from bocopt import checkpoint
 from bocopt.experiments import (
+    accuracy,
     errata,
     figure1,
     knapsack_posterior,
@@ -34,7 +35,12 @@ LEAD = (
 #: What `reproduce all` runs: the paper.
 PAPER = (table1.STUDY, figure1.STUDY, *rates.STUDIES, sensitivity.STUDY, readings.STUDY)
 #: What `reproduce posterior` runs.
-POSTERIOR = (*posterior.STUDIES, knapsack_posterior.STUDY, regimes.STUDY)
+POSTERIOR = (
+    accuracy.STUDY,
+    *posterior.STUDIES,
+    knapsack_posterior.STUDY,
+    regimes.STUDY,
+)
 STUDIES: Mapping[str, Study] = {study.name: study for study in (*PAPER, *POSTERIOR)}
 #: The studies of each command.
 COMMANDS: Mapping[str, Sequence[str]] = {

@@ -1,0 +1,153 @@
+"""Our resample-move beside the IBIS of `particles`, with the same loss, and how its cost grows.
+
+pip install particles            (for this benchmark only)
+python benchmarks/ibis.py        writes benchmarks/results/ibis.{md,json}
+
+The decision-loss posterior of the paper's knapsack, prior N(0, I), lambda 1e-2. `particles` calls
+our compiled loss on all its particles at once, stage by stage, as its API asks for.
+"""
+
+from importlib import import_module
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from results_file import write, write_markdown
+
+from bocopt import DecisionRegret, Gaussian, PaperStream, ResampleMove, SigmoidLinear
+from bocopt.core import Array
+from bocopt.experiments.paper import Settings, problem_of
+from bocopt.smc import RandomWalk
+
+SIZE, STAGES, LAM, SWEEPS, CHAIN = 1000, 300, 1e-2, 5, 20
+GROWTH, GROWTH_SIZE = (100, 300, 1000, 3000, 10_000), 200
+PREDICTOR = SigmoidLinear(3, 12)
+LOSS = DecisionRegret(problem_of(Settings()), PREDICTOR)
+NO_NOISE = np.empty(0)
+
+
+def data(stages: int) -> tuple[Array, Array]:
+    """(T, k), (T, m): the paper's stream, trial 0."""
+    seen = zip(range(stages), PaperStream().stages(np.array([0])), strict=False)
+    pairs = [pair for _, pair in seen]
+    return np.concatenate([x for x, _ in pairs]), np.concatenate([xi for _, xi in pairs])
+
+
+def ours(**options: Any) -> dict[str, float]:
+    sampler = ResampleMove(
+        prior=Gaussian.isotropic(PREDICTOR.dim), loss=LOSS, lam=LAM, size=SIZE, **options
+    )
+    x, xi = data(STAGES)
+    belief, moves = sampler.init(np.array([0])), 0.0
+    start = perf_counter()
+    for t in range(STAGES):
+        belief = sampler.step(belief, t, x[t : t + 1], xi[t : t + 1])
+        moves += float(belief.info.rejuvenated[0])
+    seconds = perf_counter() - start
+    w = np.exp(belief.log_w[0])
+    return {
+        "ms_per_stage": 1e3 * seconds / STAGES,
+        "moves": moves,
+        "mean_loss": float((w * belief.total[0]).sum() / STAGES),
+    }
+
+
+def theirs(wastefree: bool) -> dict[str, float]:
+    particles, samplers, dists = (
+        import_module(name)
+        for name in ("particles", "particles.smc_samplers", "particles.distributions")
+    )
+    x, xi = data(STAGES)
+
+    def logpyt(model: Any, theta: Any, t: int) -> Array:
+        return -LAM * LOSS(theta["theta"], x[t], xi[t], NO_NOISE)
+
+    static_model: Any = type("Knapsack", (samplers.StaticModel,), {"logpyt": logpyt})
+    dim = PREDICTOR.dim
+    prior = dists.StructDist({"theta": dists.MvNormal(loc=np.zeros(dim), cov=np.eye(dim))})
+    model = static_model(data=np.arange(STAGES), prior=prior)
+    if wastefree:
+        fk = samplers.IBIS(model=model, wastefree=True, len_chain=CHAIN)
+        algorithm = particles.SMC(fk=fk, N=SIZE // CHAIN, ESSrmin=0.5)
+    else:
+        fk = samplers.IBIS(model=model, wastefree=False, len_chain=SWEEPS + 1)
+        algorithm = particles.SMC(fk=fk, N=SIZE, ESSrmin=0.5)
+    moves = 0.0
+    start = perf_counter()
+    for _ in algorithm:
+        moves += bool(algorithm.rs_flag)
+    seconds = perf_counter() - start
+    w, theta = algorithm.W, algorithm.X.theta["theta"]
+    total = sum(LOSS(theta, x[t], xi[t], NO_NOISE) for t in range(STAGES))
+    return {
+        "ms_per_stage": 1e3 * seconds / STAGES,
+        "moves": moves,
+        "mean_loss": float((w * total).sum() / STAGES),
+    }
+
+
+def growth() -> list[dict[str, float]]:
+    """Seconds and moves up to each horizon: a single long run."""
+    sampler = ResampleMove(
+        prior=Gaussian.isotropic(PREDICTOR.dim),
+        loss=LOSS,
+        lam=LAM,
+        size=GROWTH_SIZE,
+        chain_length=5,
+    )
+    x, xi = data(GROWTH[-1])
+    belief, moves, rows = sampler.init(np.array([0])), 0.0, []
+    start = perf_counter()
+    for t in range(GROWTH[-1]):
+        belief = sampler.step(belief, t, x[t : t + 1], xi[t : t + 1])
+        moves += float(belief.info.rejuvenated[0])
+        if t + 1 in GROWTH:
+            seconds = perf_counter() - start
+            rows.append({"stages": t + 1, "ms_per_stage": 1e3 * seconds / (t + 1), "moves": moves})
+    return rows
+
+
+def main() -> None:
+    ours(sweeps=1, kernel=RandomWalk())  # compile
+    rows = {
+        f"random walk, {SWEEPS} sweeps": (
+            ours(kernel=RandomWalk(), sweeps=SWEEPS),
+            theirs(wastefree=False),
+        ),
+        f"waste-free random walk, chains of {CHAIN}": (
+            ours(kernel=RandomWalk(), chain_length=CHAIN),
+            theirs(wastefree=True),
+        ),
+    }
+    grown = growth()
+    lines = [
+        "# Resample-move beside `particles`",
+        "",
+        f"`python benchmarks/ibis.py`: the knapsack's decision-loss posterior, {SIZE} particles, 48"
+        f" parameters, {STAGES} stages, lambda {LAM:g}, one trial, one process, both in the same"
+        " run. Mean loss: per stage, under the final posterior.",
+        "",
+        "| sampler | ours, ms per stage | `particles` | ratio | moves | mean loss |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for name, (mine, other) in rows.items():
+        a, b = mine["ms_per_stage"], other["ms_per_stage"]
+        lines.append(
+            f"| {name} | {a:.1f} | {b:.1f} | {b / a:.1f} | {mine['moves']:.0f} and"
+            f" {other['moves']:.0f} | {mine['mean_loss']:.2f} and {other['mean_loss']:.2f} |"
+        )
+    lines += [
+        "",
+        f"How it grows ({GROWTH_SIZE} particles, waste-free pCN, chains of 5, one run):",
+        "",
+        "| stages | ms per stage, amortised | moves |",
+        "|---:|---:|---:|",
+    ]
+    lines += [f"| {r['stages']:,} | {r['ms_per_stage']:.2f} | {r['moves']:.0f} |" for r in grown]
+    both = {name: {"ours": mine, "particles": other} for name, (mine, other) in rows.items()}
+    write("ibis", {"comparison": both, "growth": grown})
+    write_markdown("ibis", lines)
+
+
+if __name__ == "__main__":
+    main()
