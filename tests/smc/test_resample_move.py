@@ -1,6 +1,7 @@
 """The exact sampler against exact posteriors, brute force and itself."""
 
 import re
+from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
@@ -27,6 +28,7 @@ from bocopt.smc import (
     CrankNicolson,
     EllipticalSlice,
     FittedCrankNicolson,
+    Fixed,
     RandomWalk,
     SafeGrid,
     for_horizon,
@@ -259,6 +261,35 @@ def test_fixed_share_brings_fresh_particles_and_finds_a_new_regime() -> None:
     assert (one.birth == 1).mean() == pytest.approx(0.1, abs=0.01)
 
 
+def test_a_batch_is_fitted_straight_from_the_prior() -> None:
+    xi = outcomes(60, 8, 2)
+    sampler = ResampleMove(prior=Gaussian.isotropic(2), loss=Quadratic(), lam=0.1, size=1000)
+    belief = sampler.fit(np.arange(8), np.zeros((8, 60, 1)), xi.swapaxes(0, 1))
+    error, variance = errors(belief, xi, np.full(60, 0.1))
+    assert error < 0.12
+    assert variance == pytest.approx(1, abs=0.08)
+    assert belief.past.size == 60
+    later = sampler.step(belief, 60, np.zeros((8, 1)), xi[0])  # and goes on from there
+    error, variance = errors(later, np.concatenate([xi, xi[:1]]), np.full(61, 0.1))
+    assert error < 0.12
+
+
+def test_more_sweeps_keep_the_posterior() -> None:
+    xi = outcomes(40, 8, 2)
+    sampler = ResampleMove(prior=Gaussian.isotropic(2), loss=Quadratic(), lam=0.1, size=1000)
+    belief = learned(xi, lam=0.1, size=1000)
+    again = sampler.refresh(belief, sweeps=10)
+    assert (again.theta == belief.theta).all(axis=-1).mean() < 0.2
+    assert (again.log_w == -np.log(1000)).all()
+    error, variance = errors(again, xi, np.full(40, 0.1))
+    assert error < 0.12
+    assert variance == pytest.approx(1, abs=0.08)
+    each = Quadratic()(again.theta[None], xi, xi[:, :, None, :], xi)
+    assert again.total == pytest.approx(each.sum(axis=0))
+    with pytest.raises(ValueError, match="has seen an outcome"):
+        sampler.refresh(sampler.init(np.array([0])), 1)
+
+
 def test_standard_errors_cover_the_exact_mean() -> None:
     xi = outcomes(60, 40, 2)
     belief = learned(xi, lam=0.1, size=400)
@@ -321,6 +352,30 @@ def test_calibration_ends_with_the_warm_up() -> None:
 def test_bad_arguments_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         knapsack(**options)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda: AdaHedge(0.0), "'complexity' parameter of AdaHedge"),
+        (lambda: AdaHedge(1.0, largest=np.inf), "'largest' parameter of AdaHedge"),
+        (lambda: Fixed(-1.0), "'lam' parameter of Fixed"),
+        (lambda: for_horizon(0, 1.0), "'horizon' parameter of for_horizon"),
+        (lambda: for_horizon(10, 1.0, 1.0), "'delta' parameter of for_horizon"),
+        (lambda: EllipticalSlice(tries=0), "'tries' parameter of EllipticalSlice"),
+        (lambda: SafeGrid(knapsack(), []), "'lams' parameter of SafeGrid"),
+        (lambda: SafeGrid(knapsack(), [0.0]), "'lams' parameter of SafeGrid"),
+        (lambda: Calibrated(PREDICTOR, warm_up=2), "'warm_up' parameter of Calibrated"),
+        (lambda: Calibrated(PREDICTOR, stretch=0.0), "'stretch' parameter of Calibrated"),
+        (lambda: Calibrated(PREDICTOR, first=[np.nan]), "'first' parameter of Calibrated"),
+        (lambda: knapsack().fit(np.array([0]), np.zeros((3, 3)), np.full((3, 12), np.nan)), "'xi'"),
+        (lambda: knapsack().fit(np.array([0]), np.zeros((2, 3)), np.ones((3, 12))), "'x'"),
+        (lambda: knapsack().fit(np.array([0]), np.zeros((0, 3)), np.ones((0, 12))), "'xi'"),
+    ],
+)
+def test_bad_input_is_named(wrong: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        wrong()
 
 
 def test_a_loss_that_is_not_finite_is_refused() -> None:

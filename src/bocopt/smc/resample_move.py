@@ -160,31 +160,61 @@ class ResampleMove:
             flat, last = self._begun_again(flat, stage)
             start = Coefficients(np.zeros(len(lam)), np.zeros(len(lam)))
         crowd = self._travel(flat, stage, last, start, end)
-        info = MoveInfo(
-            ess=effective_size(update.log_w),
-            mean_loss=update.mean_loss,
-            mix_loss=update.mix_loss,
-            rejuvenated=crowd.moves,
-            acceptance=crowd.acceptance,
-            ancestors=_different(crowd.roots[..., 0]),
+        flat = flat._replace(
             lam=lam,
-            evaluated=crowd.evaluated,
-            spared=crowd.spared,
+            gap=gap,
+            info=flat.info._replace(
+                ess=effective_size(update.log_w),
+                mean_loss=update.mean_loss,
+                mix_loss=update.mix_loss,
+            ),
         )
-        after = flat._replace(
+        return _many_axes(self._with_fresh_ones(self._arrived(flat, crowd, stage), t), lead)
+
+    def fit(self, seeds: IntArray, x: Array, xi: Array) -> Belief:
+        """The posterior of a whole batch, (n, k) and (n, m), straight from the prior by tempering.
+
+        `lam` is per observation: for the paper's offline posterior exp(-lambda * mean loss), give
+        lambda / n.
+        """
+        belief = self.init(seeds)
+        lead, n = belief.seeds.shape, np.shape(xi)[-2]
+        x = arguments.array("ResampleMove.fit", "x", x, (n, ...))
+        xi = arguments.array("ResampleMove.fit", "xi", xi, (None, None))
+        x, xi = (
+            np.broadcast_to(a, (*lead, *a.shape[-2:])).reshape((-1, *a.shape[-2:])) for a in (x, xi)
+        )
+        flat = _one_axis(belief, x.shape[-1], xi.shape[-1])
+        for t in range(n - 1):
+            flat = flat._replace(past=flat.past.append(x[:, t], xi[:, t], t))
+        u = noise.normal(flat.seeds, n - 1, "loss", (self.loss.dim_noise,))
+        stage = Stage(n - 1, x[:, -1], xi[:, -1], u)
+        flat, last = self._begun_again(flat, stage)
+        nowhere = np.zeros(len(flat.seeds))
+        end = Coefficients(flat.lam * self.discount, flat.lam)
+        crowd = self._travel(flat, stage, last, Coefficients(nowhere, nowhere), end)
+        return _many_axes(self._arrived(flat, crowd, stage), lead)
+
+    def _arrived(self, flat: Belief, crowd: Crowd, stage: Stage) -> Belief:
+        """The belief after a stage, with what getting there took."""
+        return flat._replace(
             u=crowd.u,
             theta=self._theta(crowd.u, flat.centre[:, None, :], flat.width[:, None, None]),
             log_w=crowd.log_w,
             total=self.discount * crowd.before + crowd.last,
             birth=crowd.birth,
             roots=crowd.roots,
-            lam=lam,
-            gap=gap,
             scale=crowd.scale,
-            past=flat.past.append(x, xi, t),
-            info=info,
+            past=flat.past.append(stage.x, stage.xi, stage.t),
+            info=flat.info._replace(
+                rejuvenated=crowd.moves,
+                acceptance=crowd.acceptance,
+                ancestors=_different(crowd.roots[..., 0]),
+                lam=flat.lam,
+                evaluated=crowd.evaluated,
+                spared=crowd.spared,
+            ),
         )
-        return _many_axes(self._with_fresh_ones(after, t), lead)
 
     def _theta(self, u: Array, centre: Array, width: Array) -> Array:
         """(p) noise -> (p) parameters."""
