@@ -36,9 +36,9 @@ def summaries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, A
 def test_every_study_has_a_row_for_everything_it_runs(summaries: dict[str, Any]) -> None:
     assert list(summaries) == NAMES
     assert len(summaries["posterior-accuracy"]["rows"]) == 2 + len(accuracy._SAMPLERS)
-    assert len(summaries["posterior-tuning"]["rows"]) == 9
+    assert len(summaries["posterior-tuning"]["rows"]) == 12
     rules = [row["rule"] for row in summaries["posterior-repairs"]["rows"]]
-    assert rules.count("aggregated") == rules.count("vote") == 7
+    assert rules.count("aggregated") == rules.count("vote") == 5
     assert rules.count("") == 4
     assert set(summaries["posterior-regimes"]["after"]) == {
         *regimes.FORGETTING,
@@ -116,6 +116,7 @@ def test_recovery_is_the_first_stage_at_which_the_level_is_reached() -> None:
 def test_scale_and_temperature_are_those_that_the_committed_tuning_chose() -> None:
     committed = json.loads((DOCS / "posterior-tuning.json").read_text())
     assert tuple(committed["best"]) == posterior.CHOSEN
+    assert tuple(committed["best_for_one"]) == posterior.CHOSEN_FOR_ONE
     assert (committed["seed"], committed["trials"], committed["horizon"]) == (1000, 20, 1000)
 
 
