@@ -13,31 +13,18 @@ and number of particles, over independent trials:
 """
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
 from bocopt import Gaussian, GibbsPosterior, LiuWest
-from bocopt.core import Array
+from bocopt.experiments.beliefs import Quadratic
 from bocopt.trace import spread
 
 LAM, STAGES, TRIALS = 0.1, 100, 20
 MODES: tuple[Literal["printed", "corrected"], ...] = ("printed", "corrected")
 RESULTS = Path(__file__).parent / "results"
-
-
-@dataclass(frozen=True)
-class Quadratic:
-    """|theta - xi|^2 / 2."""
-
-    lower: float = 0.0
-    dim_noise: int = 0
-
-    def __call__(self, theta: Array, x: Array, xi: Array, u: Array) -> Array:
-        loss: Array = 0.5 * ((theta - xi) ** 2).sum(axis=-1)
-        return loss
 
 
 def measure(mode: Literal["printed", "corrected"], dim: int, size: int) -> dict[str, object]:

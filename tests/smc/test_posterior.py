@@ -4,22 +4,13 @@ from typing import Literal
 
 import numpy as np
 import pytest
+from quadratic import Quadratic
 
 from bocopt import Gaussian, GibbsPosterior, LiuWest
 from bocopt.core import Array
 from bocopt.smc import Particles
 
 SEEDS = np.arange(8)
-
-
-class Quadratic:
-    """|theta - xi|^2 / 2: the posterior is N(lam sum xi / n, I / n) with n = 1 + lam t."""
-
-    lower, dim_noise = 0.0, 0
-
-    def __call__(self, theta: Array, x: Array, xi: Array, u: Array) -> Array:
-        loss: Array = 0.5 * ((theta - xi) ** 2).sum(axis=-1)
-        return loss
 
 
 def sampler(
