@@ -4,7 +4,7 @@ from typing import Literal
 
 import numpy as np
 import pytest
-from quadratic import Quadratic
+from posteriors import Quadratic
 
 from bocopt import Gaussian, GibbsPosterior, LiuWest
 from bocopt.core import Array

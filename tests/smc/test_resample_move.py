@@ -1,40 +1,41 @@
 """The exact sampler against exact posteriors, brute force and itself."""
 
-import re
-from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
 import numpy as np
 import pytest
-from quadratic import Quadratic, errors, learned, moments, outcomes
+from posteriors import (
+    NOTHING,
+    PREDICTOR,
+    PROBLEM,
+    REGRET,
+    Quadratic,
+    after,
+    errors,
+    knapsack,
+    learned,
+    outcomes,
+)
 from trees import same_bits
 
 from bocopt import (
     BMA,
     Calibrated,
-    DecisionRegret,
     Gaussian,
-    Knapsack,
     PaperStream,
     ResampleMove,
-    SigmoidLinear,
 )
 from bocopt.checks import check_policy
-from bocopt.core import Array, IntArray
+from bocopt.core import Array
 from bocopt.smc import (
     AdaHedge,
-    Belief,
     CrankNicolson,
     EllipticalSlice,
     FittedCrankNicolson,
-    Fixed,
     RandomWalk,
-    SafeGrid,
-    for_horizon,
     posterior_mean,
 )
-from bocopt.smc.resample_move import MoveInfo
 
 KERNELS: dict[str, dict[str, Any]] = {
     "pcn": {"kernel": CrankNicolson(), "sweeps": 5},
@@ -43,23 +44,6 @@ KERNELS: dict[str, dict[str, Any]] = {
     "slice": {"kernel": EllipticalSlice(), "sweeps": 3},
     "waste-free": {"chain_length": 20},
 }
-PROBLEM = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
-PREDICTOR = SigmoidLinear(3, 12)
-REGRET = DecisionRegret(PROBLEM, PREDICTOR)
-NOTHING = MoveInfo(*(np.zeros(0) for _ in MoveInfo._fields))
-
-
-def knapsack(**options: Any) -> ResampleMove:
-    given = {"prior": Gaussian.isotropic(48, 0.5), "loss": REGRET, "lam": 1e-2, "size": 20}
-    return ResampleMove(**{**given, **options})
-
-
-def after(sampler: ResampleMove, stages: int, seeds: IntArray) -> tuple[Belief, Array, Array]:
-    """The belief after some stages of the paper's stream, and what it saw: (T, trials, ...)."""
-    belief, seen = sampler.init(seeds), list(islice(PaperStream().stages(seeds), stages))
-    for t, (x, xi) in enumerate(seen):
-        belief = sampler.step(belief, t, x, xi)
-    return belief, np.stack([x for x, _ in seen]), np.stack([xi for _, xi in seen])
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -208,59 +192,6 @@ def test_the_laws_of_policies_hold(options: dict[str, Any]) -> None:
     check_policy(policy, PROBLEM, PaperStream(), horizon=25)
 
 
-def test_the_laws_hold_for_a_grid_of_temperatures() -> None:
-    policy = BMA(PROBLEM, PREDICTOR, SafeGrid(knapsack(), [1e-3, 1e-2]))
-    check_policy(policy, PROBLEM, PaperStream(), horizon=25)
-
-
-def test_the_grid_follows_the_temperature_that_predicted_best() -> None:
-    seeds = np.array([0, 1, 2])
-    lams = (1e-4, 1e-3, 1e-2)
-    grid = SafeGrid(knapsack(), lams)
-    state, sums = grid.init(seeds), np.zeros((3, 3))
-    alone = [knapsack(lam=lam) for lam in lams]
-    beliefs = [sampler.init(seeds) for sampler in alone]
-    for t, (x, xi) in enumerate(islice(PaperStream().stages(seeds), 40)):
-        state = grid.step(state, t, x, xi)
-        beliefs = [s.step(b, t, x, xi) for s, b in zip(alone, beliefs, strict=True)]
-        sums += np.stack([b.info.mean_loss for b in beliefs], axis=-1)
-    assert (state.chosen == sums.argmin(axis=-1)).all()
-    for trial, best in enumerate(state.chosen):
-        assert (state.theta[trial] == beliefs[best].theta[trial]).all()
-        assert (state.log_w[trial] == beliefs[best].log_w[trial]).all()
-        assert state.info.lam[trial] == lams[best]
-
-
-def test_adahedge_lowers_the_temperature_as_mixing_costs_more() -> None:
-    xi = outcomes(60, 8, 2)
-    rule = AdaHedge(complexity=0.5, largest=0.5)
-    belief = learned(xi, lam=rule, size=1000)
-    lam = belief.lam
-    assert lam == pytest.approx(np.minimum(0.5, 0.5 / belief.gap))
-    assert (lam < 0.5).all()
-    mean, variance = moments(belief)
-    precision = 1 + lam * 60
-    exact = lam[:, None] * xi.sum(axis=0) / precision[:, None]
-    assert np.sqrt((((mean - exact) ** 2) * precision[:, None]).mean()) < 0.12
-    assert (variance * precision[:, None]).mean() == pytest.approx(1, abs=0.08)
-
-
-def test_the_temperature_of_the_theory() -> None:
-    assert for_horizon(1000, 100.0, 0.05) == pytest.approx(np.sqrt(8 * np.log(20) / 1000) / 100)
-
-
-def test_fixed_share_brings_fresh_particles_and_finds_a_new_regime() -> None:
-    xi = np.concatenate([outcomes(60, 8, 2), outcomes(30, 8, 2) + 6.0])
-    sharing = learned(xi, lam=1.0, size=500, share=0.02)
-    stuck = learned(xi, lam=1.0, size=500)
-    new = xi[60:].mean(axis=0)
-    assert np.abs(moments(sharing)[0] - new).max() < 1.0
-    assert np.abs(moments(stuck)[0] - new).min() > 2.0
-    assert (sharing.birth.max(axis=-1) > 0).all()
-    one = learned(outcomes(1, 50, 2), lam=1e-6, size=1000, share=0.1)
-    assert (one.birth == 1).mean() == pytest.approx(0.1, abs=0.01)
-
-
 def test_a_batch_is_fitted_straight_from_the_prior() -> None:
     xi = outcomes(60, 8, 2)
     sampler = ResampleMove(prior=Gaussian.isotropic(2), loss=Quadratic(), lam=0.1, size=1000)
@@ -307,81 +238,3 @@ def test_one_ancestor_cannot_tell_its_error() -> None:
         roots=np.zeros_like(belief.roots), info=belief.info._replace(ancestors=np.ones(2))
     )
     assert np.isnan(posterior_mean(lonely, belief.theta).standard_error).all()
-
-
-def test_a_calibrated_prior_predicts_the_spread_of_the_outcomes() -> None:
-    seeds = np.array([1, 2])
-    sampler = knapsack(prior=Calibrated(PREDICTOR, warm_up=10), size=2000, lam=1e-9)
-    belief, x, xi = after(sampler, 12, seeds)
-    predicted = PREDICTOR.sample(
-        belief.theta[:, :, None, :], x[:10].swapaxes(0, 1)[:, None], np.empty(0)
-    )
-    wanted = xi[:10].var(axis=0).mean(axis=-1)
-    assert predicted.var(axis=(1, 2)).mean(axis=-1) == pytest.approx(wanted, rel=0.25)
-    assert predicted.mean(axis=(1, 2)) == pytest.approx(xi[:10].mean(axis=0), abs=0.05)
-    assert (belief.width < 0.5).all()
-
-
-def test_calibration_ends_with_the_warm_up() -> None:
-    sampler, seeds = knapsack(prior=Calibrated(PREDICTOR, warm_up=5)), np.array([1])
-    widths = []
-    belief = sampler.init(seeds)
-    for t, (x, xi) in enumerate(islice(PaperStream().stages(seeds), 8)):
-        belief = sampler.step(belief, t, x, xi)
-        widths.append(float(belief.width[0]))
-    assert widths[:2] == [0.15, 0.15]
-    assert len(set(widths[2:5])) == 3
-    assert len(set(widths[4:])) == 1
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"lam": 0.0}, "'lam' parameter of ResampleMove must be a number in (0, inf)"),
-        ({"size": 1}, "'size'"),
-        ({"threshold": 1.0}, "'threshold'"),
-        ({"sweeps": 0}, "'sweeps'"),
-        ({"chain_length": 7}, "a divisor of size = 20"),
-        ({"discount": 1.1}, "'discount'"),
-        ({"window": 0}, "'window'"),
-        ({"share": 1.0}, "'share'"),
-        ({"kernel": FittedCrankNicolson()}, "more than the 48 parameters"),
-    ],
-    ids=str,
-)
-def test_bad_arguments_are_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(message)):
-        knapsack(**options)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        (lambda: AdaHedge(0.0), "'complexity' parameter of AdaHedge"),
-        (lambda: AdaHedge(1.0, largest=np.inf), "'largest' parameter of AdaHedge"),
-        (lambda: Fixed(-1.0), "'lam' parameter of Fixed"),
-        (lambda: for_horizon(0, 1.0), "'horizon' parameter of for_horizon"),
-        (lambda: for_horizon(10, 1.0, 1.0), "'delta' parameter of for_horizon"),
-        (lambda: EllipticalSlice(tries=0), "'tries' parameter of EllipticalSlice"),
-        (lambda: SafeGrid(knapsack(), []), "'lams' parameter of SafeGrid"),
-        (lambda: SafeGrid(knapsack(), [0.0]), "'lams' parameter of SafeGrid"),
-        (lambda: Calibrated(PREDICTOR, warm_up=2), "'warm_up' parameter of Calibrated"),
-        (lambda: Calibrated(PREDICTOR, stretch=0.0), "'stretch' parameter of Calibrated"),
-        (lambda: Calibrated(PREDICTOR, first=[np.nan]), "'first' parameter of Calibrated"),
-        (lambda: knapsack().fit(np.array([0]), np.zeros((3, 3)), np.full((3, 12), np.nan)), "'xi'"),
-        (lambda: knapsack().fit(np.array([0]), np.zeros((2, 3)), np.ones((3, 12))), "'x'"),
-        (lambda: knapsack().fit(np.array([0]), np.zeros((0, 3)), np.ones((0, 12))), "'xi'"),
-    ],
-)
-def test_bad_input_is_named(wrong: Callable[[], object], message: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(message)):
-        wrong()
-
-
-def test_a_loss_that_is_not_finite_is_refused() -> None:
-    class Broken(Quadratic):
-        def __call__(self, theta: Array, x: Array, xi: Array, u: Array) -> Array:
-            return np.full(theta.shape[:-1], np.nan)
-
-    with pytest.raises(ValueError, match="'loss'"):
-        learned(outcomes(1, 1, 2), lam=0.1, loss=Broken())

@@ -4,12 +4,13 @@
 stages and finds the exact posterior; `SafeGrid` chooses its temperature.
 """
 
+from bocopt.smc.belief import Belief
 from bocopt.smc.diagnostics import Estimate, posterior_mean
 from bocopt.smc.kernels import CrankNicolson, EllipticalSlice, FittedCrankNicolson, RandomWalk
 from bocopt.smc.moves import LiuWest
 from bocopt.smc.posterior import GibbsPosterior, Particles
 from bocopt.smc.resample import multinomial, systematic
-from bocopt.smc.resample_move import Belief, ResampleMove
+from bocopt.smc.resample_move import ResampleMove
 from bocopt.smc.safe import SafeGrid
 from bocopt.smc.temperature import AdaHedge, Fixed, for_horizon
 from bocopt.smc.weights import effective_size

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt.core import Array
-from bocopt.smc.resample_move import Belief
+from bocopt.smc.belief import Belief
 
 
 class Estimate(NamedTuple):

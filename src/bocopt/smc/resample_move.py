@@ -1,60 +1,19 @@
 """The exact Gibbs posterior: resample-move with moves over the full history."""
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from bocopt import arguments, noise
 from bocopt.core import Array, IntArray, Loss, Prior
 from bocopt.priors import Calibrated
+from bocopt.smc.belief import LAG, Belief, MoveInfo, different, many_axes, one_axis
 from bocopt.smc.kernels import CrankNicolson, FittedCrankNicolson, Kernel
 from bocopt.smc.past import Past, nothing, total_loss
 from bocopt.smc.target import Coefficients, Stage, Target
 from bocopt.smc.temperature import Fixed, Temperature
 from bocopt.smc.travel import Crowd, Mover, renewed, travel
 from bocopt.smc.weights import effective_size, gibbs_update, normalised, uniform
-
-_LAG = 20  # resamplings over which ancestors are traced
-
-
-class MoveInfo(NamedTuple):
-    """What the last stage showed; NaN or 0 before the first."""
-
-    ess: Array  # () after reweighting, before any move
-    mean_loss: Array  # () E_pi loss
-    mix_loss: Array  # () -(1/lam) log E_pi exp(-lam loss)
-    rejuvenated: Array  # () how often the particles were moved
-    acceptance: Array  # () of the last sweep; NaN where there was none
-    ancestors: Array  # () different ancestors, twenty resamplings ago
-    lam: Array  # () temperature of the belief
-    evaluated: Array  # () losses computed for proposals
-    spared: Array  # () losses that early rejection spared
-
-
-class Belief(NamedTuple):
-    """Weighted parameters, and what full-history moves need to know of them."""
-
-    seeds: IntArray  # ()
-    centre: Array  # (p) of a calibrated prior
-    width: Array  # () likewise
-    u: Array  # (N, p) the prior's noise, which theta is a function of
-    theta: Array  # (N, p)
-    log_w: Array  # (N) normalised
-    total: Array  # (N) discounted loss since birth
-    birth: IntArray  # (N) the first stage that counts
-    roots: IntArray  # (N, lag) ancestors, oldest first
-    lam: Array  # ()
-    gap: Array  # () sum of mixability gaps
-    scale: Array  # () of the kernel's steps
-    past: Past
-    info: MoveInfo
-
-    @property
-    def score(self) -> Array:
-        """(N) log density in the space of u, up to a constant."""
-        density: Array = -0.5 * (self.u**2).sum(axis=-1) - self.lam[..., None] * self.total
-        return density
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +86,7 @@ class ResampleMove:
         lam = self._temperature(zero)
         centre, width = self._calibrated(nothing(lead, 0, 0))
         u = noise.normal(seeds, 0, "prior", (self.size, self.prior.dim))
-        rows = np.broadcast_to(np.arange(self.size)[:, None], (*lead, self.size, _LAG))
+        rows = np.broadcast_to(np.arange(self.size)[:, None], (*lead, self.size, LAG))
         return Belief(
             seeds=seeds,
             centre=centre,
@@ -148,7 +107,7 @@ class ResampleMove:
     def step(self, belief: Belief, t: int, x: Array, xi: Array) -> Belief:
         lead = belief.seeds.shape
         x, xi = (np.broadcast_to(a, (*lead, a.shape[-1])).reshape(-1, a.shape[-1]) for a in (x, xi))
-        flat = self._without_the_oldest(_one_axis(belief, x.shape[-1], xi.shape[-1]))
+        flat = self._without_the_oldest(one_axis(belief, x.shape[-1], xi.shape[-1]))
         stage = Stage(t, x, xi, noise.normal(flat.seeds, t, "loss", (self.loss.dim_noise,)))
         last = self._losses(flat.theta, stage)
         update = gibbs_update(flat.log_w, last, flat.lam)
@@ -169,7 +128,7 @@ class ResampleMove:
                 mix_loss=update.mix_loss,
             ),
         )
-        return _many_axes(self._with_fresh_ones(self._arrived(flat, crowd, stage), t), lead)
+        return many_axes(self._with_fresh_ones(self._arrived(flat, crowd, stage), t), lead)
 
     def fit(self, seeds: IntArray, x: Array, xi: Array) -> Belief:
         """The posterior of a whole batch, (n, k) and (n, m), straight from the prior by tempering.
@@ -184,7 +143,7 @@ class ResampleMove:
         x, xi = (
             np.broadcast_to(a, (*lead, *a.shape[-2:])).reshape((-1, *a.shape[-2:])) for a in (x, xi)
         )
-        flat = _one_axis(belief, x.shape[-1], xi.shape[-1])
+        flat = one_axis(belief, x.shape[-1], xi.shape[-1])
         for t in range(n - 1):
             flat = flat._replace(past=flat.past.append(x[:, t], xi[:, t], t))
         u = noise.normal(flat.seeds, n - 1, "loss", (self.loss.dim_noise,))
@@ -193,7 +152,7 @@ class ResampleMove:
         nowhere = np.zeros(len(flat.seeds))
         end = Coefficients(flat.lam * self.discount, flat.lam)
         crowd = self._travel(flat, stage, last, Coefficients(nowhere, nowhere), end)
-        return _many_axes(self._arrived(flat, crowd, stage), lead)
+        return many_axes(self._arrived(flat, crowd, stage), lead)
 
     def _arrived(self, flat: Belief, crowd: Crowd, stage: Stage) -> Belief:
         """The belief after a stage, with what getting there took."""
@@ -209,7 +168,7 @@ class ResampleMove:
             info=flat.info._replace(
                 rejuvenated=crowd.moves,
                 acceptance=crowd.acceptance,
-                ancestors=_different(crowd.roots[..., 0]),
+                ancestors=different(crowd.roots[..., 0]),
                 lam=flat.lam,
                 evaluated=crowd.evaluated,
                 spared=crowd.spared,
@@ -271,7 +230,7 @@ class ResampleMove:
         arguments.integer("ResampleMove.refresh", "sweeps", sweeps, "[1, inf)")
         if not belief.past.size:
             raise ValueError("ResampleMove.refresh needs a belief that has seen an outcome.")
-        flat = _one_axis(belief, 0, 0)
+        flat = one_axis(belief, 0, 0)
         x, xi, t = (part.rows[:, -1, :] for part in flat.past)
         stage = Stage(int(t[0, 0]), x, xi, np.zeros((len(x), self.loss.dim_noise)))
         trials = np.arange(len(flat.seeds))
@@ -288,7 +247,7 @@ class ResampleMove:
             roots=crowd.roots,
             scale=crowd.scale,
         )
-        return _many_axes(after, belief.seeds.shape)
+        return many_axes(after, belief.seeds.shape)
 
     def _losses(self, theta: Array, stage: Stage) -> Array:
         """(N) each, at one stage."""
@@ -359,35 +318,3 @@ class ResampleMove:
             total=np.where(fresh, 0.0, flat.total),
             birth=np.where(fresh, flat.past.seen, flat.birth),
         )
-
-
-def _one_axis(belief: Belief, dim_x: int, dim_xi: int) -> Belief:
-    """With all leading axes merged into one, and room for the first stage."""
-    lead = belief.seeds.shape
-    past = belief.past if belief.past.size else nothing(lead, dim_x, dim_xi)
-    return _reshaped(belief._replace(past=past), lead, (belief.seeds.size,))
-
-
-def _many_axes(belief: Belief, lead: tuple[int, ...]) -> Belief:
-    return _reshaped(belief, belief.seeds.shape, lead)
-
-
-def _reshaped(belief: Belief, old: tuple[int, ...], new: tuple[int, ...]) -> Belief:
-    def reshape(part: Array) -> Array:
-        return part.reshape((*new, *part.shape[len(old) :]))
-
-    histories = [h._replace(buffer=reshape(h.buffer)) for h in belief.past]
-    arrays: dict[str, Any] = {
-        name: reshape(part)
-        for name, part in belief._asdict().items()
-        if name not in ("past", "info")
-    }
-    info = MoveInfo(*(reshape(part) for part in belief.info))
-    return Belief(**arrays, past=Past(*histories), info=info)
-
-
-def _different(roots: IntArray) -> Array:
-    """(N) -> () how many different numbers there are."""
-    ordered = np.sort(roots, axis=-1)
-    found: Array = 1.0 + (np.diff(ordered, axis=-1) > 0).sum(axis=-1)
-    return found

@@ -8,7 +8,8 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, IntArray
-from bocopt.smc.resample_move import Belief, MoveInfo, ResampleMove
+from bocopt.smc.belief import Belief, MoveInfo
+from bocopt.smc.resample_move import ResampleMove
 
 
 class Grid(NamedTuple):

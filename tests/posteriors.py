@@ -1,12 +1,14 @@
-"""A posterior that is known exactly: quadratic loss and Gaussian prior."""
+"""Posteriors to test on: one that is known exactly, and that of the paper's knapsack."""
 
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from bocopt import Gaussian, ResampleMove
-from bocopt.core import Array
+from bocopt import DecisionRegret, Gaussian, Knapsack, PaperStream, ResampleMove, SigmoidLinear
+from bocopt.core import Array, IntArray
 from bocopt.smc import Belief
+from bocopt.smc.belief import MoveInfo
 
 
 class Quadratic:
@@ -50,3 +52,22 @@ def errors(belief: Belief, xi: Array, counts: Array) -> tuple[float, float]:
     mean, variance = moments(belief)
     error = (mean - (counts * xi).sum(axis=0) / precision) * np.sqrt(precision)
     return float(np.sqrt((error**2).mean())), float((variance * precision).mean())
+
+
+PROBLEM = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
+PREDICTOR = SigmoidLinear(3, 12)
+REGRET = DecisionRegret(PROBLEM, PREDICTOR)
+NOTHING = MoveInfo(*(np.zeros(0) for _ in MoveInfo._fields))
+
+
+def knapsack(**options: Any) -> ResampleMove:
+    given = {"prior": Gaussian.isotropic(48, 0.5), "loss": REGRET, "lam": 1e-2, "size": 20}
+    return ResampleMove(**{**given, **options})
+
+
+def after(sampler: ResampleMove, stages: int, seeds: IntArray) -> tuple[Belief, Array, Array]:
+    """The belief after some stages of the paper's stream, and what it saw: (T, trials, ...)."""
+    belief, seen = sampler.init(seeds), list(islice(PaperStream().stages(seeds), stages))
+    for t, (x, xi) in enumerate(seen):
+        belief = sampler.step(belief, t, x, xi)
+    return belief, np.stack([x for x, _ in seen]), np.stack([xi for _, xi in seen])

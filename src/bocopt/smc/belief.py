@@ -1,0 +1,81 @@
+"""The state of the exact sampler."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bocopt.core import Array, IntArray
+from bocopt.smc.past import Past, nothing
+
+LAG = 20  # resamplings over which ancestors are traced
+
+
+class MoveInfo(NamedTuple):
+    """What the last stage showed; NaN or 0 before the first."""
+
+    ess: Array  # () after reweighting, before any move
+    mean_loss: Array  # () E_pi loss
+    mix_loss: Array  # () -(1/lam) log E_pi exp(-lam loss)
+    rejuvenated: Array  # () how often the particles were moved
+    acceptance: Array  # () of the last sweep; NaN where there was none
+    ancestors: Array  # () different ancestors, twenty resamplings ago
+    lam: Array  # () temperature of the belief
+    evaluated: Array  # () losses computed for proposals
+    spared: Array  # () losses that early rejection spared
+
+
+class Belief(NamedTuple):
+    """Weighted parameters, and what full-history moves need to know of them."""
+
+    seeds: IntArray  # ()
+    centre: Array  # (p) of a calibrated prior
+    width: Array  # () likewise
+    u: Array  # (N, p) the prior's noise, which theta is a function of
+    theta: Array  # (N, p)
+    log_w: Array  # (N) normalised
+    total: Array  # (N) discounted loss since birth
+    birth: IntArray  # (N) the first stage that counts
+    roots: IntArray  # (N, lag) ancestors, oldest first
+    lam: Array  # ()
+    gap: Array  # () sum of mixability gaps
+    scale: Array  # () of the kernel's steps
+    past: Past
+    info: MoveInfo
+
+    @property
+    def score(self) -> Array:
+        """(N) log density in the space of u, up to a constant."""
+        density: Array = -0.5 * (self.u**2).sum(axis=-1) - self.lam[..., None] * self.total
+        return density
+
+
+def one_axis(belief: Belief, dim_x: int, dim_xi: int) -> Belief:
+    """With all leading axes merged into one, and room for the first stage."""
+    lead = belief.seeds.shape
+    past = belief.past if belief.past.size else nothing(lead, dim_x, dim_xi)
+    return _reshaped(belief._replace(past=past), lead, (belief.seeds.size,))
+
+
+def many_axes(belief: Belief, lead: tuple[int, ...]) -> Belief:
+    return _reshaped(belief, belief.seeds.shape, lead)
+
+
+def _reshaped(belief: Belief, old: tuple[int, ...], new: tuple[int, ...]) -> Belief:
+    def reshape(part: Array) -> Array:
+        return part.reshape((*new, *part.shape[len(old) :]))
+
+    histories = [h._replace(buffer=reshape(h.buffer)) for h in belief.past]
+    arrays: dict[str, Any] = {
+        name: reshape(part)
+        for name, part in belief._asdict().items()
+        if name not in ("past", "info")
+    }
+    info = MoveInfo(*(reshape(part) for part in belief.info))
+    return Belief(**arrays, past=Past(*histories), info=info)
+
+
+def different(roots: IntArray) -> Array:
+    """(N) -> () how many different numbers there are."""
+    ordered = np.sort(roots, axis=-1)
+    found: Array = 1.0 + (np.diff(ordered, axis=-1) > 0).sum(axis=-1)
+    return found

@@ -1,0 +1,99 @@
+"""Calibrated priors, and bad input to the exact sampler."""
+
+import re
+from collections.abc import Callable
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+from posteriors import (
+    PREDICTOR,
+    Quadratic,
+    after,
+    knapsack,
+    learned,
+    outcomes,
+)
+
+from bocopt import Calibrated, PaperStream
+from bocopt.core import Array
+from bocopt.smc import AdaHedge, EllipticalSlice, FittedCrankNicolson, Fixed, SafeGrid, for_horizon
+
+
+def test_a_calibrated_prior_predicts_the_spread_of_the_outcomes() -> None:
+    seeds = np.array([1, 2])
+    sampler = knapsack(prior=Calibrated(PREDICTOR, warm_up=10), size=2000, lam=1e-9)
+    belief, x, xi = after(sampler, 12, seeds)
+    predicted = PREDICTOR.sample(
+        belief.theta[:, :, None, :], x[:10].swapaxes(0, 1)[:, None], np.empty(0)
+    )
+    wanted = xi[:10].var(axis=0).mean(axis=-1)
+    assert predicted.var(axis=(1, 2)).mean(axis=-1) == pytest.approx(wanted, rel=0.25)
+    assert predicted.mean(axis=(1, 2)) == pytest.approx(xi[:10].mean(axis=0), abs=0.05)
+    assert (belief.width < 0.5).all()
+
+
+def test_calibration_ends_with_the_warm_up() -> None:
+    sampler, seeds = knapsack(prior=Calibrated(PREDICTOR, warm_up=5)), np.array([1])
+    widths = []
+    belief = sampler.init(seeds)
+    for t, (x, xi) in enumerate(islice(PaperStream().stages(seeds), 8)):
+        belief = sampler.step(belief, t, x, xi)
+        widths.append(float(belief.width[0]))
+    assert widths[:2] == [0.15, 0.15]
+    assert len(set(widths[2:5])) == 3
+    assert len(set(widths[4:])) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"lam": 0.0}, "'lam' parameter of ResampleMove must be a number in (0, inf)"),
+        ({"size": 1}, "'size'"),
+        ({"threshold": 1.0}, "'threshold'"),
+        ({"sweeps": 0}, "'sweeps'"),
+        ({"chain_length": 7}, "a divisor of size = 20"),
+        ({"discount": 1.1}, "'discount'"),
+        ({"window": 0}, "'window'"),
+        ({"share": 1.0}, "'share'"),
+        ({"kernel": FittedCrankNicolson()}, "more than the 48 parameters"),
+    ],
+    ids=str,
+)
+def test_bad_arguments_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        knapsack(**options)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda: AdaHedge(0.0), "'complexity' parameter of AdaHedge"),
+        (lambda: AdaHedge(1.0, largest=np.inf), "'largest' parameter of AdaHedge"),
+        (lambda: Fixed(-1.0), "'lam' parameter of Fixed"),
+        (lambda: for_horizon(0, 1.0), "'horizon' parameter of for_horizon"),
+        (lambda: for_horizon(10, 1.0, 1.0), "'delta' parameter of for_horizon"),
+        (lambda: EllipticalSlice(tries=0), "'tries' parameter of EllipticalSlice"),
+        (lambda: SafeGrid(knapsack(), []), "'lams' parameter of SafeGrid"),
+        (lambda: SafeGrid(knapsack(), [0.0]), "'lams' parameter of SafeGrid"),
+        (lambda: Calibrated(PREDICTOR, warm_up=2), "'warm_up' parameter of Calibrated"),
+        (lambda: Calibrated(PREDICTOR, stretch=0.0), "'stretch' parameter of Calibrated"),
+        (lambda: Calibrated(PREDICTOR, first=[np.nan]), "'first' parameter of Calibrated"),
+        (lambda: knapsack().fit(np.array([0]), np.zeros((3, 3)), np.full((3, 12), np.nan)), "'xi'"),
+        (lambda: knapsack().fit(np.array([0]), np.zeros((2, 3)), np.ones((3, 12))), "'x'"),
+        (lambda: knapsack().fit(np.array([0]), np.zeros((0, 3)), np.ones((0, 12))), "'xi'"),
+    ],
+)
+def test_bad_input_is_named(wrong: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        wrong()
+
+
+def test_a_loss_that_is_not_finite_is_refused() -> None:
+    class Broken(Quadratic):
+        def __call__(self, theta: Array, x: Array, xi: Array, u: Array) -> Array:
+            return np.full(theta.shape[:-1], np.nan)
+
+    with pytest.raises(ValueError, match="'loss'"):
+        learned(outcomes(1, 1, 2), lam=0.1, loss=Broken())

@@ -1,0 +1,64 @@
+"""Temperatures, and forgetting by fixed share."""
+
+from itertools import islice
+
+import numpy as np
+import pytest
+from posteriors import PREDICTOR, PROBLEM, knapsack, learned, moments, outcomes
+
+from bocopt import BMA, PaperStream
+from bocopt.checks import check_policy
+from bocopt.smc import AdaHedge, SafeGrid, for_horizon
+
+
+def test_the_laws_hold_for_a_grid_of_temperatures() -> None:
+    policy = BMA(PROBLEM, PREDICTOR, SafeGrid(knapsack(), [1e-3, 1e-2]))
+    check_policy(policy, PROBLEM, PaperStream(), horizon=25)
+
+
+def test_the_grid_follows_the_temperature_that_predicted_best() -> None:
+    seeds = np.array([0, 1, 2])
+    lams = (1e-4, 1e-3, 1e-2)
+    grid = SafeGrid(knapsack(), lams)
+    state, sums = grid.init(seeds), np.zeros((3, 3))
+    alone = [knapsack(lam=lam) for lam in lams]
+    beliefs = [sampler.init(seeds) for sampler in alone]
+    for t, (x, xi) in enumerate(islice(PaperStream().stages(seeds), 40)):
+        state = grid.step(state, t, x, xi)
+        beliefs = [s.step(b, t, x, xi) for s, b in zip(alone, beliefs, strict=True)]
+        sums += np.stack([b.info.mean_loss for b in beliefs], axis=-1)
+    assert (state.chosen == sums.argmin(axis=-1)).all()
+    for trial, best in enumerate(state.chosen):
+        assert (state.theta[trial] == beliefs[best].theta[trial]).all()
+        assert (state.log_w[trial] == beliefs[best].log_w[trial]).all()
+        assert state.info.lam[trial] == lams[best]
+
+
+def test_adahedge_lowers_the_temperature_as_mixing_costs_more() -> None:
+    xi = outcomes(60, 8, 2)
+    rule = AdaHedge(complexity=0.5, largest=0.5)
+    belief = learned(xi, lam=rule, size=1000)
+    lam = belief.lam
+    assert lam == pytest.approx(np.minimum(0.5, 0.5 / belief.gap))
+    assert (lam < 0.5).all()
+    mean, variance = moments(belief)
+    precision = 1 + lam * 60
+    exact = lam[:, None] * xi.sum(axis=0) / precision[:, None]
+    assert np.sqrt((((mean - exact) ** 2) * precision[:, None]).mean()) < 0.12
+    assert (variance * precision[:, None]).mean() == pytest.approx(1, abs=0.08)
+
+
+def test_the_temperature_of_the_theory() -> None:
+    assert for_horizon(1000, 100.0, 0.05) == pytest.approx(np.sqrt(8 * np.log(20) / 1000) / 100)
+
+
+def test_fixed_share_brings_fresh_particles_and_finds_a_new_regime() -> None:
+    xi = np.concatenate([outcomes(60, 8, 2), outcomes(30, 8, 2) + 6.0])
+    sharing = learned(xi, lam=1.0, size=500, share=0.02)
+    stuck = learned(xi, lam=1.0, size=500)
+    new = xi[60:].mean(axis=0)
+    assert np.abs(moments(sharing)[0] - new).max() < 1.0
+    assert np.abs(moments(stuck)[0] - new).min() > 2.0
+    assert (sharing.birth.max(axis=-1) > 0).all()
+    one = learned(outcomes(1, 50, 2), lam=1e-6, size=1000, share=0.1)
+    assert (one.birth == 1).mean() == pytest.approx(0.1, abs=0.01)
