@@ -89,14 +89,15 @@ def show(summary: Summary) -> Section:
     at, size = summary["change"], Size.of(summary)
 
     def stages(name: str) -> list[float]:
-        first = at if name == _FRESH else 0
+        """Each point stands at the last of the stages that it averages."""
+        first = (at if name == _FRESH else 0) + min(_WINDOW, at)
         step = summary["steps"][name]
-        return [first + 1 + step * i for i in range(len(summary["curves"][name]))]
+        return [first + step * i for i in range(len(summary["curves"][name]))]
 
     chart = Chart(
         name="posterior-regimes",
         title="A change of regime",
-        y_label=f"reward, mean of {_WINDOW} stages",
+        y_label=f"reward, mean of the last {_WINDOW} stages",
         curves=[Curve(name, stages(name), values) for name, values in summary["curves"].items()],
         caption=f"Mean over {size.trials} trials; all weights rise by 0.3 after stage {at}. "
         "Decisions from the mean prediction of the posterior at lambda 1e-2.",
