@@ -6,7 +6,7 @@ The same policies, particles and streams; only the solver differs. The big-M pro
 supplement's with V_i <= c'z in place (E4), in a box of 100 (E3).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -14,9 +14,10 @@ import numpy as np
 from bigm import UPPER, solve_big_m, solve_certain
 from results_file import write, write_markdown
 
-from bocopt import BGS, BMA, DFL, DecisionRegret, GibbsPosterior, Knapsack, PtO, Trace, record, run
-from bocopt.core import Array, Dims, Policy, Sense, Solution, Status
+from bocopt import BGS, BMA, DFL, DecisionRegret, GibbsPosterior, PtO, Trace, record, run
+from bocopt.core import Array, Policy, Solution, Status
 from bocopt.experiments.paper import PRINTED, Settings, policies_of, problem_of, stream_of
+from bocopt.experiments.variants import OtherSolver
 from bocopt.trace import spread
 
 SETTINGS = Settings(upper=UPPER)
@@ -25,19 +26,8 @@ OUR_TRIALS, OUR_STAGES = 20, 1000
 FULL_TABLE = 100 * 1000
 
 
-@dataclass(frozen=True)
-class WithMilp:
-    """The knapsack, solved by SciPy."""
-
-    problem: Knapsack
-
-    @property
-    def dims(self) -> Dims:
-        return self.problem.dims
-
-    @property
-    def sense(self) -> Sense:
-        return self.problem.sense
+class WithMilp(OtherSolver):
+    """Solved by SciPy."""
 
     def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
         lead = scenarios.shape[:-2]
@@ -53,12 +43,6 @@ class WithMilp:
         if len(w) == 1:
             return solve_certain(self.problem, scenarios[0].reshape(-1, self.dims.z))
         return solve_big_m(self.problem, scenarios, w)
-
-    def cost(self, x: Array, z: Array, xi: Array) -> Array:
-        return self.problem.cost(x, z, xi)
-
-    def violation(self, x: Array, z: Array, xi: Array) -> Array:
-        return self.problem.violation(x, z, xi)
 
 
 def with_milp(policy: Policy[Any], solver: WithMilp) -> Policy[Any]:

@@ -1,5 +1,6 @@
 """Readings of the print that need code of their own."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,13 +11,8 @@ from bocopt.core import Array, Dims, IntArray, Sense, Solution, Status, Stream
 
 
 @dataclass(frozen=True)
-class Uncapped:
-    """The knapsack with the aggregated program as printed, without V_i <= c'z (E4).
-
-    Each V_i then rises to M where scenario i is met, whatever z is: the program maximises the
-    weight of the met scenarios, and after that the salvage. With weights A >= 0 both fall in every
-    component of z, so that z = lower is optimal (tests/experiments compare with enumeration).
-    """
+class OtherSolver(ABC):
+    """The knapsack, judged as it is but solved in another way."""
 
     problem: Knapsack
 
@@ -28,6 +24,25 @@ class Uncapped:
     def sense(self) -> Sense:
         return self.problem.sense
 
+    @abstractmethod
+    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution: ...
+
+    def cost(self, x: Array, z: Array, xi: Array) -> Array:
+        return self.problem.cost(x, z, xi)
+
+    def violation(self, x: Array, z: Array, xi: Array) -> Array:
+        return self.problem.violation(x, z, xi)
+
+
+@dataclass(frozen=True)
+class Uncapped(OtherSolver):
+    """The aggregated program as printed, without V_i <= c'z (E4).
+
+    Each V_i then rises to M where scenario i is met, whatever z is: the program maximises the
+    weight of the met scenarios, and after that the salvage. With weights A >= 0 both fall in every
+    component of z, so that z = lower is optimal (tests/experiments compare with enumeration).
+    """
+
     def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
         lowest = np.asarray(self.problem.lower, dtype=np.float64)
         z = np.broadcast_to(lowest, (*scenarios.shape[:-2], self.dims.z))
@@ -37,12 +52,6 @@ class Uncapped:
         value = np.where(possible, (self.cost(*each) * w).sum(axis=-1), np.inf)
         status = np.where(possible, Status.OPTIMAL, Status.INFEASIBLE)
         return Solution(z, value, status, np.zeros(value.shape))
-
-    def cost(self, x: Array, z: Array, xi: Array) -> Array:
-        return self.problem.cost(x, z, xi)
-
-    def violation(self, x: Array, z: Array, xi: Array) -> Array:
-        return self.problem.violation(x, z, xi)
 
 
 @dataclass(frozen=True)

@@ -65,11 +65,12 @@ def travel(
     size = crowd.log_w.shape[-1]
     pending = np.arange(len(crowd.log_w))
     for round_ in range(_ROUNDS):
-        some, goal = crowd.of(pending), end.of(pending)
-        change = start.energy(some.before, some.last) - goal.energy(some.before, some.last)
-        share = _furthest(some.log_w, change, mover.threshold * size)
-        some = some._replace(log_w=normalised(some.log_w + share[:, None] * change))
-        crowd = crowd.put(pending, some)
+        goal, before, last = end.of(pending), crowd.before[pending], crowd.last[pending]
+        change = start.energy(before, last) - goal.energy(before, last)
+        log_w = crowd.log_w.copy()
+        share = _furthest(log_w[pending], change, mover.threshold * size)
+        log_w[pending] = normalised(log_w[pending] + share[:, None] * change)
+        crowd = crowd._replace(log_w=log_w)
         short = share < 1
         if not short.any():
             return crowd
