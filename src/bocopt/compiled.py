@@ -17,8 +17,8 @@ _guvectorize: Callable[..., Any] = numba.guvectorize
 
 
 def compiled(function: F) -> F:
-    """A function that runs as machine code and is called from other such functions."""
-    result: F = _njit(cache=True, error_model="numpy")(function)
+    """A function that runs as machine code and lets other threads run meanwhile."""
+    result: F = _njit(cache=True, nogil=True, error_model="numpy")(function)
     return result
 
 

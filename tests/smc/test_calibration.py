@@ -55,6 +55,7 @@ def test_calibration_ends_with_the_warm_up() -> None:
         ({"sweeps": 0}, "'sweeps'"),
         ({"chain_length": 7}, "a divisor of size = 20"),
         ({"discount": 1.1}, "'discount'"),
+        ({"threads": 0}, "'threads'"),
         ({"window": 0}, "'window'"),
         ({"share": 1.0}, "'share'"),
         ({"kernel": FittedCrankNicolson()}, "more than the 48 parameters"),

@@ -141,6 +141,17 @@ def test_early_rejection_changes_nothing_but_the_cost(kernel: str) -> None:
     assert none == 0
 
 
+def test_threads_change_nothing() -> None:
+    seeds, beliefs = np.array([5, 6]), []
+    for threads in (1, 3):
+        sampler = knapsack(lam=3e-2, threads=threads)
+        belief = sampler.init(seeds)
+        for t, (x, xi) in enumerate(islice(PaperStream().stages(seeds), 50)):
+            belief = sampler.step(belief, t, x, xi)
+        beliefs.append(belief)
+    assert same_bits(*beliefs)
+
+
 def test_a_loss_without_a_bound_is_never_rejected_early() -> None:
     class Unbounded(Quadratic):
         lower = -np.inf

@@ -29,7 +29,7 @@ SIMPLEX_TOLERANCE = 1e-9
 
 
 class Plan(NamedTuple):
-    """The items that are searched, in search order."""
+    """The items that are searched, in search order: views of a `Desk`."""
 
     item: IntArray  # (n) which they are
     profit: Array  # (n) v
@@ -37,6 +37,44 @@ class Plan(NamedTuple):
     use: Array  # (n, r) A
     price: Array  # (n + 1, r) p with items j.. free
     leftover: Array  # (n + 1) the sum of (U)
+
+
+class Desk(NamedTuple):
+    """Room to work for instances of one size: many small ones would spend their time on memory."""
+
+    plan: Plan  # with room for all items
+    table: Array  # (r + 1, d + r + 1) of the simplex method
+    profit: Array  # (d) by item
+    reach: Array  # (d)
+    use: Array  # (d, r)
+    start: Array  # (r) room before the first item
+    z: Array  # (d)
+    room: Array  # (d, r) before item j in search order
+    earned: Array  # (d)
+    untried: Array  # (d, 2)
+
+
+@compiled
+def desk_for(items: int, resources: int) -> Desk:
+    return Desk(
+        plan=Plan(
+            item=np.empty(items, np.int64),
+            profit=np.empty(items),
+            reach=np.empty(items),
+            use=np.empty((items, resources)),
+            price=np.empty((items + 1, resources)),
+            leftover=np.empty(items + 1),
+        ),
+        table=np.empty((resources + 1, items + resources + 1)),
+        profit=np.empty(items),
+        reach=np.empty(items),
+        use=np.empty((items, resources)),
+        start=np.empty(resources),
+        z=np.empty(items),
+        room=np.empty((items, resources)),
+        earned=np.empty(items),
+        untried=np.empty((items, 2)),
+    )
 
 
 @inlined
@@ -160,17 +198,17 @@ def close_last(
 def search(
     a: Program,
     p: Plan,
-    start: Array,
+    desk: Desk,
     earned_at_start: float,
     margin: float,
     limit: int,
     best_z: Array,
 ) -> tuple[float, bool]:
     """Depth-first; `best_z` is the lower end at first. The best, and whether it surely is."""
-    n, last = len(p.item), len(p.item) - 1
-    z = a.lower.copy()
-    room, earned, untried = np.empty((n, len(start))), np.empty(n), np.empty((n, 2))
-    room[0], earned[0] = start, earned_at_start
+    last = len(p.item) - 1
+    z, room, earned, untried = desk.z, desk.room, desk.earned, desk.untried
+    z[:] = a.lower
+    room[0], earned[0] = desk.start, earned_at_start
     untried[0, 0], untried[0, 1] = interval(p, 0, earned[0], room[0], earned[0] - margin)
     best, nodes, j = earned[0], 0, 0
     while j >= 0:
@@ -191,7 +229,7 @@ def search(
         untried[j, 1] = value - 1.0
         z[p.item[j]] = a.lower[p.item[j]] + value
         earned[j + 1] = earned[j] + p.profit[j] * value
-        for r in range(len(start)):
+        for r in range(len(desk.start)):
             room[j + 1, r] = room[j, r] - p.use[j, r] * value
         if earned[j + 1] + dot(p.price[j + 1], room[j + 1]) + p.leftover[j + 1] >= best - margin:
             j += 1
@@ -218,30 +256,27 @@ def clarity(p: Plan, k: int) -> float:
 
 
 @inlined
-def plan_of(use: Array, profit: Array, reach: Array, room: Array, margin: float) -> Plan:
+def plan_of(desk: Desk, margin: float) -> Plan:
     """The items worth searching, with their prices."""
-    items, resources = use.shape
-    n = 0
+    items, resources = desk.use.shape
+    all_, n = desk.plan, 0
     for j in range(items):
-        n += profit[j] >= -margin and reach[j] > 0.0
-    p = Plan(
-        item=np.empty(n, np.int64),
-        profit=np.empty(n),
-        reach=np.empty(n),
-        use=np.empty((n, resources)),
-        price=np.zeros((n + 1, resources)),
-        leftover=np.zeros(n + 1),
-    )
-    k = 0
-    for j in range(items):
-        if profit[j] >= -margin and reach[j] > 0.0:
-            p.item[k], p.profit[k], p.reach[k] = j, profit[j], reach[j]
+        if desk.profit[j] >= -margin and desk.reach[j] > 0.0:
+            all_.item[n], all_.profit[n], all_.reach[n] = j, desk.profit[j], desk.reach[j]
             for r in range(resources):
-                p.use[k, r] = use[j, r]
-            k += 1
-    table = np.empty((resources + 1, n + resources + 1))
+                all_.use[n, r] = desk.use[j, r]
+            n += 1
+    p = Plan(
+        item=all_.item[:n],
+        profit=all_.profit[:n],
+        reach=all_.reach[:n],
+        use=all_.use[:n],
+        price=all_.price[: n + 1],
+        leftover=all_.leftover[: n + 1],
+    )
+    p.price[n], p.leftover[:] = 0.0, 0.0
     for j in range(n):
-        set_prices(p, j, room, table)
+        set_prices(p, j, desk.start, desk.table)
         if j == 0:
             order_items(p)
         for k in range(j, n):
@@ -250,27 +285,26 @@ def plan_of(use: Array, profit: Array, reach: Array, room: Array, margin: float)
 
 
 @compiled
-def solve_certain(a: Program, limit: int, best_z: Array) -> Answer:
+def solve_certain(a: Program, desk: Desk, limit: int, best_z: Array) -> Answer:
     """For one scenario without negative weights."""
     _, resources, items = a.weights.shape
     best_z[:] = a.lower
     if not feasible(a, a.lower):
         return Answer(-np.inf, -np.inf, True)
-    room, margin = np.empty(resources), 0.0
+    room, margin = desk.start, 0.0
     for r in range(resources):
         room[r] = a.capacity[r] * (1.0 + MARGIN) - dot(a.weights[0, r], a.lower)
         margin += MARGIN * a.salvage[r] * a.capacity[r]
-    profit, reach, use = np.empty(items), np.empty(items), np.empty((items, resources))
     for j in range(items):
         for r in range(resources):
-            use[j, r] = a.weights[0, r, j]
-        profit[j] = a.value[j] - dot(a.salvage, use[j])
-        reach[j] = reach_of(use[j], room, a.upper[j] - a.lower[j])
-        margin += MARGIN * a.value[j] * (a.lower[j] + reach[j])
-    p = plan_of(use, profit, reach, room, margin)
+            desk.use[j, r] = a.weights[0, r, j]
+        desk.profit[j] = a.value[j] - dot(a.salvage, desk.use[j])
+        desk.reach[j] = reach_of(desk.use[j], room, a.upper[j] - a.lower[j])
+        margin += MARGIN * a.value[j] * (a.lower[j] + desk.reach[j])
+    p = plan_of(desk, margin)
     earned = objective_of(a, a.lower)
     if len(p.item) == 0:
         return Answer(earned, earned, True)
-    best, finished = search(a, p, room, earned, margin, limit, best_z)
+    best, finished = search(a, p, desk, earned, margin, limit, best_z)
     at_most = earned + dot(p.price[0], room) + p.leftover[0] + margin
     return Answer(best, at_most, finished)

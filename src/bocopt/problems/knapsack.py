@@ -93,16 +93,15 @@ class Knapsack:
         lead = arguments.lead(
             "Knapsack.solve", x=np.shape(x)[:-1], scenarios=weights.shape[:-3], w=w.shape[:-1]
         )
-        with np.errstate(all="ignore"):  # bounds may divide by zero or overflow, harmlessly
-            z, value, status, gap = lattice.solve(
-                weights,
-                w,
-                *self._constants,
-                self.alpha,
-                self.infeasible_reward,
-                self.node_limit,
-                self.readable_search,
-            )
+        z, value, status, gap = lattice.solve(
+            weights,
+            w,
+            self._constants,
+            self.alpha,
+            self.infeasible_reward,
+            self.node_limit,
+            self.readable_search,
+        )
         return Solution(
             np.broadcast_to(z, (*lead, self.dims.z)),
             np.broadcast_to(value, lead),
@@ -145,7 +144,8 @@ class Knapsack:
         return xi.reshape(*xi.shape[:-1], len(self.capacity), len(self.value))
 
     @cached_property
-    def _constants(self) -> tuple[Array, ...]:
+    def _constants(self) -> tuple[Array, Array, Array, Array, Array]:
         """The fields as the kernels take them."""
         fields = self.value, self.capacity, self.salvage, self.lower, self.upper
-        return tuple(np.array(field, dtype=np.float64) for field in fields)
+        value, capacity, salvage, lower, upper = (np.array(field, float) for field in fields)
+        return value, capacity, salvage, lower, upper

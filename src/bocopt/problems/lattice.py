@@ -11,9 +11,9 @@ in float64 in item, then scenario order. At the node limit they give the best z 
 
 import numpy as np
 
-from bocopt.compiled import gufunc
+from bocopt.compiled import compiled
 from bocopt.core import Array, IntArray, Status
-from bocopt.problems.certain import solve_certain
+from bocopt.problems.certain import desk_for, solve_certain
 from bocopt.problems.chance import solve_chance
 from bocopt.problems.judge import WEIGHT_TOLERANCE, Program
 from bocopt.problems.reference import solve_readably
@@ -21,12 +21,8 @@ from bocopt.problems.reference import solve_readably
 OPTIMAL, INFEASIBLE, LIMIT = int(Status.OPTIMAL), int(Status.INFEASIBLE), int(Status.LIMIT)
 
 
-@gufunc(
-    "void(f8[:,:,:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8, f8, i8, b1,"
-    " f8[:], f8[:], i8[:], f8[:])",
-    "(s,r,d),(s),(d),(r),(r),(d),(d),(),(),(),()->(d),(),(),()",
-)
-def solve(
+@compiled
+def solve_each(
     weights: Array,
     w: Array,
     value: Array,
@@ -43,27 +39,63 @@ def solve(
     status: IntArray,
     gap: Array,
 ) -> None:
-    """The optimum under the scenarios; `readably` forces the readable search."""
-    program = Program(
-        weights=weights.copy(),
-        w=w.copy(),
-        value=value.copy(),
-        capacity=capacity.copy(),
-        salvage=salvage.copy(),
-        lower=lower.copy(),
-        upper=upper.copy(),
-        need=alpha * w.sum() - WEIGHT_TOLERANCE,
-        payment=payment,
+    """Instances along the first axis of weights (n, s, r, d) and w (n, s), written to the rest."""
+    desk = desk_for(len(value), len(capacity))
+    for i in range(len(weights)):
+        program = Program(
+            weights=weights[i],
+            w=w[i],
+            value=value,
+            capacity=capacity,
+            salvage=salvage,
+            lower=lower,
+            upper=upper,
+            need=alpha * w[i].sum() - WEIGHT_TOLERANCE,
+            payment=payment,
+        )
+        if readably or weights[i].min() < 0.0 or program.need <= 0.0:
+            answer = solve_readably(program, limit, z[i])
+        elif w.shape[1] == 1:
+            answer = solve_certain(program, desk, limit, z[i])
+        else:
+            answer = solve_chance(program, limit, z[i])
+        cost[i] = 0.0 - answer.best
+        gap[i] = 0.0 if answer.finished else answer.at_most - answer.best
+        found = OPTIMAL if answer.best > -np.inf else INFEASIBLE
+        status[i] = found if answer.finished else LIMIT
+
+
+def solve(
+    weights: Array,
+    w: Array,
+    constants: tuple[Array, Array, Array, Array, Array],
+    alpha: float,
+    payment: float,
+    limit: int,
+    readably: bool,
+) -> tuple[Array, Array, IntArray, Array]:
+    """(s, r, d), (s) -> z (d), cost (), status () and gap (): the optimum under the scenarios.
+
+    `constants` are value, capacity, salvage, lower and upper; `readably` forces the readable
+    search.
+    """
+    core, items = weights.shape[-3:], weights.shape[-1]
+    lead = np.broadcast_shapes(weights.shape[:-3], w.shape[:-1])
+    weights = np.broadcast_to(weights, (*lead, *core)).reshape(-1, *core)
+    w = np.broadcast_to(w, (*lead, core[0])).reshape(-1, core[0])
+    z, cost, gap = np.empty((len(w), items)), np.empty(len(w)), np.empty(len(w))
+    status = np.empty(len(w), np.int64)
+    solve_each(
+        np.require(weights, requirements=("C", "W")),
+        np.require(w, requirements=("C", "W")),
+        *constants,
+        alpha,
+        payment,
+        limit,
+        readably,
+        z,
+        cost,
+        status,
+        gap,
     )
-    best_z = np.empty(len(z))
-    if readably or weights.min() < 0.0 or program.need <= 0.0:
-        answer = solve_readably(program, limit, best_z)
-    elif len(w) == 1:
-        answer = solve_certain(program, limit, best_z)
-    else:
-        answer = solve_chance(program, limit, best_z)
-    z[:] = best_z
-    cost[0] = 0.0 - answer.best
-    gap[0] = 0.0 if answer.finished else answer.at_most - answer.best
-    found = OPTIMAL if answer.best > -np.inf else INFEASIBLE
-    status[0] = found if answer.finished else LIMIT
+    return z.reshape(*lead, items), cost.reshape(lead), status.reshape(lead), gap.reshape(lead)

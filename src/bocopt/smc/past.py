@@ -1,6 +1,8 @@
 """The stages seen so far, and what parameters would have lost on them."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -54,45 +56,59 @@ def nothing(lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Past:
     return Past(empty(lead, dim_x), empty(lead, dim_xi), empty(lead, 1))
 
 
-def total_loss(
-    loss: Loss,
-    seeds: IntArray,
-    past: Past,
-    discount: float,
-    theta: Array,
-    owner: IntArray,
-    birth: IntArray,
-    budget: Array,
-    early_rejection: bool = True,
-) -> Totals:
-    """sum_i discount^age_i l(theta, d_i) over what arrived since birth, newest first.
+@dataclass(frozen=True)
+class Ledger:
+    """What parameters would have lost on the past, by their trial.
 
-    theta (M, p) belong to trials `owner` (M), which are the leading axis of the seeds and the past.
-    A sum is given up as soon as the loss's lower bound shows that it cannot end below its `budget`
-    (M): what is left out could not have changed that, so this rejection is exact.
+    Trials are the leading axis of the seeds and the past. `threads` share the parameters among
+    them, which changes no bits.
     """
-    size, many = past.size, len(theta)
-    arrival = past.first + np.arange(size)
-    weight = discount ** np.arange(size - 1.0, -1.0, -1.0)
-    bounded = bool(np.isfinite(loss.lower))
-    lower = loss.lower if bounded else 0.0
-    weight_since = np.append(np.cumsum(weight[::-1])[::-1], 0.0)
-    floor = lower * weight_since[np.clip(birth - past.first, 0, size)]
-    room = budget - floor
-    excess, evaluated, alive = np.zeros(many), np.zeros(many), np.ones(many, bool)
-    for end in range(size, 0, -_CHUNK):
-        part = slice(max(0, end - _CHUNK), end)
-        u = _noise(loss, seeds, past.t.rows[..., part, 0])
-        for rows in _by_trial(owner, alive):
-            trial = owner[rows[0]]  # its stages broadcast: what they share is computed once
-            seen = past.x.rows[trial, None, part], past.xi.rows[trial, None, part], u[trial, None]
-            found = loss(theta[rows, None, :], *seen)
-            counted = weight[part] * (arrival[part] >= birth[rows, None])
-            excess[rows] += ((found - lower) * counted).sum(axis=-1)
-            evaluated[rows] += found.shape[-1]
-        if bounded and early_rejection:
-            alive &= excess < room
-    return Totals(excess + floor, alive & (excess < room), evaluated)
+
+    loss: Loss
+    seeds: IntArray
+    past: Past
+    discount: float
+    early_rejection: bool
+    threads: int
+
+    def totals(self, theta: Array, owner: IntArray, birth: IntArray, budget: Array) -> Totals:
+        """sum_i discount^age_i l(theta, d_i) over what arrived since birth, newest first.
+
+        theta (M, p) belong to trials `owner` (M). A sum is given up as soon as the loss's lower
+        bound shows that it cannot end below its `budget` (M): what is left out could not have
+        changed that, so this rejection is exact.
+        """
+        if self.threads == 1:
+            return self._totals(theta, owner, birth, budget)
+        shares = [np.array_split(a, self.threads) for a in (theta, owner, birth, budget)]
+        with ThreadPoolExecutor(self.threads) as pool:
+            parts = list(pool.map(self._totals, *shares))
+        return Totals(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+    def _totals(self, theta: Array, owner: IntArray, birth: IntArray, budget: Array) -> Totals:
+        past, size, many = self.past, self.past.size, len(theta)
+        arrival = past.first + np.arange(size)
+        weight = self.discount ** np.arange(size - 1.0, -1.0, -1.0)
+        bounded = bool(np.isfinite(self.loss.lower))
+        lower = self.loss.lower if bounded else 0.0
+        weight_since = np.append(np.cumsum(weight[::-1])[::-1], 0.0)
+        floor = lower * weight_since[np.clip(birth - past.first, 0, size)]
+        room = budget - floor
+        excess, evaluated, alive = np.zeros(many), np.zeros(many), np.ones(many, bool)
+        for end in range(size, 0, -_CHUNK):
+            part = slice(max(0, end - _CHUNK), end)
+            u = _noise(self.loss, self.seeds, past.t.rows[..., part, 0])
+            for rows in _by_trial(owner, alive):
+                own = owner[rows[0]], None, part  # broadcasts: what is shared is computed once
+                found = self.loss(
+                    theta[rows, None, :], past.x.rows[own], past.xi.rows[own], u[own[:2]]
+                )
+                counted = weight[part] * (arrival[part] >= birth[rows, None])
+                excess[rows] += ((found - lower) * counted).sum(axis=-1)
+                evaluated[rows] += found.shape[-1]
+            if bounded and self.early_rejection:
+                alive &= excess < room
+        return Totals(excess + floor, alive & (excess < room), evaluated)
 
 
 def _by_trial(owner: IntArray, alive: BoolArray) -> Iterator[IntArray]:

@@ -9,7 +9,7 @@ from bocopt.core import Array, IntArray, Loss, Prior
 from bocopt.priors import Calibrated
 from bocopt.smc.belief import LAG, Belief, MoveInfo, different, many_axes, one_axis
 from bocopt.smc.kernels import CrankNicolson, FittedCrankNicolson, Kernel
-from bocopt.smc.past import Past, nothing, total_loss
+from bocopt.smc.past import Ledger, Past, nothing
 from bocopt.smc.target import Coefficients, Stage, Target
 from bocopt.smc.temperature import Fixed, Temperature
 from bocopt.smc.travel import Crowd, Mover, renewed, travel
@@ -34,6 +34,7 @@ class ResampleMove:
       of a move in an endless stream (a discount below 1 needs a window to bound memory too).
     - `share`: each particle is replaced by a fresh one from the prior with this probability per
       stage and counts losses from there on (fixed share), so that a change of regime is survived.
+    - `threads`: moves compute their losses on so many; our own problems let them run side by side.
 
     A move costs N losses per sweep and past stage, but moves become rare: the posterior changes by
     a constant factor only as t doubles, so the amortised cost per stage grows like log t.
@@ -54,6 +55,7 @@ class ResampleMove:
     discount: float = 1.0
     window: int | None = None
     share: float = 0.0
+    threads: int = 1
 
     def __post_init__(self) -> None:
         name = type(self).__name__
@@ -62,6 +64,7 @@ class ResampleMove:
         arguments.integer(name, "size", self.size, "[2, inf)")
         arguments.number(name, "threshold", self.threshold, "[0.01, 0.99]")
         arguments.integer(name, "sweeps", self.sweeps, "[1, inf)")
+        arguments.integer(name, "threads", self.threads, "[1, inf)")
         arguments.number(name, "discount", self.discount, "(0, 1]")
         arguments.number(name, "share", self.share, "[0, 1)")
         if isinstance(self.kernel, FittedCrankNicolson) and self.size <= self.prior.dim:
@@ -201,16 +204,7 @@ class ResampleMove:
         owner = np.repeat(np.arange(trials), self.size)
         everything = np.full(trials * self.size, np.inf)
         since = np.zeros(trials * self.size, np.int64)
-        totals = total_loss(
-            self.loss,
-            flat.seeds,
-            flat.past,
-            self.discount,
-            theta.reshape(-1, dim),
-            owner,
-            since,
-            everything,
-        )
+        totals = self._ledger(flat).totals(theta.reshape(-1, dim), owner, since, everything)
         fresh = flat._replace(
             centre=centre,
             width=width,
@@ -280,15 +274,16 @@ class ResampleMove:
     def _target(self, flat: Belief, stage: Stage) -> Target:
         none = np.zeros(len(flat.seeds))
         return Target(
-            loss=self.loss,
+            ledger=self._ledger(flat),
             sample=lambda u, trials: self._theta(u, flat.centre[trials], flat.width[trials, None]),
-            discount=self.discount,
-            early_rejection=self.early_rejection,
-            seeds=flat.seeds,
-            past=flat.past,
             stage=stage,
             trials=np.arange(len(flat.seeds)),
             coefficients=Coefficients(none, none),
+        )
+
+    def _ledger(self, flat: Belief) -> Ledger:
+        return Ledger(
+            self.loss, flat.seeds, flat.past, self.discount, self.early_rejection, self.threads
         )
 
     def _without_the_oldest(self, flat: Belief) -> Belief:

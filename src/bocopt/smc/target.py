@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bocopt.core import Array, BoolArray, IntArray, Loss
+from bocopt.core import Array, BoolArray, IntArray
 from bocopt.smc.kernels import Chain
-from bocopt.smc.past import Past, total_loss
+from bocopt.smc.past import Ledger
 
 
 class Stage(NamedTuple):
@@ -42,12 +42,8 @@ class Coefficients(NamedTuple):
 class Target:
     """The energy of proposals for some trials, and a count of the losses that it took."""
 
-    loss: Loss
+    ledger: Ledger
     sample: Callable[[Array, IntArray], Array]  # u (M, p), trials (M) -> theta (M, p)
-    discount: float
-    early_rejection: bool
-    seeds: IntArray  # (all trials)
-    past: Past
     stage: Stage
     trials: IntArray  # (B) those that are moved
     coefficients: Coefficients  # (B)
@@ -76,23 +72,13 @@ class Target:
         trial = self.trials[row]
         theta = self.sample(u[row, column], trial)
         x, xi, noise = (part[trial] for part in (self.stage.x, self.stage.xi, self.stage.u))
-        last = self.loss(theta, x, xi, noise)
+        last = self.ledger.loss(theta, x, xi, noise)
         on_past, on_last = self.coefficients.before[row], self.coefficients.last[row]
         spare = budget[row, column] - on_last * last
         with np.errstate(divide="ignore", invalid="ignore"):
             room = np.where(on_past > 0, spare / on_past, np.where(spare > 0, np.inf, -np.inf))
-        totals = total_loss(
-            self.loss,
-            self.seeds,
-            self.past,
-            self.discount,
-            theta,
-            trial,
-            self.birth[row, column],
-            room,
-            self.early_rejection,
-        )
-        full = np.bincount(row, minlength=len(self.trials)) * (self.past.size + 1.0)
+        totals = self.ledger.totals(theta, trial, self.birth[row, column], room)
+        full = np.bincount(row, minlength=len(self.trials)) * (self.ledger.past.size + 1.0)
         done = np.bincount(row, weights=totals.evaluated + 1.0, minlength=len(self.trials))
         self.evaluated += done
         self.spared += full - done

@@ -101,7 +101,7 @@ def _furthest(log_w: Array, change: Array, wanted: float) -> Array:
 def renewed(mover: Mover, crowd: Crowd, target: Target, purpose: str) -> Crowd:
     """Resampled, and moved by the kernel."""
     size = crowd.log_w.shape[-1]
-    seeds, t = target.seeds[target.trials], target.stage.t
+    seeds, t = target.ledger.seeds[target.trials], target.stage.t
 
     def drawing(of: str) -> Draw:
         def draw(kind: str, shape: tuple[int, ...]) -> Array:
