@@ -144,7 +144,7 @@ def test_early_rejection_changes_nothing_but_the_cost(kernel: str) -> None:
 def test_threads_change_nothing() -> None:
     seeds, beliefs = np.array([5, 6]), []
     for threads in (1, 3):
-        sampler = knapsack(lam=3e-2, threads=threads)
+        sampler = knapsack(lam=3e-2, size=200, sweeps=2, threads=threads)
         belief = sampler.init(seeds)
         for t, (x, xi) in enumerate(islice(PaperStream().stages(seeds), 50)):
             belief = sampler.step(belief, t, x, xi)

@@ -12,6 +12,7 @@ from bocopt.core import Array, BoolArray, IntArray, Loss
 from bocopt.history import History, empty
 
 _CHUNK = 32  # stages summed at once; fixed, so that sums have the same bits whoever is summed
+_SHARE = 100  # parameters at least for a thread to be worth its while
 _ROWS = 4096  # parameters at once, which bounds the memory and changes no bits
 
 
@@ -78,9 +79,10 @@ class Ledger:
         bound shows that it cannot end below its `budget` (M): what is left out could not have
         changed that, so this rejection is exact.
         """
-        if self.threads == 1:
+        many = min(4 * self.threads, len(theta) // _SHARE)  # some take longer than others
+        if self.threads == 1 or many < 2:
             return self._totals(theta, owner, birth, budget)
-        shares = [np.array_split(a, self.threads) for a in (theta, owner, birth, budget)]
+        shares = [np.array_split(a, many) for a in (theta, owner, birth, budget)]
         with ThreadPoolExecutor(self.threads) as pool:
             parts = list(pool.map(self._totals, *shares))
         return Totals(*(np.concatenate(part) for part in zip(*parts, strict=True)))
@@ -122,5 +124,7 @@ def _by_trial(owner: IntArray, alive: BoolArray) -> Iterator[IntArray]:
 def _noise(loss: Loss, seeds: IntArray, stages: Array) -> Array:
     """(trials, stages) -> (trials, stages, n): each stage's own, as when it was first seen."""
     shape = (loss.dim_noise,)
+    if not loss.dim_noise:
+        return np.empty((*stages.shape, 0))
     numbers = stages[0].astype(np.int64)  # all trials have seen the same stages
     return np.stack([noise.normal(seeds, int(t), "loss", shape) for t in numbers], axis=-2)
