@@ -39,6 +39,28 @@ def given(z: Sequence[float], lead: tuple[int, ...]) -> Decision:
     return Decision(Solution(np.broadcast_to(np.asarray(z), (*lead, len(z))), nan, status, nan))
 
 
+#: Before any outcome the scale of xi is unknown: it could be any of these, in all components.
+ANY_SCALE = 10.0 ** np.linspace(-2.0, 2.0, 9)
+
+
+def before_any_outcome(
+    problem: Problem, first: Sequence[float] | None, lead: tuple[int, ...], x: Array
+) -> Decision:
+    """`first`, or where there is none, what copes with a xi of any size from 0.01 to 100."""
+    if first is not None:
+        return given(first, lead)
+    scenarios = np.broadcast_to(ANY_SCALE[:, None], (*lead, len(ANY_SCALE), problem.dims.xi))
+    return Decision(problem.solve(x, scenarios, np.full(len(ANY_SCALE), 1.0 / len(ANY_SCALE))))
+
+
+def checked_first(
+    owner: str, problem: Problem, first: Sequence[float] | None
+) -> tuple[float, ...] | None:
+    if first is None:
+        return None
+    return arguments.numbers(owner, "first", first, "(-inf, inf)", problem.dims.z)
+
+
 @dataclass(frozen=True)
 class Constant:
     """The same decision at every stage."""
@@ -70,16 +92,19 @@ class Seen(NamedTuple):
 class SampleAverage:
     """The program under the empirical law of all outcomes so far; the context is not read.
 
-    Before the first outcome there is no law: `first` is decided.
+    Before the first outcome there is no law: `first` is decided, or what copes with a xi of any
+    size. With `latest`, only so many outcomes are kept.
     """
 
     problem: Problem
-    first: Sequence[float]
+    first: Sequence[float] | None = None
+    latest: int | None = None
 
     def __post_init__(self) -> None:
-        size = self.problem.dims.z
-        first = arguments.numbers("SampleAverage", "first", self.first, "(-inf, inf)", size)
+        first = checked_first("SampleAverage", self.problem, self.first)
         object.__setattr__(self, "first", first)
+        if self.latest is not None:
+            arguments.integer("SampleAverage", "latest", self.latest, "[1, inf)")
 
     def init(self, seeds: IntArray) -> Seen:
         seeds = arguments.seeds_of("SampleAverage", seeds)
@@ -89,12 +114,15 @@ class SampleAverage:
         scenarios = state.outcomes.rows
         seen = scenarios.shape[-2]
         if seen == 0:
-            return given(self.first, state.seeds.shape)
+            return before_any_outcome(self.problem, self.first, state.seeds.shape, x)
         return Decision(self.problem.solve(x, scenarios, np.full(seen, 1.0 / seen)))
 
     def learn(self, state: Seen, t: int, x: Array, decision: Decision, xi: Array) -> Seen:
         xi = arguments.array("SampleAverage.learn", "xi", xi, (self.problem.dims.xi,))
-        return state._replace(outcomes=state.outcomes.append(xi))
+        outcomes = state.outcomes.append(xi)
+        if self.latest is not None and outcomes.size > self.latest:
+            outcomes = outcomes.without_the_oldest()
+        return state._replace(outcomes=outcomes)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,87 @@
+"""The past as a regression sees it: standardised, discounted, and fitted by ridge once for all."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bocopt.core import Array
+
+RIDGE = 15.0  # pseudo-outcomes that say: the context does not matter
+GUESS, GUESS_COUNTS = 0.3, 2.0  # before there are outcomes: a spread of 0.3 |xi|, worth two of them
+_SMALLEST = 1e-150  # of a variance: constant outcomes have none
+
+
+class Ground(NamedTuple):
+    """What is kept of a regression to predict at another context."""
+
+    centre: Array  # (k) of x
+    width: Array  # (k)
+    mean: Array  # (m) of xi
+    variance: Array  # (m) of xi, with a guess in it
+    coefficients: Array  # (q, m) of (1, x), ridge
+    inverse: Array  # (q, q) of their normal equations
+    size: Array  # () discounted number of outcomes
+
+    def standard(self, x: Array) -> Array:
+        """(k) -> (k)."""
+        return _standard(x, self.centre, self.width)
+
+
+class Design(NamedTuple):
+    """One row per outcome, oldest first."""
+
+    weight: Array  # (n)
+    x: Array  # (n, k) standardised
+    phi: Array  # (n, q) = (1, x)
+    xi: Array  # (n, m)
+    residual: Array  # (n, m) of the ridge regression
+    ground: Ground
+
+
+def with_one(x: Array) -> Array:
+    """(k) -> (1 + k)."""
+    return np.concatenate([np.ones((*x.shape[:-1], 1)), x], axis=-1)
+
+
+def nothing(lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Ground:
+    return Ground(
+        centre=np.zeros((*lead, dim_x)),
+        width=np.ones((*lead, dim_x)),
+        mean=np.zeros((*lead, dim_xi)),
+        variance=np.ones((*lead, dim_xi)),
+        coefficients=np.zeros((*lead, 1 + dim_x, dim_xi)),
+        inverse=np.broadcast_to(np.eye(1 + dim_x), (*lead, 1 + dim_x, 1 + dim_x)),
+        size=np.array(0.0),
+    )
+
+
+def design(x: Array, xi: Array, discount: float) -> Design:
+    """(n, k), (n, m) -> the ridge regression of xi on (1, x), n >= 1."""
+    n = xi.shape[-2]
+    weight = discount ** np.arange(n - 1.0, -1.0, -1.0)
+    size = weight.sum()
+
+    def average(values: Array) -> Array:
+        mean: Array = np.matmul(weight[None, :], values)[..., 0, :] / size
+        return mean
+
+    centre, mean = average(x), average(xi)
+    width = np.sqrt(average((x - centre[..., None, :]) ** 2))
+    width = np.where(width > 1e-12 * np.abs(centre), width, 1.0)
+    guessed = GUESS_COUNTS * (GUESS * np.abs(mean)) ** 2
+    scatter = size * average((xi - mean[..., None, :]) ** 2)
+    variance = np.maximum((guessed + scatter) / (GUESS_COUNTS + size - 1.0), _SMALLEST)
+    standard = _standard(x, centre[..., None, :], width[..., None, :])
+    phi = with_one(standard)
+    weighted = np.swapaxes(phi, -1, -2) * weight
+    normal = np.matmul(weighted, phi) + np.diag([1e-6, *[RIDGE] * x.shape[-1]])
+    inverse = np.linalg.inv(normal)
+    around = xi - mean[..., None, :]
+    coefficients = np.matmul(inverse, np.matmul(weighted, around))
+    ground = Ground(centre, width, mean, variance, coefficients, inverse, np.array(size))
+    return Design(weight, standard, phi, xi, around - np.matmul(phi, coefficients), ground)
+
+
+def _standard(x: Array, centre: Array, width: Array) -> Array:
+    """In units of the spread seen so far; beyond ten of them a context tells no more."""
+    return np.clip((x - centre) / width, -10.0, 10.0)

@@ -1,0 +1,63 @@
+"""The law that every member predicts: a multivariate Student t."""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from bocopt.core import Array
+
+
+class Law(NamedTuple):
+    """xi = location + scale * (factor g) * sqrt(df / chi2_df), with g standard normal.
+
+    >>> law = Law(np.zeros(2), np.ones(2), np.eye(2), np.array(5.0))
+    >>> round(float(law.log_density(np.zeros(2))), 4)
+    -1.8379
+    """
+
+    location: Array  # (m)
+    scale: Array  # (m)
+    factor: Array  # (m, m) lower triangular, of a correlation matrix
+    df: Array  # () an integer >= 1
+
+    def sample(self, normal: Array, uniform: Array) -> Array:
+        """(s, m), (s) base points -> (s, m)."""
+        shaped = np.matmul(normal, np.swapaxes(self.factor, -1, -2))
+        heavy = np.empty((*self.df.shape, len(uniform)))
+        for df in np.unique(self.df):
+            heavy[self.df == df] = _heaviness(float(df), uniform.tobytes())
+        spread = self.scale[..., None, :] * shaped * heavy[..., None]
+        return np.asarray(self.location[..., None, :] + spread)
+
+    def log_density(self, xi: Array) -> Array:
+        """(m) -> ()."""
+        from scipy.special import gammaln
+
+        size, df = xi.shape[-1], self.df
+        white = np.linalg.solve(self.factor, self.errors(xi)[..., None])[..., 0]
+        square = (white**2).sum(axis=-1)
+        volume = np.log(np.diagonal(self.factor, axis1=-2, axis2=-1)).sum(axis=-1)
+        volume = volume + np.log(self.scale).sum(axis=-1)
+        constant = gammaln((df + size) / 2) - gammaln(df / 2) - size / 2 * np.log(df * np.pi)
+        density: Array = constant - volume - (df + size) / 2 * np.log1p(square / df)
+        return density
+
+    def errors(self, xi: Array) -> Array:
+        """(m) -> (m) in units of the scale."""
+        errors: Array = (xi - self.location) / self.scale
+        return errors
+
+    def probability(self, xi: Array) -> Array:
+        """(m) -> (m): how probable a smaller outcome was, component by component (PIT)."""
+        from scipy.special import stdtr
+
+        return np.asarray(stdtr(self.df[..., None], self.errors(xi)))
+
+
+@lru_cache(maxsize=256)
+def _heaviness(df: float, uniform: bytes) -> Array:
+    """sqrt(df / chi2_df) at these quantiles: slow to compute, and asked for again and again."""
+    from scipy.special import chdtri
+
+    return np.asarray(np.sqrt(df / chdtri(df, 1.0 - np.frombuffer(uniform))))

@@ -1,0 +1,310 @@
+"""A belief over models: members weighted by how probable they made what came next."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
+from warnings import warn
+
+import numpy as np
+
+from bocopt import arguments
+from bocopt.core import Array, BoolArray, IntArray
+from bocopt.history import History, empty
+from bocopt.models.design import Design, Ground, design, nothing
+from bocopt.models.law import Law
+from bocopt.models.members import (
+    ConstantVariance,
+    Fit,
+    KernelVariance,
+    LogVariance,
+    Member,
+    Moments,
+    RandomCoefficients,
+)
+from bocopt.smc.weights import normalised, uniform
+
+_NEGLIGIBLE = 1e-3  # weight below which a discounted outcome is no longer looked at
+_EVERY = 50  # a fit is renewed when a fiftieth of its outcomes is new
+_LARGEST_ERROR = 4.0  # in units of the scale: what one outcome can say about correlation
+
+
+def default_members() -> tuple[Member, ...]:
+    return RandomCoefficients(), LogVariance(), KernelVariance(), ConstantVariance()
+
+
+class MixtureInfo(NamedTuple):
+    """What the last outcome said about the members; NaN before there was a prediction."""
+
+    weights: Array  # (M) after the outcome
+    log_score: Array  # (M) log density of the outcome, as predicted
+    mixture_score: Array  # () of the mixture
+    probability: Array  # (m) of a smaller outcome, under the mixture: uniform if calibrated
+    failed: Array  # (M) 1 where a member could not predict
+
+
+class MixtureState(NamedTuple):
+    """Outcomes, fits and weights."""
+
+    seeds: IntArray  # ()
+    x: History  # (n, k)
+    xi: History  # (n, m)
+    lowest: Array  # (m) outcome so far
+    highest: Array  # (m)
+    grounds: tuple[Ground, ...]  # one a discount
+    fits: tuple[Fit, ...]  # (M) members
+    fitted: Array  # (D) outcomes seen at the last fit, one a discount
+    scatter: Array  # (M, m, m) sum of products of standardised errors
+    log_w: Array  # (M)
+    info: MixtureInfo
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mixture:
+    """Laws of xi given x, one per member and discount, mixed by prequential log score.
+
+    - w_m is proportional to what member m gave the outcomes before they came, with a fixed `share`
+      of all weight handed out evenly after each outcome, so that a change is noticed.
+    - `discounts`: each member comes once for each, fitted with weight discount^age: those below 1
+      are there for drift. All of one discount share one regression.
+    - A law is a multivariate t around the member's regression, with as few degrees of freedom as
+      there are outcomes to support more, and the shrunk correlation of past errors. Where no
+      outcome was ever negative (or positive), no scenario is.
+    - Fits look back on at most `memory` outcomes and are renewed with every outcome at first, later
+      when two per cent are new: the amortised cost of a stage is bounded.
+    - A member that fails is left out, with a warning; the others carry on.
+
+    Reference: Herbster, Warmuth (1998), Tracking the best expert; Dawid (1984), Statistical theory:
+    the prequential approach.
+    """
+
+    dim_xi: int
+    members: Sequence[Member] = field(default_factory=default_members)
+    discounts: Sequence[float] = (1.0, 0.98)
+    share: float = 0.01
+    shrinkage: float = 15.0
+    memory: int = 2000
+    scenarios: int = 1024
+
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        arguments.integer(name, "dim_xi", self.dim_xi, "[1, inf)")
+        object.__setattr__(self, "members", tuple(self.members))
+        if not self.members:
+            raise arguments.wrong(name, "members", "at least one", self.members)
+        discounts = arguments.numbers(name, "discounts", self.discounts, "(0, 1]")
+        object.__setattr__(self, "discounts", discounts)
+        arguments.number(name, "share", self.share, "[0, 1)")
+        arguments.number(name, "shrinkage", self.shrinkage, "(0, inf)")
+        arguments.integer(name, "memory", self.memory, "[2, inf)")
+        arguments.integer(name, "scenarios", self.scenarios, "[2, inf)")
+        if self.scenarios & (self.scenarios - 1):
+            raise arguments.wrong(name, "scenarios", "a power of two", self.scenarios)
+
+    @property
+    def _all(self) -> list[tuple[int, Member]]:
+        """Every member with the number of its discount."""
+        return [(d, member) for d in range(len(self.discounts)) for member in self.members]
+
+    @property
+    def names(self) -> list[str]:
+        """Of the members, in the order of the weights.
+
+        >>> Mixture(dim_xi=1, members=[ConstantVariance()]).names
+        ['ConstantVariance', 'ConstantVariance, discount 0.98']
+        """
+        return [
+            type(member).__name__
+            + ("" if self.discounts[d] == 1 else f", discount {self.discounts[d]:g}")
+            for d, member in self._all
+        ]
+
+    def init(self, seeds: IntArray) -> MixtureState:
+        seeds = arguments.seeds_of("Mixture.init", seeds)
+        lead, many = seeds.shape, len(self._all)
+        nan = np.full((*lead, many), np.nan)
+        return MixtureState(
+            seeds=seeds,
+            x=empty(lead, 0),
+            xi=empty(lead, self.dim_xi),
+            lowest=np.full((*lead, self.dim_xi), np.inf),
+            highest=np.full((*lead, self.dim_xi), -np.inf),
+            grounds=tuple(nothing(lead, 0, self.dim_xi) for _ in self.discounts),
+            fits=tuple(member.start(lead, 0, self.dim_xi) for _, member in self._all),
+            fitted=np.zeros(len(self.discounts), np.int64),
+            scatter=np.zeros((*lead, many, self.dim_xi, self.dim_xi)),
+            log_w=uniform(lead, many),
+            info=MixtureInfo(
+                weights=np.exp(uniform(lead, many)),
+                log_score=nan,
+                mixture_score=nan[..., 0],
+                probability=np.full((*lead, self.dim_xi), np.nan),
+                failed=np.zeros((*lead, many)),
+            ),
+        )
+
+    def seen(self, state: MixtureState) -> int:
+        """How many outcomes there were."""
+        return int(state.xi.size + state.xi.dropped)
+
+    def step(self, state: MixtureState, t: int, x: Array, xi: Array) -> MixtureState:
+        lead = state.seeds.shape
+        x = arguments.array("Mixture.step", "x", x, (...,))
+        xi = arguments.array("Mixture.step", "xi", xi, (self.dim_xi,))
+        x, xi = (np.broadcast_to(a, (*lead, a.shape[-1])) for a in (x, xi))
+        if not self.seen(state):
+            state = self._begun(state, x.shape[-1])
+        elif x.shape[-1] != state.x.buffer.shape[-1]:
+            expected = f"a context of {state.x.buffer.shape[-1]} numbers, as before"
+            raise arguments.wrong("Mixture.step", "x", expected, x.shape[-1])
+        else:
+            state = self._scored(state, x, xi)
+        past = state.x.append(x), state.xi.append(xi)
+        if past[1].size > self.memory:
+            past = past[0].without_the_oldest(), past[1].without_the_oldest()
+        return self._refitted(
+            state._replace(
+                x=past[0],
+                xi=past[1],
+                lowest=np.minimum(state.lowest, xi),
+                highest=np.maximum(state.highest, xi),
+            )
+        )
+
+    def sample(self, state: MixtureState, x: Array) -> Array:
+        """(k) -> (s, m): equally likely scenarios of xi, shared out by weight."""
+        laws, failed = self._laws(state, x)
+        normal, quantile = _base_points(self.scenarios, self.dim_xi)
+        edges = np.cumsum(_without(np.exp(state.log_w), failed), axis=-1)
+        middle = (np.arange(self.scenarios) + 0.5) / self.scenarios
+        whose = (middle[:, None] > edges[..., None, :-1]).sum(axis=-1)
+        scenarios = np.zeros((*state.seeds.shape, self.scenarios, self.dim_xi))
+        for m, law in enumerate(laws):
+            mine = (whose == m)[..., None]
+            if mine.any():
+                scenarios = np.where(mine, law.sample(normal, quantile), scenarios)
+        low = np.where(state.lowest >= 0, 0.0, -np.inf)[..., None, :]
+        high = np.where(state.highest <= 0, 0.0, np.inf)[..., None, :]
+        return np.clip(scenarios, low, high)
+
+    def _begun(self, state: MixtureState, dim_x: int) -> MixtureState:
+        """With the shapes of the first context."""
+        lead = state.seeds.shape
+        return state._replace(
+            x=empty(lead, dim_x),
+            grounds=tuple(nothing(lead, dim_x, self.dim_xi) for _ in self.discounts),
+            fits=tuple(member.start(lead, dim_x, self.dim_xi) for _, member in self._all),
+        )
+
+    def _laws(self, state: MixtureState, x: Array) -> tuple[list[Law], BoolArray]:
+        """What each member predicts, and (M) which of them cannot."""
+        standard = [ground.standard(x) for ground in state.grounds]
+        laws, failed = [], []
+        for m, (d, member) in enumerate(self._all):
+            ground = state.grounds[d]
+            try:
+                moments = member.predict(state.fits[m], ground, standard[d])
+            except Exception as error:  # whatever a member does, the others carry on
+                _report(member, error)
+                moments = Moments(*(np.full(ground.mean.shape, np.nan),) * 2)
+            location, scale = moments
+            fine = np.isfinite(location) & np.isfinite(scale) & (scale > 0)
+            bad = np.asarray(~fine.all(axis=-1))
+            failed.append(bad)
+            laws.append(
+                Law(
+                    location=np.where(bad[..., None], 0.0, location),
+                    scale=np.where(bad[..., None], 1.0, scale),
+                    factor=self._factor(state.scatter[..., m, :, :]),
+                    df=np.full(bad.shape, np.floor(min(3.0 + float(ground.size) / 5.0, 60.0))),
+                )
+            )
+        return laws, np.stack(failed, axis=-1)
+
+    def _factor(self, scatter: Array) -> Array:
+        """(m, m) of the errors' correlation, shrunk towards none."""
+        shrunk = scatter + self.shrinkage * np.eye(self.dim_xi)
+        sd = np.sqrt(np.diagonal(shrunk, axis1=-2, axis2=-1))
+        correlation = shrunk / sd[..., :, None] / sd[..., None, :]
+        return np.linalg.cholesky(correlation).astype(np.float64, copy=False)
+
+    def _scored(self, state: MixtureState, x: Array, xi: Array) -> MixtureState:
+        """With the weights and correlations that the outcome leaves."""
+        laws, failed = self._laws(state, x)
+        score = np.stack([law.log_density(xi) for law in laws], axis=-1)
+        score = np.where(failed, -np.inf, score)
+        errors = np.stack([law.errors(xi) for law in laws], axis=-2)
+        errors = np.clip(np.where(failed[..., None], 0.0, errors), -_LARGEST_ERROR, _LARGEST_ERROR)
+        keep = np.array([self.discounts[d] for d, _ in self._all])[:, None, None]
+        below = np.stack([law.probability(xi) for law in laws], axis=-2)
+        w = _without(np.exp(state.log_w), failed)
+        with np.errstate(divide="ignore"):
+            joint = np.log(w) + score
+        top = joint.max(axis=-1, keepdims=True)
+        mixture_score = top[..., 0] + np.log(np.exp(joint - top).sum(axis=-1))
+        after = np.exp(normalised(joint))
+        after = (1 - self.share) * after + self.share / len(laws)
+        return state._replace(
+            log_w=np.log(np.maximum(after, 1e-300)),
+            scatter=keep * state.scatter + errors[..., :, None] * errors[..., None, :],
+            info=MixtureInfo(
+                weights=after,
+                log_score=score,
+                mixture_score=mixture_score,
+                probability=(w[..., None] * below).sum(axis=-2),
+                failed=failed.astype(np.float64),
+            ),
+        )
+
+    def _refitted(self, state: MixtureState) -> MixtureState:
+        """Where enough is new since the last fit."""
+        seen, grounds, fits = self.seen(state), list(state.grounds), list(state.fits)
+        fitted = state.fitted.copy()
+        for d, discount in enumerate(self.discounts):
+            rows = int(state.xi.size)
+            if discount < 1:
+                rows = min(rows, int(np.ceil(np.log(_NEGLIGIBLE) / np.log(discount))))
+            effective = (1 - discount**rows) / (1 - discount) if discount < 1 else rows
+            if seen > _EVERY and (seen - fitted[d]) * _EVERY < effective:
+                continue
+            past = design(state.x.rows[..., -rows:, :], state.xi.rows[..., -rows:, :], discount)
+            grounds[d], fitted[d] = past.ground, seen
+            for m, (own, member) in enumerate(self._all):
+                if own == d:
+                    fits[m] = _refit(member, fits[m], past)
+        return state._replace(grounds=tuple(grounds), fits=tuple(fits), fitted=fitted)
+
+
+def _refit(member: Member, fit: Fit, past: Design) -> Fit:
+    try:
+        return member.refit(fit, past)
+    except Exception as error:  # the last fit that worked stays
+        _report(member, error)
+        return fit
+
+
+def _report(member: Member, error: Exception) -> None:
+    name = type(member).__name__
+    warn(f"{name} failed and is left out: {error!r}. The others carry on.", stacklevel=2)
+
+
+def _without(w: Array, failed: BoolArray) -> Array:
+    """(M): the weights of those that work, with sum 1."""
+    kept = np.where(failed, 0.0, w)
+    total = kept.sum(axis=-1, keepdims=True)
+    if not (total > 0).all():
+        raise RuntimeError("No member of the mixture can predict.")
+    shares: Array = kept / total
+    return shares
+
+
+@lru_cache(maxsize=16)
+def _base_points(scenarios: int, dim: int) -> tuple[Array, Array]:
+    """(s, m) standard normal and (s) uniform: a scrambled Sobol sequence, the same at all times."""
+    from scipy.special import ndtri
+    from scipy.stats.qmc import Sobol
+
+    points = Sobol(dim + 1, rng=0).random(scenarios)
+    points = np.clip(points, 0.5 / scenarios**2, 1 - 0.5 / scenarios**2)
+    normal, quantile = np.asarray(ndtri(points[:, :dim])), points[:, dim].copy()
+    return normal, quantile

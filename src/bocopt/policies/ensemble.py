@@ -1,0 +1,211 @@
+"""The default learner: a mixture of models, and a hedge between it and simpler policies."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from bocopt import arguments, noise
+from bocopt.core import Array, Decision, IntArray, Policy, Problem, Solution
+from bocopt.models import Mixture
+from bocopt.policies.baselines import SampleAverage, checked_first
+from bocopt.policies.predictive import Predictive
+from bocopt.smc.resample import multinomial
+
+_LATEST = 1000  # outcomes that the running average keeps
+
+Rule = Literal["sample", "leader"]
+
+
+class EnsembleInfo(NamedTuple):
+    """What the last outcome said about the arms, and about the members of the mixture."""
+
+    arm_weights: Array  # (A) after the outcome
+    arm_cost: Array  # (A) what each arm would have paid
+    chosen: Array  # () the arm whose decision was taken
+    bound: Array  # () expected cost so far is at most the best arm's and this; NaN: no guarantee
+    weights: Array  # (M) of the members
+    log_score: Array  # (M)
+    mixture_score: Array  # ()
+    probability: Array  # (m) of a smaller outcome: uniform if the mixture is calibrated
+    failed: Array  # (M)
+
+
+class EnsembleState(NamedTuple):
+    """What every arm knows, and what it has cost."""
+
+    seeds: IntArray  # ()
+    arms: tuple[Any, ...]
+    cost: Array  # (A) so far
+    gap: Array  # () sum of mixability gaps
+    info: EnsembleInfo
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """Good from the first stage, near the best achievable soon, never far behind simple methods.
+
+    The first arm decides under a mixture of models of xi given x (`Mixture`), the second is the
+    running sample average; `arms` adds any policies of yours. AdaHedge weighs them by what their
+    decisions would have cost: w is proportional to prior exp(-eta cost), where the mixture has the
+    prior weight `trust` and the others share the rest, eta = log(1 / least prior) / gap, and gap
+    sums how much mixing lost against the mix loss.
+
+    - `rule` "leader": the arm with the most weight decides. No guarantee.
+    - `rule` "sample": an arm is drawn by weight. Its expected cost is at most that of the best arm
+      plus 2 gap, which `info.bound` shows.
+
+    Nothing but the problem is needed; contexts may be of any length, but of one.
+
+    >>> from bocopt import Agent, Knapsack
+    >>> problem = Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0])
+    >>> agent = Agent(Ensemble(problem), problem)
+    >>> for x, xi in [(0.1, 1.2), (0.2, 1.3), (0.3, 1.2), (0.4, 1.1)]:
+    ...     stage = agent.observe(agent.decide([x]).id, [xi])
+    >>> bool(stage.feasible)
+    True
+
+    Reference: de Rooij, van Erven, Grunwald, Koolen (2014), Follow the leader if you can, hedge if
+    you must.
+    """
+
+    problem: Problem
+    model: Mixture | None = None
+    arms: Sequence[Policy[Any]] = ()
+    rule: Rule = "sample"
+    first: Sequence[float] | None = None
+    trust: float = 0.9
+
+    def __post_init__(self) -> None:
+        arguments.number("Ensemble", "trust", self.trust, "(0, 1)")
+        if self.rule not in ("sample", "leader"):
+            raise arguments.wrong("Ensemble", "rule", "'sample' or 'leader'", self.rule)
+        object.__setattr__(self, "first", checked_first("Ensemble", self.problem, self.first))
+        object.__setattr__(self, "arms", tuple(self.arms))
+        Predictive(self.problem, self._mixture)  # checks that they fit together
+
+    @property
+    def guarantee(self) -> str:
+        """In words."""
+        if self.rule == "sample":
+            return "expected cost at most the best arm's plus info.bound"
+        return "no guarantee"
+
+    @property
+    def _mixture(self) -> Mixture:
+        return self.model or Mixture(dim_xi=self.problem.dims.xi)
+
+    @property
+    def _arms(self) -> list[Policy[Any]]:
+        return [
+            Predictive(self.problem, self._mixture, self.first),
+            SampleAverage(self.problem, self.first, latest=_LATEST),
+            *self.arms,
+        ]
+
+    @property
+    def _prior(self) -> Array:
+        """(A) weights before any outcome."""
+        others = 1 + len(self.arms)
+        return np.array([self.trust, *[(1.0 - self.trust) / others] * others])
+
+    def init(self, seeds: IntArray) -> EnsembleState:
+        states = tuple(arm.init(seeds) for arm in self._arms)
+        seeds = arguments.seeds_of("Ensemble.init", seeds)
+        many = (*seeds.shape, len(states))
+        return EnsembleState(
+            seeds=seeds,
+            arms=states,
+            cost=np.zeros(many),
+            gap=np.zeros(seeds.shape),
+            info=EnsembleInfo(
+                arm_weights=np.broadcast_to(self._prior, many),
+                arm_cost=np.full(many, np.nan),
+                chosen=np.full(seeds.shape, np.nan),
+                bound=np.full(seeds.shape, np.nan),
+                **states[0].info._asdict(),
+            ),
+        )
+
+    def decide(self, state: EnsembleState, t: int, x: Array) -> Decision:
+        """The memo holds what every arm decided: chosen, memo lengths, solutions, their memos."""
+        decisions = [arm.decide(s, t, x) for arm, s in zip(self._arms, state.arms, strict=True)]
+        w = hedge(state.cost, state.gap, self._prior)
+        if self.rule == "sample":
+            draw = noise.uniform(state.seeds, t, "ensemble.arm", (1,))
+            chosen = multinomial(w, draw)[..., 0]
+        else:
+            chosen = w.argmax(axis=-1)
+        parts = zip(*(decision.solution for decision in decisions), strict=True)
+        z, value, status, gap = (np.stack(part, axis=len(state.seeds.shape)) for part in parts)
+        solution = Solution(
+            np.take_along_axis(z, chosen[..., None, None], -2)[..., 0, :],
+            *(
+                np.take_along_axis(part, chosen[..., None], -1)[..., 0]
+                for part in (value, status, gap)
+            ),
+        )
+        lengths = np.array([float(len(decision.memo)) for decision in decisions])
+        memos = [part for decision in decisions for part in decision.memo]
+        numbers = chosen.astype(np.float64), lengths, z, value, status.astype(np.float64), gap
+        return Decision(solution, (*numbers, *memos))
+
+    def learn(
+        self, state: EnsembleState, t: int, x: Array, decision: Decision, xi: Array
+    ) -> EnsembleState:
+        chosen, lengths, z, value, status, gap, *memos = decision.memo
+        after, start = [], 0
+        for a, arm in enumerate(self._arms):
+            own = Solution(
+                z[..., a, :], value[..., a], status[..., a].astype(np.int64), gap[..., a]
+            )
+            memo = tuple(memos[start : start + int(lengths[a])])
+            after.append(arm.learn(state.arms[a], t, x, Decision(own, memo), xi))
+            start += int(lengths[a])
+        paid = self.problem.cost(x[..., None, :], z, xi[..., None, :])
+        cost = state.cost + paid
+        gap = state.gap + mixability_gap(state.cost, state.gap, self._prior, paid)
+        sampled = self.rule == "sample"
+        return EnsembleState(
+            seeds=state.seeds,
+            arms=tuple(after),
+            cost=cost,
+            gap=gap,
+            info=EnsembleInfo(
+                arm_weights=hedge(cost, gap, self._prior),
+                arm_cost=paid,
+                chosen=chosen,
+                bound=2 * gap if sampled else np.full(gap.shape, np.nan),
+                **after[0].info._asdict(),
+            ),
+        )
+
+
+def hedge(cost: Array, gap: Array, prior: Array) -> Array:
+    """AdaHedge's weights (A) after these total costs; with no gap yet, those of the leaders."""
+    behind = cost - cost.min(axis=-1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        steep = _eta(gap, prior)[..., None] * behind
+    w = prior * np.exp(-np.where(behind > 0, steep, 0.0))
+    weights: Array = w / w.sum(axis=-1, keepdims=True)
+    return weights
+
+
+def mixability_gap(cost: Array, gap: Array, prior: Array, paid: Array) -> Array:
+    """How much more the weighted mean of what is paid is than the mix loss."""
+    w, eta = hedge(cost, gap, prior), _eta(gap, prior)
+    low = paid.min(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = (w * np.exp(-eta[..., None] * (paid - low[..., None]))).sum(axis=-1)
+        mix = low - np.log(share) / eta
+    leading = (cost + paid).min(axis=-1) - cost.min(axis=-1)
+    missed: Array = (w * paid).sum(axis=-1) - np.where(gap > 0, mix, leading)
+    return np.maximum(missed, 0.0)
+
+
+def _eta(gap: Array, prior: Array) -> Array:
+    """log(1 / least prior weight) / gap, infinite at first."""
+    with np.errstate(divide="ignore"):
+        eta: Array = -np.log(prior.min()) / gap
+    return eta
