@@ -3,10 +3,11 @@
 Decide under uncertainty, see the outcome in full, learn from the quality of the decision.
 """
 
-from bocopt import policies, predictors, priors, problems, streams
+from bocopt import models, policies, predictors, priors, problems, streams
 from bocopt.agent import Agent
 from bocopt.core import Decision, Dims, Sense, Solution, Status
 from bocopt.losses import DecisionRegret
+from bocopt.models import Mixture
 from bocopt.policies import (
     BGS,
     BMA,
@@ -14,12 +15,16 @@ from bocopt.policies import (
     Adam,
     ConditionalOptimum,
     Constant,
+    Ensemble,
     Frozen,
     MeanPrediction,
     MostProbable,
+    Predictive,
     PtO,
+    ResidualSampleAverage,
     SampleAverage,
     Vote,
+    WeightedSampleAverage,
 )
 from bocopt.predictors import Linear, SigmoidLinear
 from bocopt.priors import Calibrated, Gaussian
@@ -43,6 +48,7 @@ __all__ = [
     "Decision",
     "DecisionRegret",
     "Dims",
+    "Ensemble",
     "Frozen",
     "Gaussian",
     "GibbsPosterior",
@@ -50,11 +56,14 @@ __all__ = [
     "Linear",
     "LiuWest",
     "MeanPrediction",
+    "Mixture",
     "MostProbable",
     "PaperStream",
+    "Predictive",
     "PtO",
     "Replay",
     "ResampleMove",
+    "ResidualSampleAverage",
     "SampleAverage",
     "Sense",
     "SigmoidLinear",
@@ -63,9 +72,11 @@ __all__ = [
     "Status",
     "Trace",
     "Vote",
+    "WeightedSampleAverage",
     "__version__",
     "from_callables",
     "from_csv",
+    "models",
     "play",
     "policies",
     "predictors",

@@ -34,7 +34,7 @@ class Trace:
     value: Array  # (T) the cost that the program promised
     status: IntArray  # (T) of the program that was solved, a Status
     gap: Array  # (T) how far its z may be from optimal
-    info: Mapping[str, Array]  # (T) each
+    info: Mapping[str, Array]  # (T) each, or (n, T) where there are several numbers
 
     @property
     def horizon(self) -> int:
@@ -69,8 +69,19 @@ class Trace:
             f"promised_{self.sense.value}": self.sense.sign * self.value,
             "gap": self.gap,
             "status": self.status.astype(np.float64),
-            **{name: values.astype(np.float64) for name, values in self.info.items()},
+            **self._info_by_number(),
         }
+
+    def _info_by_number(self) -> dict[str, Array]:
+        """What the policy learned; of several numbers, each under its own name."""
+        numbers = {}
+        for name, values in self.info.items():
+            if values.ndim == self.cost.ndim:
+                numbers[name] = values.astype(np.float64)
+            else:
+                for j in range(values.shape[-2]):
+                    numbers[f"{name}{j}"] = values[..., j, :].astype(np.float64)
+        return numbers
 
     def to_csv(self, path: str | Path) -> None:
         """One row per trial and stage; an empty cell where a number does not exist."""

@@ -17,10 +17,11 @@ Fit = tuple[Array, ...]
 
 
 class Moments(NamedTuple):
-    """Where xi is expected, and how far from there it lies."""
+    """Where xi is expected, how far from there it lies, and how light the tails can be."""
 
     location: Array  # (m)
     scale: Array  # (m)
+    df: float = 60.0  # at most so many degrees of freedom
 
 
 class Member(Protocol):
@@ -81,16 +82,20 @@ class RandomCoefficients:
 
     M and S are found by expectation maximisation, `sweeps` at a time, with a weak inverse-Wishart
     prior worth `prior` outcomes that allows each standardised context `slope` of the variance.
+    With few degrees of freedom `df` the noise has heavy tails, and far outcomes count less.
 
-    Reference: Swamy (1970), Efficient inference in a random coefficient regression model.
+    Reference: Swamy (1970), Efficient inference in a random coefficient regression model; Lange,
+    Little, Taylor (1989), Robust statistical modeling using the t distribution.
     """
 
     sweeps: int = 3
-    prior: float = 1.0
+    prior: float = 0.1
     slope: float = 0.1
     ridge: float = 15.0
+    df: float = 60.0
 
     def __post_init__(self) -> None:
+        arguments.number("RandomCoefficients", "df", self.df, "[1, inf)")
         arguments.integer("RandomCoefficients", "sweeps", self.sweeps, "[1, inf)")
         for name in ("prior", "slope", "ridge"):
             arguments.number("RandomCoefficients", name, getattr(self, name), "(0, inf)")
@@ -126,13 +131,17 @@ class RandomCoefficients:
 
         fresh = fit[2].max(axis=(-1, -2), keepdims=True) == 0
         spread: Array = np.where(fresh, prior, fit[2])
+        slopes = fit[0]
         for _ in range(self.sweeps):
             noise = quadratic(spread)
-            covariance = _inverse(total(weight / noise) + precision)
-            moment = np.matmul(np.swapaxes(past.phi, -1, -2), weight * around / noise)
+            residual = around - np.matmul(past.phi, np.swapaxes(slopes, -1, -2))
+            near = (self.df + 1) / (self.df + residual**2 / noise)  # small for far outcomes
+            covariance = _inverse(total(weight * near / noise) + precision)
+            moment = np.matmul(np.swapaxes(past.phi, -1, -2), weight * near * around / noise)
             slopes = np.matmul(covariance, np.swapaxes(moment, -1, -2)[..., None])[..., 0]
             residual = around - np.matmul(past.phi, np.swapaxes(slopes, -1, -2))
-            square = residual**2 + quadratic(covariance)
+            near = (self.df + 1) / (self.df + residual**2 / noise)
+            square = near * residual**2 + quadratic(covariance)
             push = total(weight * (square / noise - 1) / noise)
             spread = n * spread + np.matmul(np.matmul(spread, push), spread)
             spread = (spread + self.prior * prior) / (n + self.prior)
@@ -144,7 +153,7 @@ class RandomCoefficients:
         phi = with_one(x)[..., None, :]
         location = ground.mean + (slopes * phi).sum(axis=-1)
         along = np.matmul(covariance + spread, phi[..., None])[..., 0]
-        return Moments(location, np.sqrt((along * phi).sum(axis=-1)))
+        return Moments(location, np.sqrt((along * phi).sum(axis=-1)), self.df)
 
 
 @dataclass(frozen=True)
@@ -155,7 +164,7 @@ class LogVariance:
     """
 
     steps: int = 2
-    ridge: float = 3.0
+    ridge: float = 30.0
 
     def __post_init__(self) -> None:
         arguments.integer("LogVariance", "steps", self.steps, "[1, inf)")

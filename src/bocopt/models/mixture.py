@@ -1,7 +1,7 @@
 """A belief over models: members weighted by how probable they made what came next."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import lru_cache
 from typing import NamedTuple
 from warnings import warn
@@ -30,7 +30,13 @@ _LARGEST_ERROR = 4.0  # in units of the scale: what one outcome can say about co
 
 
 def default_members() -> tuple[Member, ...]:
-    return RandomCoefficients(), LogVariance(), KernelVariance(), ConstantVariance()
+    return (
+        RandomCoefficients(),
+        RandomCoefficients(df=4.0),
+        LogVariance(),
+        KernelVariance(),
+        ConstantVariance(),
+    )
 
 
 class MixtureInfo(NamedTuple):
@@ -110,12 +116,11 @@ class Mixture:
     def names(self) -> list[str]:
         """Of the members, in the order of the weights.
 
-        >>> Mixture(dim_xi=1, members=[ConstantVariance()]).names
-        ['ConstantVariance', 'ConstantVariance, discount 0.98']
+        >>> Mixture(dim_xi=1, members=[RandomCoefficients(df=4.0)]).names
+        ['RandomCoefficients(df=4.0)', 'RandomCoefficients(df=4.0), discount 0.98']
         """
         return [
-            type(member).__name__
-            + ("" if self.discounts[d] == 1 else f", discount {self.discounts[d]:g}")
+            _name(member) + ("" if self.discounts[d] == 1 else f", discount {self.discounts[d]:g}")
             for d, member in self._all
         ]
 
@@ -206,8 +211,10 @@ class Mixture:
                 moments = member.predict(state.fits[m], ground, standard[d])
             except Exception as error:  # whatever a member does, the others carry on
                 _report(member, error)
-                moments = Moments(*(np.full(ground.mean.shape, np.nan),) * 2)
-            location, scale = moments
+                unknown = np.full(ground.mean.shape, np.nan)
+                moments = Moments(unknown, unknown)
+            location, scale, most = moments
+            df = np.floor(min(3.0 + float(ground.size) / 5.0, most))
             fine = np.isfinite(location) & np.isfinite(scale) & (scale > 0)
             bad = np.asarray(~fine.all(axis=-1))
             failed.append(bad)
@@ -216,7 +223,7 @@ class Mixture:
                     location=np.where(bad[..., None], 0.0, location),
                     scale=np.where(bad[..., None], 1.0, scale),
                     factor=self._factor(state.scatter[..., m, :, :]),
-                    df=np.full(bad.shape, np.floor(min(3.0 + float(ground.size) / 5.0, 60.0))),
+                    df=np.full(bad.shape, df),
                 )
             )
         return laws, np.stack(failed, axis=-1)
@@ -273,6 +280,15 @@ class Mixture:
                 if own == d:
                     fits[m] = _refit(member, fits[m], past)
         return state._replace(grounds=tuple(grounds), fits=tuple(fits), fitted=fitted)
+
+
+def _name(member: Member) -> str:
+    """The class, and what differs from its defaults."""
+    if not is_dataclass(member):
+        return type(member).__name__
+    own = {f.name: getattr(member, f.name) for f in fields(member)}
+    changed = [f"{f.name}={own[f.name]}" for f in fields(member) if own[f.name] != f.default]
+    return type(member).__name__ + (f"({', '.join(changed)})" if changed else "")
 
 
 def _refit(member: Member, fit: Fit, past: Design) -> Fit:

@@ -2,7 +2,15 @@
 
 from bocopt.policies.baselines import ConditionalOptimum, Constant, Frozen, SampleAverage
 from bocopt.policies.bayes import BGS, BMA, MeanPrediction, MostProbable, Vote
+from bocopt.policies.ensemble import Ensemble
 from bocopt.policies.gradient import DFL, Adam, PtO
+from bocopt.policies.predictive import Predictive
+from bocopt.policies.weighted import (
+    Near,
+    Nearest,
+    ResidualSampleAverage,
+    WeightedSampleAverage,
+)
 
 __all__ = [
     "BGS",
@@ -11,10 +19,16 @@ __all__ = [
     "Adam",
     "ConditionalOptimum",
     "Constant",
+    "Ensemble",
     "Frozen",
     "MeanPrediction",
     "MostProbable",
+    "Near",
+    "Nearest",
+    "Predictive",
     "PtO",
+    "ResidualSampleAverage",
     "SampleAverage",
     "Vote",
+    "WeightedSampleAverage",
 ]

@@ -146,7 +146,9 @@ class Ensemble:
                 for part in (value, status, gap)
             ),
         )
-        lengths = np.array([float(len(decision.memo)) for decision in decisions])
+        lengths = np.broadcast_to(
+            [float(len(decision.memo)) for decision in decisions], value.shape
+        )
         memos = [part for decision in decisions for part in decision.memo]
         numbers = chosen.astype(np.float64), lengths, z, value, status.astype(np.float64), gap
         return Decision(solution, (*numbers, *memos))
@@ -156,13 +158,14 @@ class Ensemble:
     ) -> EnsembleState:
         chosen, lengths, z, value, status, gap, *memos = decision.memo
         after, start = [], 0
+        each = lengths.reshape(-1, lengths.shape[-1])[0].astype(int)  # the same in every trial
         for a, arm in enumerate(self._arms):
             own = Solution(
                 z[..., a, :], value[..., a], status[..., a].astype(np.int64), gap[..., a]
             )
-            memo = tuple(memos[start : start + int(lengths[a])])
+            memo = tuple(memos[start : start + each[a]])
             after.append(arm.learn(state.arms[a], t, x, Decision(own, memo), xi))
-            start += int(lengths[a])
+            start += each[a]
         paid = self.problem.cost(x[..., None, :], z, xi[..., None, :])
         cost = state.cost + paid
         gap = state.gap + mixability_gap(state.cost, state.gap, self._prior, paid)

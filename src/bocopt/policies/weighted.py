@@ -1,0 +1,131 @@
+"""Sample averages that read the context: by weights on past outcomes, or by their residuals."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from bocopt import arguments
+from bocopt.core import Array, Decision, IntArray, Problem
+from bocopt.history import History, empty
+from bocopt.models.design import design, with_one
+from bocopt.policies.baselines import NoInfo, before_any_outcome, checked_first
+
+
+class Pairs(NamedTuple):
+    """Contexts and outcomes so far, or the latest of them."""
+
+    seeds: IntArray  # ()
+    x: History  # (n, k)
+    xi: History  # (n, m)
+    info: NoInfo = NoInfo()
+
+
+class Nearness(Protocol):
+    """How much each past outcome counts at a context."""
+
+    def __call__(self, distance: Array, dim_x: int) -> Array:
+        """(n) squared distances of standardised contexts -> (n) weights, not all zero."""
+        ...
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """The ceil(n^power) nearest count alike."""
+
+    power: float = 0.85
+
+    def __post_init__(self) -> None:
+        arguments.number("Nearest", "power", self.power, "(0, 1]")
+
+    def __call__(self, distance: Array, dim_x: int) -> Array:
+        n = distance.shape[-1]
+        last = min(n, int(np.ceil(n**self.power))) - 1
+        edge = np.partition(distance, last, axis=-1)[..., last, None]
+        return np.asarray((distance <= edge).astype(np.float64))
+
+
+@dataclass(frozen=True)
+class Near:
+    """A Gaussian kernel of width `width` n^(-1/(k + 4)), in sd of the contexts."""
+
+    width: float = 1.5
+
+    def __post_init__(self) -> None:
+        arguments.number("Near", "width", self.width, "(0, inf)")
+
+    def __call__(self, distance: Array, dim_x: int) -> Array:
+        width = self.width * distance.shape[-1] ** (-1.0 / (dim_x + 4))
+        least = distance.min(axis=-1, keepdims=True)  # the nearest always counts
+        return np.asarray(np.exp(-0.5 * (distance - least) / width**2))
+
+
+@dataclass(frozen=True)
+class _FromPairs:
+    """What both have in common: they keep the latest pairs, and start without any."""
+
+    problem: Problem
+    first: Sequence[float] | None = None
+    latest: int = 1000
+
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        object.__setattr__(self, "first", checked_first(name, self.problem, self.first))
+        arguments.integer(name, "latest", self.latest, "[1, inf)")
+
+    def init(self, seeds: IntArray) -> Pairs:
+        seeds = arguments.seeds_of(type(self).__name__, seeds)
+        return Pairs(seeds, empty(seeds.shape, 0), empty(seeds.shape, self.problem.dims.xi))
+
+    def learn(self, state: Pairs, t: int, x: Array, decision: Decision, xi: Array) -> Pairs:
+        name = f"{type(self).__name__}.learn"
+        xi = arguments.array(name, "xi", xi, (self.problem.dims.xi,))
+        x = arguments.array(name, "x", x, (... if not state.xi.size else state.x.rows.shape[-1],))
+        past = state.x if state.xi.size else empty(state.seeds.shape, x.shape[-1])
+        pairs = past.append(x), state.xi.append(xi)
+        if pairs[1].size > self.latest:
+            pairs = pairs[0].without_the_oldest(), pairs[1].without_the_oldest()
+        return state._replace(x=pairs[0], xi=pairs[1])
+
+
+@dataclass(frozen=True)
+class WeightedSampleAverage(_FromPairs):
+    """The program under past outcomes, weighted by how near their contexts are.
+
+    Reference: Bertsimas, Kallus (2020), From predictive to prescriptive analytics.
+    """
+
+    nearness: Nearness = field(default_factory=Nearest)
+
+    def decide(self, state: Pairs, t: int, x: Array) -> Decision:
+        if not state.xi.size:
+            return before_any_outcome(self.problem, self.first, state.seeds.shape, x)
+        past = design(state.x.rows, state.xi.rows, 1.0)
+        here = past.ground.standard(x)
+        weight = self.nearness(((past.x - here[..., None, :]) ** 2).sum(axis=-1), x.shape[-1])
+        weight = weight / weight.sum(axis=-1, keepdims=True)
+        return Decision(self.problem.solve(x, state.xi.rows, weight))
+
+
+@dataclass(frozen=True)
+class ResidualSampleAverage(_FromPairs):
+    """The program under a regression's prediction plus each of its past residuals (ER-SAA).
+
+    Where no outcome was ever negative, no scenario is.
+
+    Reference: Kannan, Bayraksan, Luedtke (2025), Data-driven sample average approximation with
+    covariate information.
+    """
+
+    def decide(self, state: Pairs, t: int, x: Array) -> Decision:
+        if not state.xi.size:
+            return before_any_outcome(self.problem, self.first, state.seeds.shape, x)
+        past = design(state.x.rows, state.xi.rows, 1.0)
+        ground = past.ground
+        phi = with_one(ground.standard(x))[..., None, :]
+        location = ground.mean[..., None, :] + np.matmul(phi, ground.coefficients)
+        low = np.where(state.xi.rows.min(axis=-2) >= 0, 0.0, -np.inf)[..., None, :]
+        scenarios = np.maximum(location + past.residual, low)
+        n = scenarios.shape[-2]
+        return Decision(self.problem.solve(x, scenarios, np.full(n, 1.0 / n)))
