@@ -52,7 +52,7 @@ class Command(NamedTuple):
 
 
 COMMANDS = {
-    "all": Command("The whole paper: all of these but posterior, and a report.", 100, 1000),
+    "all": Command("The whole paper, and a report.", 100, 1000),
     "table1": Command("Table 1, beside the print and with honest baselines.", 100, 1000),
     "figure1": Command("Figure 1: reward and feasibility over time.", 100, 1000),
     "figure-s1": Command("Supplementary figure 1: the learning rate of PtO.", 20, 500),
@@ -65,6 +65,9 @@ COMMANDS = {
     "posterior-repairs": Command("What each repair of the sampler brings.", 100, 1000),
     "posterior-knapsack": Command("The knapsack's posterior against a long reference.", 10, 300),
     "posterior-regimes": Command("Recovery from a change of regime.", 20, 600),
+    "learning": Command("Beyond the paper, the default learner: both of these.", 100, 1000),
+    "learning-table": Command("Table 1 with the ensemble and its members.", 100, 1000),
+    "learning-streams": Command("Four streams: the best member, calibration.", 20, 1000),
 }
 
 

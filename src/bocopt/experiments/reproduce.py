@@ -13,6 +13,8 @@ from bocopt.experiments import (
     errata,
     figure1,
     knapsack_posterior,
+    learning,
+    learning_streams,
     posterior,
     rates,
     readings,
@@ -41,11 +43,14 @@ POSTERIOR = (
     knapsack_posterior.STUDY,
     regimes.STUDY,
 )
-STUDIES: Mapping[str, Study] = {study.name: study for study in (*PAPER, *POSTERIOR)}
+#: What `reproduce learning` runs.
+LEARNING = (learning.STUDY, learning_streams.STUDY)
+STUDIES: Mapping[str, Study] = {study.name: study for study in (*PAPER, *POSTERIOR, *LEARNING)}
 #: The studies of each command.
 COMMANDS: Mapping[str, Sequence[str]] = {
     "all": [study.name for study in PAPER],
     "posterior": [study.name for study in POSTERIOR],
+    "learning": [study.name for study in LEARNING],
     **{name: [name] for name in STUDIES},
 }
 

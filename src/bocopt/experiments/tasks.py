@@ -35,7 +35,9 @@ _KEPT = {
     "squared_error": np.float64,
     "rejuvenated": np.int16,
 }
-_RUN_BY_TASKS = tuple(f"experiments/{n}.py" for n in ("tasks", "variants", "beliefs", "worlds"))
+_RUN_BY_TASKS = tuple(
+    f"experiments/{name}.py" for name in ("tasks", "variants", "beliefs", "worlds", "learners")
+)
 _TRIALS_PER_BLOCK = 20  # large enough to share the overhead of the loop, small enough to spread
 
 

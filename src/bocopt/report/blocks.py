@@ -35,13 +35,15 @@ class Curve(NamedTuple):
 
 @dataclass(frozen=True)
 class Chart:
-    """Curves over stages; `name` is that of its files."""
+    """Curves over stages, or over something else; `name` is that of its files."""
 
     name: str
     title: str
     y_label: str
     curves: Sequence[Curve]
     caption: str = ""
+    x_label: str = "stage"
+    steps: bool = False  # for histograms: a value holds around its place
 
 
 Block = str | Grid | Chart  # a string is a paragraph

@@ -55,12 +55,19 @@ def draw(chart: Chart) -> "Figure":
     figure = Figure(figsize=(6.0, 3.6), layout="constrained")
     axes = figure.add_subplot()
     for curve, (colour, dashes) in zip(chart.curves, _lines(chart), strict=True):
-        axes.plot(curve.t, curve.middle, color=colour, linestyle=dashes, linewidth=1.6)
+        axes.plot(
+            curve.t,
+            curve.middle,
+            color=colour,
+            linestyle=dashes,
+            linewidth=1.6,
+            drawstyle="steps-mid" if chart.steps else "default",
+        )
         if curve.low:
             axes.fill_between(curve.t, curve.low, curve.high, color=colour, alpha=0.18, lw=0)
     first, last = chart.curves[0].t[0], chart.curves[0].t[-1]
-    axes.set_xlim(first, max(last, first + 1))
-    axes.set_xlabel("stage")
+    axes.set_xlim(first, last if last > first else first + 1)
+    axes.set_xlabel(chart.x_label)
     axes.set_ylabel(chart.y_label)
     axes.grid(visible=True, color=INK, alpha=0.12)
     _name_curves(axes, chart)

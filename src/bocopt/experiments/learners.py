@@ -1,0 +1,29 @@
+"""The task of the learning studies: a policy on a world, with what it believed."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bocopt import run
+from bocopt.experiments.tasks import Play, Record
+
+#: Kept where the policy has them: (n) numbers a stage.
+_BELIEFS = ("weights", "probability", "arm_weights", "arm_cost", "bound")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learn(Play):
+    """Reward and feasibility of each stage, and what a mixture or an ensemble showed."""
+
+    def run(self) -> Record:
+        found: dict[str, list[np.ndarray]] = {}
+        sign = self.problem.sense.sign
+        for stage in run(
+            self.policy, self.problem, self.stream, seeds=self.seeds, horizon=self.horizon
+        ):
+            found.setdefault("reward", []).append(sign * stage.cost)
+            found.setdefault("feasible", []).append(stage.feasible)
+            for name in _BELIEFS:
+                if name in stage.info:
+                    found.setdefault(name, []).append(stage.info[name].astype(np.float32))
+        return {name: np.stack(series, axis=1) for name, series in found.items()}
