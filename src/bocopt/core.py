@@ -138,6 +138,14 @@ class Differentiable(Predictor, Protocol):
         ...
 
 
+class Density(Predictor, Protocol):
+    """A predictor whose law of xi has a density: what the log score needs."""
+
+    def log_density(self, theta: Array, x: Array, xi: Array) -> Array:
+        """(p), (k), (m) -> ()."""
+        ...
+
+
 class Centred(Predictor, Protocol):
     """A predictor that can be told what to predict: what a calibrated prior needs."""
 

@@ -1,11 +1,13 @@
 """What drives the posterior: how bad the decision was that a parameter would have made."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bocopt.core import Array, BoolArray, Predictor, Problem, Solution, Status
+from bocopt import arguments
+from bocopt.core import Array, BoolArray, Density, Predictor, Problem, Solution, Status
 
 _CERTAIN = np.ones(1)  # the weight of a single scenario
 
@@ -59,3 +61,94 @@ class DecisionRegret:
     def __call__(self, theta: Array, x: Array, xi: Array, u: Array) -> Array:
         """(p), (k), (m), (n) -> ()."""
         return regret(self.problem, x, self.predictor.sample(theta, x, u), xi)
+
+
+@dataclass(frozen=True)
+class LogScore:
+    """-log density of the outcome: the posterior at lam 1 is Bayes' own."""
+
+    predictor: Density
+    lower: ClassVar[float] = -np.inf
+    dim_noise: ClassVar[int] = 0
+
+    def __call__(self, theta: Array, x: Array, xi: Array, u: Array) -> Array:
+        """(p), (k), (m), (0) -> ()."""
+        return -self.predictor.log_density(theta, x, xi)
+
+
+@dataclass(frozen=True)
+class _ByDraws:
+    """Losses of a whole law, known by `draws` scenarios with the noise that all particles share."""
+
+    predictor: Predictor
+    draws: int = field(default=20, kw_only=True)
+    lower: ClassVar[float] = 0.0
+
+    def __post_init__(self) -> None:
+        arguments.integer(type(self).__name__, "draws", self.draws, "[1, inf)")
+
+    @property
+    def dim_noise(self) -> int:
+        return self.draws * self.predictor.dim_noise
+
+    def _scenarios(self, theta: Array, x: Array, u: Array) -> Array:
+        """(p), (k), (n) -> (s, m)."""
+        each = u.reshape(*u.shape[:-1], self.draws, self.predictor.dim_noise)
+        return self.predictor.sample(theta[..., None, :], x[..., None, :], each)
+
+
+@dataclass(frozen=True)
+class EnergyScore(_ByDraws):
+    """E|X - xi| - E|X - X'| / 2 with X, X' from the law: the continuous ranked probability score
+    in one dimension.
+
+    Reference: Gneiting, Raftery (2007), Strictly proper scoring rules, prediction, and estimation.
+    """
+
+    def __call__(self, theta: Array, x: Array, xi: Array, u: Array) -> Array:
+        """(p), (k), (m), (n) -> ()."""
+        scenarios = self._scenarios(theta, x, u)
+        off = np.linalg.norm(scenarios - xi[..., None, :], axis=-1).mean(axis=-1)
+        apart = scenarios[..., :, None, :] - scenarios[..., None, :, :]
+        score: Array = off - np.linalg.norm(apart, axis=-1).mean(axis=(-1, -2)) / 2
+        return np.maximum(score, 0.0)  # a hair below, by rounding
+
+
+@dataclass(frozen=True)
+class PinballScore(_ByDraws):
+    """Of the law's quantiles at these levels, summed over levels and components.
+
+    Reference: Koenker, Bassett (1978), Regression quantiles.
+    """
+
+    levels: Sequence[float] = (0.1, 0.25, 0.5, 0.75, 0.9)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        levels = arguments.numbers("PinballScore", "levels", self.levels, "(0, 1)")
+        object.__setattr__(self, "levels", levels)
+
+    def __call__(self, theta: Array, x: Array, xi: Array, u: Array) -> Array:
+        """(p), (k), (m), (n) -> ()."""
+        levels = np.array(self.levels)
+        quantiles = np.quantile(self._scenarios(theta, x, u), levels, axis=-2)
+        above = xi - quantiles  # (levels, ..., m)
+        tilt = levels.reshape(-1, *[1] * (above.ndim - 1))
+        score: Array = np.maximum(tilt * above, (tilt - 1) * above).sum(axis=(0, -1))
+        return score
+
+
+@dataclass(frozen=True)
+class ScenarioRegret(_ByDraws):
+    """Decision regret where each parameter decides with its own law: one program per particle.
+
+    c'(P(law of m(x; theta)); xi) - min over z of c(z; xi)
+    """
+
+    problem: Problem
+
+    def __call__(self, theta: Array, x: Array, xi: Array, u: Array) -> Array:
+        """(p), (k), (m), (n) -> ()."""
+        equal = np.full(self.draws, 1.0 / self.draws)
+        z = self.problem.solve(x, self._scenarios(theta, x, u), equal).z
+        return self.problem.cost(x, z, xi) - hindsight(self.problem, x, xi).cost

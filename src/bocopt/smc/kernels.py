@@ -24,10 +24,56 @@ class Chain(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """The particles' mean and covariance R'R in the space of u."""
+    """Mean and covariance R'R of each half of the particles, in the space of u.
 
-    mean: Array  # (p)
-    factor: Array  # (p, p) R
+    Each half is moved with the shape of the *other* half. With its own, particles would be drawn
+    towards their own errors, and in p dimensions lose a share of order p / N of the variance.
+    """
+
+    mean: Array  # (2, p)
+    factor: Array  # (2, p, p) R
+
+    def times_factor(self, e: Array) -> Array:
+        """(M, p) -> (M, p): R'e for each row."""
+        return np.concatenate(
+            [np.matmul(half, self.factor[..., h, :, :]) for h, half in enumerate(halves(e))], -2
+        )
+
+    def centred(self, u: Array) -> Array:
+        """(M, p) -> (M, p)."""
+        return np.concatenate(
+            [half - self.mean[..., h, None, :] for h, half in enumerate(halves(u))], -2
+        )
+
+    def half_square(self, centred: Array) -> Array:
+        """(M, p) -> (M): half the squared distance from the mean, in units of the covariance."""
+        parts = []
+        for h, half in enumerate(halves(centred)):
+            transposed = np.swapaxes(self.factor[..., h, :, :], -1, -2)
+            white = np.linalg.solve(transposed, np.swapaxes(half, -1, -2))
+            parts.append(0.5 * (white**2).sum(axis=-2))
+        return np.concatenate(parts, axis=-1)
+
+
+def halves(u: Array) -> tuple[Array, Array]:
+    """(M, p) -> the first and the second half of the rows."""
+    middle = u.shape[-2] // 2
+    return u[..., :middle, :], u[..., middle:, :]
+
+
+def shape_of(u: Array) -> Shape:
+    """(M, p) -> for each half, what the other looks like, shrunk towards no correlation."""
+    means, factors = [], []
+    for other in reversed(halves(u)):
+        many, dim = other.shape[-2:]
+        mean = other.mean(axis=-2)
+        around = other - mean[..., None, :]
+        covariance = np.matmul(np.swapaxes(around, -1, -2), around) / many
+        variance = np.diagonal(covariance, axis1=-2, axis2=-1) + 1e-12
+        shrunk = (many * covariance + dim * variance[..., None] * np.eye(dim)) / (many + dim)
+        means.append(mean)
+        factors.append(np.swapaxes(np.linalg.cholesky(shrunk), -1, -2))
+    return Shape(np.stack(means, axis=-2), np.stack(factors, axis=-3))
 
 
 class Swept(NamedTuple):
@@ -78,7 +124,7 @@ class CrankNicolson:
 
 @dataclass(frozen=True)
 class RandomWalk:
-    """u' = u + s 2.38 / sqrt(p) R'e with the particles' covariance R'R.
+    """u' = u + s 2.38 / sqrt(p) R'e with the covariance R'R of the other half of the particles.
 
     Reference: Roberts, Gelman, Gilks (1997), Weak convergence and optimal scaling of random walk
     Metropolis algorithms; Chopin (2002), A sequential particle filter method for static models.
@@ -90,8 +136,7 @@ class RandomWalk:
 
     def sweep(self, chain: Chain, shape: Shape, scale: Array, energy: Energy, draw: Draw) -> Swept:
         dim = chain.u.shape[-1]
-        e = draw("normal", (chain.u.shape[-2], shape.factor.shape[-2]))
-        kick = np.matmul(e, shape.factor) * (2.38 / np.sqrt(dim))
+        kick = shape.times_factor(draw("normal", chain.u.shape[-2:])) * (2.38 / np.sqrt(dim))
         proposal = chain.u + scale[..., None, None] * kick
         gain = _half_square(chain.u) - _half_square(proposal)
         return _metropolis(chain, proposal, gain, energy, draw)
@@ -99,7 +144,7 @@ class RandomWalk:
 
 @dataclass(frozen=True)
 class FittedCrankNicolson:
-    """Crank-Nicolson around the particles' own normal fit N(mean, R'R).
+    """Crank-Nicolson around a normal fit N(mean, R'R) to the other half of the particles.
 
         u' = mean + sqrt(1 - b^2) (u - mean) + b R'e
 
@@ -116,18 +161,14 @@ class FittedCrankNicolson:
 
     def sweep(self, chain: Chain, shape: Shape, scale: Array, energy: Energy, draw: Draw) -> Swept:
         b = scale[..., None, None]
-        mean = shape.mean[..., None, :]
-        e = draw("normal", chain.u.shape[-2:])
-        proposal = mean + np.sqrt(1 - b**2) * (chain.u - mean) + b * np.matmul(e, shape.factor)
-
-        def ratio(u: Array) -> Array:
-            whitened = np.linalg.solve(
-                np.swapaxes(shape.factor, -1, -2), np.swapaxes(u - mean, -1, -2)
-            )
-            half: Array = 0.5 * (whitened**2).sum(axis=-2)
-            return half - _half_square(u)
-
-        return _metropolis(chain, proposal, ratio(proposal) - ratio(chain.u), energy, draw)
+        around = shape.centred(chain.u)
+        mean = chain.u - around
+        kick = shape.times_factor(draw("normal", chain.u.shape[-2:]))
+        after = np.sqrt(1 - b**2) * around + b * kick
+        proposal = mean + after
+        gain = shape.half_square(after) - _half_square(proposal)
+        gain = gain - (shape.half_square(around) - _half_square(chain.u))
+        return _metropolis(chain, proposal, gain, energy, draw)
 
 
 @dataclass(frozen=True)

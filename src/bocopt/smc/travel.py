@@ -11,7 +11,7 @@ import numpy as np
 
 from bocopt import noise
 from bocopt.core import Array, BoolArray, IntArray
-from bocopt.smc.kernels import Chain, Draw, Kernel, Shape
+from bocopt.smc.kernels import Chain, Draw, Kernel, shape_of
 from bocopt.smc.resample import multinomial
 from bocopt.smc.target import Coefficients, Target
 from bocopt.smc.weights import effective_size, normalised, uniform
@@ -119,7 +119,7 @@ def renewed(mover: Mover, crowd: Crowd, target: Target, purpose: str) -> Crowd:
     u = np.take_along_axis(crowd.u, kept[..., None], -2)
     target = target.born(birth)
     chain = Chain(u, target.coefficients.energy(before, last), before, last)
-    shape, scale, states = _shape(crowd.u, w), crowd.scale, [chain]
+    shape, scale, states = shape_of(u), crowd.scale, [chain]
     for sweep in range((mover.chain_length or mover.sweeps + 1) - 1):
         chain, acceptance = mover.kernel.sweep(chain, shape, scale, target, drawing(f"{sweep}"))
         scale = scale * np.exp(acceptance - mover.kernel.wanted)
@@ -143,9 +143,3 @@ def renewed(mover: Mover, crowd: Crowd, target: Target, purpose: str) -> Crowd:
         evaluated=crowd.evaluated + target.evaluated,
         spared=crowd.spared + target.spared,
     )
-
-
-def _shape(u: Array, w: Array) -> Shape:
-    mean = np.matmul(w[:, None, :], u)
-    factor: Array = np.linalg.qr(np.sqrt(w)[..., None] * (u - mean)).R
-    return Shape(mean[:, 0], factor)
