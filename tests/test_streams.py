@@ -132,5 +132,8 @@ def test_a_change_point_shows_one_stream_and_then_the_other() -> None:
         x, xi = one if t < 3 else other
         assert (changing[t][0] == x).all()
         assert (changing[t][1] == xi).all()
+    short = ChangePoint(Replay(np.zeros((5, 1)), np.zeros((5, 1))), after, at=7)
+    with pytest.raises(ValueError, match="ended at stage 5"):
+        list(islice(short.stages(np.array(0)), 9))
     with pytest.raises(ValueError, match="'at' parameter of ChangePoint"):
         ChangePoint(before, after, at=-1)

@@ -104,6 +104,10 @@ def _rebuilt(template: Any, arrays: Mapping[str, NDArray[Any]], name: str) -> An
     return arrays[name]
 
 
+#: The metadata of a dataclass field that no result depends on.
+CHANGES_NO_RESULT = {"changes": "no result"}
+
+
 def fingerprint(configuration: Any) -> str:
     """A digest of everything that a (nested) configuration object says, the same in every process.
 
@@ -130,7 +134,7 @@ def _described(thing: Any) -> Any:
     if hasattr(thing, "__qualname__"):  # a function or a class: its code is not looked at
         return f"{thing.__module__}.{thing.__qualname__}"
     if is_dataclass(thing):
-        names = [f.name for f in fields(thing)]
+        names = [f.name for f in fields(thing) if f.metadata != CHANGES_NO_RESULT]
     elif hasattr(thing, "__dict__"):
         names = sorted(vars(thing))
     else:

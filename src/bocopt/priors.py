@@ -56,7 +56,8 @@ class Calibrated:
     Its mean predicts the mean of xi; its one scale s is such that predictions under N(mean, s^2 I)
     have, on the contexts seen, `stretch` times the standard deviation that xi has (both as
     variances averaged over components). It is fitted again at each of the first `warm_up` stages
-    and then stays. Before the third outcome the scale is `first_sd` around `first`, or around 0.
+    and then stays; where no scale predicts so much, as with a bounded predictor, it is a large one.
+    Before the third outcome the scale is `first_sd` around `first`, or around 0.
 
     N(0, I) for a sigmoid saturates: its predictions are near 0 and 2, whatever xi is (E10).
     """
@@ -100,7 +101,10 @@ class Calibrated:
             variance: Array = predicted.var(axis=(-3, -2)).mean(axis=-1)
             return variance
 
-        low, high = np.full(lead, log(_SMALLEST)), np.full(lead, log(_LARGEST))
+        low, high = np.full(lead, log(_SMALL)), np.full(lead, log(_LARGE))
+        for _ in range(_WIDENINGS):  # until it lies between, whatever the units of xi
+            low = np.where(spread(np.exp(low)) < wanted, low, low - 2.0)
+            high = np.where(spread(np.exp(high)) < wanted, high + 2.0, high)
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
             wider = spread(np.exp(middle)) < wanted
@@ -108,5 +112,5 @@ class Calibrated:
         return mean, np.exp(low)
 
 
-_FEWEST, _DRAWS, _HALVINGS = 3, 32, 20
-_SMALLEST, _LARGEST = 1e-3, 10.0
+_FEWEST, _DRAWS, _WIDENINGS, _HALVINGS = 3, 32, 8, 20
+_SMALL, _LARGE = 1e-3, 10.0

@@ -129,11 +129,13 @@ class ChangePoint:
         arguments.integer("ChangePoint", "at", self.at, "[0, inf)")
 
     def stages(self, seeds: IntArray) -> Iterator[tuple[Array, Array]]:
-        """Both run from the start; the second is shown from stage `at` on."""
-        for t, (one, other) in enumerate(
-            zip(self.before.stages(seeds), self.after.stages(seeds), strict=False)
-        ):
-            yield one if t < self.at else other
+        """Both run from the start; the second is shown from stage `at` on, and ends it."""
+        earlier = self.before.stages(seeds)
+        for t, later in enumerate(self.after.stages(seeds)):
+            try:
+                yield next(earlier) if t < self.at else later
+            except StopIteration:
+                raise ValueError(f"The stream before the change ended at stage {t}.") from None
 
 
 def from_csv(path: str | Path, *, context: Sequence[str], outcome: Sequence[str]) -> Replay:

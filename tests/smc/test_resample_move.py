@@ -25,6 +25,7 @@ from bocopt import (
     Gaussian,
     PaperStream,
     ResampleMove,
+    noise,
 )
 from bocopt.checks import check_policy
 from bocopt.core import Array
@@ -36,26 +37,42 @@ from bocopt.smc import (
     RandomWalk,
     posterior_mean,
 )
+from bocopt.smc.belief import different
+from bocopt.smc.kernels import Kernel
 
 KERNELS: dict[str, dict[str, Any]] = {
     "pcn": {"kernel": CrankNicolson(), "sweeps": 5},
     "random walk": {"kernel": RandomWalk(), "sweeps": 5},
     "fitted": {"kernel": FittedCrankNicolson(), "sweeps": 3},
     "slice": {"kernel": EllipticalSlice(), "sweeps": 3},
-    "waste-free": {"chain_length": 20},
+    "waste-free": {"chain_length": 10},
 }
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_every_kernel_finds_the_exact_posterior(kernel: str) -> None:
-    xi = outcomes(60, 8, 2)
-    belief = learned(xi, lam=0.1, size=1000, **KERNELS[kernel])
-    error, variance = errors(belief, xi, np.full(60, 0.1))
-    assert error < 0.12
-    assert variance == pytest.approx(1, abs=0.08)
+    """So narrow a posterior that weights without moves would keep no particle there."""
+    xi = outcomes(60, 8, 5)
+    belief = learned(xi, lam=2.0, size=1000, **KERNELS[kernel])
+    error, variance = errors(belief, xi, np.full(60, 2.0))
+    assert (belief.roots[..., 0] != belief.roots[..., -1]).any()
+    assert error < 0.2
+    assert variance == pytest.approx(1, abs=0.1)
 
 
-@pytest.mark.parametrize("options", [{"sweeps": 10}, KERNELS["fitted"]], ids=["pcn", "fitted"])
+@pytest.mark.parametrize("kernel", [RandomWalk(), FittedCrankNicolson()], ids=["walk", "fitted"])
+def test_few_particles_do_not_lose_the_variance_to_their_own_shape(kernel: Kernel) -> None:
+    xi = outcomes(50, 4, 48)
+    belief = learned(xi, lam=0.2, size=200, kernel=kernel, sweeps=20)
+    _, variance = errors(belief, xi, np.full(50, 0.2))
+    assert 0.88 <= variance <= 1.1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"sweeps": 10}, {"kernel": FittedCrankNicolson(), "sweeps": 5}],
+    ids=["pcn", "fitted"],
+)
 def test_the_variance_is_found_in_48_dimensions(options: dict[str, Any]) -> None:
     xi = outcomes(50, 2, 48)
     belief = learned(xi, lam=0.2, size=1000, **options)
@@ -123,6 +140,23 @@ def test_totals_are_the_losses_since_birth(options: dict[str, Any]) -> None:
     assert (belief.info.rejuvenated >= 0).all()
 
 
+class Jittered(Quadratic):
+    """A loss with noise of its own, the same for all parameters at a stage."""
+
+    dim_noise = 2
+
+    def __call__(self, theta: Array, x: Array, xi: Array, u: Array) -> Array:
+        return super().__call__(theta, x, xi + u, u)
+
+
+def test_moves_look_back_with_the_noise_that_each_stage_had() -> None:
+    xi = outcomes(30, 3, 2)
+    belief = learned(xi, lam=1.0, size=50, loss=Jittered())
+    u = np.stack([noise.normal(np.arange(3), t, "loss", (2,)) for t in range(30)])
+    each = Jittered()(belief.theta[None], xi, xi[:, :, None, :], u[:, :, None, :])
+    assert belief.total == pytest.approx(each.sum(axis=0))
+
+
 @pytest.mark.parametrize("kernel", ["pcn", "random walk", "slice", "waste-free"])
 def test_early_rejection_changes_nothing_but_the_cost(kernel: str) -> None:
     seeds, found = np.array([5, 6]), {}
@@ -175,12 +209,13 @@ class Shifted(Quadratic):
 
 def test_a_lower_bound_other_than_zero() -> None:
     xi = outcomes(60, 8, 2)
-    belief = learned(xi, lam=0.1, size=1000, loss=Shifted())
-    error, variance = errors(belief, xi, np.full(60, 0.1))
-    assert error < 0.12
-    assert variance == pytest.approx(1, abs=0.08)
-    each = Shifted()(belief.theta[None], xi, xi[:, :, None, :], xi)
-    assert belief.total == pytest.approx(each.sum(axis=0))
+    eager, patient = (
+        learned(xi, lam=2.0, size=200, loss=Shifted(), early_rejection=early)
+        for early in (True, False)
+    )
+    assert same_bits(eager._replace(info=NOTHING), patient._replace(info=NOTHING))
+    each = Shifted()(eager.theta[None], xi, xi[:, :, None, :], xi)
+    assert eager.total == pytest.approx(each.sum(axis=0))
 
 
 @pytest.mark.parametrize(
@@ -197,8 +232,6 @@ def test_a_lower_bound_other_than_zero() -> None:
     ids=str,
 )
 def test_the_laws_of_policies_hold(options: dict[str, Any]) -> None:
-    if isinstance(options.get("kernel"), FittedCrankNicolson):
-        options = {**options, "size": 60}  # it needs more particles than parameters
     policy = BMA(PROBLEM, PREDICTOR, knapsack(**options))
     check_policy(policy, PROBLEM, PaperStream(), horizon=25)
 
@@ -214,6 +247,42 @@ def test_a_batch_is_fitted_straight_from_the_prior() -> None:
     later = sampler.step(belief, 60, np.zeros((8, 1)), xi[0])  # and goes on from there
     error, variance = errors(later, np.concatenate([xi, xi[:1]]), np.full(61, 0.1))
     assert error < 0.12
+
+
+def test_a_batch_keeps_to_window_and_discount() -> None:
+    xi = outcomes(60, 8, 2)
+    prior = Gaussian.isotropic(2)
+    sampler = ResampleMove(
+        prior=prior, loss=Quadratic(), lam=2.0, size=1000, window=10, discount=0.8
+    )
+    belief = sampler.fit(np.arange(8), np.zeros((8, 60, 1)), xi.swapaxes(0, 1))
+    counts = 2.0 * 0.8 ** np.arange(59, -1, -1.0) * (np.arange(60) >= 50)
+    error, variance = errors(belief, xi, counts)
+    assert belief.past.size == 10
+    assert error < 0.15
+    assert variance == pytest.approx(1, abs=0.08)
+    for t in range(60, 75):
+        belief = sampler.step(belief, t, np.zeros((8, 1)), xi[t - 60])
+    last = xi[5:15][::-1]
+    each = Quadratic()(belief.theta[None], last, last[:, :, None, :], last)
+    age = np.arange(10.0).reshape(-1, 1, 1)
+    assert belief.total == pytest.approx((0.8**age * each).sum(axis=0))
+
+
+def test_a_discount_bounds_what_is_kept() -> None:
+    belief = learned(outcomes(120, 1, 2), lam=0.3, size=20, discount=0.7)
+    assert belief.past.size == np.ceil(np.log(1e-12) / np.log(0.7))
+
+
+def test_stages_without_a_context() -> None:
+    xi = outcomes(5, 3, 2)
+    sampler = ResampleMove(prior=Gaussian.isotropic(2), loss=Quadratic(), lam=0.1, size=20)
+    belief = sampler.init(np.arange(3))
+    for t, y in enumerate(xi):
+        belief = sampler.step(belief, t, np.zeros((3, 0)), y)
+    assert belief.past.size == 5
+    fitted = sampler.fit(np.arange(3), np.zeros((5, 0)), xi.swapaxes(0, 1))
+    assert fitted.past.size == 5
 
 
 def test_more_sweeps_keep_the_posterior() -> None:
@@ -243,9 +312,29 @@ def test_standard_errors_cover_the_exact_mean() -> None:
     assert (np.abs(z) < 2).mean() > 0.85
 
 
+def test_ancestors_are_those_of_the_oldest_generation() -> None:
+    """With small steps, particles stay near their first ancestors, and so do the errors."""
+    xi = outcomes(40, 4, 2)
+    kernel = RandomWalk(wanted=0.999, first_scale=1e-3)
+    sampler = ResampleMove(
+        prior=Gaussian.isotropic(2), loss=Quadratic(), lam=0.5, size=200, kernel=kernel, sweeps=1
+    )
+    belief = sampler.init(np.arange(4))
+    first = belief.theta
+    for t, y in enumerate(xi):
+        belief = sampler.step(belief, t, np.zeros((4, 1)), y)
+    origin = np.take_along_axis(first, belief.roots[..., :1], axis=-2)
+    generation = different(belief.roots[..., 0]), different(belief.roots[..., -1])
+    assert np.abs(belief.theta - origin).max() < 0.2
+    assert (generation[0] < generation[1]).all()
+    errors_by = [
+        posterior_mean(belief._replace(roots=belief.roots[..., [g]]), belief.theta).standard_error
+        for g in (0, -1)
+    ]
+    assert (errors_by[0] > errors_by[1]).all()
+
+
 def test_one_ancestor_cannot_tell_its_error() -> None:
     belief = learned(outcomes(3, 2, 2), lam=0.1, size=20)
-    lonely = belief._replace(
-        roots=np.zeros_like(belief.roots), info=belief.info._replace(ancestors=np.ones(2))
-    )
+    lonely = belief._replace(roots=np.zeros_like(belief.roots))
     assert np.isnan(posterior_mean(lonely, belief.theta).standard_error).all()

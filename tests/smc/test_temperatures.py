@@ -4,9 +4,9 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from posteriors import PREDICTOR, PROBLEM, knapsack, learned, moments, outcomes
+from posteriors import PREDICTOR, PROBLEM, Quadratic, knapsack, learned, moments, outcomes
 
-from bocopt import BMA, PaperStream
+from bocopt import BMA, Gaussian, PaperStream, ResampleMove
 from bocopt.checks import check_policy
 from bocopt.smc import AdaHedge, SafeGrid, for_horizon
 
@@ -24,14 +24,15 @@ def test_the_grid_follows_the_temperature_that_predicted_best() -> None:
     alone = [knapsack(lam=lam) for lam in lams]
     beliefs = [sampler.init(seeds) for sampler in alone]
     for t, (x, xi) in enumerate(islice(PaperStream().stages(seeds), 40)):
+        decided = state.chosen
         state = grid.step(state, t, x, xi)
+        assert (state.info.lam == np.array(lams)[decided]).all()
         beliefs = [s.step(b, t, x, xi) for s, b in zip(alone, beliefs, strict=True)]
         sums += np.stack([b.info.mean_loss for b in beliefs], axis=-1)
     assert (state.chosen == sums.argmin(axis=-1)).all()
     for trial, best in enumerate(state.chosen):
         assert (state.theta[trial] == beliefs[best].theta[trial]).all()
         assert (state.log_w[trial] == beliefs[best].log_w[trial]).all()
-        assert state.info.lam[trial] == lams[best]
 
 
 def test_adahedge_lowers_the_temperature_as_mixing_costs_more() -> None:
@@ -39,6 +40,12 @@ def test_adahedge_lowers_the_temperature_as_mixing_costs_more() -> None:
     rule = AdaHedge(complexity=0.5, largest=0.5)
     belief = learned(xi, lam=rule, size=1000)
     lam = belief.lam
+    sampler = ResampleMove(prior=Gaussian.isotropic(2), loss=Quadratic(), lam=rule, size=100)
+    step, gap = sampler.init(np.arange(8)), np.zeros(8)
+    for t, y in enumerate(xi):
+        step = sampler.step(step, t, np.zeros((8, 1)), y)
+        gap += step.info.mean_loss - step.info.mix_loss
+    assert step.gap == pytest.approx(gap)
     assert lam == pytest.approx(np.minimum(0.5, 0.5 / belief.gap))
     assert (lam < 0.5).all()
     mean, variance = moments(belief)
@@ -61,4 +68,13 @@ def test_fixed_share_brings_fresh_particles_and_finds_a_new_regime() -> None:
     assert np.abs(moments(stuck)[0] - new).min() > 2.0
     assert (sharing.birth.max(axis=-1) > 0).all()
     one = learned(outcomes(1, 50, 2), lam=1e-6, size=1000, share=0.1)
-    assert (one.birth == 1).mean() == pytest.approx(0.1, abs=0.01)
+    fresh = one.birth == 1
+    assert fresh.mean() == pytest.approx(0.1, abs=0.01)
+    assert (np.exp(one.log_w) * fresh).sum(axis=-1).mean() == pytest.approx(0.1, abs=0.01)
+
+
+def test_the_most_probable_particle_has_seen_the_most() -> None:
+    belief = learned(outcomes(60, 8, 2), lam=1.0, size=100, share=0.05)
+    best = belief.score.argmax(axis=-1)[..., None]
+    born = np.take_along_axis(belief.birth, best, axis=-1)[..., 0]
+    assert (born == belief.birth.min(axis=-1)).all()

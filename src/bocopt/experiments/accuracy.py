@@ -1,6 +1,7 @@
 """Samplers against a posterior that is known."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -11,20 +12,25 @@ from bocopt.experiments.summaries import cell
 from bocopt.experiments.tasks import Record, Task
 from bocopt.report import tables
 from bocopt.report.blocks import Grid, Row, Section
-from bocopt.smc import CrankNicolson, EllipticalSlice, FittedCrankNicolson, RandomWalk
-from bocopt.smc.kernels import Kernel
+from bocopt.smc import EllipticalSlice, FittedCrankNicolson, RandomWalk
 from bocopt.trace import spread
 
-_SAMPLERS: dict[str, tuple[Kernel, int, int | None]] = {
-    "pCN, 5 sweeps": (CrankNicolson(), 5, None),
-    "pCN, 10 sweeps": (CrankNicolson(), 10, None),
-    "pCN, 20 sweeps": (CrankNicolson(), 20, None),
-    "fitted pCN, 2 sweeps": (FittedCrankNicolson(), 2, None),
-    "fitted pCN, 5 sweeps": (FittedCrankNicolson(), 5, None),
-    "random walk, 10 sweeps": (RandomWalk(), 10, None),
-    "random walk, 40 sweeps": (RandomWalk(), 40, None),
-    "elliptical slice, 5 sweeps": (EllipticalSlice(), 5, None),
-    "waste-free pCN, chains of 50": (CrankNicolson(), 1, 50),
+_SAMPLERS: dict[str, dict[str, Any]] = {
+    "pCN, 5 sweeps": {"sweeps": 5},
+    "pCN, 20 sweeps": {"sweeps": 20},
+    "fitted pCN, 5 sweeps": {"kernel": FittedCrankNicolson(), "sweeps": 5},
+    "random walk, 5 sweeps": {"kernel": RandomWalk(), "sweeps": 5},
+    "random walk, 20 sweeps": {"kernel": RandomWalk(), "sweeps": 20},
+    "elliptical slice, 5 sweeps": {"kernel": EllipticalSlice(), "sweeps": 5},
+    "waste-free pCN, chains of 5": {"chain_length": 5},
+    "waste-free pCN, chains of 50": {"chain_length": 50},
+    "200 particles, pCN, 20 sweeps": {"size": 200, "sweeps": 20},
+    "200 particles, fitted pCN, 5 sweeps": {
+        "size": 200,
+        "kernel": FittedCrankNicolson(),
+        "sweeps": 5,
+    },
+    "200 particles, waste-free pCN, chains of 5": {"size": 200, "chain_length": 5},
 }
 _DIM, _LAM = 48, 0.1
 
@@ -44,19 +50,11 @@ def tasks(size: Size) -> dict[str, Task]:
         f"Liu-West, {mode}": GibbsPosterior(prior=prior, loss=loss, lam=_LAM, size=1000, move=move)
         for mode, move in moves.items()
     }
-    exact_ones: dict[str, ResampleMove | GibbsPosterior] = {
-        name: ResampleMove(
-            prior=prior,
-            loss=loss,
-            lam=_LAM,
-            size=1000,
-            kernel=kernel,
-            sweeps=sweeps,
-            chain_length=chain,
-        )
-        for name, (kernel, sweeps, chain) in _SAMPLERS.items()
+    full_history: dict[str, ResampleMove | GibbsPosterior] = {
+        name: ResampleMove(**{"prior": prior, "loss": loss, "lam": _LAM, "size": 1000, **options})
+        for name, options in _SAMPLERS.items()
     }
-    return {name: task(sampler) for name, sampler in {**liu_west, **exact_ones}.items()}
+    return {name: task(sampler) for name, sampler in {**liu_west, **full_history}.items()}
 
 
 def summarise(size: Size, records: Mapping[str, Record]) -> Summary:

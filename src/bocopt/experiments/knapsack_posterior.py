@@ -19,17 +19,17 @@ from bocopt.experiments.summaries import cell, paired
 from bocopt.experiments.tasks import Record, Task
 from bocopt.report import tables
 from bocopt.report.blocks import Grid, Row, Section
-from bocopt.smc import EllipticalSlice, RandomWalk
+from bocopt.smc import EllipticalSlice, FittedCrankNicolson, RandomWalk
 from bocopt.trace import spread
 
 _BASE = ResampleMove(
     prior=Gaussian.isotropic(PREDICTOR.dim), loss=LOSS, lam=1e-2, size=200, sweeps=5
 )
-_LONG = replace(_BASE, size=1000)
+_LONG = replace(_BASE, size=1000, sweeps=20)
 _MORE = 20
 REFERENCES: dict[str, tuple[ResampleMove, int]] = {
-    f"1000 particles, pCN, then {_MORE} sweeps": (_LONG, _MORE),
-    f"1000 particles, random walk, then {_MORE} sweeps": (
+    f"1000 particles, pCN, 20 sweeps, then {_MORE}": (_LONG, _MORE),
+    f"1000 particles, random walk, 20 sweeps, then {_MORE}": (
         replace(_LONG, kernel=RandomWalk()),
         _MORE,
     ),
@@ -37,6 +37,7 @@ REFERENCES: dict[str, tuple[ResampleMove, int]] = {
 SAMPLERS: dict[str, tuple[ResampleMove, int]] = {
     "pCN, 5 sweeps": (_BASE, 0),
     "random walk, 5 sweeps": (replace(_BASE, kernel=RandomWalk()), 0),
+    "fitted pCN, 5 sweeps": (replace(_BASE, kernel=FittedCrankNicolson()), 0),
     "elliptical slice, 3 sweeps": (replace(_BASE, kernel=EllipticalSlice(), sweeps=3), 0),
     "waste-free pCN, chains of 5": (replace(_BASE, chain_length=5), 0),
     **REFERENCES,

@@ -135,7 +135,7 @@ def repairs_tasks(size: Size) -> dict[str, Task]:
     return {
         "as printed": _rules(_printed(settings.particles, settings.lam), size),
         "200 particles": _rules(_printed(200, settings.lam), size),
-        "200 particles, exact moves": _rules(exact(normal, settings.lam), size),
+        "200 particles, full-history moves": _rules(exact(normal, settings.lam), size),
         "calibrated prior, nothing learned": Play(
             policy=frozen,
             problem=PROBLEM,
@@ -143,8 +143,8 @@ def repairs_tasks(size: Size) -> dict[str, Task]:
             seeds=size.seeds,
             horizon=size.horizon,
         ),
-        "calibrated prior, exact moves": _rules(exact(calibrated(stretch), lam), size),
-        "wide prior, exact moves, high lambda": _rules(exact(calibrated(wide), hot), size),
+        "calibrated prior, full-history moves": _rules(exact(calibrated(stretch), lam), size),
+        "wide prior, full-history moves, high lambda": _rules(exact(calibrated(wide), hot), size),
         "prior N(0, I), nothing learned": paper["Prior"],
         "running sample average": paper["SAA"],
         "conditional optimum": paper["Conditional"],

@@ -10,11 +10,13 @@ from bocopt.core import Array
 from bocopt.experiments.posterior import LOSS, PREDICTOR, PROBLEM
 from bocopt.experiments.study import Size, Study, Summary
 from bocopt.experiments.tasks import Play, Record, Task
+from bocopt.experiments.worlds import Later
 from bocopt.report.blocks import Chart, Curve, Grid, Row, Section
 from bocopt.report.tables import number
 from bocopt.streams import ChangePoint
 
 _WINDOW = 25  # stages that a point of the curves averages
+_DRAWS = 200  # of the bootstrap
 _PRIOR = Gaussian.isotropic(PREDICTOR.dim, 0.5)
 _EXACT = ResampleMove(prior=_PRIOR, loss=LOSS, lam=1e-2, size=200, chain_length=5)
 FORGETTING: dict[str, ResampleMove | GibbsPosterior] = {
@@ -40,7 +42,7 @@ def tasks(size: Size) -> dict[str, Task]:
         return Play(
             policy=MeanPrediction(PROBLEM, PREDICTOR, sampler),
             problem=PROBLEM,
-            stream=stream if change else _AFTER,
+            stream=stream if change else Later(_AFTER, at),  # the same stages as the others see
             seeds=size.seeds,
             horizon=size.horizon if change else size.horizon - at,
         )
@@ -53,29 +55,47 @@ def tasks(size: Size) -> dict[str, Task]:
 
 def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
     at = size.horizon // 2
-    curves = {name: _smooth(record["reward"].mean(axis=0)) for name, record in records.items()}
-    fresh = records[_FRESH]["reward"]
-    level = float(fresh[:, -max(1, fresh.shape[1] // 3) :].mean())
-
-    def recovery(name: str) -> int | None:
-        after = curves[name] if name == _FRESH else curves[name][at:]
-        there = np.flatnonzero(after >= 0.95 * level)
-        return int(there[0]) if there.size else None
-
+    rewards = {name: record["reward"] for name, record in records.items()}
+    curves = {name: _smooth(reward.mean(axis=0)) for name, reward in rewards.items()}
+    after = {name: r if name == _FRESH else r[:, at:] for name, r in rewards.items()}
     return {
         **size._asdict(),
         "change": at,
-        "level": level,
-        "recovery": {name: recovery(name) for name in records},
-        "before": {n: float(records[n]["reward"][:, at // 2 : at].mean()) for n in FORGETTING},
-        "after": {n: float(records[n]["reward"][:, at:].mean()) for n in FORGETTING}
-        | {_FRESH: float(fresh.mean())},
+        "level": _level(after[_FRESH]),
+        "recovery": {name: _recovery(r, after[_FRESH]) for name, r in after.items()},
+        "recovery_interval": _intervals(after),
+        "before": {n: float(rewards[n][:, at // 2 : at].mean()) for n in FORGETTING},
+        "after": {name: float(reward.mean()) for name, reward in after.items()},
         "curves": {
             name: [float(f"{v:.5g}") for v in curve[:: max(1, len(curve) // 200)]]
             for name, curve in curves.items()
         },
         "steps": {name: max(1, len(curve) // 200) for name, curve in curves.items()},
     }
+
+
+def _level(fresh: Array) -> float:
+    """(trials, T): what a learner that starts at the change earns in the end."""
+    return float(fresh[:, -max(1, fresh.shape[1] // 3) :].mean())
+
+
+def _recovery(reward: Array, fresh: Array) -> int | None:
+    """(trials, T) after the change -> stages until it earns 95% of that level; None if never."""
+    there = np.flatnonzero(_smooth(reward.mean(axis=0)) >= 0.95 * _level(fresh))
+    return int(there[0]) if there.size else None
+
+
+def _intervals(after: Mapping[str, Array]) -> dict[str, list[int | None]]:
+    """80% of what other trials would have shown, by drawing trials with replacement."""
+    trials = after[_FRESH].shape[0]
+    draws = np.random.default_rng(0).integers(0, trials, (_DRAWS, trials))
+    found = {}
+    for name, reward in after.items():
+        stages = [_recovery(reward[draw], after[_FRESH][draw]) for draw in draws]
+        ordered = sorted(np.inf if s is None else s for s in stages)
+        ends = ordered[_DRAWS // 10], ordered[-1 - _DRAWS // 10]
+        found[name] = [None if np.isinf(end) else int(end) for end in ends]
+    return found
 
 
 def _smooth(reward: Array) -> Array:
@@ -104,23 +124,28 @@ def show(summary: Summary) -> Section:
     )
     grid = Grid(
         title=f"Recovery: {size}",
-        header=["forgetting", "before", "after", "recovered after"],
+        header=["forgetting", "before", "after", "recovered after", "80% interval"],
         rows=[
             Row(
                 [
                     name,
                     number(summary["before"].get(name)),
                     number(summary["after"][name]),
-                    "never" if stages_ is None else f"{stages_} stages",
+                    _stages(stages_),
+                    " to ".join(map(_stages, summary["recovery_interval"][name])),
                 ]
             )
             for name, stages_ in summary["recovery"].items()
         ],
         caption="Mean reward over the second quarter, and over the half after the change; stages "
-        f"until {_WINDOW} in a row average 95% of what a learner that starts at the change earns "
-        f"in the end ({summary['level']:.1f}).",
+        f"until {_WINDOW} in a row average 95% of what a learner that starts at the change, on the "
+        f"same stages, earns in the end ({summary['level']:.1f}); interval by bootstrap of trials.",
     )
     return Section("The posterior: a change of regime", [chart, grid])
+
+
+def _stages(number_: int | None) -> str:
+    return "never" if number_ is None else f"{number_} stages"
 
 
 STUDY = Study("posterior-regimes", size, tasks, summarise, show)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -63,6 +64,17 @@ class Synthetic:
             return np.asarray(np.maximum(1.0 + mean + spread * heavy, 0.0))
         sd = 0.1 + np.abs(spread)
         return np.asarray(np.exp(mean + sd * normal - sd**2 / 2))
+
+
+@dataclass(frozen=True)
+class Later:
+    """A stream without its first stages."""
+
+    stream: Stream
+    skipped: int
+
+    def stages(self, seeds: IntArray) -> Iterator[tuple[Array, Array]]:
+        return islice(self.stream.stages(seeds), self.skipped, None)
 
 
 class World(NamedTuple):

@@ -139,8 +139,9 @@ class Knapsack:
     def _matrices(self, owner: str, name: str, xi: Array, before: tuple[None, ...]) -> Array:
         """(..., m) -> (..., resources, items)."""
         xi = arguments.array(owner, name, xi, (*before, self.dims.xi))
-        if np.abs(xi).max() > _LARGEST:
-            raise arguments.wrong(owner, name, f"at most {_LARGEST} in size", np.abs(xi).max())
+        largest = np.abs(xi).max(initial=0.0)
+        if largest > _LARGEST:
+            raise arguments.wrong(owner, name, f"at most {_LARGEST} in size", largest)
         return xi.reshape(*xi.shape[:-1], len(self.capacity), len(self.value))
 
     @cached_property

@@ -7,7 +7,7 @@ import numpy as np
 from bocopt.core import Array, IntArray
 from bocopt.smc.past import Past, nothing
 
-LAG = 20  # resamplings over which ancestors are traced
+LAG = 20  # generations of ancestors that are known
 
 
 class MoveInfo(NamedTuple):
@@ -18,7 +18,7 @@ class MoveInfo(NamedTuple):
     mix_loss: Array  # () -(1/lam) log E_pi exp(-lam loss)
     rejuvenated: Array  # () how often the particles were moved
     acceptance: Array  # () of the last sweep; NaN where there was none
-    ancestors: Array  # () different ancestors, twenty resamplings ago
+    ancestors: Array  # () different ancestors in the oldest generation known
     lam: Array  # () temperature of the belief
     evaluated: Array  # () losses computed for proposals
     spared: Array  # () losses that early rejection spared
@@ -44,9 +44,10 @@ class Belief(NamedTuple):
 
     @property
     def score(self) -> Array:
-        """(N) log density in the space of u, up to a constant."""
-        density: Array = -0.5 * (self.u**2).sum(axis=-1) - self.lam[..., None] * self.total
-        return density
+        """(N) log density in the space of u, up to a constant, of those that have seen most."""
+        density = -0.5 * (self.u**2).sum(axis=-1) - self.lam[..., None] * self.total
+        oldest = self.birth == self.birth.min(axis=-1, keepdims=True)
+        return np.where(oldest, density, -np.inf)
 
 
 def one_axis(belief: Belief, dim_x: int, dim_xi: int) -> Belief:
@@ -72,6 +73,11 @@ def _reshaped(belief: Belief, old: tuple[int, ...], new: tuple[int, ...]) -> Bel
     }
     info = MoveInfo(*(reshape(part) for part in belief.info))
     return Belief(**arrays, past=Past(*histories), info=info)
+
+
+def own_roots(trials: int, size: int) -> IntArray:
+    """(trials, N, lag): every particle is its own ancestor."""
+    return np.broadcast_to(np.arange(size)[:, None], (trials, size, LAG)).copy()
 
 
 def different(roots: IntArray) -> Array:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt.core import Array
-from bocopt.smc.belief import Belief
+from bocopt.smc.belief import Belief, different
 
 
 class Estimate(NamedTuple):
@@ -21,7 +21,8 @@ def posterior_mean(belief: Belief, values: Array) -> Estimate:
         se^2 = sum over ancestors a of (sum of w_i (f_i - mean) over a's descendants)^2
 
     Particles with one ancestor stand or fall together, so an ancestor counts as one observation.
-    Ancestors are looked up a fixed number of resamplings back.
+    Ancestors are looked up a fixed number of resamplings back. The theory is for multinomial
+    resampling; ours is systematic, which varies less.
 
     Reference: Chan, Lai (2013), A general theory of particle filters in hidden Markov models;
     Lee, Whiteley (2018), Variance estimation in the particle filter; Olsson, Douc (2019),
@@ -36,6 +37,6 @@ def posterior_mean(belief: Belief, values: Array) -> Estimate:
     flat = np.zeros((*lead, size, values.shape[-1]))
     for trial in np.ndindex(lead):
         np.add.at(flat[trial], roots[trial], parts[trial])
-    few = belief.info.ancestors < 2
+    few = different(roots) < 2
     error = np.sqrt((flat**2).sum(axis=-2))
     return Estimate(mean, np.where(few[..., None], np.nan, error))

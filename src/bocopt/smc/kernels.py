@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple, Protocol
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array, BoolArray
+from bocopt.core import Array, BoolArray, IntArray
 
 
 class Chain(NamedTuple):
@@ -24,56 +24,56 @@ class Chain(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """Mean and covariance R'R of each half of the particles, in the space of u.
+    """Mean and covariance R'R of two groups of particles, in the space of u.
 
-    Each half is moved with the shape of the *other* half. With its own, particles would be drawn
-    towards their own errors, and in p dimensions lose a share of order p / N of the variance.
+    A chain of one group is moved with the shape of the *other*. With their own, particles would be
+    drawn towards their own errors, and in p dimensions lose a share of order p / N of the variance.
     """
 
-    mean: Array  # (2, p)
+    group: BoolArray  # (M) of each chain
+    mean: Array  # (2, p) of the particles that are not in group 0, not in group 1
     factor: Array  # (2, p, p) R
 
     def times_factor(self, e: Array) -> Array:
-        """(M, p) -> (M, p): R'e for each row."""
-        return np.concatenate(
-            [np.matmul(half, self.factor[..., h, :, :]) for h, half in enumerate(halves(e))], -2
+        """(M, p) -> (M, p): R'e."""
+        zero, one = (np.matmul(e, self.factor[..., g, :, :]) for g in (0, 1))
+        return np.asarray(np.where(self.group[..., None], one, zero))
+
+    def centre(self) -> Array:
+        """(M, p)."""
+        zero, one = (self.mean[..., g, None, :] for g in (0, 1))
+        return np.where(self.group[..., None], one, zero)
+
+    def half_square(self, around: Array) -> Array:
+        """(M, p) -> (M): half the squared length, in units of the covariance."""
+        columns = np.swapaxes(around, -1, -2)
+        zero, one = (
+            np.linalg.solve(np.swapaxes(self.factor[..., g, :, :], -1, -2), columns) for g in (0, 1)
         )
-
-    def centred(self, u: Array) -> Array:
-        """(M, p) -> (M, p)."""
-        return np.concatenate(
-            [half - self.mean[..., h, None, :] for h, half in enumerate(halves(u))], -2
-        )
-
-    def half_square(self, centred: Array) -> Array:
-        """(M, p) -> (M): half the squared distance from the mean, in units of the covariance."""
-        parts = []
-        for h, half in enumerate(halves(centred)):
-            transposed = np.swapaxes(self.factor[..., h, :, :], -1, -2)
-            white = np.linalg.solve(transposed, np.swapaxes(half, -1, -2))
-            parts.append(0.5 * (white**2).sum(axis=-2))
-        return np.concatenate(parts, axis=-1)
+        white = np.where(self.group[..., None, :], one, zero)
+        half: Array = 0.5 * (white**2).sum(axis=-2)
+        return half
 
 
-def halves(u: Array) -> tuple[Array, Array]:
-    """(M, p) -> the first and the second half of the rows."""
-    middle = u.shape[-2] // 2
-    return u[..., :middle, :], u[..., middle:, :]
+def shape_of(u: Array, w: Array, group: BoolArray, chains: IntArray) -> Shape:
+    """(N, p) particles with weights (N) in groups (N), for chains that start at some (M) of them.
 
-
-def shape_of(u: Array) -> Shape:
-    """(M, p) -> for each half, what the other looks like, shrunk towards no correlation."""
-    means, factors = [], []
-    for other in reversed(halves(u)):
-        many, dim = other.shape[-2:]
-        mean = other.mean(axis=-2)
-        around = other - mean[..., None, :]
-        covariance = np.matmul(np.swapaxes(around, -1, -2), around) / many
+    Covariances are shrunk towards no correlation, the more so the fewer particles there are.
+    """
+    means, factors, dim = [], [], u.shape[-1]
+    for g in (0, 1):
+        theirs = np.where(group != bool(g), w, 0.0) + 1e-300 * (group != bool(g))
+        share = theirs / theirs.sum(axis=-1, keepdims=True)
+        mean = np.matmul(share[..., None, :], u)
+        around = u - mean
+        covariance = np.matmul(np.swapaxes(around, -1, -2) * share[..., None, :], around)
         variance = np.diagonal(covariance, axis1=-2, axis2=-1) + 1e-12
+        many = 1.0 / (share**2).sum(axis=-1)[..., None, None]
         shrunk = (many * covariance + dim * variance[..., None] * np.eye(dim)) / (many + dim)
-        means.append(mean)
+        means.append(mean[..., 0, :])
         factors.append(np.swapaxes(np.linalg.cholesky(shrunk), -1, -2))
-    return Shape(np.stack(means, axis=-2), np.stack(factors, axis=-3))
+    of_chains = np.take_along_axis(np.broadcast_to(group, w.shape), chains, axis=-1)
+    return Shape(of_chains, np.stack(means, axis=-2), np.stack(factors, axis=-3))
 
 
 class Swept(NamedTuple):
@@ -116,6 +116,9 @@ class CrankNicolson:
     first_scale: float = 0.5
     largest_scale: ClassVar[float] = 1.0
 
+    def __post_init__(self) -> None:
+        _check_tuning(self)
+
     def sweep(self, chain: Chain, shape: Shape, scale: Array, energy: Energy, draw: Draw) -> Swept:
         b = scale[..., None, None]
         proposal = np.sqrt(1 - b**2) * chain.u + b * draw("normal", chain.u.shape[-2:])
@@ -124,7 +127,7 @@ class CrankNicolson:
 
 @dataclass(frozen=True)
 class RandomWalk:
-    """u' = u + s 2.38 / sqrt(p) R'e with the covariance R'R of the other half of the particles.
+    """u' = u + s 2.38 / sqrt(p) R'e with the covariance R'R of the other group of particles.
 
     Reference: Roberts, Gelman, Gilks (1997), Weak convergence and optimal scaling of random walk
     Metropolis algorithms; Chopin (2002), A sequential particle filter method for static models.
@@ -133,6 +136,9 @@ class RandomWalk:
     wanted: float = 0.25
     first_scale: float = 1.0
     largest_scale: ClassVar[float] = 10.0
+
+    def __post_init__(self) -> None:
+        _check_tuning(self)
 
     def sweep(self, chain: Chain, shape: Shape, scale: Array, energy: Energy, draw: Draw) -> Swept:
         dim = chain.u.shape[-1]
@@ -144,7 +150,7 @@ class RandomWalk:
 
 @dataclass(frozen=True)
 class FittedCrankNicolson:
-    """Crank-Nicolson around a normal fit N(mean, R'R) to the other half of the particles.
+    """Crank-Nicolson around a normal fit N(mean, R'R) to the other group of particles.
 
         u' = mean + sqrt(1 - b^2) (u - mean) + b R'e
 
@@ -159,10 +165,13 @@ class FittedCrankNicolson:
     first_scale: float = 0.5
     largest_scale: ClassVar[float] = 1.0
 
+    def __post_init__(self) -> None:
+        _check_tuning(self)
+
     def sweep(self, chain: Chain, shape: Shape, scale: Array, energy: Energy, draw: Draw) -> Swept:
         b = scale[..., None, None]
-        around = shape.centred(chain.u)
-        mean = chain.u - around
+        mean = shape.centre()
+        around = chain.u - mean
         kick = shape.times_factor(draw("normal", chain.u.shape[-2:]))
         after = np.sqrt(1 - b**2) * around + b * kick
         proposal = mean + after
@@ -208,6 +217,12 @@ class EllipticalSlice:
             low = np.where(searching & (angle < 0), angle, low)
             angle = low + (high - low) * angles[..., min(step + 1, self.tries - 1), :]
         return Swept(chain, 1.0 - searching.mean(axis=-1))
+
+
+def _check_tuning(kernel: Kernel) -> None:
+    name, most = type(kernel).__name__, kernel.largest_scale
+    arguments.number(name, "wanted", kernel.wanted, "(0, 1)")
+    arguments.number(name, "first_scale", kernel.first_scale, f"(0, {most:g}]")
 
 
 def _metropolis(

@@ -105,12 +105,25 @@ class Ledger:
                 found = self.loss(
                     theta[rows, None, :], past.x.rows[own], past.xi.rows[own], u[own[:2]]
                 )
+                found = checked(self.loss, found)
                 counted = weight[part] * (arrival[part] >= birth[rows, None])
                 excess[rows] += ((found - lower) * counted).sum(axis=-1)
                 evaluated[rows] += found.shape[-1]
             if bounded and self.early_rejection:
                 alive &= excess < room
         return Totals(excess + floor, alive & (excess < room), evaluated)
+
+
+def checked(loss: Loss, found: Array) -> Array:
+    """Losses that are numbers, and not below what the loss declares."""
+    if not np.isfinite(found).all():
+        raise ValueError(f"The loss {type(loss).__name__} must be finite for all parameters.")
+    if found.size and found.min() < loss.lower - 1e-9 * (1 + abs(loss.lower)):
+        raise ValueError(
+            f"The loss {type(loss).__name__} was {found.min()}, below its declared lower bound "
+            f"{loss.lower}."
+        )
+    return found
 
 
 def _by_trial(owner: IntArray, alive: BoolArray) -> Iterator[IntArray]:

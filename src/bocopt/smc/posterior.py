@@ -54,6 +54,9 @@ class GibbsPosterior:
     move: Move = field(default_factory=LiuWest)
 
     def __post_init__(self) -> None:
+        if not hasattr(self.prior, "log_density"):
+            expected = "a Prior with a density of its own; a calibrated one needs ResampleMove"
+            raise arguments.wrong("GibbsPosterior", "prior", expected, self.prior)
         arguments.number("GibbsPosterior", "lam", self.lam, "(0, inf)")
         arguments.integer("GibbsPosterior", "size", self.size, "[1, inf)")
         arguments.number("GibbsPosterior", "threshold", self.threshold, "[0, 1]")

@@ -5,15 +5,18 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bocopt import arguments, noise
+from bocopt.checkpoint import CHANGES_NO_RESULT
 from bocopt.core import Array, IntArray, Loss, Prior
 from bocopt.priors import Calibrated
-from bocopt.smc.belief import LAG, Belief, MoveInfo, different, many_axes, one_axis
-from bocopt.smc.kernels import CrankNicolson, FittedCrankNicolson, Kernel
-from bocopt.smc.past import Ledger, Past, nothing
+from bocopt.smc.belief import LAG, Belief, MoveInfo, different, many_axes, one_axis, own_roots
+from bocopt.smc.kernels import CrankNicolson, Kernel
+from bocopt.smc.past import Ledger, checked, nothing
 from bocopt.smc.target import Coefficients, Stage, Target
 from bocopt.smc.temperature import Fixed, Temperature
 from bocopt.smc.travel import Crowd, Mover, renewed, travel
 from bocopt.smc.weights import effective_size, gibbs_update, normalised, uniform
+
+_NEGLIGIBLE = 1e-12  # weight below which a discounted stage no longer counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,14 +33,17 @@ class ResampleMove:
       chains are kept, for the cost of about one sweep.
     - `early_rejection`: proposals are dropped as soon as the losses seen so far reject them; the
       accepted ones are the same bit for bit.
-    - `discount` and `window` forget: old losses lose weight, and drop out. Either bounds the cost
-      of a move in an endless stream (a discount below 1 needs a window to bound memory too).
+    - `discount` and `window` forget: old losses lose weight, and drop out (at once: a stage that
+      leaves is not tempered). Either bounds the cost of a move in an endless stream: with a
+      discount, stages drop out when their weight is below 1e-12.
     - `share`: each particle is replaced by a fresh one from the prior with this probability per
       stage and counts losses from there on (fixed share), so that a change of regime is survived.
     - `threads`: moves compute their losses on so many; our own problems let them run side by side.
 
     A move costs N losses per sweep and past stage, but moves become rare: the posterior changes by
-    a constant factor only as t doubles, so the amortised cost per stage grows like log t.
+    a constant factor only as t doubles, so the amortised cost per stage stays the same. Step sizes
+    (and the shapes of `RandomWalk` and `FittedCrankNicolson`) are learned from the particles: what
+    that costs in exactness is small, and measured in docs/results/posterior-accuracy.md.
 
     Reference: Chopin (2002), A sequential particle filter method for static models; Dau, Chopin
     (2022), Waste-free sequential Monte Carlo; Herbster, Warmuth (1998), Tracking the best expert.
@@ -51,32 +57,43 @@ class ResampleMove:
     kernel: Kernel = field(default_factory=CrankNicolson)
     sweeps: int = 5
     chain_length: int | None = None
-    early_rejection: bool = True
+    early_rejection: bool = field(default=True, metadata=CHANGES_NO_RESULT)
     discount: float = 1.0
     window: int | None = None
     share: float = 0.0
-    threads: int = 1
+    threads: int = field(default=1, metadata=CHANGES_NO_RESULT)
 
     def __post_init__(self) -> None:
         name = type(self).__name__
         if not callable(self.lam):
             arguments.number(name, "lam", self.lam, "(0, inf)")
         arguments.integer(name, "size", self.size, "[2, inf)")
-        arguments.number(name, "threshold", self.threshold, "[0.01, 0.99]")
+        arguments.number(name, "threshold", self.threshold, "(0, 0.99]")
+        if self.threshold * self.size <= 1:
+            expected = f"more than 1 / size = {1 / self.size:g}: else particles are never moved"
+            raise arguments.wrong(name, "threshold", expected, self.threshold)
+        if not hasattr(self.kernel, "sweep"):
+            raise arguments.wrong(name, "kernel", "a Kernel", self.kernel)
         arguments.integer(name, "sweeps", self.sweeps, "[1, inf)")
         arguments.integer(name, "threads", self.threads, "[1, inf)")
         arguments.number(name, "discount", self.discount, "(0, 1]")
         arguments.number(name, "share", self.share, "[0, 1)")
-        if isinstance(self.kernel, FittedCrankNicolson) and self.size <= self.prior.dim:
-            expected = f"more than the {self.prior.dim} parameters, for FittedCrankNicolson"
-            raise arguments.wrong(name, "size", expected, self.size)
         if self.window is not None:
             arguments.integer(name, "window", self.window, "[1, inf)")
         if self.chain_length is not None:
             arguments.integer(name, "chain_length", self.chain_length, "[2, inf)")
-            if self.size % self.chain_length:
-                expected = f"a divisor of size = {self.size}"
+            if self.size % self.chain_length or self.size == self.chain_length:
+                expected = f"a divisor of size = {self.size}, and smaller"
                 raise arguments.wrong(name, "chain_length", expected, self.chain_length)
+
+    @property
+    def _stages_kept(self) -> float:
+        """How many stages count."""
+        if self.window is not None:
+            return self.window
+        if self.discount < 1:
+            return float(np.ceil(np.log(_NEGLIGIBLE) / np.log(self.discount)))
+        return np.inf
 
     @property
     def _temperature(self) -> Temperature:
@@ -87,9 +104,9 @@ class ResampleMove:
         lead = seeds.shape
         zero, nan = np.zeros(lead), np.full(lead, np.nan)
         lam = self._temperature(zero)
-        centre, width = self._calibrated(nothing(lead, 0, 0))
+        none = nothing(lead, 0, 0)
+        centre, width = self._calibrated(none.x.rows, none.xi.rows)
         u = noise.normal(seeds, 0, "prior", (self.size, self.prior.dim))
-        rows = np.broadcast_to(np.arange(self.size)[:, None], (*lead, self.size, LAG))
         return Belief(
             seeds=seeds,
             centre=centre,
@@ -99,7 +116,7 @@ class ResampleMove:
             log_w=uniform(lead, self.size),
             total=np.zeros((*lead, self.size)),
             birth=np.zeros((*lead, self.size), np.int64),
-            roots=rows.copy(),
+            roots=own_roots(seeds.size, self.size).reshape(*lead, self.size, LAG),
             lam=lam,
             gap=zero,
             scale=np.full(lead, self.kernel.first_scale),
@@ -109,49 +126,75 @@ class ResampleMove:
 
     def step(self, belief: Belief, t: int, x: Array, xi: Array) -> Belief:
         lead = belief.seeds.shape
-        x, xi = (np.broadcast_to(a, (*lead, a.shape[-1])).reshape(-1, a.shape[-1]) for a in (x, xi))
-        flat = self._without_the_oldest(one_axis(belief, x.shape[-1], xi.shape[-1]))
+        flat, x, xi = self._of_one_kind(belief, x, xi)
         stage = Stage(t, x, xi, noise.normal(flat.seeds, t, "loss", (self.loss.dim_noise,)))
         last = self._losses(flat.theta, stage)
         update = gibbs_update(flat.log_w, last, flat.lam)
         gap = flat.gap + (update.mean_loss - update.mix_loss)
         lam = self._temperature(gap)
+        flat = self._without_the_oldest(flat)
         start = Coefficients(flat.lam, np.zeros(len(lam)))
         end = Coefficients(lam * self.discount, lam)
         if isinstance(self.prior, Calibrated) and flat.past.seen < self.prior.warm_up:
-            flat, last = self._begun_again(flat, stage)
+            seen = flat.past.append(x, xi, t)
+            flat, last = self._begun_again(flat, stage, seen.x.rows, seen.xi.rows)
             start = Coefficients(np.zeros(len(lam)), np.zeros(len(lam)))
+        change = start.energy(flat.total, last) - end.energy(flat.total, last)
         crowd = self._travel(flat, stage, last, start, end)
         flat = flat._replace(
             lam=lam,
             gap=gap,
             info=flat.info._replace(
-                ess=effective_size(update.log_w),
+                ess=effective_size(normalised(flat.log_w + change)),
                 mean_loss=update.mean_loss,
                 mix_loss=update.mix_loss,
             ),
         )
         return many_axes(self._with_fresh_ones(self._arrived(flat, crowd, stage), t), lead)
 
+    def _of_one_kind(self, belief: Belief, x: Array, xi: Array) -> tuple[Belief, Array, Array]:
+        """The belief and the stage with one leading axis, and shapes that fit what was seen."""
+        seen, lead = belief.past, belief.seeds.shape
+        wide = [h.buffer.shape[-1] if seen.size else ... for h in (seen.x, seen.xi)]
+        pair = (
+            arguments.array("ResampleMove.step", name, values, (width,))
+            for name, values, width in zip(("x", "xi"), (x, xi), wide, strict=True)
+        )
+        one = belief.seeds.size
+        x, xi = (np.broadcast_to(a, (*lead, a.shape[-1])).reshape(one, a.shape[-1]) for a in pair)
+        return one_axis(belief, x.shape[-1], xi.shape[-1]), x, xi
+
     def fit(self, seeds: IntArray, x: Array, xi: Array) -> Belief:
         """The posterior of a whole batch, (n, k) and (n, m), straight from the prior by tempering.
 
         `lam` is per observation: for the paper's offline posterior exp(-lambda * mean loss), give
-        lambda / n.
+        lambda / n. It must be a number, and nothing is shared out: both only mean something stage
+        by stage.
         """
-        belief = self.init(seeds)
-        lead, n = belief.seeds.shape, np.shape(xi)[-2]
-        x = arguments.array("ResampleMove.fit", "x", x, (n, ...))
+        if not isinstance(self._temperature, Fixed):
+            raise arguments.wrong("ResampleMove.fit", "lam", "a number", self.lam)
+        if self.share:
+            raise arguments.wrong("ResampleMove.fit", "share", "0", self.share)
         xi = arguments.array("ResampleMove.fit", "xi", xi, (None, None))
+        n = xi.shape[-2]
+        x = arguments.array("ResampleMove.fit", "x", x, (n, ...))
+        belief = self.init(seeds)
+        lead = belief.seeds.shape
+        arguments.lead("ResampleMove.fit", seeds=lead, x=x.shape[:-2], xi=xi.shape[:-2])
         x, xi = (
-            np.broadcast_to(a, (*lead, *a.shape[-2:])).reshape((-1, *a.shape[-2:])) for a in (x, xi)
+            np.broadcast_to(a, (*lead, *a.shape[-2:])).reshape(belief.seeds.size, *a.shape[-2:])
+            for a in (x, xi)
         )
         flat = one_axis(belief, x.shape[-1], xi.shape[-1])
         for t in range(n - 1):
-            flat = flat._replace(past=flat.past.append(x[:, t], xi[:, t], t))
+            past = flat.past.append(x[:, t], xi[:, t], t)
+            if past.size >= self._stages_kept:
+                past = past.without_the_oldest()
+            flat = flat._replace(past=past)
         u = noise.normal(flat.seeds, n - 1, "loss", (self.loss.dim_noise,))
         stage = Stage(n - 1, x[:, -1], xi[:, -1], u)
-        flat, last = self._begun_again(flat, stage)
+        first = self.prior.warm_up if isinstance(self.prior, Calibrated) else 0
+        flat, last = self._begun_again(flat, stage, x[:, :first], xi[:, :first])
         nowhere = np.zeros(len(flat.seeds))
         end = Coefficients(flat.lam * self.discount, flat.lam)
         crowd = self._travel(flat, stage, last, Coefficients(nowhere, nowhere), end)
@@ -185,19 +228,20 @@ class ResampleMove:
             return theta
         return self.prior.sample(u)
 
-    def _calibrated(self, past: Past) -> tuple[Array, Array]:
-        """The prior's centre (p) and width (), given these outcomes."""
+    def _calibrated(self, x: Array, xi: Array) -> tuple[Array, Array]:
+        """The prior's centre (p) and width (), given these outcomes (n, k), (n, m)."""
         if isinstance(self.prior, Calibrated):
-            return self.prior.fit(past.x.rows, past.xi.rows)
-        lead = past.xi.buffer.shape[:-2]
+            return self.prior.fit(x, xi)
+        lead = xi.shape[:-2]
         return np.zeros((*lead, self.prior.dim)), np.ones(lead)
 
-    def _begun_again(self, flat: Belief, stage: Stage) -> tuple[Belief, Array]:
-        """Draws from the prior as it is calibrated now, with their losses, and those at the stage.
+    def _begun_again(self, flat: Belief, stage: Stage, x: Array, xi: Array) -> tuple[Belief, Array]:
+        """Draws from the prior as these outcomes calibrate it, with their losses, past and present.
 
-        Nothing is forgotten: all outcomes so far are still to be counted.
+        Nothing is forgotten: all outcomes so far are still to be counted, also those that set the
+        prior.
         """
-        centre, width = self._calibrated(flat.past.append(stage.x, stage.xi, stage.t))
+        centre, width = self._calibrated(x, xi)
         trials, dim = len(flat.seeds), self.prior.dim
         u = noise.normal(flat.seeds, 0, "prior", (self.size, dim))
         theta = self._theta(u, centre[:, None, :], width[:, None, None])
@@ -213,6 +257,7 @@ class ResampleMove:
             log_w=uniform((trials,), self.size),
             total=totals.total.reshape(trials, self.size),
             birth=np.zeros_like(flat.birth),
+            roots=own_roots(trials, self.size),
         )
         return fresh, self._losses(theta, stage)
 
@@ -240,14 +285,14 @@ class ResampleMove:
             birth=crowd.birth,
             roots=crowd.roots,
             scale=crowd.scale,
+            info=flat.info._replace(ancestors=different(crowd.roots[..., 0])),
         )
         return many_axes(after, belief.seeds.shape)
 
     def _losses(self, theta: Array, stage: Stage) -> Array:
         """(N) each, at one stage."""
         x, xi, u = (part[:, None, :] for part in (stage.x, stage.xi, stage.u))
-        loss = self.loss(theta, x, xi, u)
-        return arguments.array("ResampleMove.step", "loss", loss, (self.size,))
+        return checked(self.loss, self.loss(theta, x, xi, u))
 
     def _travel(
         self, flat: Belief, stage: Stage, last: Array, start: Coefficients, end: Coefficients
@@ -287,13 +332,13 @@ class ResampleMove:
         )
 
     def _without_the_oldest(self, flat: Belief) -> Belief:
-        """Where the window is full, its oldest stage leaves the totals and the weights."""
-        if self.window is None or flat.past.size < self.window:
+        """Where no more are kept, the oldest stage leaves the totals and the weights."""
+        if flat.past.size < self._stages_kept:
             return flat
         x, xi, t = (part.rows[:, 0, :] for part in flat.past)
         u = noise.normal(flat.seeds, int(t[0, 0]), "loss", (self.loss.dim_noise,))
         loss = self._losses(flat.theta, Stage(int(t[0, 0]), x, xi, u))
-        gone = self.discount ** (self.window - 1) * loss * (flat.birth <= flat.past.first)
+        gone = self.discount ** (flat.past.size - 1) * loss * (flat.birth <= flat.past.first)
         return flat._replace(
             total=flat.total - gone,
             log_w=normalised(flat.log_w + flat.lam[:, None] * gone),
@@ -312,4 +357,5 @@ class ResampleMove:
             theta=self._theta(u, flat.centre[:, None, :], flat.width[:, None, None]),
             total=np.where(fresh, 0.0, flat.total),
             birth=np.where(fresh, flat.past.seen, flat.birth),
+            roots=np.where(fresh[..., None], own_roots(len(flat.seeds), self.size), flat.roots),
         )

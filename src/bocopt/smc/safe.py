@@ -79,6 +79,6 @@ class SafeGrid:
         stacked = [
             np.stack(parts, axis=-1) for parts in zip(*(b.info for b in beliefs), strict=True)
         ]
-        index = after.chosen[..., None]
+        index = belief.chosen[..., None]  # the one that decided
         info = MoveInfo(*(np.take_along_axis(part, index, axis=-1)[..., 0] for part in stacked))
         return after._replace(info=info)

@@ -8,7 +8,7 @@ import numpy as np
 
 from bocopt.core import Array, BoolArray, IntArray
 from bocopt.smc.kernels import Chain
-from bocopt.smc.past import Ledger
+from bocopt.smc.past import Ledger, checked
 
 
 class Stage(NamedTuple):
@@ -69,10 +69,13 @@ class Target:
         """
         asked = np.isfinite(budget) | (budget > 0)
         row, column = np.nonzero(asked)
+        if not row.size:
+            nothing = np.zeros(budget.shape)
+            return nothing > 0, Chain(u, nothing, nothing, nothing)
         trial = self.trials[row]
         theta = self.sample(u[row, column], trial)
         x, xi, noise = (part[trial] for part in (self.stage.x, self.stage.xi, self.stage.u))
-        last = self.ledger.loss(theta, x, xi, noise)
+        last = checked(self.ledger.loss, self.ledger.loss(theta, x, xi, noise))
         on_past, on_last = self.coefficients.before[row], self.coefficients.last[row]
         spare = budget[row, column] - on_last * last
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -119,7 +119,8 @@ def renewed(mover: Mover, crowd: Crowd, target: Target, purpose: str) -> Crowd:
     u = np.take_along_axis(crowd.u, kept[..., None], -2)
     target = target.born(birth)
     chain = Chain(u, target.coefficients.energy(before, last), before, last)
-    shape, scale, states = shape_of(u), crowd.scale, [chain]
+    group = np.arange(size) % kept_size >= kept_size // 2  # the states of a chain are in one
+    shape, scale, states = shape_of(crowd.u, w, group, kept), crowd.scale, [chain]
     for sweep in range((mover.chain_length or mover.sweeps + 1) - 1):
         chain, acceptance = mover.kernel.sweep(chain, shape, scale, target, drawing(f"{sweep}"))
         scale = scale * np.exp(acceptance - mover.kernel.wanted)
@@ -129,7 +130,8 @@ def renewed(mover: Mover, crowd: Crowd, target: Target, purpose: str) -> Crowd:
         chain = Chain(*(np.concatenate(parts, axis=1) for parts in zip(*states, strict=True)))
     copies = mover.chain_length or 1
     older = np.take_along_axis(crowd.roots, kept[..., None], -2)[..., 1:]
-    itself = np.broadcast_to(np.arange(size)[:, None], (len(w), size, 1))
+    itself = np.tile(np.arange(kept_size), copies)[:, None]  # the states of a chain are one
+    itself = np.broadcast_to(itself, (len(w), size, 1))
     return Crowd(
         u=chain.u,
         log_w=uniform(w.shape[:-1], size),
