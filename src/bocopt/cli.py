@@ -63,6 +63,7 @@ COMMANDS = {
     "posterior-accuracy": Command("Samplers against a known posterior.", 20, 100),
     "posterior-tuning": Command("The scale of the prior and the temperature.", 20, 1000, 1000),
     "posterior-repairs": Command("What each repair of the sampler brings.", 100, 1000),
+    "posterior-converged": Command("Whether a better sampler changes that.", 20, 1000),
     "posterior-knapsack": Command("The knapsack's posterior against a long reference.", 10, 300),
     "posterior-regimes": Command("Recovery from a change of regime.", 20, 600),
     "learning": Command("Beyond the paper, the default learner: both of these.", 100, 1000),

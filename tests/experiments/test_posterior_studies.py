@@ -56,7 +56,7 @@ def test_tuning_looks_at_other_seeds_and_takes_the_best(summaries: dict[str, Any
 
 
 def test_a_rule_earns_what_its_policy_earns() -> None:
-    sampler = posterior.exact(posterior.calibrated(2.0), 1e-2)
+    sampler = posterior.full_history(posterior.calibrated(2.0), 1e-2)
     problem, stream, predictor = posterior.PROBLEM, posterior.STREAM, posterior.PREDICTOR
     task = Rules(
         problem=problem,

@@ -42,7 +42,7 @@ STRETCHES, LAMS = (1.0, 1.5, 2.0, 3.0), (1e-4, 1e-3, 1e-2)
 CHOSEN, CHOSEN_FOR_ONE = (1.5, 1e-4), (3.0, 1e-2)
 
 
-def exact(prior: Gaussian | Calibrated, lam: float | Temperature) -> ResampleMove:
+def full_history(prior: Gaussian | Calibrated, lam: float | Temperature) -> ResampleMove:
     return ResampleMove(prior=prior, loss=LOSS, lam=lam, size=200, chain_length=5)
 
 
@@ -50,7 +50,7 @@ def calibrated(stretch: float) -> Calibrated:
     return Calibrated(PREDICTOR, stretch=stretch)
 
 
-def _rules(sampler: ResampleMove | GibbsPosterior, size: Size) -> Rules:
+def rules(sampler: ResampleMove | GibbsPosterior, size: Size) -> Rules:
     return Rules(
         problem=PROBLEM,
         predictor=PREDICTOR,
@@ -70,7 +70,7 @@ def tuning_size(full: Size) -> Size:
 
 def tuning_tasks(size: Size) -> dict[str, Task]:
     return {
-        f"{stretch:g}/{lam:g}": _rules(exact(calibrated(stretch), lam), size)
+        f"{stretch:g}/{lam:g}": rules(full_history(calibrated(stretch), lam), size)
         for stretch, lam in product(STRETCHES, LAMS)
     }
 
@@ -117,7 +117,7 @@ def tuning_section(summary: Summary) -> Section:
             )
             for row in summary["rows"]
         ],
-        caption="Exact moves, 200 particles. The best under the aggregated rule is used from here "
+        caption="Full-history moves, 200 particles. The best under the aggregated rule is used from here "
         "on: scale and temperature were chosen on these seeds alone.",
     )
     return Section("The posterior: choosing scale and temperature", [grid])
@@ -131,11 +131,11 @@ def repairs_tasks(size: Size) -> dict[str, Task]:
     paper = tasks_of(settings, size, ["SAA", "Conditional", "Prior"])
     normal = Gaussian.isotropic(PREDICTOR.dim)
     (stretch, lam), (wide, hot) = CHOSEN, CHOSEN_FOR_ONE
-    frozen = BMA(PROBLEM, PREDICTOR, exact(calibrated(stretch), _NOTHING))
+    frozen = BMA(PROBLEM, PREDICTOR, full_history(calibrated(stretch), _NOTHING))
     return {
-        "as printed": _rules(_printed(settings.particles, settings.lam), size),
-        "200 particles": _rules(_printed(200, settings.lam), size),
-        "200 particles, full-history moves": _rules(exact(normal, settings.lam), size),
+        "as printed": rules(_printed(settings.particles, settings.lam), size),
+        "200 particles": rules(_printed(200, settings.lam), size),
+        "200 particles, full-history moves": rules(full_history(normal, settings.lam), size),
         "calibrated prior, nothing learned": Play(
             policy=frozen,
             problem=PROBLEM,
@@ -143,8 +143,10 @@ def repairs_tasks(size: Size) -> dict[str, Task]:
             seeds=size.seeds,
             horizon=size.horizon,
         ),
-        "calibrated prior, full-history moves": _rules(exact(calibrated(stretch), lam), size),
-        "wide prior, full-history moves, high lambda": _rules(exact(calibrated(wide), hot), size),
+        "calibrated prior, full-history moves": rules(full_history(calibrated(stretch), lam), size),
+        "wide prior, full-history moves, high lambda": rules(
+            full_history(calibrated(wide), hot), size
+        ),
         "prior N(0, I), nothing learned": paper["Prior"],
         "running sample average": paper["SAA"],
         "conditional optimum": paper["Conditional"],

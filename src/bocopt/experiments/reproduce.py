@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from bocopt import checkpoint
 from bocopt.experiments import (
     accuracy,
+    converged,
     errata,
     figure1,
     knapsack_posterior,
@@ -40,6 +41,7 @@ PAPER = (table1.STUDY, figure1.STUDY, *rates.STUDIES, sensitivity.STUDY, reading
 POSTERIOR = (
     accuracy.STUDY,
     *posterior.STUDIES,
+    converged.STUDY,
     knapsack_posterior.STUDY,
     regimes.STUDY,
 )
