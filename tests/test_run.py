@@ -7,8 +7,19 @@ import numpy as np
 import pytest
 from cases import parts
 
-from bocopt import Constant, Knapsack, PaperStream, Replay, Trace, record, run
+from bocopt import (
+    Constant,
+    Ensemble,
+    Knapsack,
+    Mixture,
+    PaperStream,
+    Replay,
+    Trace,
+    record,
+    run,
+)
 from bocopt.core import Sense
+from bocopt.models import ConstantVariance
 from bocopt.trace import spread
 
 PROBLEM = Knapsack(value=[12.0] * 4, capacity=[8.0] * 3, salvage=[3.0] * 3)
@@ -98,3 +109,15 @@ def test_hindsight_where_nothing_is_feasible_is_the_payment() -> None:
     assert trace.hindsight.tolist() == [4.0]
     assert trace.regret.tolist() == [0.0]
     assert not trace.solvable.any()
+
+
+def test_several_numbers_a_stage_are_columns_of_their_own(tmp_path: Path) -> None:
+    mixture = Mixture(dim_xi=12, members=[ConstantVariance()], scenarios=16)
+    stages = run(Ensemble(PROBLEM, mixture), PROBLEM, PaperStream(), seeds=[0, 1], horizon=3)
+    trace = record(stages, PROBLEM.sense)
+    trace.to_csv(tmp_path / "run.csv")
+    lines = (tmp_path / "run.csv").read_text().splitlines()
+    header, last = lines[0].split(","), lines[-1].split(",")
+    assert len(lines) == 1 + 2 * 3
+    assert float(last[header.index("weights1")]) == trace.info["weights"][1, 1, 2]
+    assert float(last[header.index("arm_weights0")]) == trace.info["arm_weights"][1, 0, 2]

@@ -3,7 +3,7 @@
 Decide under uncertainty, see the outcome in full, learn from the quality of the decision.
 """
 
-from bocopt import models, policies, predictors, priors, problems, streams
+from bocopt import losses, models, policies, predictors, priors, problems, streams
 from bocopt.agent import Agent
 from bocopt.core import Decision, Dims, Sense, Solution, Status
 from bocopt.losses import DecisionRegret
@@ -76,6 +76,7 @@ __all__ = [
     "__version__",
     "from_callables",
     "from_csv",
+    "losses",
     "models",
     "play",
     "policies",

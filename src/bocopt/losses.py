@@ -94,7 +94,10 @@ class _ByDraws:
     def _scenarios(self, theta: Array, x: Array, u: Array) -> Array:
         """(p), (k), (n) -> (s, m)."""
         each = u.reshape(*u.shape[:-1], self.draws, self.predictor.dim_noise)
-        return self.predictor.sample(theta[..., None, :], x[..., None, :], each)
+        scenarios = self.predictor.sample(theta[..., None, :], x[..., None, :], each)
+        return np.broadcast_to(
+            scenarios, (*scenarios.shape[:-2], self.draws, scenarios.shape[-1])
+        )  # all alike where the predictor has no noise
 
 
 @dataclass(frozen=True)

@@ -117,8 +117,8 @@ def tuning_section(summary: Summary) -> Section:
             )
             for row in summary["rows"]
         ],
-        caption="Full-history moves, 200 particles. The best under the aggregated rule is used from here "
-        "on: scale and temperature were chosen on these seeds alone.",
+        caption="Full-history moves, 200 particles. The best under the aggregated rule is used "
+        "from here on: scale and temperature were chosen on these seeds alone.",
     )
     return Section("The posterior: choosing scale and temperature", [grid])
 

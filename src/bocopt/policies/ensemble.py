@@ -188,9 +188,9 @@ class Ensemble:
 def hedge(cost: Array, gap: Array, prior: Array) -> Array:
     """AdaHedge's weights (A) after these total costs; with no gap yet, those of the leaders."""
     behind = cost - cost.min(axis=-1, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        steep = _eta(gap, prior)[..., None] * behind
-    w = prior * np.exp(-np.where(behind > 0, steep, 0.0))
+    with np.errstate(over="ignore", invalid="ignore"):
+        steep = np.where(behind > 0, _eta(gap, prior)[..., None] * behind, 0.0)
+    w = prior * np.exp(-steep)
     weights: Array = w / w.sum(axis=-1, keepdims=True)
     return weights
 
@@ -199,16 +199,16 @@ def mixability_gap(cost: Array, gap: Array, prior: Array, paid: Array) -> Array:
     """How much more the weighted mean of what is paid is than the mix loss."""
     w, eta = hedge(cost, gap, prior), _eta(gap, prior)
     low = paid.min(axis=-1)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         share = (w * np.exp(-eta[..., None] * (paid - low[..., None]))).sum(axis=-1)
         mix = low - np.log(share) / eta
     leading = (cost + paid).min(axis=-1) - cost.min(axis=-1)
-    missed: Array = (w * paid).sum(axis=-1) - np.where(gap > 0, mix, leading)
+    missed: Array = (w * paid).sum(axis=-1) - np.where(np.isfinite(eta), mix, leading)
     return np.maximum(missed, 0.0)
 
 
 def _eta(gap: Array, prior: Array) -> Array:
     """log(1 / least prior weight) / gap, infinite at first."""
-    with np.errstate(divide="ignore"):
+    with np.errstate(over="ignore", divide="ignore"):
         eta: Array = -np.log(prior.min()) / gap
     return eta

@@ -25,6 +25,7 @@ class FromCallables:
     fallback: Sequence[float]
     alpha: float
     sense: Sense
+    candidates: int
 
     def __post_init__(self) -> None:
         for name, function in (
@@ -39,6 +40,7 @@ class FromCallables:
                 "from_callables", "dims or sense", "a Dims and a Sense", self.dims
             )
         arguments.number("from_callables", "alpha", self.alpha, "(0, 1]")
+        arguments.integer("from_callables", "candidates", self.candidates, "[1, inf)")
         size = arguments.integer("from_callables", "dims.z", self.dims.z, "[1, inf)")
         arguments.integer("from_callables", "dims.xi", self.dims.xi, "[1, inf)")
         fallback = arguments.numbers(
@@ -69,7 +71,10 @@ class FromCallables:
     def _best_of_pool(
         self, x: Array, scenarios: Array, w: Array
     ) -> tuple[Array, float, int, float]:
-        own = (self._decision(x, xi) for xi in scenarios[w > 0])
+        likely = np.flatnonzero(w > 0)
+        if len(likely) > self.candidates:
+            likely = likely[np.linspace(0, len(likely) - 1, self.candidates).round().astype(int)]
+        own = (self._decision(x, xi) for xi in scenarios[likely])
         pool = [z for z in own if z is not None]
         best, best_key = np.asarray(self.fallback), (np.inf, *self.fallback)
         for z in np.unique(np.array(pool), axis=0) if pool else ():  # in lexicographic order
@@ -139,12 +144,14 @@ def from_callables(
     fallback: Sequence[float],
     alpha: float = 0.9,
     sense: Sense = Sense.MINIMISE,
+    candidates: int = 50,
 ) -> FromCallables:
     """Make a problem from `solve(x, xi) -> z`, `cost(x, z, xi)` and `violation(x, z, xi)`.
 
     Each is called with one instance at a time and need know nothing of scenarios. Under many
-    scenarios, the pool of the scenarios' own decisions is evaluated against all of them, and the
-    cheapest that meets alpha wins (status POOL: a better decision may exist outside the pool).
+    scenarios, the pool of the scenarios' own decisions (of `candidates` of them, evenly spaced) is
+    evaluated against all of them, and the cheapest that meets alpha wins (status POOL: a better
+    decision may exist outside the pool).
     `solve` returns None where nothing is feasible; then, and where no candidate meets alpha,
     `fallback` is decided.
 
@@ -165,4 +172,5 @@ def from_callables(
         fallback=fallback,
         alpha=alpha,
         sense=sense,
+        candidates=candidates,
     )

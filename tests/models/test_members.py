@@ -1,0 +1,114 @@
+"""Members find the law that they are made for, and survive data that tell nothing."""
+
+import numpy as np
+import pytest
+
+from bocopt.core import Array
+from bocopt.models import (
+    ConstantVariance,
+    KernelVariance,
+    LogVariance,
+    Member,
+    RandomCoefficients,
+    default_members,
+)
+from bocopt.models.design import design
+from bocopt.models.members import Moments
+
+_RNG = np.random.default_rng(0)
+_X = _RNG.normal(size=(4000, 2))
+_MEAN = 3.0 + _X @ np.array([[0.5, 0.0], [0.0, -1.0]])
+
+
+def fitted(member: Member, x: Array, xi: Array, at: Array, rounds: int = 40) -> Moments:
+    past = design(x, xi, 1.0)
+    fit = member.start((), x.shape[-1], xi.shape[-1])
+    for _ in range(rounds):
+        fit = member.refit(fit, past)
+    return member.predict(fit, past.ground, past.ground.standard(at))
+
+
+def test_the_same_spread_everywhere() -> None:
+    xi = _MEAN + np.array([0.3, 2.0]) * _RNG.normal(size=(4000, 2))
+    found = fitted(ConstantVariance(), _X, xi, np.array([1.0, 1.0]))
+    assert found.location == pytest.approx([3.5, 2.0], abs=0.1)
+    assert found.scale == pytest.approx([0.3, 2.0], rel=0.05)
+
+
+@pytest.mark.parametrize("at", [[0.0, 0.0], [2.0, 0.0], [1.0, -1.5]])
+def test_random_coefficients_find_a_quadratic_variance(at: list[float]) -> None:
+    spread = np.sqrt(0.1**2 + (_X @ np.array([0.8, 0.3])) ** 2)
+    xi = _MEAN + spread[:, None] * _RNG.normal(size=(4000, 2))
+    found = fitted(RandomCoefficients(), _X, xi, np.array(at), rounds=100)
+    exact = np.sqrt(0.1**2 + (np.array(at) @ np.array([0.8, 0.3])) ** 2)
+    assert found.scale == pytest.approx([exact, exact], rel=0.15)
+    assert found.location == pytest.approx([3 + 0.5 * at[0], 3 - at[1]], abs=0.12)
+
+
+def test_heavy_tails_need_few_degrees_of_freedom() -> None:
+    xi = _MEAN + 0.5 * _RNG.standard_t(3.0, size=(4000, 2))
+    robust = fitted(RandomCoefficients(df=3.0), _X, xi, np.zeros(2))
+    light = fitted(RandomCoefficients(), _X, xi, np.zeros(2))
+    assert robust.scale == pytest.approx([0.5, 0.5], rel=0.1)
+    assert (light.scale > robust.scale).all()
+    assert robust.df == 3.0
+
+
+def test_log_variance_finds_an_exponential_one() -> None:
+    spread = np.exp(-1.0 + 0.5 * _X[:, :1] + 0.2 * _X[:, 1:] ** 2)
+    xi = _MEAN + spread * _RNG.normal(size=(4000, 2))
+    found = fitted(LogVariance(ridge=1.0), _X, xi, np.array([1.0, 1.0]))
+    assert found.scale == pytest.approx([np.exp(-0.3)] * 2, rel=0.1)
+
+
+def test_kernel_variance_finds_what_is_near() -> None:
+    xi = _MEAN + np.where(_X[:, :1] > 0, 2.0, 0.2) * _RNG.normal(size=(4000, 2))
+    left, right = (fitted(KernelVariance(), _X, xi, np.array([s * 1.5, 0.0])) for s in (-1, 1))
+    assert (left.scale < 0.7).all()
+    assert (right.scale > 1.5).all()
+
+
+def test_older_outcomes_count_less() -> None:
+    x, xi = np.zeros((200, 1)), np.where(np.arange(200) < 150, 0.0, 10.0)[:, None]
+    past = design(x, xi, 0.9)
+    assert past.ground.mean == pytest.approx(10.0, abs=0.1)
+    assert past.ground.size == pytest.approx(10.0, abs=0.1)
+
+
+HOPELESS = {
+    "one outcome": (np.ones((1, 2)), np.ones((1, 3))),
+    "constant x": (np.ones((30, 2)), _RNG.normal(size=(30, 3))),
+    "constant xi": (_RNG.normal(size=(30, 2)), np.full((30, 3), 2.0)),
+    "xi zero": (_RNG.normal(size=(30, 2)), np.zeros((30, 3))),
+    "collinear": (np.repeat(_RNG.normal(size=(30, 1)), 2, axis=1), _RNG.normal(size=(30, 3))),
+    "enormous x": (1e140 * _RNG.normal(size=(30, 2)), _RNG.normal(size=(30, 3))),
+    "tiny x": (1e-140 * _RNG.normal(size=(30, 2)), _RNG.normal(size=(30, 3))),
+    "enormous xi": (_RNG.normal(size=(30, 2)), 1e60 * _RNG.normal(size=(30, 3))),
+    "no x": (np.zeros((30, 0)), _RNG.normal(size=(30, 3))),
+}
+
+
+@pytest.mark.parametrize("member", default_members(), ids=str)
+@pytest.mark.parametrize("data", HOPELESS)
+def test_data_that_tell_little_give_a_law_all_the_same(member: Member, data: str) -> None:
+    x, xi = HOPELESS[data]
+    found = fitted(member, x, xi, x[0], rounds=5)
+    assert np.isfinite(found.location).all()
+    assert np.isfinite(found.scale).all()
+    assert (found.scale > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: RandomCoefficients(sweeps=0), "'sweeps'"),
+        (lambda: RandomCoefficients(prior=0.0), "'prior'"),
+        (lambda: RandomCoefficients(df=0.5), "'df'"),
+        (lambda: LogVariance(steps=0), "'steps'"),
+        (lambda: KernelVariance(rows=0), "'rows'"),
+    ],
+)
+def test_bad_settings_are_named(build: object, message: str) -> None:
+    assert callable(build)
+    with pytest.raises(ValueError, match=message):
+        build()

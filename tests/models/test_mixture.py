@@ -1,0 +1,191 @@
+"""The mixture: weights by what members foresaw, shares, failures, bounded memory."""
+
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import kstest
+
+from bocopt import Mixture, PaperStream
+from bocopt.core import Array
+from bocopt.models import ConstantVariance, Member, RandomCoefficients, default_members
+from bocopt.models.design import Design, Ground
+from bocopt.models.members import Fit, Moments
+from bocopt.models.mixture import MixtureState
+
+SEEDS = np.arange(4)
+
+
+def learned(
+    mixture: Mixture, stages: int, pairs: Iterable[tuple[Array, Array]] | None = None
+) -> list[MixtureState]:
+    state, states = mixture.init(SEEDS), []
+    for t, (x, xi) in enumerate(islice(pairs or PaperStream().stages(SEEDS), stages)):
+        state = mixture.step(state, t, x, xi)
+        states.append(state)
+    return states
+
+
+def test_weights_are_what_the_members_gave_the_outcomes() -> None:
+    states = learned(Mixture(dim_xi=12, share=0.0), 30)
+    scores = np.stack([s.info.log_score for s in states[1:]])
+    total = scores.sum(axis=0)
+    expected = np.exp(total - total.max(axis=-1, keepdims=True))
+    expected /= expected.sum(axis=-1, keepdims=True)
+    assert states[-1].info.weights == pytest.approx(expected, abs=1e-12)
+    before = np.exp(states[-2].log_w)
+    mixture_score = np.log((before * np.exp(scores[-1])).sum(axis=-1))
+    assert states[-1].info.mixture_score == pytest.approx(mixture_score)
+
+
+def test_a_share_keeps_every_member_alive() -> None:
+    state = learned(Mixture(dim_xi=12, share=0.05), 60)[-1]
+    assert state.info.weights.min() >= 0.05 / 10 - 1e-12
+    assert state.info.weights.sum(axis=-1) == pytest.approx(1.0)
+
+
+def test_predictions_are_made_before_the_outcome_is_seen() -> None:
+    """Another last outcome changes its score, but not what was predicted for it."""
+    mixture, pairs = Mixture(dim_xi=12), list(islice(PaperStream().stages(SEEDS), 20))
+    state = learned(mixture, 19, pairs)[-1]
+    x = pairs[19][0]
+    scenarios = mixture.sample(state, x)
+    mixture.step(state, 19, x, pairs[19][1] + 5.0)
+    assert (mixture.sample(state, x) == scenarios).all()
+
+
+def test_the_predictive_is_calibrated_on_its_own_ground() -> None:
+    """Where a member's model is true, outcomes are uniform under the predictions."""
+    rng = np.random.default_rng(0)
+    pairs = []
+    for _ in range(400):
+        x = rng.normal(size=(4, 2))
+        noise = rng.normal(size=(4, 3)) * (0.2 + np.abs(x[:, :1]))
+        pairs.append((x, 5.0 + x @ np.array([[1.0, 0.0, -1.0], [0.0, 2.0, 0.5]]) + noise))
+    mixture = Mixture(dim_xi=3, discounts=[1.0])
+    found = np.stack([s.info.probability for s in learned(mixture, 400, pairs)[100:]])
+    assert kstest(found.ravel(), "uniform").statistic < 0.05
+
+
+def test_early_intervals_are_not_too_narrow() -> None:
+    states = learned(Mixture(dim_xi=12), 10)
+    found = np.stack([s.info.probability for s in states[1:]])
+    assert ((found > 0.05) & (found < 0.95)).mean() > 0.85
+
+
+def test_scenarios_keep_the_sign_that_outcomes_had() -> None:
+    mixture = Mixture(dim_xi=12)
+    pairs = [(x, xi - 0.9) for x, xi in islice(PaperStream().stages(SEEDS), 40)]
+    x = pairs[0][0]
+    assert mixture.sample(learned(mixture, 40)[-1], x).min() == 0.0
+    assert mixture.sample(learned(mixture, 40, pairs)[-1], x).min() < 0.0
+    negative = [(x, -xi) for x, xi in islice(PaperStream().stages(SEEDS), 40)]
+    assert mixture.sample(learned(mixture, 40, negative)[-1], x).max() == 0.0
+
+
+def test_a_discounted_member_is_believed_after_a_change() -> None:
+    rng = np.random.default_rng(1)
+    pairs = [
+        (rng.normal(size=(4, 1)), (0.0 if t < 150 else 5.0) + rng.normal(size=(4, 2)))
+        for t in range(190)
+    ]
+    mixture = Mixture(dim_xi=2, members=[ConstantVariance()], discounts=[1.0, 0.9])
+    states = learned(mixture, 190, pairs)
+    assert (states[148].info.weights[:, 0] > 0.5).all()
+    assert (states[-1].info.weights[:, 1] > 0.9).all()
+
+
+def test_memory_is_bounded() -> None:
+    mixture = Mixture(dim_xi=12, memory=20, members=[RandomCoefficients()], discounts=[1.0])
+    state = learned(mixture, 120)[-1]
+    assert state.xi.size == 20
+    assert mixture.seen(state) == 120
+    assert state.xi.buffer.shape[-2] <= 64
+    assert state.fitted == [120]  # a fiftieth of twenty outcomes is less than one
+
+
+def test_later_fits_are_renewed_when_two_per_cent_are_new() -> None:
+    mixture = Mixture(dim_xi=12, members=[ConstantVariance()], discounts=[1.0])
+    fits = sorted({int(s.fitted[0]) for s in learned(mixture, 210)})
+    assert fits[:50] == list(range(1, 51))
+    gaps = np.diff(fits[60:])
+    assert gaps.max() <= 5
+    assert gaps.min() >= 2
+
+
+class Broken(ConstantVariance):
+    """Fails from the twentieth outcome on: cannot be fitted, or predicts nonsense."""
+
+    def __init__(self, how: str) -> None:
+        object.__setattr__(self, "how", how)
+
+    def refit(self, fit: Fit, past: Design) -> Fit:
+        if getattr(self, "how", "") == "refit" and past.ground.size >= 20:
+            raise RuntimeError("it broke")
+        return super().refit(fit, past)
+
+    def predict(self, fit: Fit, ground: Ground, x: Array) -> Moments:
+        how, found = getattr(self, "how", ""), super().predict(fit, ground, x)
+        if ground.size < 20 or how == "refit":
+            return found
+        if how == "raise":
+            raise RuntimeError("it broke")
+        return found._replace(scale=found.scale * (np.nan if how == "nan" else -1.0))
+
+
+@pytest.mark.parametrize("how", ["raise", "nan", "negative"])
+@pytest.mark.filterwarnings("ignore:Broken failed")
+def test_a_member_that_fails_is_left_out(how: str) -> None:
+    members: tuple[Member, ...] = (Broken(how), RandomCoefficients())
+    mixture = Mixture(dim_xi=12, members=members, discounts=[1.0], share=0.02)
+    states = learned(mixture, 40)
+    assert (states[15].info.failed == 0).all()
+    assert (states[-1].info.failed == [1, 0]).all()
+    assert (states[-1].info.weights[:, 0] < 0.02).all()
+    alone = Mixture(dim_xi=12, members=members[1:], discounts=[1.0], share=0.02)
+    x = np.ones((4, 3))
+    assert (mixture.sample(states[-1], x) == alone.sample(learned(alone, 40)[-1], x)).all()
+
+
+def test_a_failure_is_reported() -> None:
+    members: tuple[Member, ...] = (Broken("refit"), ConstantVariance())
+    mixture = Mixture(dim_xi=12, members=members, discounts=[1.0])
+    with pytest.warns(UserWarning, match=r"Broken failed.*it broke.*The others carry on"):
+        learned(mixture, 25)
+
+
+@pytest.mark.filterwarnings("ignore:Broken failed")
+def test_nobody_left_is_an_error() -> None:
+    mixture = Mixture(dim_xi=12, members=[Broken("nan")], discounts=[1.0])
+    with pytest.raises(RuntimeError, match="No member of the mixture can predict"):
+        learned(mixture, 25)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"dim_xi": 0}, "'dim_xi'"),
+        ({"members": []}, "'members'"),
+        ({"discounts": [1.1]}, "'discounts'"),
+        ({"discounts": []}, "'discounts'"),
+        ({"share": 1.0}, "'share'"),
+        ({"scenarios": 1000}, "a power of two"),
+        ({"memory": 1}, "'memory'"),
+    ],
+    ids=str,
+)
+def test_bad_settings_are_named(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Mixture(**{"dim_xi": 12, **options})
+
+
+def test_bad_outcomes_are_named() -> None:
+    mixture = Mixture(dim_xi=12)
+    state = learned(mixture, 3)[-1]
+    with pytest.raises(ValueError, match=r"'xi' parameter of Mixture\.step must be finite"):
+        mixture.step(state, 3, np.zeros(3), np.full(12, np.nan))
+    with pytest.raises(ValueError, match="a context of 3 numbers, as before"):
+        mixture.step(state, 3, np.zeros(2), np.ones(12))
+    assert len(default_members()) == 5

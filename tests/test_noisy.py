@@ -1,0 +1,162 @@
+"""Predictors that carry noise, and the losses that judge a whole law."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import norm, t
+
+from bocopt import BMA, Gaussian, GibbsPosterior, Knapsack, PaperStream, ResampleMove
+from bocopt.checks import check_policy
+from bocopt.core import Density, Loss
+from bocopt.losses import EnergyScore, LogScore, PinballScore, ScenarioRegret, regret
+from bocopt.predictors import Linear, LogScale, NoisyLinear, RandomSlopes, WithResiduals
+
+RNG = np.random.default_rng(0)
+PROBLEM = Knapsack(value=[12] * 2, capacity=[8], salvage=[3])
+PREDICTORS: list[NoisyLinear | LogScale | RandomSlopes] = [
+    NoisyLinear(2, 3),
+    NoisyLinear(2, 3, df=4.0),
+    LogScale(2, 3),
+    RandomSlopes(2, 3),
+    RandomSlopes(2, 3, df=6.0),
+]
+
+
+@pytest.mark.parametrize("predictor", PREDICTORS, ids=str)
+def test_density_and_draws_agree(predictor: Any) -> None:
+    theta, x = 0.3 * RNG.normal(size=predictor.dim), np.array([1.5, -0.5])
+    location, scale = predictor.location_scale(theta, x)
+    law = norm(location, scale) if predictor.df is None else t(predictor.df, location, scale)
+    xi = RNG.normal(size=3)
+    assert predictor.log_density(theta, x, xi) == pytest.approx(law.logpdf(xi).sum())
+    u = RNG.normal(size=(4000, 3))
+    inside = law.cdf(predictor.sample(theta, x, u))
+    assert np.quantile(inside, [0.1, 0.5, 0.9]) == pytest.approx([0.1, 0.5, 0.9], abs=0.02)
+
+
+@pytest.mark.parametrize("predictor", PREDICTORS, ids=str)
+def test_it_can_be_told_what_to_predict(predictor: Any) -> None:
+    xi = np.array([2.0, -1.0, 0.0])
+    location, scale = predictor.location_scale(predictor.constant(xi), np.array([3.0, -2.0]))
+    assert location == pytest.approx(xi)
+    assert scale[:2] == pytest.approx([0.6, 0.3], rel=1e-3)
+
+
+def test_random_slopes_have_the_variance_of_random_coefficients() -> None:
+    predictor, x = RandomSlopes(2, 1), np.array([2.0, -3.0])
+    sd = np.array([0.1, 0.5, 0.2])
+    theta = np.concatenate([[1.0, 1.0, 0.0], np.log(sd)])
+    b = np.array([0.0, 1.0, 1.0]) + sd * RNG.normal(size=(100_000, 3))
+    drawn = b @ np.array([1.0, *x])
+    location, scale = predictor.location_scale(theta, x)
+    assert location == pytest.approx(drawn.mean(), abs=0.02)
+    assert scale == pytest.approx(drawn.std(), rel=0.01)
+
+
+def test_residuals_are_drawn_evenly() -> None:
+    predictor = WithResiduals(Linear(1, 2), [[0.0, 1.0], [5.0, 5.0], [7.0, 7.0]])
+    theta = np.zeros(predictor.dim)
+    drawn = predictor.sample(theta, np.zeros(1), RNG.normal(size=(3000, 1)))
+    assert sorted({float(d) for d in drawn[:, 0]}) == [0.0, 5.0, 7.0]
+    assert (drawn[:, 0] == 5.0).mean() == pytest.approx(1 / 3, abs=0.03)
+
+
+def test_the_log_score_is_minus_the_density() -> None:
+    predictor: Density = NoisyLinear(2, 3)
+    theta, x, xi = np.zeros(predictor.dim), np.ones(2), np.ones(3)
+    loss = LogScore(predictor)(theta, x, xi, np.empty(0))
+    assert loss == pytest.approx(-norm.logpdf(xi).sum())
+
+
+def test_the_energy_score_by_hand() -> None:
+    """Two draws, at 0 and 4; the outcome is 1: (1 + 3) / 2 - (0 + 4 + 4 + 0) / 8."""
+    predictor = WithResiduals(Linear(1, 1), [[0.0], [4.0]])
+    loss = EnergyScore(predictor, draws=2)
+    found = loss(np.zeros(2), np.zeros(1), np.array([1.0]), np.array([-1.0, 1.0]))
+    assert found == pytest.approx(2.0 - 1.0)
+
+
+def test_the_pinball_score_by_hand() -> None:
+    predictor = WithResiduals(Linear(1, 1), [[0.0], [4.0]])
+    loss = PinballScore(predictor, draws=2, levels=[0.5, 0.75])
+    found = loss(np.zeros(2), np.zeros(1), np.array([1.0]), np.array([-1.0, 1.0]))
+    assert found == pytest.approx(0.5 * 1.0 + 0.25 * 2.0)  # quantiles 2 and 3, both above
+
+
+def test_a_law_of_one_point_has_the_regret_of_its_prediction() -> None:
+    loss = ScenarioRegret(Linear(1, 2), PROBLEM, draws=3)
+    theta, x, xi = np.array([0.1, 0.2, 1.0, 1.5]), np.ones(1), np.array([1.2, 1.4])
+    predicted = Linear(1, 2).sample(theta, x, np.empty(0))
+    assert loss(theta, x, xi, np.empty(0)) == regret(PROBLEM, x, predicted, xi)
+
+
+@pytest.mark.parametrize("score", [EnergyScore, PinballScore, LogScore])
+def test_scores_are_least_for_the_true_law(score: Any) -> None:
+    predictor, x = NoisyLinear(1, 1), np.zeros((2000, 1))
+    options = {} if score is LogScore else {"draws": 50}
+    loss = score(predictor, **options)
+    xi = 2.0 + 0.5 * RNG.normal(size=(2000, 1))
+    u = RNG.normal(size=(2000, loss.dim_noise))
+    means = {
+        name: loss(np.array([0.0, location, np.log(scale)]), x, xi, u).mean()
+        for name, location, scale in (
+            ("true", 2.0, 0.5),
+            ("shifted", 2.5, 0.5),
+            ("wide", 2.0, 1.5),
+            ("narrow", 2.0, 0.1),
+        )
+    }
+    assert min(means, key=lambda name: means[name]) == "true"
+
+
+LOSSES: dict[str, tuple[Loss, float]] = {
+    "log score": (LogScore(RandomSlopes(3, 12)), 0.05),
+    "energy": (EnergyScore(NoisyLinear(3, 12), draws=4), 0.5),
+    "pinball": (PinballScore(NoisyLinear(3, 12), draws=4), 0.5),
+    "regret": (
+        ScenarioRegret(
+            NoisyLinear(3, 12), Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3), draws=4
+        ),
+        1e-2,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("sampler", [GibbsPosterior, ResampleMove])
+def test_any_of_them_drives_the_posteriors(name: str, sampler: Any) -> None:
+    loss, lam = LOSSES[name]
+    problem = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
+    predictor = NoisyLinear(3, 12) if name != "log score" else RandomSlopes(3, 12)
+    prior = Gaussian(mean=predictor.constant(np.ones(12)).tolist(), sd=[0.2] * predictor.dim)
+    belief = sampler(prior=prior, loss=loss, lam=lam, size=10)
+    check_policy(BMA(problem, predictor, belief), problem, PaperStream(), horizon=6)
+
+
+def test_the_log_score_finds_the_noise() -> None:
+    """Bayes' posterior of location and scale, from a batch."""
+    predictor = NoisyLinear(1, 1)
+    xi = 3.0 + 0.5 * np.random.default_rng(1).normal(size=(200, 1))
+    prior = Gaussian(mean=[0.0, 2.0, 0.0], sd=[1.0, 2.0, 1.0])
+    sampler = ResampleMove(prior=prior, loss=LogScore(predictor), lam=1.0, size=400, sweeps=10)
+    belief = sampler.fit(np.array(0), np.zeros((200, 1)), xi)
+    w = np.exp(belief.log_w)
+    assert (w * belief.theta[:, 1]).sum() == pytest.approx(xi.mean(), abs=0.05)
+    assert (w * np.exp(belief.theta[:, 2])).sum() == pytest.approx(xi.std(), rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: NoisyLinear(0, 1), "'dim_x'"),
+        (lambda: NoisyLinear(1, 1, df=0.0), "'df'"),
+        (lambda: WithResiduals(Linear(1, 1), np.zeros((0, 1))), "'residuals'"),
+        (lambda: EnergyScore(Linear(1, 1), draws=0), "'draws'"),
+        (lambda: PinballScore(Linear(1, 1), levels=[1.0]), "'levels'"),
+        (lambda: LogScale(2, 1).sample(np.zeros(3), np.zeros(2), np.zeros(1)), "'theta'"),
+    ],
+)
+def test_bad_settings_are_named(build: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        build()
