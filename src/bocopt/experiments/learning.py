@@ -25,8 +25,9 @@ from bocopt.report import tables
 from bocopt.report.blocks import Chart, Curve, Grid, Row, Section
 from bocopt.trace import last_half, spread
 
-ENSEMBLE, AGNOSTIC, AVERAGE, BEST = (
+ENSEMBLE, MIXTURE, AGNOSTIC, AVERAGE, BEST = (
     "Ensemble",
+    "its mixture, without the hedge",
     "Ensemble without random coefficients",
     "running average",
     "conditional optimum",
@@ -103,7 +104,6 @@ def averages(record: Record) -> dict[str, Array]:
         "first10": reward[:, :10].mean(axis=-1),
         "first100": reward[:, :100].mean(axis=-1),
         "last": last_half(reward).mean(axis=-1),
-        "feasible": record["feasible"].mean(axis=-1),
     }
 
 
@@ -114,15 +114,23 @@ def row(record: Record, others: Mapping[str, Record]) -> Summary:
         name: {c: cell(paired(found[c], averages(other)[c])) for c in COLUMNS}
         for name, other in others.items()
     }
-    return {**{name: cell(spread(values)) for name, values in found.items()}, "minus": minus}
+    return {
+        **{name: cell(spread(values)) for name, values in found.items()},
+        "feasible": cell(spread(record["feasible"].mean(axis=-1)))
+        if "feasible" in record
+        else None,
+        "minus": minus,
+    }
 
 
 def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
     compared = {name: records[name] for name in (AVERAGE, BEST)}
     ensemble = records[ENSEMBLE]
+    mixture = {"reward": -ensemble["arm_cost"][..., 0].astype(float)}
+    shown = {ENSEMBLE: ensemble, MIXTURE: mixture, **records}
     return {
         **size._asdict(),
-        "rows": {name: row(record, compared) for name, record in records.items()},
+        "rows": {name: row(record, compared) for name, record in shown.items()},
         "stages": stages_shown(size.horizon),
         "curves": {name: curve(running(records[name]["reward"])) for name in _CURVES},
         "bound": cell(spread(ensemble["bound"][:, -1])),
@@ -141,8 +149,11 @@ def show(summary: Summary) -> Section:
 
 
 def _cells(row: Mapping[str, Any]) -> list[str]:
-    cells = [tables.spread(row[column]) for column in COLUMNS]
-    return [*cells, tables.number(row["feasible"]["mean"], 4)]
+    feasible = row["feasible"]
+    return [
+        *(tables.spread(row[column]) for column in COLUMNS),
+        tables.number(feasible["mean"], 4) if feasible else "",
+    ]
 
 
 def _table(summary: Summary) -> Grid:
