@@ -191,14 +191,18 @@ def _early(summary: Summary) -> Grid:
 
 
 def _chart(summary: Summary) -> Chart:
+    stages = summary["stages"]
+    first = next((i for i, t in enumerate(stages) if t >= 10), 0)  # before, averages jump
     return Chart(
         name="learning-curves",
         title="Learning on the paper's stream",
         y_label="time-averaged reward",
         curves=[
-            Curve(name, summary["stages"], summary["curves"][name]) for name in summary["curves"]
+            Curve(name, stages[first:], values[first:])
+            for name, values in summary["curves"].items()
         ],
-        caption=f"Mean over {summary['trials']} trials of the average over all stages so far.",
+        caption=f"Mean over {summary['trials']} trials of the average over all stages so far, from "
+        "the tenth on.",
     )
 
 

@@ -29,7 +29,7 @@ _CHANGE = "change of regime"
 _BINS = 20
 #: Stages (first, last) whose predictions are judged together.
 _PHASES = {"first 10": (1, 10), "10 to 100": (10, 100), "later": (100, None)}
-_SHOWN_WEIGHT = 0.05  # members that never had more, on average, share one curve
+_SHOWN_WEIGHT = 0.02  # members with less, on average, share one curve
 
 
 def size(full: Size) -> Size:
@@ -172,7 +172,7 @@ def _pit(summary: Summary) -> Chart:
 
 def _weights(summary: Summary, place: str) -> Chart:
     found = summary["worlds"][place]
-    large = [i for i, w in enumerate(found["weights"]) if max(w) > _SHOWN_WEIGHT]
+    large = [i for i, w in enumerate(found["weights"]) if np.mean(w) > _SHOWN_WEIGHT]
     rest = [i for i in range(len(found["weights"])) if i not in large]
     curves = [Curve(found["members"][i], summary["stages"], found["weights"][i]) for i in large]
     if rest:

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from bocopt.report.blocks import Chart
+from bocopt.report.blocks import Chart, Curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +52,8 @@ def files(chart: Chart) -> dict[str, bytes]:
 def draw(chart: Chart) -> "Figure":
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6.0, 3.6), layout="constrained")
+    longest = max(len(_label(chart, curve)) for curve in chart.curves)
+    figure = Figure(figsize=(max(6.0, 4.2 + 0.08 * longest), 3.6), layout="constrained")
     axes = figure.add_subplot()
     for curve, (colour, dashes) in zip(chart.curves, _lines(chart), strict=True):
         axes.plot(
@@ -87,7 +88,7 @@ def _name_curves(axes: "Axes", chart: Chart) -> None:
         heights[below] = min(heights[below], heights[above] - _LABEL_HEIGHT)
     for curve, height, (colour, _) in zip(chart.curves, heights, _lines(chart), strict=True):
         axes.annotate(
-            f"{curve.label}: {curve.middle[-1]:#.3g}",
+            _label(chart, curve),
             xy=(1.0, height),
             xycoords="axes fraction",
             xytext=(5, 0),
@@ -95,6 +96,10 @@ def _name_curves(axes: "Axes", chart: Chart) -> None:
             color=colour,
             verticalalignment="center",
         )
+
+
+def _label(chart: Chart, curve: Curve) -> str:
+    return curve.label if chart.steps else f"{curve.label}: {curve.middle[-1]:#.3g}"
 
 
 def _lines(chart: Chart) -> list[tuple[str, Any]]:
