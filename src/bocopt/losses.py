@@ -103,18 +103,23 @@ class _ByDraws:
 @dataclass(frozen=True)
 class EnergyScore(_ByDraws):
     """E|X - xi| - E|X - X'| / 2 with X, X' from the law: the continuous ranked probability score
-    in one dimension.
+    in one dimension. An unbiased estimate from the draws, which may be negative.
 
     Reference: Gneiting, Raftery (2007), Strictly proper scoring rules, prediction, and estimation.
     """
+
+    lower: ClassVar[float] = -np.inf
+
+    def __post_init__(self) -> None:
+        arguments.integer("EnergyScore", "draws", self.draws, "[2, inf)")
 
     def __call__(self, theta: Array, x: Array, xi: Array, u: Array) -> Array:
         """(p), (k), (m), (n) -> ()."""
         scenarios = self._scenarios(theta, x, u)
         off = np.linalg.norm(scenarios - xi[..., None, :], axis=-1).mean(axis=-1)
-        apart = scenarios[..., :, None, :] - scenarios[..., None, :, :]
-        score: Array = off - np.linalg.norm(apart, axis=-1).mean(axis=(-1, -2)) / 2
-        return np.maximum(score, 0.0)  # a hair below, by rounding
+        apart = np.linalg.norm(scenarios[..., :, None, :] - scenarios[..., None, :, :], axis=-1)
+        score: Array = off - apart.sum(axis=(-1, -2)) / (2 * self.draws * (self.draws - 1))
+        return score
 
 
 @dataclass(frozen=True)

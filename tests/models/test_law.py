@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import multivariate_t, spearmanr, t
 
 from bocopt.models import Law
-from bocopt.models.mixture import _base_points
+from bocopt.models.law import base_points
 
 _CORRELATION = np.array([[1.0, 0.6, -0.2], [0.6, 1.0, 0.1], [-0.2, 0.1, 1.0]])
 _LAW = Law(
@@ -30,7 +30,7 @@ def test_the_probability_of_a_smaller_outcome_is_scipys() -> None:
 
 
 def test_scenarios_have_the_law() -> None:
-    scenarios = _LAW.sample(*_base_points(4096, 3))
+    scenarios = _LAW.sample(*base_points(4096, 3))
     inside = _LAW.probability(scenarios)
     assert np.quantile(inside, [0.1, 0.5, 0.9], axis=0) == pytest.approx(
         np.repeat([[0.1], [0.5], [0.9]], 3, axis=1), abs=0.01
@@ -42,6 +42,6 @@ def test_scenarios_have_the_law() -> None:
 def test_trials_are_independent_of_each_other() -> None:
     location, scale, factor = (np.stack([part, part]) for part in _LAW[:3])
     two = Law(location, scale, factor, np.array([5.0, 9.0]))
-    base = _base_points(64, 3)
+    base = base_points(64, 3)
     assert (two.sample(*base)[0] == _LAW.sample(*base)).all()
     assert (two.log_density(np.zeros(3))[0] == _LAW.log_density(np.zeros(3))).all()

@@ -13,14 +13,15 @@ from bocopt.core import Array, ConditionalSampler, IntArray, Stream
 from bocopt.experiments.paper import Settings, problem_of
 from bocopt.streams import ChangePoint
 
-_CHI = 4  # degrees of freedom of the Student noise
+_CHI = 3  # degrees of freedom of the Student noise
 
 
 @dataclass(frozen=True)
 class Synthetic:
-    """An autoregressive context and an outcome around a level of 1, from random matrices.
+    """An autoregressive context and an outcome that depends on it by random matrices.
 
-    `student`: xi = 1 + A x + (B x) t, with t of 4 degrees of freedom, cut at 0.
+    `student`: xi = 2 + A x + (0.05 + |B x|^(1/2) / 3) t, each component with a t of 3 degrees of
+    freedom of its own, cut at 0: no member of the mixture has this law.
     `lognormal`: xi = exp(A x + s g - s^2 / 2) with s = 0.1 + |B x|.
     """
 
@@ -31,7 +32,7 @@ class Synthetic:
 
     @property
     def dim_noise(self) -> int:
-        return self.dim_xi + _CHI
+        return self.dim_xi * (1 + _CHI)
 
     @cached_property
     def _coefficients(self) -> tuple[Array, Array, Array]:
@@ -58,10 +59,12 @@ class Synthetic:
         """(k), (n) -> (m)."""
         _, to_mean, to_spread = self._coefficients
         mean, spread = (np.matmul(a, x[..., None])[..., 0] for a in (to_mean, to_spread))
-        normal, chi = u[..., : self.dim_xi], (u[..., self.dim_xi :] ** 2).sum(axis=-1)
+        normal, rest = u[..., : self.dim_xi], u[..., self.dim_xi :]
         if self.law == "student":
-            heavy = normal / np.sqrt(chi / _CHI)[..., None]
-            return np.asarray(np.maximum(1.0 + mean + spread * heavy, 0.0))
+            chi = (rest.reshape(*rest.shape[:-1], self.dim_xi, _CHI) ** 2).sum(axis=-1)
+            heavy = normal / np.sqrt(chi / _CHI)
+            sd = 0.05 + np.sqrt(np.abs(spread)) / 3
+            return np.asarray(np.maximum(2.0 + mean + sd * heavy, 0.0))
         sd = 0.1 + np.abs(spread)
         return np.asarray(np.exp(mean + sd * normal - sd**2 / 2))
 
@@ -90,9 +93,10 @@ def worlds(horizon: int) -> dict[str, World]:
     heavy = Synthetic(3, 12, "student", 1)
     other = Synthetic(5, 6, "lognormal", 2)
     small = Knapsack(value=[12] * 3, capacity=[8] * 2, salvage=[3] * 2)
+    roomy = Knapsack(value=[24] * 4, capacity=[16] * 3, salvage=[3] * 3)
     return {
         "paper": World(problem, paper, paper),
-        "heavy tails": World(problem, heavy, heavy),
+        "heavy tails": World(roomy, heavy, heavy),
         "change of regime": World(problem, ChangePoint(paper, heavy, horizon // 2), None),
         "other dimensions": World(small, other, other),
     }

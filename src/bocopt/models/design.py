@@ -7,7 +7,9 @@ import numpy as np
 from bocopt.core import Array
 
 RIDGE = 15.0  # pseudo-outcomes that say: the context does not matter
-GUESS, GUESS_COUNTS = 0.3, 2.0  # before there are outcomes: a spread of 0.3 |xi|, worth two of them
+GUESS, GUESS_COUNTS = 0.3, 2.0  # where outcomes are few: a spread of 0.3 |xi|, worth two of them
+_MOST_GUESSED = 4.0  # the guess in units of the variance that three or more outcomes show
+LARGEST = 1e150  # contexts and outcomes beyond would overflow when squared
 _SMALLEST = 1e-150  # of a variance: constant outcomes have none
 
 
@@ -67,10 +69,13 @@ def design(x: Array, xi: Array, discount: float) -> Design:
 
     centre, mean = average(x), average(xi)
     width = np.sqrt(average((x - centre[..., None, :]) ** 2))
-    width = np.where(width > 1e-12 * np.abs(centre), width, 1.0)
-    guessed = GUESS_COUNTS * (GUESS * np.abs(mean)) ** 2
+    width = np.where(width > 1e-12 * np.abs(centre), width, np.inf)  # told nothing so far: 0
     scatter = size * average((xi - mean[..., None, :]) ** 2)
-    variance = np.maximum((guessed + scatter) / (GUESS_COUNTS + size - 1.0), _SMALLEST)
+    guess = _guess(mean, xi)
+    if n > 2:
+        guess = np.minimum(guess, _MOST_GUESSED * scatter / (size - 1.0))
+    variance = (GUESS_COUNTS * guess + scatter) / (GUESS_COUNTS + size - 1.0)
+    variance = np.maximum(variance, _SMALLEST)
     standard = _standard(x, centre[..., None, :], width[..., None, :])
     phi = with_one(standard)
     weighted = np.swapaxes(phi, -1, -2) * weight
@@ -80,6 +85,12 @@ def design(x: Array, xi: Array, discount: float) -> Design:
     coefficients = np.matmul(inverse, np.matmul(weighted, around))
     ground = Ground(centre, width, mean, variance, coefficients, inverse, np.array(size))
     return Design(weight, standard, phi, xi, around - np.matmul(phi, coefficients), ground)
+
+
+def _guess(mean: Array, xi: Array) -> Array:
+    """(m), (n, m) -> (m): a variance before there is one, by the size of xi."""
+    overall = (xi**2).mean(axis=(-1, -2))[..., None]  # for components that were always 0
+    return np.asarray(GUESS**2 * np.where(mean == 0, overall, mean**2))
 
 
 def _standard(x: Array, centre: Array, width: Array) -> Array:

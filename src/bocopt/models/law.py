@@ -61,3 +61,15 @@ def _heaviness(df: float, uniform: bytes) -> Array:
     from scipy.special import chdtri
 
     return np.asarray(np.sqrt(df / chdtri(df, 1.0 - np.frombuffer(uniform))))
+
+
+@lru_cache(maxsize=16)
+def base_points(scenarios: int, dim: int) -> tuple[Array, Array]:
+    """(s, m) standard normal and (s) uniform: a scrambled Sobol sequence, the same at all times."""
+    from scipy.special import ndtri
+    from scipy.stats.qmc import Sobol
+
+    points = Sobol(dim + 1, rng=0).random(scenarios)
+    points = np.clip(points, 0.5 / scenarios**2, 1 - 0.5 / scenarios**2)
+    normal, quantile = np.asarray(ndtri(points[:, :dim])), points[:, dim].copy()
+    return normal, quantile

@@ -14,6 +14,7 @@ from bocopt.core import Array
 from bocopt.models.design import Design, Ground, with_one
 
 Fit = tuple[Array, ...]
+_MOST_PRODUCTS = 10  # contexts whose products are looked at
 
 
 class Moments(NamedTuple):
@@ -61,7 +62,7 @@ def _pooled(past: Design) -> Array:
 
 @dataclass(frozen=True)
 class ConstantVariance:
-    """xi = B (1, x) + noise of the same spread everywhere: Student's t regression."""
+    """xi = B (1, x) + noise of the same spread everywhere, by least squares."""
 
     def start(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
         return (np.ones((*lead, dim_xi)),)
@@ -141,7 +142,7 @@ class RandomCoefficients:
             slopes = np.matmul(covariance, np.swapaxes(moment, -1, -2)[..., None])[..., 0]
             residual = around - np.matmul(past.phi, np.swapaxes(slopes, -1, -2))
             near = (self.df + 1) / (self.df + residual**2 / noise)
-            square = near * residual**2 + quadratic(covariance)
+            square = near * (residual**2 + quadratic(covariance))
             push = total(weight * (square / noise - 1) / noise)
             spread = n * spread + np.matmul(np.matmul(spread, push), spread)
             spread = (spread + self.prior * prior) / (n + self.prior)
@@ -160,6 +161,9 @@ class RandomCoefficients:
 class LogVariance:
     """log variance = a quadratic of x, fitted by Fisher scoring with a ridge on its slopes.
 
+    With more than ten contexts, their squares but not their products: the cost grows with the cube
+    of the number of terms.
+
     Reference: Aitkin (1987), Modelling variance heterogeneity in normal regression using GLIM.
     """
 
@@ -171,7 +175,7 @@ class LogVariance:
         arguments.number("LogVariance", "ridge", self.ridge, "(0, inf)")
 
     def start(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
-        terms = 1 + dim_x + dim_x * (dim_x + 1) // 2
+        terms = _quadratic(np.zeros(dim_x)).shape[-1]
         return np.zeros((*lead, terms, dim_xi)), np.zeros((*lead, dim_xi))
 
     def refit(self, fit: Fit, past: Design) -> Fit:
@@ -198,6 +202,8 @@ class LogVariance:
 def _quadratic(x: Array) -> Array:
     """(k) -> (1, x, products), with x cut at four sd: the exponential goes far."""
     x = np.clip(x, -4.0, 4.0)
+    if x.shape[-1] > _MOST_PRODUCTS:
+        return np.concatenate([with_one(x), x**2], axis=-1)
     i, j = np.triu_indices(x.shape[-1])
     return np.concatenate([with_one(x), x[..., i] * x[..., j]], axis=-1)
 

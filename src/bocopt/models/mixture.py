@@ -1,25 +1,23 @@
 """A belief over models: members weighted by how probable they made what came next."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
 from typing import NamedTuple
-from warnings import warn
 
 import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, IntArray
 from bocopt.history import History, empty
-from bocopt.models.design import Design, Ground, design, nothing
-from bocopt.models.law import Law
+from bocopt.models.design import LARGEST, Ground, design, nothing
+from bocopt.models.guard import name_of, refit, report
+from bocopt.models.law import Law, base_points
 from bocopt.models.members import (
     ConstantVariance,
     Fit,
     KernelVariance,
     LogVariance,
     Member,
-    Moments,
     RandomCoefficients,
 )
 from bocopt.smc.weights import normalised, uniform
@@ -59,6 +57,7 @@ class MixtureState(NamedTuple):
     highest: Array  # (m)
     grounds: tuple[Ground, ...]  # one a discount
     fits: tuple[Fit, ...]  # (M) members
+    broken: BoolArray  # (M) members whose last fit failed
     fitted: Array  # (D) outcomes seen at the last fit, one a discount
     scatter: Array  # (M, m, m) sum of products of standardised errors
     log_w: Array  # (M)
@@ -75,10 +74,11 @@ class Mixture:
       are there for drift. All of one discount share one regression.
     - A law is a multivariate t around the member's regression, with as few degrees of freedom as
       there are outcomes to support more, and the shrunk correlation of past errors. Where no
-      outcome was ever negative (or positive), no scenario is.
+      outcome was ever negative (or else positive), no scenario is.
     - Fits look back on at most `memory` outcomes and are renewed with every outcome at first, later
       when two per cent are new: the amortised cost of a stage is bounded.
-    - A member that fails is left out, with a warning; the others carry on.
+    - A member that fails (it raises, or predicts nonsense) is left out with a warning until it can
+      be fitted again, from the start; the others carry on.
 
     Reference: Herbster, Warmuth (1998), Tracking the best expert; Dawid (1984), Statistical theory:
     the prequential approach.
@@ -120,7 +120,8 @@ class Mixture:
         ['RandomCoefficients(df=4.0)', 'RandomCoefficients(df=4.0), discount 0.98']
         """
         return [
-            _name(member) + ("" if self.discounts[d] == 1 else f", discount {self.discounts[d]:g}")
+            name_of(member)
+            + ("" if self.discounts[d] == 1 else f", discount {self.discounts[d]:g}")
             for d, member in self._all
         ]
 
@@ -136,6 +137,7 @@ class Mixture:
             highest=np.full((*lead, self.dim_xi), -np.inf),
             grounds=tuple(nothing(lead, 0, self.dim_xi) for _ in self.discounts),
             fits=tuple(member.start(lead, 0, self.dim_xi) for _, member in self._all),
+            broken=np.zeros((*lead, many), bool),
             fitted=np.zeros(len(self.discounts), np.int64),
             scatter=np.zeros((*lead, many, self.dim_xi, self.dim_xi)),
             log_w=uniform(lead, many),
@@ -154,14 +156,13 @@ class Mixture:
 
     def step(self, state: MixtureState, t: int, x: Array, xi: Array) -> MixtureState:
         lead = state.seeds.shape
-        x = arguments.array("Mixture.step", "x", x, (...,))
+        x = self.checked_context("Mixture.step", state, x)
         xi = arguments.array("Mixture.step", "xi", xi, (self.dim_xi,))
+        if np.abs(xi).max() > LARGEST:
+            raise arguments.wrong("Mixture.step", "xi", f"at most {LARGEST} in size", xi)
         x, xi = (np.broadcast_to(a, (*lead, a.shape[-1])) for a in (x, xi))
         if not self.seen(state):
             state = self._begun(state, x.shape[-1])
-        elif x.shape[-1] != state.x.buffer.shape[-1]:
-            expected = f"a context of {state.x.buffer.shape[-1]} numbers, as before"
-            raise arguments.wrong("Mixture.step", "x", expected, x.shape[-1])
         else:
             state = self._scored(state, x, xi)
         past = state.x.append(x), state.xi.append(xi)
@@ -178,8 +179,8 @@ class Mixture:
 
     def sample(self, state: MixtureState, x: Array) -> Array:
         """(k) -> (s, m): equally likely scenarios of xi, shared out by weight."""
-        laws, failed = self._laws(state, x)
-        normal, quantile = _base_points(self.scenarios, self.dim_xi)
+        laws, failed = self._laws(state, self.checked_context("Mixture.sample", state, x))
+        normal, quantile = base_points(self.scenarios, self.dim_xi)
         edges = np.cumsum(_without(np.exp(state.log_w), failed), axis=-1)
         middle = (np.arange(self.scenarios) + 0.5) / self.scenarios
         whose = (middle[:, None] > edges[..., None, :-1]).sum(axis=-1)
@@ -189,8 +190,17 @@ class Mixture:
             if mine.any():
                 scenarios = np.where(mine, law.sample(normal, quantile), scenarios)
         low = np.where(state.lowest >= 0, 0.0, -np.inf)[..., None, :]
-        high = np.where(state.highest <= 0, 0.0, np.inf)[..., None, :]
+        negative = (state.highest <= 0) & (state.lowest < 0)
+        high = np.where(negative, 0.0, np.inf)[..., None, :]
         return np.clip(scenarios, low, high)
+
+    def checked_context(self, owner: str, state: MixtureState, x: Array) -> Array:
+        """(k), as many numbers as before."""
+        seen = self.seen(state)
+        x = arguments.array(owner, "x", x, (state.x.buffer.shape[-1] if seen else ...,))
+        if np.abs(x).max(initial=0.0) > LARGEST:
+            raise arguments.wrong(owner, "x", f"at most {LARGEST} in size", x)
+        return x
 
     def _begun(self, state: MixtureState, dim_x: int) -> MixtureState:
         """With the shapes of the first context."""
@@ -206,17 +216,16 @@ class Mixture:
         standard = [ground.standard(x) for ground in state.grounds]
         laws, failed = [], []
         for m, (d, member) in enumerate(self._all):
-            ground = state.grounds[d]
+            ground, shape = state.grounds[d], state.lowest.shape
             try:
-                moments = member.predict(state.fits[m], ground, standard[d])
+                location, scale, most = member.predict(state.fits[m], ground, standard[d])
+                location, scale = (np.broadcast_to(a, shape) for a in (location, scale))
+                df = max(1.0, np.floor(min(3.0 + float(ground.size) / 5.0, most)))
             except Exception as error:  # whatever a member does, the others carry on
-                _report(member, error)
-                unknown = np.full(ground.mean.shape, np.nan)
-                moments = Moments(unknown, unknown)
-            location, scale, most = moments
-            df = np.floor(min(3.0 + float(ground.size) / 5.0, most))
+                report(member, repr(error))
+                location, scale, df = np.full(shape, np.nan), np.ones(shape), 1.0
             fine = np.isfinite(location) & np.isfinite(scale) & (scale > 0)
-            bad = np.asarray(~fine.all(axis=-1))
+            bad = np.asarray(~fine.all(axis=-1)) | state.broken[..., m]
             failed.append(bad)
             laws.append(
                 Law(
@@ -239,7 +248,10 @@ class Mixture:
         """With the weights and correlations that the outcome leaves."""
         laws, failed = self._laws(state, x)
         score = np.stack([law.log_density(xi) for law in laws], axis=-1)
+        failed = failed | ~np.isfinite(score)
         score = np.where(failed, -np.inf, score)
+        for m in np.flatnonzero(failed.any(axis=tuple(range(failed.ndim - 1)))):
+            report(self._all[m][1], "it predicts nonsense, or could not be fitted")
         errors = np.stack([law.errors(xi) for law in laws], axis=-2)
         errors = np.clip(np.where(failed[..., None], 0.0, errors), -_LARGEST_ERROR, _LARGEST_ERROR)
         keep = np.array([self.discounts[d] for d, _ in self._all])[:, None, None]
@@ -266,7 +278,7 @@ class Mixture:
     def _refitted(self, state: MixtureState) -> MixtureState:
         """Where enough is new since the last fit."""
         seen, grounds, fits = self.seen(state), list(state.grounds), list(state.fits)
-        fitted = state.fitted.copy()
+        fitted, broken = state.fitted.copy(), state.broken.copy()
         for d, discount in enumerate(self.discounts):
             rows = int(state.xi.size)
             if discount < 1:
@@ -278,30 +290,10 @@ class Mixture:
             grounds[d], fitted[d] = past.ground, seen
             for m, (own, member) in enumerate(self._all):
                 if own == d:
-                    fits[m] = _refit(member, fits[m], past)
-        return state._replace(grounds=tuple(grounds), fits=tuple(fits), fitted=fitted)
-
-
-def _name(member: Member) -> str:
-    """The class, and what differs from its defaults."""
-    if not is_dataclass(member):
-        return type(member).__name__
-    own = {f.name: getattr(member, f.name) for f in fields(member)}
-    changed = [f"{f.name}={own[f.name]}" for f in fields(member) if own[f.name] != f.default]
-    return type(member).__name__ + (f"({', '.join(changed)})" if changed else "")
-
-
-def _refit(member: Member, fit: Fit, past: Design) -> Fit:
-    try:
-        return member.refit(fit, past)
-    except Exception as error:  # the last fit that worked stays
-        _report(member, error)
-        return fit
-
-
-def _report(member: Member, error: Exception) -> None:
-    name = type(member).__name__
-    warn(f"{name} failed and is left out: {error!r}. The others carry on.", stacklevel=2)
+                    fits[m], broken[..., m] = refit(member, fits[m], past)
+        return state._replace(
+            grounds=tuple(grounds), fits=tuple(fits), fitted=fitted, broken=broken
+        )
 
 
 def _without(w: Array, failed: BoolArray) -> Array:
@@ -312,15 +304,3 @@ def _without(w: Array, failed: BoolArray) -> Array:
         raise RuntimeError("No member of the mixture can predict.")
     shares: Array = kept / total
     return shares
-
-
-@lru_cache(maxsize=16)
-def _base_points(scenarios: int, dim: int) -> tuple[Array, Array]:
-    """(s, m) standard normal and (s) uniform: a scrambled Sobol sequence, the same at all times."""
-    from scipy.special import ndtri
-    from scipy.stats.qmc import Sobol
-
-    points = Sobol(dim + 1, rng=0).random(scenarios)
-    points = np.clip(points, 0.5 / scenarios**2, 1 - 0.5 / scenarios**2)
-    normal, quantile = np.asarray(ndtri(points[:, :dim])), points[:, dim].copy()
-    return normal, quantile

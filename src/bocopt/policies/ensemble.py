@@ -1,8 +1,10 @@
 """The default learner: a mixture of models, and a hedge between it and simpler policies."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from functools import cached_property, partial
+from typing import Any, Literal, NamedTuple, TypeVar
+from warnings import warn
 
 import numpy as np
 
@@ -12,17 +14,20 @@ from bocopt.models import Mixture
 from bocopt.policies.baselines import SampleAverage, checked_first
 from bocopt.policies.predictive import Predictive
 from bocopt.smc.resample import multinomial
+from bocopt.smc.weights import normalised
 
 _LATEST = 1000  # outcomes that the running average keeps
 
 Rule = Literal["sample", "leader"]
+T = TypeVar("T")
 
 
 class EnsembleInfo(NamedTuple):
     """What the last outcome said about the arms, and about the members of the mixture."""
 
     arm_weights: Array  # (A) after the outcome
-    arm_cost: Array  # (A) what each arm would have paid
+    arm_cost: Array  # (A) what each arm would have paid; where it failed, the most of all
+    arm_failed: Array  # (A) 1 where an arm could not decide or learn
     chosen: Array  # () the arm whose decision was taken
     bound: Array  # () expected cost so far is at most the best arm's and this; NaN: no guarantee
     weights: Array  # (M) of the members
@@ -47,14 +52,17 @@ class Ensemble:
     """Good from the first stage, near the best achievable soon, never far behind simple methods.
 
     The first arm decides under a mixture of models of xi given x (`Mixture`), the second is the
-    running sample average; `arms` adds any policies of yours. AdaHedge weighs them by what their
-    decisions would have cost: w is proportional to prior exp(-eta cost), where the mixture has the
-    prior weight `trust` and the others share the rest, eta = log(1 / least prior) / gap, and gap
-    sums how much mixing lost against the mix loss.
+    average of the latest 1000 outcomes; `arms` adds any policies of yours. AdaHedge weighs them by
+    what their decisions would have cost: w is proportional to prior exp(-eta cost), where the
+    mixture has the prior weight `trust` and the others share the rest, eta is
+    log(1 / least prior) / gap, and gap sums how much mixing lost against the mix loss.
 
     - `rule` "leader": the arm with the most weight decides. No guarantee.
     - `rule` "sample": an arm is drawn by weight. Its expected cost is at most that of the best arm
       plus 2 gap, which `info.bound` shows.
+
+    An arm that raises an error is warned about and pays as much as the worst of the others, whose
+    first decides in its place. Bad input is an error all the same: no arm can take it.
 
     Nothing but the problem is needed; contexts may be of any length, but of one.
 
@@ -83,6 +91,9 @@ class Ensemble:
             raise arguments.wrong("Ensemble", "rule", "'sample' or 'leader'", self.rule)
         object.__setattr__(self, "first", checked_first("Ensemble", self.problem, self.first))
         object.__setattr__(self, "arms", tuple(self.arms))
+        if any(isinstance(arm, Ensemble) for arm in self.arms):
+            raise arguments.wrong("Ensemble", "arms", "policies other than ensembles", self.arms)
+        object.__setattr__(self, "model", self._mixture)  # so that a checkpoint knows which it was
         Predictive(self.problem, self._mixture)  # checks that they fit together
 
     @property
@@ -96,7 +107,7 @@ class Ensemble:
     def _mixture(self) -> Mixture:
         return self.model or Mixture(dim_xi=self.problem.dims.xi)
 
-    @property
+    @cached_property
     def _arms(self) -> list[Policy[Any]]:
         return [
             Predictive(self.problem, self._mixture, self.first),
@@ -122,6 +133,7 @@ class Ensemble:
             info=EnsembleInfo(
                 arm_weights=np.broadcast_to(self._prior, many),
                 arm_cost=np.full(many, np.nan),
+                arm_failed=np.zeros(many),
                 chosen=np.full(seeds.shape, np.nan),
                 bound=np.full(seeds.shape, np.nan),
                 **states[0].info._asdict(),
@@ -129,9 +141,15 @@ class Ensemble:
         )
 
     def decide(self, state: EnsembleState, t: int, x: Array) -> Decision:
-        """The memo holds what every arm decided: chosen, memo lengths, solutions, their memos."""
-        decisions = [arm.decide(s, t, x) for arm, s in zip(self._arms, state.arms, strict=True)]
-        w = hedge(state.cost, state.gap, self._prior)
+        """The memo holds what every arm decided: see `_Memo`."""
+        x = self._mixture.checked_context("Ensemble.decide", state.arms[0], x)
+        pairs = zip(self._arms, state.arms, strict=True)
+        tried = [_tried(arm, partial(arm.decide, before, t, x)) for arm, before in pairs]
+        working = [decision for decision in tried if decision is not None]
+        if not working:
+            raise RuntimeError("No arm of the ensemble can decide.")
+        decisions = [decision or working[0] for decision in tried]  # one steps in for another
+        w = np.exp(hedge(state.cost, state.gap, self._prior))
         if self.rule == "sample":
             draw = noise.uniform(state.seeds, t, "ensemble.arm", (1,))
             chosen = multinomial(w, draw)[..., 0]
@@ -146,27 +164,32 @@ class Ensemble:
                 for part in (value, status, gap)
             ),
         )
-        lengths = np.broadcast_to(
-            [float(len(decision.memo)) for decision in decisions], value.shape
+        memo = _Memo(
+            chosen=chosen.astype(np.float64),
+            failed=np.broadcast_to([float(d is None) for d in tried], value.shape),
+            lengths=np.broadcast_to([float(len(d.memo)) for d in decisions], value.shape),
+            z=z,
+            value=value,
+            status=status.astype(np.float64),
+            gap=gap,
         )
-        memos = [part for decision in decisions for part in decision.memo]
-        numbers = chosen.astype(np.float64), lengths, z, value, status.astype(np.float64), gap
-        return Decision(solution, (*numbers, *memos))
+        return Decision(solution, (*memo, *(part for d in decisions for part in d.memo)))
 
     def learn(
         self, state: EnsembleState, t: int, x: Array, decision: Decision, xi: Array
     ) -> EnsembleState:
-        chosen, lengths, z, value, status, gap, *memos = decision.memo
-        after, start = [], 0
-        each = lengths.reshape(-1, lengths.shape[-1])[0].astype(int)  # the same in every trial
-        for a, arm in enumerate(self._arms):
-            own = Solution(
-                z[..., a, :], value[..., a], status[..., a].astype(np.int64), gap[..., a]
-            )
-            memo = tuple(memos[start : start + each[a]])
-            after.append(arm.learn(state.arms[a], t, x, Decision(own, memo), xi))
-            start += each[a]
-        paid = self.problem.cost(x[..., None, :], z, xi[..., None, :])
+        x = self._mixture.checked_context("Ensemble.learn", state.arms[0], x)
+        xi = arguments.array("Ensemble.learn", "xi", xi, (self.problem.dims.xi,))
+        size = len(_Memo._fields)
+        memo, rest = _Memo(*decision.memo[:size]), decision.memo[size:]
+        after, failed = [], memo.failed.copy()
+        for a, (arm, before) in enumerate(zip(self._arms, state.arms, strict=True)):
+            own, rest = memo.of(a, rest)
+            learned = _tried(arm, partial(arm.learn, before, t, x, own, xi))
+            after.append(before if learned is None else learned)
+            failed[..., a] += learned is None
+        paid = self.problem.cost(x[..., None, :], memo.z, xi[..., None, :])
+        paid = np.where(memo.failed > 0, paid.max(axis=-1, keepdims=True), paid)
         cost = state.cost + paid
         gap = state.gap + mixability_gap(state.cost, state.gap, self._prior, paid)
         sampled = self.rule == "sample"
@@ -176,34 +199,68 @@ class Ensemble:
             cost=cost,
             gap=gap,
             info=EnsembleInfo(
-                arm_weights=hedge(cost, gap, self._prior),
+                arm_weights=np.exp(hedge(cost, gap, self._prior)),
                 arm_cost=paid,
-                chosen=chosen,
+                arm_failed=np.minimum(failed, 1.0),
+                chosen=memo.chosen,
                 bound=2 * gap if sampled else np.full(gap.shape, np.nan),
                 **after[0].info._asdict(),
             ),
         )
 
 
+class _Memo(NamedTuple):
+    """What every arm decided; after these come the memos of the arms."""
+
+    chosen: Array  # ()
+    failed: Array  # (A)
+    lengths: Array  # (A) of the arms' memos, the same in every trial
+    z: Array  # (A, d)
+    value: Array  # (A)
+    status: Array  # (A)
+    gap: Array  # (A)
+
+    def of(self, a: int, memos: tuple[Array, ...]) -> tuple[Decision, tuple[Array, ...]]:
+        """The decision of one arm, and the memos of those after it."""
+        own = Solution(
+            self.z[..., a, :],
+            self.value[..., a],
+            self.status[..., a].astype(np.int64),
+            self.gap[..., a],
+        )
+        length = int(self.lengths[..., a].reshape(-1)[0])
+        return Decision(own, memos[:length]), memos[length:]
+
+
+def _tried(arm: Policy[Any], action: Callable[[], T]) -> T | None:
+    """Its result, or None with a warning where it fails: the other arms carry on."""
+    try:
+        return action()
+    except Exception as error:
+        name = type(arm).__name__
+        warn(f"The arm {name} failed: {error!r}. The others carry on.", stacklevel=2)
+        return None
+
+
 def hedge(cost: Array, gap: Array, prior: Array) -> Array:
-    """AdaHedge's weights (A) after these total costs; with no gap yet, those of the leaders."""
+    """(A) log weights of AdaHedge after these total costs; with no gap yet, only the leaders'."""
     behind = cost - cost.min(axis=-1, keepdims=True)
     with np.errstate(over="ignore", invalid="ignore"):
         steep = np.where(behind > 0, _eta(gap, prior)[..., None] * behind, 0.0)
-    w = prior * np.exp(-steep)
-    weights: Array = w / w.sum(axis=-1, keepdims=True)
-    return weights
+    return normalised(np.log(prior) - steep)
 
 
 def mixability_gap(cost: Array, gap: Array, prior: Array, paid: Array) -> Array:
-    """How much more the weighted mean of what is paid is than the mix loss."""
-    w, eta = hedge(cost, gap, prior), _eta(gap, prior)
+    """How much more the weighted mean of what is paid is than the mix loss, in logs throughout."""
+    log_w, eta = hedge(cost, gap, prior), _eta(gap, prior)
     low = paid.min(axis=-1)
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        share = (w * np.exp(-eta[..., None] * (paid - low[..., None]))).sum(axis=-1)
-        mix = low - np.log(share) / eta
+    with np.errstate(over="ignore", invalid="ignore"):
+        joint = log_w - eta[..., None] * (paid - low[..., None])
+        top = joint.max(axis=-1)
+        mix = low - (top + np.log(np.exp(joint - top[..., None]).sum(axis=-1))) / eta
     leading = (cost + paid).min(axis=-1) - cost.min(axis=-1)
-    missed: Array = (w * paid).sum(axis=-1) - np.where(np.isfinite(eta), mix, leading)
+    mean = (np.exp(log_w) * paid).sum(axis=-1)
+    missed: Array = mean - np.where(np.isfinite(eta), mix, leading)
     return np.maximum(missed, 0.0)
 
 

@@ -101,6 +101,7 @@ class WeightedSampleAverage(_FromPairs):
     def decide(self, state: Pairs, t: int, x: Array) -> Decision:
         if not state.xi.size:
             return before_any_outcome(self.problem, self.first, state.seeds.shape, x)
+        x = arguments.array("WeightedSampleAverage.decide", "x", x, (state.x.rows.shape[-1],))
         past = design(state.x.rows, state.xi.rows, 1.0)
         here = past.ground.standard(x)
         weight = self.nearness(((past.x - here[..., None, :]) ** 2).sum(axis=-1), x.shape[-1])
@@ -112,7 +113,7 @@ class WeightedSampleAverage(_FromPairs):
 class ResidualSampleAverage(_FromPairs):
     """The program under a regression's prediction plus each of its past residuals (ER-SAA).
 
-    Where no outcome was ever negative, no scenario is.
+    Where none of these outcomes was negative, no scenario is.
 
     Reference: Kannan, Bayraksan, Luedtke (2025), Data-driven sample average approximation with
     covariate information.
@@ -121,6 +122,7 @@ class ResidualSampleAverage(_FromPairs):
     def decide(self, state: Pairs, t: int, x: Array) -> Decision:
         if not state.xi.size:
             return before_any_outcome(self.problem, self.first, state.seeds.shape, x)
+        x = arguments.array("ResidualSampleAverage.decide", "x", x, (state.x.rows.shape[-1],))
         past = design(state.x.rows, state.xi.rows, 1.0)
         ground = past.ground
         phi = with_one(ground.standard(x))[..., None, :]

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array, Dims, Sense, Solution, Status
+from bocopt.core import Array, Dims, IntArray, Sense, Solution, Status
+
+_SCREEN, _FINALISTS = 128, 8  # scenarios to choose candidates on, and candidates for all scenarios
 
 Solve = Callable[[Array, Array], Any]
 Measure = Callable[[Array, Array, Array], Any]
@@ -72,23 +74,34 @@ class FromCallables:
         self, x: Array, scenarios: Array, w: Array
     ) -> tuple[Array, float, int, float]:
         likely = np.flatnonzero(w > 0)
-        if len(likely) > self.candidates:
-            likely = likely[np.linspace(0, len(likely) - 1, self.candidates).round().astype(int)]
-        own = (self._decision(x, xi) for xi in scenarios[likely])
+        own = (
+            self._decision(x, scenarios[i]) for i in likely[_spread(len(likely), self.candidates)]
+        )
         pool = [z for z in own if z is not None]
+        candidates = list(np.unique(np.array(pool), axis=0)) if pool else []  # lexicographic order
+        if len(scenarios) > 2 * _SCREEN and len(candidates) > _FINALISTS:
+            few = _spread(len(scenarios), _SCREEN)
+            share = w[few] / max(w[few].sum(), 1e-300)
+            keys = [self._key(x, z, scenarios[few], share) for z in candidates]
+            best_first = sorted(range(len(candidates)), key=keys.__getitem__)
+            candidates = [candidates[i] for i in sorted(best_first[:_FINALISTS])]
         best, best_key = np.asarray(self.fallback), (np.inf, *self.fallback)
-        for z in np.unique(np.array(pool), axis=0) if pool else ():  # in lexicographic order
-            met = self.violation(x, z, scenarios) <= 0
-            if w[met].sum() >= self.alpha * w.sum() - 1e-12:
-                costs = self.cost(x, z, scenarios)
-                key = (float(sum(w * costs)), *z)  # in scenario order: the tie rule
-                if key < best_key:
-                    best, best_key = z, key
+        for z in candidates:
+            missed, cost = self._key(x, z, scenarios, w)
+            if missed == 0.0 and (cost, *z) < best_key:  # the tie rule
+                best, best_key = z, (cost, *z)
         if best_key[0] == np.inf:
             return best, np.inf, Status.INFEASIBLE, 0.0
         if len(scenarios) == 1:
             return best, best_key[0], Status.OPTIMAL, 0.0
         return best, best_key[0], Status.POOL, np.inf
+
+    def _key(self, x: Array, z: Array, scenarios: Array, w: Array) -> tuple[float, float]:
+        """How much weight is missing to meet alpha, and the expected cost."""
+        met = self.violation(x, z, scenarios) <= 0
+        missed = self.alpha * w.sum() - 1e-12 - w[met].sum()
+        cost = float(sum(w * self.cost(x, z, scenarios)))  # in scenario order: the tie rule
+        return max(float(missed), 0.0), cost
 
     def _decision(self, x: Array, xi: Array) -> Array | None:
         """The user's decision for one scenario, judged; None where nothing is feasible."""
@@ -117,6 +130,14 @@ class FromCallables:
 
     def _checked(self, owner: str, name: str, x: Array) -> Array:
         return arguments.array(owner, name, x, (... if self.dims.x is None else self.dims.x,))
+
+
+def _spread(many: int, wanted: int) -> IntArray:
+    """Numbers below `many`, at most so many, all over: scenarios may come in a regular pattern."""
+    if many <= wanted:
+        return np.arange(many)
+    golden = (np.arange(wanted) * 0.6180339887498949) % 1.0
+    return np.unique((golden * many).astype(np.int64))
 
 
 def _called(name: str, function: Callable[..., Any], *values: Array) -> Any:
@@ -149,8 +170,8 @@ def from_callables(
     """Make a problem from `solve(x, xi) -> z`, `cost(x, z, xi)` and `violation(x, z, xi)`.
 
     Each is called with one instance at a time and need know nothing of scenarios. Under many
-    scenarios, the pool of the scenarios' own decisions (of `candidates` of them, evenly spaced) is
-    evaluated against all of them, and the cheapest that meets alpha wins (status POOL: a better
+    scenarios, the pool of the scenarios' own decisions (of `candidates` of them) is evaluated, the
+    best few against all scenarios, and the cheapest that meets alpha wins (status POOL: a better
     decision may exist outside the pool).
     `solve` returns None where nothing is feasible; then, and where no candidate meets alpha,
     `fallback` is decided.

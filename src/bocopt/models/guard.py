@@ -1,0 +1,48 @@
+"""Members that fail: whatever one does, the others carry on, and it is said."""
+
+from dataclasses import fields, is_dataclass
+from warnings import warn
+
+import numpy as np
+
+from bocopt.core import BoolArray
+from bocopt.models.design import Design
+from bocopt.models.members import Fit, Member
+
+
+def refit(member: Member, fit: Fit, past: Design) -> tuple[Fit, BoolArray]:
+    """From where the fit was; () where that failed, and a fresh start there."""
+    lead, dim_x = past.ground.mean.shape[:-1], past.x.shape[-1]
+    start = member.start(lead, dim_x, past.xi.shape[-1])
+    try:
+        found = member.refit(fit, past)
+    except Exception as error:
+        report(member, repr(error))
+        return start, np.ones(lead, bool)
+    broken = np.zeros(lead, bool)
+    for part in found:
+        if part.shape[: len(lead)] == lead:
+            finite = np.isfinite(part).reshape(*lead, -1)
+            broken |= ~finite.all(axis=-1)
+    if not broken.any():
+        return found, broken
+    mended = [
+        np.where(broken.reshape(*lead, *[1] * (new.ndim - len(lead))), old, new)
+        if new.shape == old.shape and new.shape[: len(lead)] == lead
+        else new
+        for old, new in zip(start, found, strict=True)
+    ]
+    return tuple(mended), broken
+
+
+def name_of(member: Member) -> str:
+    """The class, and what differs from its defaults."""
+    if not is_dataclass(member):
+        return type(member).__name__
+    own = {f.name: getattr(member, f.name) for f in fields(member)}
+    changed = [f"{f.name}={own[f.name]}" for f in fields(member) if own[f.name] != f.default]
+    return type(member).__name__ + (f"({', '.join(changed)})" if changed else "")
+
+
+def report(member: Member, why: str) -> None:
+    warn(f"{name_of(member)} is left out: {why}. The others carry on.", stacklevel=2)
