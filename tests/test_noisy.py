@@ -91,6 +91,18 @@ def test_a_law_of_one_point_has_the_regret_of_its_prediction() -> None:
     assert loss(theta, x, xi, np.empty(0)) == regret(PROBLEM, x, predicted, xi)
 
 
+def test_each_law_decides_under_all_its_draws() -> None:
+    predictor = NoisyLinear(1, 2)
+    loss = ScenarioRegret(predictor, PROBLEM, draws=30)
+    theta, x, xi = np.array([0.0, 0.0, 1.0, 1.0, -1.0, -1.0]), np.ones(1), np.array([1.2, 1.4])
+    u = RNG.normal(size=60)
+    scenarios = predictor.sample(theta, x, u.reshape(30, 2))
+    z = PROBLEM.solve(x, scenarios, np.full(30, 1 / 30)).z
+    best = PROBLEM.cost(x, PROBLEM.solve(x, xi[None], np.ones(1)).z, xi)
+    assert loss(theta, x, xi, u) == PROBLEM.cost(x, z, xi) - best
+    assert (z != PROBLEM.solve(x, scenarios[:1], np.ones(1)).z).any()
+
+
 @pytest.mark.parametrize("score", [EnergyScore, PinballScore, LogScore])
 def test_scores_are_least_for_the_true_law(score: Any) -> None:
     predictor, x = NoisyLinear(1, 1), np.zeros((2000, 1))

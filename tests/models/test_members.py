@@ -112,3 +112,42 @@ def test_bad_settings_are_named(build: object, message: str) -> None:
     assert callable(build)
     with pytest.raises(ValueError, match=message):
         build()
+
+
+@pytest.mark.parametrize("member", default_members(), ids=str)
+def test_discounted_outcomes_do_not_set_the_scale(member: Member) -> None:
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(300, 2))
+    noise = np.where(np.arange(300) < 200, 5.0, 0.5)[:, None] * rng.normal(size=(300, 2))
+    past = design(x, 3.0 + noise, 0.9)
+    fit = member.start((), 2, 2)
+    for _ in range(60):
+        fit = member.refit(fit, past)
+    scale = member.predict(fit, past.ground, np.zeros(2)).scale
+    assert (scale < 1.0).all()
+
+
+@pytest.mark.parametrize("member", default_members(), ids=str)
+def test_predictions_far_from_what_was_seen_are_less_sure(member: Member) -> None:
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=(12, 2))
+    xi = 3.0 + rng.normal(size=(12, 2))
+    near, far = (fitted(member, x, xi, at) for at in (x.mean(axis=0), np.array([0.0, 9.0])))
+    assert (far.scale > 1.05 * near.scale).all()
+
+
+def test_far_outcomes_bend_a_robust_regression_less() -> None:
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(200, 1))
+    xi = 2.0 * x + 0.1 * rng.normal(size=(200, 1))
+    xi[x[:, 0] > 1.5] -= 20.0
+    at = np.array([1.0])
+    robust = fitted(RandomCoefficients(df=1.0, slope=1e-6, ridge=0.1), x, xi, at)
+    plain = fitted(RandomCoefficients(df=1e6, slope=1e-6, ridge=0.1), x, xi, at)
+    assert abs(robust.location[0] - 2.0) < 0.5 * abs(plain.location[0] - 2.0)
+
+
+def test_many_contexts_cost_no_products() -> None:
+    x, xi = _RNG.normal(size=(40, 30)), _RNG.normal(size=(40, 2))
+    assert LogVariance().start((), 30, 2)[0].shape == (61, 2)
+    assert np.isfinite(fitted(LogVariance(), x, xi, x[0], rounds=2).scale).all()

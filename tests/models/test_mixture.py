@@ -193,3 +193,103 @@ def test_bad_outcomes_are_named() -> None:
     with pytest.raises(ValueError, match=r"shape \(\.\.\., 3\)"):
         mixture.step(state, 3, np.zeros(2), np.ones(12))
     assert len(default_members()) == 5
+
+
+def test_scores_are_those_of_the_laws_before_the_outcome() -> None:
+    mixture, pairs = Mixture(dim_xi=12), list(islice(PaperStream().stages(SEEDS), 30))
+    before, after = learned(mixture, 30, pairs)[-2:]
+    x, xi = pairs[-1]
+    laws, failed = mixture._laws(before, x)
+    score = np.stack([law.log_density(xi) for law in laws], axis=-1)
+    below = np.stack([law.probability(xi) for law in laws], axis=-2)
+    w = np.exp(before.log_w)[..., None]
+    assert not failed.any()
+    assert (after.info.log_score == score).all()
+    assert after.info.probability == pytest.approx((w * below).sum(axis=-2))
+
+
+def test_tails_become_lighter_as_outcomes_come_in() -> None:
+    mixture, x = Mixture(dim_xi=12, discounts=[1.0]), np.ones((4, 3))
+    states = learned(mixture, 50)
+    few, many = ([float(law.df[0]) for law in mixture._laws(states[i], x)[0]] for i in (4, 49))
+    assert few == [4.0] * 5
+    assert many == [13.0, 4.0, 13.0, 13.0, 13.0]
+
+
+class Fixed(ConstantVariance):
+    """Always the same prediction."""
+
+    def __init__(self, at: float) -> None:
+        object.__setattr__(self, "at", at)
+
+    def predict(self, fit: Fit, ground: Ground, x: Array) -> Moments:
+        found = super().predict(fit, ground, x)
+        location = np.full(found.location.shape, float(getattr(self, "at", 0.0)))
+        return Moments(location, np.full(found.scale.shape, 0.01))
+
+
+def test_scenarios_are_shared_out_by_weight() -> None:
+    mixture = Mixture(dim_xi=12, members=[Fixed(1.0), Fixed(1000.0)], discounts=[1.0])
+    state = learned(mixture, 2)[-1]
+    for share in (0.1, 0.37, 0.9):
+        weighted = state._replace(log_w=np.broadcast_to(np.log([share, 1 - share]), (4, 2)))
+        scenarios = mixture.sample(weighted, np.ones((4, 3)))
+        counts = (scenarios[..., 0] < 500).sum(axis=-1)
+        assert (np.abs(counts - 1024 * share) <= 1).all()
+
+
+def test_errors_that_come_together_are_predicted_together() -> None:
+    rng = np.random.default_rng(0)
+    pairs = []
+    for _ in range(150):
+        common = rng.normal(size=(4, 1))
+        noise = np.concatenate([common, 0.9 * common, -common], axis=1)
+        noise = noise + 0.3 * rng.normal(size=(4, 3))
+        pairs.append((rng.normal(size=(4, 2)), 10 + noise))
+    mixture = Mixture(dim_xi=3)
+    scenarios = mixture.sample(learned(mixture, 150, pairs)[-1], np.zeros((4, 2)))
+    for trial in scenarios:
+        correlation = np.corrcoef(trial.T)
+        assert correlation[0, 1] > 0.7
+        assert correlation[0, 2] < -0.7
+
+
+UNITS = {
+    "around zero": (0.0, 1.0),
+    "far from zero": (1e6, 1.0),
+    "small units": (1e-6, 3e-7),
+    "large units": (1e8, 3e7),
+}
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_intervals_are_honest_in_any_units(unit: str) -> None:
+    """From the fourth outcome on, and not far too wide either."""
+    level, sd = UNITS[unit]
+    rng = np.random.default_rng(2)
+    pairs = [(rng.normal(size=(4, 1)), level + sd * rng.normal(size=(4, 6))) for _ in range(60)]
+    mixture = Mixture(dim_xi=6)
+    states = learned(mixture, 60, pairs)
+    early = np.stack([s.info.probability for s in states[4:12]])
+    assert ((early > 0.05) & (early < 0.95)).mean() > 0.85
+    scenarios = mixture.sample(states[-1], np.zeros((4, 1)))
+    width = np.quantile(scenarios, 0.95, axis=-2) - np.quantile(scenarios, 0.05, axis=-2)
+    assert width.mean() == pytest.approx(3.29 * sd, rel=0.35)
+
+
+def test_a_component_that_was_always_zero_is_not_sure_to_stay_so() -> None:
+    pairs = [(np.ones((4, 1)), np.tile([0.0, 1.0], (4, 1)))]
+    mixture = Mixture(dim_xi=2)
+    scenarios = mixture.sample(learned(mixture, 1, pairs)[-1], np.ones((4, 1)))
+    assert (np.quantile(scenarios[..., 0], 0.95, axis=-1) > 0.1).all()
+    assert scenarios.min() == 0.0
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1e3])
+def test_the_unit_of_a_context_does_not_matter(unit: float) -> None:
+    mixture, pairs = Mixture(dim_xi=12), list(islice(PaperStream().stages(SEEDS), 12))
+    scaled = [(unit * x, xi) for x, xi in pairs]
+    for stages in (1, 2, 11):
+        one = mixture.sample(learned(mixture, stages, pairs)[-1], pairs[11][0])
+        other = mixture.sample(learned(mixture, stages, scaled)[-1], scaled[11][0])
+        assert other == pytest.approx(one, rel=1e-6, abs=1e-9)

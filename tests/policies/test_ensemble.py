@@ -1,5 +1,6 @@
 """The ensemble: its arms, its hedge and its bound, and the sample averages beside it."""
 
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -158,15 +159,6 @@ def test_nearness() -> None:
     assert near[1] == 1.0
 
 
-def test_residuals_follow_the_regression() -> None:
-    policy, seeds = ResidualSampleAverage(PROBLEM), np.array([0, 1])
-    state = policy.init(seeds)
-    for t, (x, xi) in enumerate(islice(PaperStream().stages(seeds), 30)):
-        decision = policy.decide(state, t, x)
-        state = policy.learn(state, t, x, decision, xi)
-    assert (decision.solution.z >= 0).all()
-
-
 @pytest.mark.parametrize(
     ("build", "message"),
     [
@@ -184,3 +176,108 @@ def test_residuals_follow_the_regression() -> None:
 def test_bad_settings_are_named(build: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         build()
+
+
+def test_the_bound_is_twice_the_gap_and_arms_are_drawn_by_weight() -> None:
+    ensemble, seeds = Ensemble(PROBLEM, SMALL, trust=0.5), np.arange(1500)
+    state = ensemble.init(seeds)
+    uneven = state._replace(
+        cost=np.tile([0.0, 3.0], (1500, 1)), gap=np.full(1500, 2.0 * np.log(2.0))
+    )
+    x = np.zeros((1500, 3))
+    decision = ensemble.decide(uneven, 0, x)
+    w = np.exp(hedge(uneven.cost, uneven.gap, np.array([0.5, 0.5])))[0, 1]
+    assert w == pytest.approx(1 / (1 + np.exp(1.5)), rel=1e-9)
+    assert decision.memo[0].mean() == pytest.approx(w, abs=0.03)
+    after = ensemble.learn(uneven, 0, x, decision, np.ones((1500, 12)))
+    assert (after.info.bound == 2 * after.gap).all()
+
+
+def test_the_leader_decides() -> None:
+    arms: list[Policy[Any]] = [Constant([2, 2, 1, 1])]
+    ensemble = Ensemble(PROBLEM, SMALL, arms, rule="leader")
+    state = ensemble.init(np.array([0]))
+    led = state._replace(cost=np.array([[50.0, 40.0, 0.0]]), gap=np.array([1.0]))
+    assert ensemble.decide(led, 0, np.zeros((1, 3))).solution.z.tolist() == [[2, 2, 1, 1]]
+
+
+class Recording:
+    """A problem that remembers what it was asked to solve."""
+
+    def __init__(self) -> None:
+        self.dims, self.sense = PROBLEM.dims, PROBLEM.sense
+        self.cost, self.violation = PROBLEM.cost, PROBLEM.violation
+        self.asked: list[tuple[Array, Array]] = []
+
+    def solve(self, x: Array, scenarios: Array, w: Array) -> Any:
+        self.asked.append((scenarios, w))
+        return PROBLEM.solve(x, scenarios, w)
+
+
+def _asked(build: Any, stages: int) -> tuple[Array, Array, Array, Array]:
+    """The last program of a policy, and the contexts and outcomes before it."""
+    problem = Recording()
+    policy = build(problem)
+    state, pairs = policy.init(np.array(0)), []
+    for t, (x, xi) in enumerate(islice(PaperStream().stages(np.array(0)), stages)):
+        decision = policy.decide(state, t, x)
+        pairs.append((x, xi))
+        state = policy.learn(state, t, x, decision, xi)
+    xs, xis = (np.stack(part) for part in zip(*pairs, strict=True))
+    scenarios, w = problem.asked[-1]
+    return scenarios, w, xs, xis
+
+
+def test_near_outcomes_have_the_weight() -> None:
+    build = partial(WeightedSampleAverage, nearness=Nearest(0.5))
+    scenarios, w, xs, xis = _asked(build, 26)
+    standard = (xs - xs[:25].mean(axis=0)) / xs[:25].std(axis=0)
+    order = np.argsort(((standard[:25] - standard[25]) ** 2).sum(axis=-1))
+    assert (scenarios == xis[:25]).all()
+    assert sorted(np.flatnonzero(w)) == sorted(order[:5])
+    assert w.max() == pytest.approx(0.2)
+
+
+def test_residuals_are_put_around_the_prediction() -> None:
+    scenarios, w, xs, xis = _asked(ResidualSampleAverage, 41)
+    standard = (xs - xs[:40].mean(axis=0)) / xs[:40].std(axis=0)
+    phi = np.concatenate([np.ones((41, 1)), standard], axis=1)
+    normal = phi[:40].T @ phi[:40] + np.diag([1e-6, 15.0, 15.0, 15.0])
+    mean = xis[:40].mean(axis=0)
+    b = np.linalg.solve(normal, phi[:40].T @ (xis[:40] - mean))
+    expected = np.maximum(mean + phi[40] @ b + (xis[:40] - mean - phi[:40] @ b), 0.0)
+    assert scenarios == pytest.approx(expected)
+    assert w == pytest.approx(1 / 40)
+
+
+class Fragile(Constant):
+    """Fails now and then."""
+
+    def decide(self, state: Any, t: int, x: Array) -> Any:
+        if t >= 5:
+            raise RuntimeError("out of order")
+        return super().decide(state, t, x)
+
+
+def test_an_arm_that_fails_is_reported_and_the_others_carry_on() -> None:
+    ensemble = Ensemble(PROBLEM, SMALL, [Fragile([2, 2, 1, 1])], trust=0.3)
+    with pytest.warns(UserWarning, match=r"The arm Fragile failed.*out of order"):
+        stages = list(run(ensemble, PROBLEM, PaperStream(), seeds=range(20), horizon=12))
+    assert (stages[3].info["arm_failed"] == 0).all()
+    assert (stages[8].info["arm_failed"] == [0, 0, 1]).all()
+    paid = stages[8].info["arm_cost"]
+    assert (paid[:, 2] == paid[:, :2].max(axis=-1)).all()
+    assert np.isfinite(stages[-1].cost).all()
+
+
+def test_a_context_of_another_width_is_refused_before_anything_is_decided() -> None:
+    agent = Agent(Ensemble(PROBLEM, SMALL), PROBLEM)
+    agent.observe(agent.decide([1.0, 2.0, 3.0]).id, np.ones(12))
+    for wrong in ([1.0], [1.0, 2.0], []):
+        with pytest.raises(ValueError, match=r"'x' parameter of Ensemble\.decide"):
+            agent.decide(wrong)
+
+
+def test_ensembles_are_not_nested() -> None:
+    with pytest.raises(ValueError, match="other than ensembles"):
+        Ensemble(PROBLEM, SMALL, [Ensemble(PROBLEM, SMALL)])

@@ -5,10 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 from blackbox import KNAPSACK, ONE, X, policies, wrapped
+from scipy.stats.qmc import Sobol
 from trees import same_bits, through_a_file
 
 from bocopt import Dims, Replay, Status, from_callables, play, record, run
 from bocopt.core import Array
+from bocopt.problems.adapters import _spread
 
 
 def test_one_scenario_is_the_users_answer_and_many_the_best_of_the_pool() -> None:
@@ -121,3 +123,27 @@ def test_functions_cannot_change_what_they_are_given() -> None:
     scenarios = np.ones((2, 2))
     wrapped(solve=greedy).solve(X, scenarios, np.full(2, 0.5))
     assert (scenarios == 1).all()
+
+
+@pytest.mark.parametrize("wanted", [10, 33, 50, 65, 129, 200])
+def test_candidates_come_from_all_over_a_regular_pattern(wanted: int) -> None:
+    """Of a low-discrepancy sequence too, where every so-manyth point lies in one corner."""
+    points = Sobol(1, rng=0).random(1024)[:, 0]
+    chosen = np.sort(points[_spread(1024, wanted)])
+    gaps = np.diff(np.concatenate([[0.0], chosen, [1.0]]))
+    assert len(chosen) == wanted
+    assert gaps.max() < 6.0 / wanted
+
+
+def test_a_newsvendor_under_many_scenarios_is_near_its_quantile() -> None:
+    demand = np.random.default_rng(0).gamma(4.0, 5.0, size=(1024, 1))
+    newsvendor = from_callables(
+        solve=lambda x, xi: xi,
+        cost=lambda x, z, xi: float(9 * max(xi[0] - z[0], 0) + max(z[0] - xi[0], 0)),
+        dims=Dims(x=None, z=1, xi=1),
+        fallback=[0],
+    )
+    solution = newsvendor.solve(np.zeros(0), demand, np.full(1024, 1 / 1024))
+    best = np.quantile(demand, 0.9)
+    cost = [newsvendor.cost(np.zeros(0), z, demand).mean() for z in (np.array([best]), solution.z)]
+    assert cost[1] < 1.05 * cost[0]
