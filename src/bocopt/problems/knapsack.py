@@ -128,6 +128,17 @@ class Knapsack:
         _, capacity, _, lower, upper = self._constants
         return np.broadcast_to(judge.violation(weights, z, capacity, lower, upper), lead)
 
+    def range(self, x: Array, z: Array) -> tuple[Array, Array]:
+        """(k), (d) -> (), (): for weights that are not negative, the cost lies in [low, high].
+
+        The reward of a feasible decision is between c'z and c'z + q'b; otherwise it is
+        `infeasible_reward`.
+        """
+        z = arguments.array("Knapsack.range", "z", z, (self.dims.z,))
+        value, capacity, salvage, _, _ = self._constants
+        low = -((z * value).sum(axis=-1) + (salvage * capacity).sum())
+        return low, np.full(low.shape, -self.infeasible_reward)
+
     def _outcome(
         self, owner: str, x: Array, z: Array, xi: Array
     ) -> tuple[Array, Array, tuple[int, ...]]:
