@@ -14,7 +14,6 @@ from bocopt import arguments
 from bocopt.core import Array, BoolArray
 from bocopt.guarantees.certificate import Certificate, Evidence, certificate
 
-
 _ROUNDING = 1e-9  # of the scale: less does not refute anything
 
 
