@@ -29,7 +29,7 @@ _CHANGE = "change of regime"
 _BINS = 20
 #: Stages (first, last) whose predictions are judged together.
 _PHASES = {"first 10": (1, 10), "10 to 100": (10, 100), "later": (100, None)}
-_SHOWN_WEIGHT = 0.02  # members with less, on average, share one curve
+_SHOWN_WEIGHT = 0.03  # members with less, on average, share one curve
 
 
 def size(full: Size) -> Size:
