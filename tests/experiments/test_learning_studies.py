@@ -1,16 +1,15 @@
 """The studies of the default learner, at a tiny size."""
 
-from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import Any
 
 import numpy as np
 import pytest
+from studies import results
 
 from bocopt.experiments import learning, learning_streams, reproduce
 from bocopt.experiments.learners import Learn
 from bocopt.experiments.study import Size
-from bocopt.experiments.tasks import Store
 from bocopt.experiments.worlds import Later, Synthetic, worlds
 
 NAMES = reproduce.COMMANDS["learning"]
@@ -18,16 +17,11 @@ NAMES = reproduce.COMMANDS["learning"]
 
 @pytest.fixture(scope="module")
 def summaries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    plan = reproduce.plan_of(NAMES, Size(trials=5, horizon=12))
-    work = reproduce.work_of(plan, Store(tmp_path_factory.mktemp("blocks")))
-    with ThreadPoolExecutor(1) as executor:
-        work.finish(executor, lambda stages: None)
-    results = reproduce.results_of(plan, work, {})
     folder = tmp_path_factory.mktemp("report")
-    reproduce.write(folder, results)
+    found = results(NAMES, Size(trials=5, horizon=12), folder)
     assert (folder / "learning-calibration.png").exists()
     assert (folder / "learning-weights.svg").exists()
-    return {name: result.summary for name, result in results.items()}
+    return {name: result.summary for name, result in found.items()}
 
 
 def test_every_policy_is_compared(summaries: dict[str, Any]) -> None:

@@ -1,18 +1,17 @@
 """The studies of the exact posterior, at a tiny size."""
 
 import json
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from studies import results
 
 from bocopt import BMA, Gaussian, ResampleMove, record, run
 from bocopt.experiments import accuracy, posterior, regimes, reproduce
 from bocopt.experiments.beliefs import RULES, Oracle, Quadratic, Rules
 from bocopt.experiments.study import Size
-from bocopt.experiments.tasks import Store
 
 DOCS = Path(__file__).parents[2] / "docs" / "results"
 NAMES = reproduce.COMMANDS["posterior"]
@@ -20,17 +19,12 @@ NAMES = reproduce.COMMANDS["posterior"]
 
 @pytest.fixture(scope="module")
 def summaries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    plan = reproduce.plan_of(NAMES, Size(trials=5, horizon=10))
-    work = reproduce.work_of(plan, Store(tmp_path_factory.mktemp("blocks")))
-    with ThreadPoolExecutor(1) as executor:
-        work.finish(executor, lambda stages: None)
-    results = reproduce.results_of(plan, work, {})
     folder = tmp_path_factory.mktemp("report")
-    reproduce.write(folder, results)
+    found = results(NAMES, Size(trials=5, horizon=10), folder)
     text = (folder / "index.html").read_text()
-    for name, result in results.items():
+    for name, result in found.items():
         assert f"<h2>{reproduce.STUDIES[name].show(result.summary).title}</h2>" in text
-    return {name: result.summary for name, result in results.items()}
+    return {name: result.summary for name, result in found.items()}
 
 
 def test_every_study_has_a_row_for_everything_it_runs(summaries: dict[str, Any]) -> None:

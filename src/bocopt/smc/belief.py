@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bocopt import arguments
 from bocopt.core import Array, IntArray
 from bocopt.smc.past import Past, nothing
 
@@ -55,6 +56,18 @@ def one_axis(belief: Belief, dim_x: int, dim_xi: int) -> Belief:
     lead = belief.seeds.shape
     past = belief.past if belief.past.size else nothing(lead, dim_x, dim_xi)
     return _reshaped(belief._replace(past=past), lead, (belief.seeds.size,))
+
+
+def with_stage(belief: Belief, x: Array, xi: Array) -> tuple[Belief, Array, Array]:
+    """The belief and a stage with one leading axis, in shapes that fit what was seen."""
+    seen, lead, one = belief.past, belief.seeds.shape, belief.seeds.size
+    wide = [h.buffer.shape[-1] if seen.size else ... for h in (seen.x, seen.xi)]
+    pair = (
+        arguments.array("ResampleMove.step", name, values, (width,))
+        for name, values, width in zip(("x", "xi"), (x, xi), wide, strict=True)
+    )
+    x, xi = (np.broadcast_to(a, (*lead, a.shape[-1])).reshape(one, a.shape[-1]) for a in pair)
+    return one_axis(belief, x.shape[-1], xi.shape[-1]), x, xi
 
 
 def many_axes(belief: Belief, lead: tuple[int, ...]) -> Belief:

@@ -8,12 +8,21 @@ from bocopt import arguments, noise
 from bocopt.checkpoint import CHANGES_NO_RESULT
 from bocopt.core import Array, IntArray, Loss, Prior
 from bocopt.priors import Calibrated
-from bocopt.smc.belief import LAG, Belief, MoveInfo, different, many_axes, one_axis, own_roots
+from bocopt.smc.belief import (
+    LAG,
+    Belief,
+    MoveInfo,
+    different,
+    many_axes,
+    one_axis,
+    own_roots,
+    with_stage,
+)
 from bocopt.smc.kernels import CrankNicolson, Kernel
 from bocopt.smc.past import Ledger, checked, nothing
 from bocopt.smc.target import Coefficients, Stage, Target
 from bocopt.smc.temperature import Fixed, Temperature
-from bocopt.smc.travel import Crowd, Mover, renewed, travel
+from bocopt.smc.travel import Crowd, Mover, crowd_of, renewed, travel
 from bocopt.smc.weights import effective_size, gibbs_update, normalised, uniform
 
 _NEGLIGIBLE = 1e-12  # weight below which a discounted stage no longer counts
@@ -126,7 +135,7 @@ class ResampleMove:
 
     def step(self, belief: Belief, t: int, x: Array, xi: Array) -> Belief:
         lead = belief.seeds.shape
-        flat, x, xi = self._of_one_kind(belief, x, xi)
+        flat, x, xi = with_stage(belief, x, xi)
         stage = Stage(t, x, xi, noise.normal(flat.seeds, t, "loss", (self.loss.dim_noise,)))
         last = self._losses(flat.theta, stage)
         update = gibbs_update(flat.log_w, last, flat.lam)
@@ -151,18 +160,6 @@ class ResampleMove:
             ),
         )
         return many_axes(self._with_fresh_ones(self._arrived(flat, crowd, stage), t), lead)
-
-    def _of_one_kind(self, belief: Belief, x: Array, xi: Array) -> tuple[Belief, Array, Array]:
-        """The belief and the stage with one leading axis, and shapes that fit what was seen."""
-        seen, lead = belief.past, belief.seeds.shape
-        wide = [h.buffer.shape[-1] if seen.size else ... for h in (seen.x, seen.xi)]
-        pair = (
-            arguments.array("ResampleMove.step", name, values, (width,))
-            for name, values, width in zip(("x", "xi"), (x, xi), wide, strict=True)
-        )
-        one = belief.seeds.size
-        x, xi = (np.broadcast_to(a, (*lead, a.shape[-1])).reshape(one, a.shape[-1]) for a in pair)
-        return one_axis(belief, x.shape[-1], xi.shape[-1]), x, xi
 
     def fit(self, seeds: IntArray, x: Array, xi: Array) -> Belief:
         """The posterior of a whole batch, (n, k) and (n, m), straight from the prior by tempering.
@@ -275,7 +272,7 @@ class ResampleMove:
         trials = np.arange(len(flat.seeds))
         here = Coefficients(flat.lam, np.zeros(len(trials)))
         mover = Mover(self.kernel, sweeps, None, self.threshold)
-        crowd = self._crowd(flat, np.zeros(flat.total.shape))
+        crowd = crowd_of(flat, np.zeros(flat.total.shape))
         crowd = renewed(mover, crowd, self._target(flat, stage).at(trials, here), purpose)
         after = flat._replace(
             u=crowd.u,
@@ -298,23 +295,7 @@ class ResampleMove:
         self, flat: Belief, stage: Stage, last: Array, start: Coefficients, end: Coefficients
     ) -> Crowd:
         mover = Mover(self.kernel, self.sweeps, self.chain_length, self.threshold)
-        return travel(mover, self._crowd(flat, last), self._target(flat, stage), start, end)
-
-    def _crowd(self, flat: Belief, last: Array) -> Crowd:
-        none = np.zeros(len(flat.seeds))
-        return Crowd(
-            u=flat.u,
-            log_w=flat.log_w,
-            before=flat.total,
-            last=last,
-            birth=flat.birth,
-            roots=flat.roots,
-            scale=flat.scale,
-            moves=none,
-            acceptance=none + np.nan,
-            evaluated=none,
-            spared=none,
-        )
+        return travel(mover, crowd_of(flat, last), self._target(flat, stage), start, end)
 
     def _target(self, flat: Belief, stage: Stage) -> Target:
         none = np.zeros(len(flat.seeds))

@@ -11,6 +11,7 @@ import numpy as np
 
 from bocopt import noise
 from bocopt.core import Array, BoolArray, IntArray
+from bocopt.smc.belief import Belief
 from bocopt.smc.kernels import Chain, Draw, Kernel, shape_of
 from bocopt.smc.resample import multinomial
 from bocopt.smc.target import Coefficients, Target
@@ -46,6 +47,24 @@ class Crowd(NamedTuple):
         for part, new in zip(parts, some, strict=True):
             part[trials] = new
         return Crowd(*parts)
+
+
+def crowd_of(belief: Belief, last: Array) -> Crowd:
+    """The particles of a belief, with their losses (N) at the stage beside its past."""
+    none = np.zeros(len(belief.seeds))
+    return Crowd(
+        u=belief.u,
+        log_w=belief.log_w,
+        before=belief.total,
+        last=last,
+        birth=belief.birth,
+        roots=belief.roots,
+        scale=belief.scale,
+        moves=none,
+        acceptance=none + np.nan,
+        evaluated=none,
+        spared=none,
+    )
 
 
 @dataclass(frozen=True)
