@@ -33,7 +33,8 @@ from bocopt.report.tables import markdown
 TITLE = "PAC-Bayes Meets Online Contextual Optimization, reproduced"
 LEAD = (
     "Every table and figure of the paper (Xie, Abdin, Fang), run by `bocopt` beside the numbers in "
-    "print, with honest baselines and the errata that had to be settled first."
+    "print, with honest baselines and the errata that had to be settled first; and what goes "
+    "beyond it, where that was run."
 )
 #: What `reproduce all` runs: the paper.
 PAPER = (table1.STUDY, figure1.STUDY, *rates.STUDIES, sensitivity.STUDY, readings.STUDY)
