@@ -49,6 +49,10 @@ class History(NamedTuple):
         """This history without its first row: the buffer shrinks when it is next copied."""
         return self._replace(start=self.start + 1, size=self.size - 1, dropped=self.dropped + 1)
 
+    def at_most(self, rows: float) -> "History":
+        """This history, without its first row if there are more than so many."""
+        return self.without_the_oldest() if self.size > rows else self
+
     def _copied(self) -> "History":
         """The same rows at the start of a buffer of their own, with room for as many again."""
         size = int(self.size)

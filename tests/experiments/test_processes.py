@@ -68,8 +68,10 @@ def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
         time.sleep(0.01)
 
 
-# Only /proc tells a process that has ended from one that nobody has waited for yet.
-needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+needs_proc = pytest.mark.skipif(
+    not Path("/proc/self/stat").exists(),
+    reason="only /proc, which not all systems have, tells an ended process from one not waited for",
+)
 SMALL = ("table1", "--trials", "40", "--horizon", "60", "--jobs", "2")
 
 

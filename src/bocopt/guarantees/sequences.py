@@ -56,7 +56,27 @@ def _added(sums: Sums, e: Evidence, declared: float) -> Sums:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Direct:
+class _OnDecisions:
+    """What all of them fold: the costs, in units of a range that may be declared."""
+
+    delta: float = 0.05
+
+    def __post_init__(self) -> None:
+        arguments.number(type(self).__name__, "delta", self.delta, "(0, 1)")
+
+    @property
+    def _unit(self) -> float:
+        return 1.0
+
+    def init(self, lead: tuple[int, ...]) -> Sums:
+        return _nothing(lead)
+
+    def step(self, state: Sums, evidence: Evidence) -> Sums:
+        return _added(state, evidence, self._unit)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Direct(_OnDecisions):
     """sum R_t <= sum c_t + lam sum C_t^2 / 8 + log(1/delta) / lam, for all t at once (E12).
 
     `lam` is a parameter of the proof, fixed before the stream: `for_horizon(T, C, delta)` is best
@@ -64,17 +84,10 @@ class Direct:
     """
 
     lam: float
-    delta: float = 0.05
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         arguments.number("Direct", "lam", self.lam, "(0, inf)")
-        arguments.number("Direct", "delta", self.delta, "(0, 1)")
-
-    def init(self, lead: tuple[int, ...]) -> Sums:
-        return _nothing(lead)
-
-    def step(self, state: Sums, evidence: Evidence) -> Sums:
-        return _added(state, evidence, 1.0)
 
     def certificate(self, state: Sums) -> Certificate:
         slack = self.lam * state.square / 8 + np.log(1 / self.delta) / self.lam
@@ -82,23 +95,12 @@ class Direct:
 
 
 @dataclass(frozen=True, kw_only=True)
-class HoeffdingMixture:
+class HoeffdingMixture(_OnDecisions):
     """The same for a mixture over many lam, in units of the first range: nearly the best at all t.
 
     Reference: Howard, Ramdas, McAuliffe, Sekhon (2021), Time-uniform, nonparametric, nonasymptotic
     confidence sequences.
     """
-
-    delta: float = 0.05
-
-    def __post_init__(self) -> None:
-        arguments.number("HoeffdingMixture", "delta", self.delta, "(0, 1)")
-
-    def init(self, lead: tuple[int, ...]) -> Sums:
-        return _nothing(lead)
-
-    def step(self, state: Sums, evidence: Evidence) -> Sums:
-        return _added(state, evidence, 1.0)
 
     def certificate(self, state: Sums) -> Certificate:
         unit = np.where(state.unit > 0, state.unit, 1.0)
@@ -107,7 +109,7 @@ class HoeffdingMixture:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EmpiricalBernstein:
+class EmpiricalBernstein(_OnDecisions):
     """The slack follows the spread that costs really have, not their range.
 
     For a range `scale` declared in advance; a stage whose range is wider makes it not applicable.
@@ -117,17 +119,14 @@ class EmpiricalBernstein:
     """
 
     scale: float
-    delta: float = 0.05
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         arguments.number("EmpiricalBernstein", "scale", self.scale, "(0, inf)")
-        arguments.number("EmpiricalBernstein", "delta", self.delta, "(0, 1)")
 
-    def init(self, lead: tuple[int, ...]) -> Sums:
-        return _nothing(lead)
-
-    def step(self, state: Sums, evidence: Evidence) -> Sums:
-        return _added(state, evidence, self.scale)
+    @property
+    def _unit(self) -> float:
+        return self.scale
 
     def certificate(self, state: Sums) -> Certificate:
         slack = self.scale * empirical_bernstein(state.error, self.delta)

@@ -20,7 +20,7 @@ from bocopt.models.members import (
     Member,
     RandomCoefficients,
 )
-from bocopt.smc.weights import normalised, uniform
+from bocopt.smc.weights import log_total, normalised, uniform
 
 _NEGLIGIBLE = 1e-3  # weight below which a discounted outcome is no longer looked at
 _EVERY = 50  # a fit is renewed when a fiftieth of its outcomes is new
@@ -165,13 +165,10 @@ class Mixture:
             state = self._begun(state, x.shape[-1])
         else:
             state = self._scored(state, x, xi)
-        past = state.x.append(x), state.xi.append(xi)
-        if past[1].size > self.memory:
-            past = past[0].without_the_oldest(), past[1].without_the_oldest()
         return self._refitted(
             state._replace(
-                x=past[0],
-                xi=past[1],
+                x=state.x.append(x).at_most(self.memory),
+                xi=state.xi.append(xi).at_most(self.memory),
                 lowest=np.minimum(state.lowest, xi),
                 highest=np.maximum(state.highest, xi),
             )
@@ -259,8 +256,6 @@ class Mixture:
         w = _without(np.exp(state.log_w), failed)
         with np.errstate(divide="ignore"):
             joint = np.log(w) + score
-        top = joint.max(axis=-1, keepdims=True)
-        mixture_score = top[..., 0] + np.log(np.exp(joint - top).sum(axis=-1))
         after = np.exp(normalised(joint))
         after = (1 - self.share) * after + self.share / len(laws)
         return state._replace(
@@ -269,7 +264,7 @@ class Mixture:
             info=MixtureInfo(
                 weights=after,
                 log_score=score,
-                mixture_score=mixture_score,
+                mixture_score=log_total(joint),
                 probability=(w[..., None] * below).sum(axis=-2),
                 failed=failed.astype(np.float64),
             ),

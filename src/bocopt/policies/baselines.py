@@ -119,10 +119,8 @@ class SampleAverage:
 
     def learn(self, state: Seen, t: int, x: Array, decision: Decision, xi: Array) -> Seen:
         xi = arguments.array("SampleAverage.learn", "xi", xi, (self.problem.dims.xi,))
-        outcomes = state.outcomes.append(xi)
-        if self.latest is not None and outcomes.size > self.latest:
-            outcomes = outcomes.without_the_oldest()
-        return state._replace(outcomes=outcomes)
+        latest = np.inf if self.latest is None else self.latest
+        return state._replace(outcomes=state.outcomes.append(xi).at_most(latest))
 
 
 @dataclass(frozen=True)

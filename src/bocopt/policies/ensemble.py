@@ -14,7 +14,7 @@ from bocopt.models import Mixture
 from bocopt.policies.baselines import SampleAverage, checked_first
 from bocopt.policies.predictive import Predictive
 from bocopt.smc.resample import multinomial
-from bocopt.smc.weights import normalised
+from bocopt.smc.weights import log_total, normalised
 
 _LATEST = 1000  # outcomes that the running average keeps
 
@@ -255,9 +255,7 @@ def mixability_gap(cost: Array, gap: Array, prior: Array, paid: Array) -> Array:
     log_w, eta = hedge(cost, gap, prior), _eta(gap, prior)
     low = paid.min(axis=-1)
     with np.errstate(over="ignore", invalid="ignore"):
-        joint = log_w - eta[..., None] * (paid - low[..., None])
-        top = joint.max(axis=-1)
-        mix = low - (top + np.log(np.exp(joint - top[..., None]).sum(axis=-1))) / eta
+        mix = low - log_total(log_w - eta[..., None] * (paid - low[..., None])) / eta
     leading = (cost + paid).min(axis=-1) - cost.min(axis=-1)
     mean = (np.exp(log_w) * paid).sum(axis=-1)
     missed: Array = mean - np.where(np.isfinite(eta), mix, leading)

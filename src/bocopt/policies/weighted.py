@@ -83,10 +83,9 @@ class _FromPairs:
         xi = arguments.array(name, "xi", xi, (self.problem.dims.xi,))
         x = arguments.array(name, "x", x, (... if not state.xi.size else state.x.rows.shape[-1],))
         past = state.x if state.xi.size else empty(state.seeds.shape, x.shape[-1])
-        pairs = past.append(x), state.xi.append(xi)
-        if pairs[1].size > self.latest:
-            pairs = pairs[0].without_the_oldest(), pairs[1].without_the_oldest()
-        return state._replace(x=pairs[0], xi=pairs[1])
+        return state._replace(
+            x=past.append(x).at_most(self.latest), xi=state.xi.append(xi).at_most(self.latest)
+        )
 
 
 @dataclass(frozen=True)

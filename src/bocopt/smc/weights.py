@@ -19,10 +19,16 @@ def uniform(lead: tuple[int, ...], size: int) -> Array:
     return np.full((*lead, size), -np.log(size))
 
 
+def log_total(log_w: Array) -> Array:
+    """(N) -> (): log of the sum of the weights."""
+    top = log_w.max(axis=-1, keepdims=True)
+    total: Array = (top + np.log(np.exp(log_w - top).sum(axis=-1, keepdims=True)))[..., 0]
+    return total
+
+
 def normalised(log_w: Array) -> Array:
     """The same weights, with sum 1."""
-    top = log_w.max(axis=-1, keepdims=True)
-    weights: Array = log_w - (top + np.log(np.exp(log_w - top).sum(axis=-1, keepdims=True)))
+    weights: Array = log_w - log_total(log_w)[..., None]
     return weights
 
 
@@ -35,10 +41,9 @@ def gibbs_update(log_w: Array, loss: Array, lam: float | Array) -> Update:
     """
     lam = np.asarray(lam)
     joint = log_w - lam[..., None] * loss
-    top = joint.max(axis=-1, keepdims=True)
-    log_total = top + np.log(np.exp(joint - top).sum(axis=-1, keepdims=True))
+    total = log_total(joint)
     mean_loss = (np.exp(log_w) * loss).sum(axis=-1)
-    return Update(joint - log_total, mean_loss, -log_total[..., 0] / lam)
+    return Update(joint - total[..., None], mean_loss, -total / lam)
 
 
 def effective_size(log_w: Array) -> Array:
