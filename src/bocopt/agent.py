@@ -7,13 +7,15 @@ import numpy as np
 
 from bocopt import arguments, checkpoint
 from bocopt.checkpoint import CheckpointError
-from bocopt.core import Array, Decision, Policy, Problem, S, Solution, Status
+from bocopt.core import Array, Decision, IntArray, Policy, Problem, S, Solution, Status
+from bocopt.guarantees import Monitor
 from bocopt.run import Stage, context, review
 
 _REMEMBERED = 4096  # closed decisions whose outcome can still be compared with a repeated one
-_HEADER = {"configuration", "seed", "max_open", "t", "open", "closed", "memo"}
+_HEADER = {"configuration", "seed", "max_open", "t", "learned", "open", "closed", "memo"}
 _ANY = np.zeros(0)
-_ANY_SOLUTION = Solution(_ANY, _ANY, np.zeros(0, np.int64), _ANY)  # only its nesting matters
+_ANY_NUMBER = np.zeros(0, np.int64)
+_ANY_SOLUTION = Solution(_ANY, _ANY, _ANY_NUMBER, _ANY)  # only its nesting matters
 
 
 class Ticket(NamedTuple):
@@ -29,6 +31,7 @@ class Open(NamedTuple):
 
     x: Array
     decision: Decision
+    learned: IntArray  # () how many outcomes the policy knew
 
 
 class Agent(Generic[S]):
@@ -40,6 +43,9 @@ class Agent(Generic[S]):
     raises an error changes nothing. At most `max_open` decisions wait for their outcome; `forget`
     gives one up.
 
+    The monitor watches all of it: `print(agent.monitor)` says what is guaranteed so far. Give one
+    of your own for a tighter headline, or for more guarantees.
+
     >>> from bocopt import Constant, Knapsack
     >>> problem = Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0])
     >>> agent = Agent(Constant([5]), problem)
@@ -50,13 +56,20 @@ class Agent(Generic[S]):
     """
 
     def __init__(
-        self, policy: Policy[S], problem: Problem, *, seed: int = 0, max_open: int = 1000
+        self,
+        policy: Policy[S],
+        problem: Problem,
+        *,
+        seed: int = 0,
+        max_open: int = 1000,
+        monitor: Monitor | None = None,
     ) -> None:
         self._max_open = arguments.integer("Agent", "max_open", max_open, "[1, inf)")
         self._seed = arguments.integer("Agent", "seed", seed, "[0, 9e18]")
         self._policy, self._problem = policy, problem
         self._state = policy.init(np.array(self._seed))
-        self._t = 0
+        self._monitor = _unused(problem, monitor)
+        self._t = self._learned = 0
         self._open: dict[int, Open] = {}
         self._closed: dict[int, Array] = {}  # the latest outcomes, by the order they came in
 
@@ -64,6 +77,11 @@ class Agent(Generic[S]):
     def state(self) -> S:
         """The policy's state, with what it last learned in `state.info`."""
         return self._state
+
+    @property
+    def monitor(self) -> Monitor:
+        """What is guaranteed of the decisions whose outcome is known."""
+        return self._monitor
 
     @property
     def open_ids(self) -> tuple[int, ...]:
@@ -84,7 +102,7 @@ class Agent(Generic[S]):
         if not all(isinstance(part, np.ndarray) for part in decision.memo):
             raise ValueError("A decision's memo must be a flat tuple of arrays.")
         ticket = Ticket(self._t, decision.solution.z, Status(int(decision.solution.status)))
-        self._open[self._t] = Open(x, decision)
+        self._open[self._t] = Open(x, decision, np.array(self._learned))
         self._t += 1
         return ticket
 
@@ -97,10 +115,12 @@ class Agent(Generic[S]):
         if ticket not in self._open:
             self._compare_with_closed(ticket, xi)
             return None
-        x, decision = self._open[ticket]
+        x, decision, learned = self._open[ticket]
         state = self._policy.learn(self._state, ticket, x, decision, xi)
         stage = review(self._problem, ticket, x, decision, xi, state.info._asdict())
-        self._state = state
+        on_time = learned == ticket == self._learned  # all before were known, and none came since
+        self._monitor.observe(stage, late=not on_time)
+        self._state, self._learned = state, self._learned + 1
         del self._open[ticket]
         self._closed[ticket] = xi.copy()
         if len(self._closed) > _REMEMBERED:
@@ -129,15 +149,17 @@ class Agent(Generic[S]):
     def save(self, path: str | Path) -> None:
         """Write everything to one file, at once or not at all."""
         header = {
-            "configuration": _configuration(self._policy, self._problem),
+            "configuration": _configuration(self._policy, self._problem, self._monitor),
             "seed": self._seed,
             "max_open": self._max_open,
             "t": self._t,
+            "learned": self._learned,
             "open": list(self._open),
             "closed": list(self._closed),
             "memo": [len(waiting.decision.memo) for waiting in self._open.values()],
         }
         arrays = checkpoint.flatten(self._state)
+        arrays |= checkpoint.flatten(self._monitor.states or (), "monitor")
         if self._closed:
             arrays["outcomes"] = np.stack(list(self._closed.values()))
         for ticket, waiting in self._open.items():
@@ -145,24 +167,48 @@ class Agent(Generic[S]):
         checkpoint.save(path, header, arrays)
 
     @classmethod
-    def load(cls, path: str | Path, policy: Policy[S], problem: Problem) -> "Agent[S]":
+    def load(
+        cls,
+        path: str | Path,
+        policy: Policy[S],
+        problem: Problem,
+        *,
+        monitor: Monitor | None = None,
+    ) -> "Agent[S]":
         """Go on where `save` stopped, with the same configuration, bit for bit."""
         header, arrays = checkpoint.load(path)
         if not _HEADER <= header.keys():
             raise CheckpointError(f"{path} is a checkpoint of something else than an agent.")
-        if header["configuration"] != _configuration(policy, problem):
+        monitor = _unused(problem, monitor)
+        if header["configuration"] != _configuration(policy, problem, monitor):
             raise CheckpointError(
-                f"{path} was saved with another configuration of the policy or the problem."
+                f"{path} was saved with another configuration of the policy, the problem or the "
+                "monitor."
             )
-        agent = cls(policy, problem, seed=header["seed"], max_open=header["max_open"])
+        agent = cls(
+            policy,
+            problem,
+            seed=header["seed"],
+            max_open=header["max_open"],
+            monitor=monitor,
+        )
+        agent._learned = header["learned"]
+        if agent._learned:
+            monitor.states = checkpoint.rebuild(monitor.begun(()), arrays, "monitor")
         agent._state = checkpoint.rebuild(agent._state, arrays)
         agent._t = header["t"]
         agent._closed = dict(zip(header["closed"], arrays.get("outcomes", _ANY), strict=True))
         for ticket, memo in zip(header["open"], header["memo"], strict=True):
-            template = Open(_ANY, Decision(_ANY_SOLUTION, (_ANY,) * memo))
+            template = Open(_ANY, Decision(_ANY_SOLUTION, (_ANY,) * memo), _ANY_NUMBER)
             agent._open[ticket] = checkpoint.rebuild(template, arrays, f"open.{ticket}")
         return agent
 
 
-def _configuration(policy: Policy[S], problem: Problem) -> str:
-    return checkpoint.fingerprint((policy, problem))
+def _configuration(policy: Policy[S], problem: Problem, monitor: Monitor) -> str:
+    return checkpoint.fingerprint((policy, problem, monitor.guarantees))
+
+
+def _unused(problem: Problem, monitor: Monitor | None) -> Monitor:
+    if monitor is not None and monitor.states is not None:
+        raise arguments.wrong("Agent", "monitor", "one that has seen no stage", monitor)
+    return monitor or Monitor(problem)

@@ -114,7 +114,11 @@ class Ranged(Problem, Protocol):
     """A problem whose cost has bounds that are known before xi: what certificates need."""
 
     def range(self, x: Array, z: Array) -> tuple[Array, Array]:
-        """(k), (d) -> (), (): the cost surely lies in [low, high]."""
+        """(k), (d) -> (), (): for any possible outcome, the cost lies in [low, high]."""
+        ...
+
+    def possible(self, x: Array, xi: Array) -> BoolArray:
+        """(k), (m) -> (): whether `range` was meant for such an outcome."""
         ...
 
 

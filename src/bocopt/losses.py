@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array, BoolArray, Density, Predictor, Problem, Solution, Status
+from bocopt.core import Array, BoolArray, Density, Loss, Predictor, Problem, Solution, Status
 
 _CERTAIN = np.ones(1)  # the weight of a single scenario
 
@@ -61,6 +61,36 @@ class DecisionRegret:
     def __call__(self, theta: Array, x: Array, xi: Array, u: Array) -> Array:
         """(p), (k), (m), (n) -> ()."""
         return regret(self.problem, x, self.predictor.sample(theta, x, u), xi)
+
+
+@dataclass(frozen=True)
+class Clipped:
+    """A loss cut at `at`: what the theorems need, where a loss has no upper bound (E15).
+
+    >>> from bocopt import Knapsack, SigmoidLinear
+    >>> problem = Knapsack(value=[12], capacity=[8], salvage=[3])
+    >>> loss = Clipped(DecisionRegret(problem, SigmoidLinear(dim_x=1, dim_xi=1)), at=100.0)
+    >>> float(loss(np.zeros(2), np.zeros(1), np.array([1e-2]), np.zeros(0)))  # 9600 in hindsight
+    100.0
+    """
+
+    loss: Loss
+    at: float
+
+    def __post_init__(self) -> None:
+        arguments.number("Clipped", "at", self.at, "(-inf, inf)")
+
+    @property
+    def lower(self) -> float:
+        return min(self.loss.lower, self.at)
+
+    @property
+    def dim_noise(self) -> int:
+        return self.loss.dim_noise
+
+    def __call__(self, theta: Array, x: Array, xi: Array, u: Array) -> Array:
+        """(p), (k), (m), (n) -> ()."""
+        return np.minimum(self.loss(theta, x, xi, u), self.at)
 
 
 @dataclass(frozen=True)

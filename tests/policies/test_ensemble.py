@@ -90,7 +90,7 @@ def test_only_the_rule_that_samples_has_a_guarantee() -> None:
         (Ensemble(PROBLEM, SMALL, rule="leader"), False),
     ):
         *_, last = run(ensemble, PROBLEM, PaperStream(), seeds=0, horizon=12)
-        assert np.isfinite(last.info["bound"]) == sure
+        assert np.isfinite(last.info["arm_bound"]) == sure
         assert ("no guarantee" in ensemble.guarantee) != sure
 
 
@@ -190,7 +190,7 @@ def test_the_bound_is_twice_the_gap_and_arms_are_drawn_by_weight() -> None:
     assert w == pytest.approx(1 / (1 + np.exp(1.5)), rel=1e-9)
     assert decision.memo[0].mean() == pytest.approx(w, abs=0.03)
     after = ensemble.learn(uneven, 0, x, decision, np.ones((1500, 12)))
-    assert (after.info.bound == 2 * after.gap).all()
+    assert (after.info.arm_bound == 2 * after.gap).all()
 
 
 def test_the_leader_decides() -> None:

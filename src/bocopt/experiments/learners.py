@@ -8,7 +8,7 @@ from bocopt import run
 from bocopt.experiments.tasks import Play, Record
 
 #: Kept where the policy has them: (n) numbers a stage.
-_BELIEFS = ("weights", "probability", "arm_weights", "arm_cost", "bound")
+_BELIEFS = ("weights", "probability", "arm_weights", "arm_cost", "arm_bound")
 
 
 @dataclass(frozen=True, kw_only=True)

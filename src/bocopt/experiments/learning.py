@@ -133,7 +133,7 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
         "rows": {name: row(record, compared) for name, record in shown.items()},
         "stages": stages_shown(size.horizon),
         "curves": {name: curve(running(records[name]["reward"])) for name in _CURVES},
-        "bound": cell(spread(ensemble["bound"][:, -1])),
+        "bound": cell(spread(ensemble["arm_bound"][:, -1])),
         "behind": cell(spread(-ensemble["reward"].sum(axis=-1) - _best_arm(ensemble))),
     }
 

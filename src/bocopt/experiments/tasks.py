@@ -15,7 +15,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,9 +36,18 @@ _KEPT = {
     "rejuvenated": np.int16,
 }
 _RUN_BY_TASKS = tuple(
-    f"experiments/{name}.py" for name in ("tasks", "variants", "beliefs", "worlds", "learners")
+    f"experiments/{name}.py"
+    for name in (
+        "tasks",
+        "variants",
+        "beliefs",
+        "worlds",
+        "learners",
+        "certified",
+        "chances",
+        "simulations",
+    )
 )
-_TRIALS_PER_BLOCK = 20  # large enough to share the overhead of the loop, small enough to spread
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +56,8 @@ class Task(ABC):
 
     seeds: tuple[int, ...]
     horizon: int
+    #: Large enough to share the overhead of the loop, small enough to spread.
+    trials_per_block: ClassVar[int] = 20
 
     @abstractmethod
     def run(self) -> Record: ...
@@ -61,8 +72,8 @@ class Task(ABC):
         return hashlib.sha256((checkpoint.fingerprint(self) + software()).encode()).hexdigest()
 
     def blocks(self) -> Iterator[Self]:
-        for first in range(0, len(self.seeds), _TRIALS_PER_BLOCK):
-            yield replace(self, seeds=self.seeds[first : first + _TRIALS_PER_BLOCK])
+        for first in range(0, len(self.seeds), self.trials_per_block):
+            yield replace(self, seeds=self.seeds[first : first + self.trials_per_block])
 
 
 @dataclass(frozen=True, kw_only=True)

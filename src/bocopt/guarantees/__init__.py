@@ -1,12 +1,17 @@
 """Live, honest guarantees on what decisions cost: one fold over stages each."""
 
+from bocopt.guarantees.batch import gibbs, offline
+from bocopt.guarantees.beliefs import Comparator, Corollary35, Theorem32, Theorem33
 from bocopt.guarantees.certificate import Certificate, Evidence, Guarantee, certify
+from bocopt.guarantees.decisions import Direct, EmpiricalBernstein, HoeffdingMixture
 from bocopt.guarantees.feasibility import Feasibility
-from bocopt.guarantees.monitor import Monitor, evidence_of, for_decisions
-from bocopt.guarantees.sequences import Direct, EmpiricalBernstein, HoeffdingMixture
-from bocopt.guarantees.theorems import Comparator, Corollary35, Theorem32, Theorem33, offline
+from bocopt.guarantees.guidance import Guidance, guide
+from bocopt.guarantees.hedge import BestArm
+from bocopt.guarantees.monitor import Monitor, evidence_of
+from bocopt.guarantees.tightest import Tightest, headline
 
 __all__ = [
+    "BestArm",
     "Certificate",
     "Comparator",
     "Corollary35",
@@ -15,12 +20,16 @@ __all__ = [
     "Evidence",
     "Feasibility",
     "Guarantee",
+    "Guidance",
     "HoeffdingMixture",
     "Monitor",
     "Theorem32",
     "Theorem33",
+    "Tightest",
     "certify",
     "evidence_of",
-    "for_decisions",
+    "gibbs",
+    "guide",
+    "headline",
     "offline",
 ]

@@ -16,18 +16,18 @@ import numpy as np
 
 from bocopt.core import Array
 
-_RATES = np.geomspace(1e-4, 0.99, 50)  # in units of 1 / range
+#: In units of 1 / range. A first range that is a thousand times too small does no harm.
+_HOEFFDING = np.geomspace(1e-5, 8.0, 40)
+_BERNSTEIN = np.geomspace(1e-3, 0.99, 20)
 _STEPS = 30
 
 
 def hoeffding(v: Array, delta: float) -> Array:
     """() -> (): for outcomes whose squared predictable ranges sum to v, in units of the first.
 
-    psi(r) = r^2 / 8 per squared range (Hoeffding's lemma). Rates beyond 1 matter only in the first
-    stages.
+    psi(r) = r^2 / 8 per squared range (Hoeffding's lemma).
     """
-    rates = np.concatenate([_RATES, [2.0, 4.0, 8.0]])
-    return _boundary(v, delta, rates, rates**2 / 8)
+    return _boundary(v, delta, _HOEFFDING, _HOEFFDING**2 / 8)
 
 
 def empirical_bernstein(v: Array, delta: float) -> Array:
@@ -37,7 +37,7 @@ def empirical_bernstein(v: Array, delta: float) -> Array:
 
     Reference: Fan, Grama, Liu (2015), Exponential inequalities for martingales with applications.
     """
-    return _boundary(v, delta, _RATES, -np.log1p(-_RATES) - _RATES)
+    return _boundary(v, delta, _BERNSTEIN, -np.log1p(-_BERNSTEIN) - _BERNSTEIN)
 
 
 def _boundary(v: Array, delta: float, rates: Array, psi: Array) -> Array:

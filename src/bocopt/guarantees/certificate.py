@@ -1,35 +1,47 @@
 """What a guarantee says, and the contract of everything that says it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from bocopt.core import Array, BoolArray
+from bocopt.core import Array, BoolArray, Sense
+
+_UNKNOWN, _YES, _NO = np.array(np.nan), np.array(True), np.array(False)
+LATE = "when outcomes come, if late or never, does not depend on what they are"
 
 
 class Evidence(NamedTuple):
     """What one stage shows; leading axes are free, NaN where there is nothing."""
 
     cost: Array  # () what was paid
-    low: Array  # () least that could have been paid, known before xi
-    high: Array  # () most, likewise
-    feasible: BoolArray  # ()
-    loss: Array  # () regret of the decision taken
-    mean_loss: Array  # () E_pi loss under the belief before xi
-    mix_loss: Array  # () -(1/lam) log E_pi exp(-lam loss), at the policy's own lam
-    largest_loss: Array  # () of all particles
-    moved: BoolArray  # () whether particles were moved after the stage
+    low: Array = _UNKNOWN  # () least that could have been paid, known before xi
+    high: Array = _UNKNOWN  # () most, likewise
+    possible: BoolArray = _YES  # () whether xi is one that the range was meant for
+    feasible: BoolArray = _YES  # ()
+    loss: Array = _UNKNOWN  # () regret of the decision taken
+    mean_loss: Array = _UNKNOWN  # () E_pi loss, pi: the belief before xi
+    mix_loss: Array = _UNKNOWN  # () -(1/lam) log E_pi exp(-lam loss), at the policy's own lam
+    posterior_loss: Array = _UNKNOWN  # () E_q loss, q: a belief that may know xi
+    kl: Array = _UNKNOWN  # () KL(q || pi)
+    least_loss: Array = _UNKNOWN  # () of all particles
+    largest_loss: Array = _UNKNOWN  # ()
+    intact: Array = _UNKNOWN  # () 1 where the next pi is this q
+    arm_mean: Array = _UNKNOWN  # () expected cost of drawing an arm by its weight
+    arm_cost: Array = _UNKNOWN  # (A) what each arm would have paid
+    arm_bound: Array = _UNKNOWN  # () AdaHedge's, over all stages so far
+    late: BoolArray = _NO  # () whether the belief had changed between the decision and its outcome
 
 
 class Certificate(NamedTuple):
     """An upper bound on an average risk, which holds but for a chance of delta.
 
-    Numbers are per stage. Where the guarantee does not apply, `bound` and `slack` are NaN and
-    `reason` says why.
+    Numbers are per stage. Where the guarantee does not apply, `bound` and `slack` are NaN; `note`
+    says why, or why the bound is vacuous, or what else should be known.
     """
 
     name: str
+    risk: str  # what is bounded
     value: Array  # () what was seen
     bound: Array  # ()
     slack: Array  # () bound - value
@@ -37,7 +49,22 @@ class Certificate(NamedTuple):
     assumptions: tuple[str, ...]
     vacuous: BoolArray  # () whether the bound says no more than the range does
     applicable: BoolArray  # ()
-    reason: str = ""
+    note: str = ""
+
+    def words(self, sense: Sense = Sense.MINIMISE) -> str:
+        """For one trial; a cost is told as a reward where the problem is a maximisation."""
+        if self.bound.ndim:
+            return f"{self.name}: {int(self.applicable.sum())} of {self.bound.size} trials have it."
+        if not self.applicable:
+            return f"{self.name}: not applicable. {self.note}"
+        sure = "Surely" if self.delta == 0 else f"With {100 * (1 - self.delta):g}% confidence"
+        turned = sense is Sense.MAXIMISE and "cost" in self.risk
+        sign, risk = (-1, self.risk.replace("cost", "reward")) if turned else (1, self.risk)
+        said = (
+            f"{self.name}: {sure} the {risk} is at {'least' if turned else 'most'} "
+            f"{sign * self.bound:.4g} (seen: {sign * self.value:.4g})."
+        )
+        return f"{said}{' Vacuous.' if self.vacuous else ''} {self.note}".strip()
 
 
 S = TypeVar("S")
@@ -65,25 +92,53 @@ def certify(guarantee: Guarantee[Any], stages: Iterable[Evidence]) -> Certificat
 
 def certificate(
     name: str,
+    risk: str,
     *,
     value: Array,
     slack: Array,
     trivial: Array,
     delta: float,
     assumptions: tuple[str, ...],
-    applicable: BoolArray,
-    reason: str,
+    broken: Mapping[str, Array],
+    failed: BoolArray = _NO,
+    if_vacuous: str = "",
+    note: str = "",
 ) -> Certificate:
-    """value + slack, or nothing where it does not apply."""
-    bound = np.where(applicable, value + slack, np.nan)
+    """value + slack, or nothing where it does not apply.
+
+    `broken` counts the stages that broke an assumption, by which; `failed` is for other causes,
+    which `note` tells.
+    """
+    value, slack = np.asarray(value), np.asarray(slack)
+    fine = np.isfinite(value) & np.isfinite(slack) & ~failed
+    for count in broken.values():
+        fine = fine & (count == 0)
+    bound = np.where(fine, value + slack, np.nan)
+    vacuous = bound >= trivial
+    notes = [f"{why} {_on(count)}." for why, count in broken.items() if count.any()]
+    if vacuous.any() and if_vacuous:
+        notes.append(if_vacuous)
+    if note:
+        notes.append(note)
     return Certificate(
         name=name,
+        risk=risk,
         value=value,
         bound=bound,
-        slack=np.where(applicable, slack, np.nan),
+        slack=np.where(fine, slack, np.nan),
         delta=delta,
         assumptions=assumptions,
-        vacuous=np.asarray(bound >= trivial),
-        applicable=applicable,
-        reason="" if applicable.all() else reason,
+        vacuous=np.asarray(vacuous),
+        applicable=np.asarray(fine),
+        note=" ".join(notes),
     )
+
+
+def _on(count: Array) -> str:
+    """
+    >>> _on(np.array(3.0)), _on(np.array([3.0, 0.0]))
+    ('on 3 stages', 'on 3 stages, in 1 of 2 trials')
+    """
+    total = int(count.sum())
+    stages = "on 1 stage" if total == 1 else f"on {total} stages"
+    return f"{stages}, in {int((count > 0).sum())} of {count.size} trials" if count.ndim else stages

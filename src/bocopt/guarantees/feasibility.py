@@ -8,7 +8,7 @@ import numpy as np
 from bocopt import arguments
 from bocopt.core import Array
 from bocopt.guarantees.boundaries import empirical_bernstein
-from bocopt.guarantees.certificate import Certificate, Evidence, certificate
+from bocopt.guarantees.certificate import LATE, Certificate, Evidence, certificate
 
 
 class Counts(NamedTuple):
@@ -17,14 +17,16 @@ class Counts(NamedTuple):
     t: Array  # ()
     infeasible: Array  # ()
     error: Array  # () sum of squared errors of predicting infeasibility
+    late: Array  # ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Feasibility:
     """A confidence sequence for the mean conditional chance of an infeasible decision.
 
-    Both sides hold at all times at once, but for a chance of delta together. The certificate is
-    the upper side; `rates` gives both, as feasibility.
+    Empirical Bernstein on both sides, with delta / 2 each: at all times at once. The certificate is
+    the upper side; `rates` gives both, as feasibility. Where alpha is surely not met, there is no
+    certificate.
     """
 
     alpha: float = 0.9
@@ -35,13 +37,16 @@ class Feasibility:
         arguments.number("Feasibility", "delta", self.delta, "(0, 1)")
 
     def init(self, lead: tuple[int, ...]) -> Counts:
-        return Counts(*(np.zeros(lead),) * 3)
+        return Counts(*(np.zeros(lead),) * 4)
 
     def step(self, state: Counts, evidence: Evidence) -> Counts:
         failed = 1.0 - evidence.feasible
         predicted = (0.5 + state.infeasible) / (1.0 + state.t)
         return Counts(
-            state.t + 1.0, state.infeasible + failed, state.error + (failed - predicted) ** 2
+            t=state.t + 1.0,
+            infeasible=state.infeasible + failed,
+            error=state.error + (failed - predicted) ** 2,
+            late=state.late + evidence.late,
         )
 
     def rates(self, state: Counts) -> tuple[Array, Array]:
@@ -49,26 +54,34 @@ class Feasibility:
         t = np.maximum(state.t, 1.0)
         slack = empirical_bernstein(state.error, self.delta / 2) / t
         seen = 1.0 - state.infeasible / t
-        return np.maximum(seen - slack, 0.0), np.minimum(seen + slack, 1.0)
+        return np.asarray(np.maximum(seen - slack, 0.0)), np.asarray(np.minimum(seen + slack, 1.0))
 
     def certificate(self, state: Counts) -> Certificate:
         low, high = self.rates(state)
-        t = np.maximum(state.t, 1.0)
-        value = state.infeasible / t
-        found = certificate(
+        value = state.infeasible / np.maximum(state.t, 1.0)
+        missed = high < self.alpha
+        said = {
+            f"alpha = {self.alpha:g} is not met, feasible at most "
+            f"{high[missed].max(initial=0.0):.3f}": missed,
+            f"alpha = {self.alpha:g} is met, feasible at least "
+            f"{low[low >= self.alpha].min(initial=1.0):.3f}": low >= self.alpha,
+            f"whether alpha = {self.alpha:g} is met is still open": ~missed & (low < self.alpha),
+        }
+        many = value.ndim > 0
+        verdicts = [
+            f"{text}{f' in {int(where.sum())} of {where.size} trials' * many}"
+            for text, where in said.items()
+            if where.any()
+        ]
+        return certificate(
             "feasibility",
+            "average chance of an infeasible decision",
             value=value,
             slack=1.0 - low - value,
             trivial=np.ones(value.shape),
             delta=self.delta,
-            assumptions=(),
-            applicable=np.ones(value.shape, bool),
-            reason="",
+            assumptions=(LATE,) * bool(state.late.any()),
+            broken={},
+            failed=missed,
+            note=f"Verdict: {'; '.join(verdicts)}.",
         )
-        if (high < self.alpha).all():
-            verdict = f"alpha = {self.alpha:g} is not met: feasible at most {high.max():.3f}."
-        elif (low >= self.alpha).all():
-            verdict = f"alpha = {self.alpha:g} is met: feasible at least {low.min():.3f}."
-        else:
-            verdict = f"Whether alpha = {self.alpha:g} is met is still open."
-        return found._replace(reason=verdict)

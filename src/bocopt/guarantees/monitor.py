@@ -8,86 +8,96 @@ import numpy as np
 from bocopt import arguments
 from bocopt.core import Problem
 from bocopt.guarantees.certificate import Certificate, Evidence, Guarantee
-from bocopt.guarantees.sequences import EmpiricalBernstein, HoeffdingMixture
+from bocopt.guarantees.feasibility import Feasibility
+from bocopt.guarantees.tightest import headline
 from bocopt.run import Stage
 
+#: What a stage's info may show of a belief or of an ensemble.
+_INFO = (
+    *("mean_loss", "mix_loss", "posterior_loss", "kl", "least_loss", "largest_loss", "intact"),
+    *("arm_mean", "arm_cost", "arm_bound"),
+)
 
-def evidence_of(problem: Problem, stage: Stage) -> Evidence:
-    """What a stage shows; ranges come from a problem that is `Ranged`."""
-    nan = np.full(stage.cost.shape, np.nan)
-    low, high = nan, nan
+
+def evidence_of(problem: Problem, stage: Stage, *, late: bool = False) -> Evidence:
+    """What a stage shows; ranges come from a problem that is `Ranged`.
+
+    `late`: whether the policy learned or decided anything between the decision and its outcome.
+    """
+    known: dict[str, Any] = {name: stage.info[name] for name in _INFO if name in stage.info}
     if hasattr(problem, "range"):
-        low, high = problem.range(stage.x, stage.decision.solution.z)
-    known = stage.info
+        known["low"], known["high"] = problem.range(stage.x, stage.decision.solution.z)
+    if hasattr(problem, "possible"):
+        known["possible"] = problem.possible(stage.x, stage.xi)
     return Evidence(
         cost=stage.cost,
-        low=low,
-        high=high,
         feasible=stage.feasible,
         loss=stage.cost - stage.hindsight,
-        mean_loss=known.get("mean_loss", nan),
-        mix_loss=known.get("mix_loss", nan),
-        largest_loss=known.get("largest_loss", nan),
-        moved=np.asarray(known.get("rejuvenated", np.zeros(stage.cost.shape)) > 0),
+        late=np.full(stage.cost.shape, late),
+        **known,
     )
-
-
-def for_decisions(scale: float | None = None, delta: float = 0.05) -> list[Guarantee[Any]]:
-    """Certificates for the risk of the decisions taken, with delta shared out among them.
-
-    With a `scale` declared in advance, empirical Bernstein is one of them.
-    """
-    if scale is None:
-        return [HoeffdingMixture(delta=delta)]
-    return [
-        HoeffdingMixture(delta=delta / 2),
-        EmpiricalBernstein(scale=scale, delta=delta / 2),
-    ]
 
 
 class Monitor:
     """Folds guarantees over stages as they come: the same numbers as `certify`, bit for bit.
 
+    Always watched are the headline, for the cost of the decisions taken, and their feasibility;
+    `guarantees` adds more. `scale`: a range that no cost will exceed, declared in advance, makes
+    the headline tighter. Each holds with confidence 1 - delta (the `guarantees`: with their own).
+
     >>> from bocopt import Knapsack, PaperStream, SampleAverage, run
     >>> problem = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
-    >>> monitor = Monitor(problem, for_decisions(scale=160.0))
+    >>> monitor = Monitor(problem, scale=160.0)
     >>> for stage in run(SampleAverage(problem), problem, PaperStream(), seeds=0, horizon=200):
     ...     monitor.observe(stage)
-    >>> headline = monitor.headline()
-    >>> headline.name, bool(headline.vacuous)
-    ('empirical Bernstein', False)
+    >>> monitor.headline().words(problem.sense)  # doctest: +ELLIPSIS
+    'headline: With 95% confidence the average ... reward ... is at least 77.9 (seen: 87.08)...'
     """
 
-    def __init__(self, problem: Problem, guarantees: Sequence[Guarantee[Any]]) -> None:
-        if not guarantees:
-            raise arguments.wrong("Monitor", "guarantees", "at least one", guarantees)
-        self._problem, self._guarantees = problem, tuple(guarantees)
-        self._states: list[Any] | None = None
+    def __init__(
+        self,
+        problem: Problem,
+        guarantees: Sequence[Guarantee[Any]] = (),
+        *,
+        scale: float | None = None,
+        delta: float = 0.05,
+    ) -> None:
+        feasibility = Feasibility(alpha=getattr(problem, "alpha", 0.9), delta=delta)
+        self.guarantees: tuple[Guarantee[Any], ...] = (
+            headline(scale, delta),
+            feasibility,
+            *guarantees,
+        )
+        self.states: tuple[Any, ...] | None = None  # of the guarantees; None before any stage
+        self._problem = problem
+        self._lead: tuple[int, ...] | None = None
 
-    def observe(self, stage: Stage) -> None:
-        """One more stage."""
-        evidence = evidence_of(self._problem, stage)
-        states = self._states or [g.init(evidence.cost.shape) for g in self._guarantees]
-        pairs = zip(self._guarantees, states, strict=True)
-        self._states = [guarantee.step(state, evidence) for guarantee, state in pairs]
+    def observe(self, stage: Stage, *, late: bool = False) -> None:
+        """One more stage; `late` as in `evidence_of`."""
+        evidence = evidence_of(self._problem, stage, late=late)
+        lead = evidence.cost.shape
+        if self._lead not in (None, lead):
+            raise arguments.wrong("Monitor.observe", "stage", f"of trials {self._lead}", lead)
+        states = self.begun(lead) if self.states is None else self.states
+        pairs = zip(self.guarantees, states, strict=True)
+        self.states = tuple(guarantee.step(state, evidence) for guarantee, state in pairs)
+        self._lead = lead
+
+    def begun(self, lead: tuple[int, ...]) -> tuple[Any, ...]:
+        """The states before any stage."""
+        return tuple(guarantee.init(lead) for guarantee in self.guarantees)
 
     def certificates(self) -> list[Certificate]:
-        """What each guarantee says now."""
-        if self._states is None:
+        """What each guarantee says now, the headline first."""
+        if self.states is None:
             raise ValueError("The monitor has not seen a stage yet.")
-        pairs = zip(self._guarantees, self._states, strict=True)
+        pairs = zip(self.guarantees, self.states, strict=True)
         return [guarantee.certificate(state) for guarantee, state in pairs]
 
     def headline(self) -> Certificate:
-        """The tightest that applies, for one trial: all that were tried are paid for.
+        """The tightest that applies to the cost of the decisions taken, all tried paid for."""
+        return self.certificates()[0]
 
-        Its delta is the sum of theirs. For guarantees that bound the same risk.
-        """
-        tried = self.certificates()
-        if any(found.bound.ndim for found in tried):
-            raise ValueError("Monitor.headline is for one trial; many have certificates().")
-        applicable = [found for found in tried if found.applicable]
-        if not applicable:
-            return tried[0]
-        best = min(applicable, key=lambda found: float(found.bound))
-        return best._replace(delta=sum(found.delta for found in tried))
+    def __str__(self) -> str:
+        """What each guarantee says now, a line each."""
+        return "\n".join(found.words(self._problem.sense) for found in self.certificates())

@@ -29,7 +29,8 @@ class EnsembleInfo(NamedTuple):
     arm_cost: Array  # (A) what each arm would have paid; where it failed, the most of all
     arm_failed: Array  # (A) 1 where an arm could not decide or learn
     chosen: Array  # () the arm whose decision was taken
-    bound: Array  # () expected cost so far is at most the best arm's and this; NaN: no guarantee
+    arm_mean: Array  # () what a draw by the weights before the outcome would have paid on average
+    arm_bound: Array  # () such costs so far are at most the best arm's and this; NaN: no guarantee
     weights: Array  # (M) of the members
     log_score: Array  # (M)
     mixture_score: Array  # ()
@@ -59,7 +60,7 @@ class Ensemble:
 
     - `rule` "leader": the arm with the most weight decides. No guarantee.
     - `rule` "sample": an arm is drawn by weight. Its expected cost is at most that of the best arm
-      plus 2 gap, which `info.bound` shows.
+      plus 2 gap, which `info.arm_bound` shows.
 
     An arm that raises an error is warned about and pays as much as the worst of the others, whose
     first decides in its place. Bad input is an error all the same: no arm can take it.
@@ -100,7 +101,7 @@ class Ensemble:
     def guarantee(self) -> str:
         """In words."""
         if self.rule == "sample":
-            return "expected cost at most the best arm's plus info.bound"
+            return "expected cost at most the best arm's plus info.arm_bound"
         return "no guarantee"
 
     @property
@@ -135,7 +136,8 @@ class Ensemble:
                 arm_cost=np.full(many, np.nan),
                 arm_failed=np.zeros(many),
                 chosen=np.full(seeds.shape, np.nan),
-                bound=np.full(seeds.shape, np.nan),
+                arm_mean=np.full(seeds.shape, np.nan),
+                arm_bound=np.full(seeds.shape, np.nan),
                 **states[0].info._asdict(),
             ),
         )
@@ -192,6 +194,7 @@ class Ensemble:
         paid = np.where(memo.failed > 0, paid.max(axis=-1, keepdims=True), paid)
         cost = state.cost + paid
         gap = state.gap + mixability_gap(state.cost, state.gap, self._prior, paid)
+        before = np.exp(hedge(state.cost, state.gap, self._prior))
         sampled = self.rule == "sample"
         return EnsembleState(
             seeds=state.seeds,
@@ -203,7 +206,8 @@ class Ensemble:
                 arm_cost=paid,
                 arm_failed=np.minimum(failed, 1.0),
                 chosen=memo.chosen,
-                bound=2 * gap if sampled else np.full(gap.shape, np.nan),
+                arm_mean=(before * paid).sum(axis=-1),
+                arm_bound=2 * gap if sampled else np.full(gap.shape, np.nan),
                 **after[0].info._asdict(),
             ),
         )

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array, Dims, IntArray, Sense, Solution, Status
+from bocopt.core import Array, BoolArray, Dims, IntArray, Sense, Solution, Status
 
 _SCREEN, _FINALISTS = 128, 8  # scenarios to choose candidates on, and candidates for all scenarios
 
 Solve = Callable[[Array, Array], Any]
 Measure = Callable[[Array, Array, Array], Any]
+Bounds = Callable[[Array, Array], Any]
+Support = Callable[[Array, Array], Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,12 +30,16 @@ class FromCallables:
     alpha: float
     sense: Sense
     candidates: int
+    bounds: Bounds | None = None
+    support: Support | None = None
 
     def __post_init__(self) -> None:
         for name, function in (
             ("solve", self.solver),
             ("cost", self.payment),
             ("violation", self.excess),
+            ("bounds", self.bounds or _unbounded),
+            ("support", self.support or _anything),
         ):
             if not callable(function):
                 raise arguments.wrong("from_callables", name, "a function", function)
@@ -69,6 +75,28 @@ class FromCallables:
     def violation(self, x: Array, z: Array, xi: Array) -> Array:
         """(k), (d), (m) -> () as the user's function says."""
         return self._measured("violation", self.excess, x, z, xi)
+
+    def range(self, x: Array, z: Array) -> tuple[Array, Array]:
+        """(k), (d) -> (), () as the user's function says; without one, infinite."""
+        x, z = self._checked("range", "x", x), arguments.array("range", "z", z, (self.dims.z,))
+        call = np.vectorize(
+            partial(_pair, self.bounds or _unbounded),
+            signature="(k),(d)->(),()",
+            otypes=[np.float64, np.float64],
+        )
+        low, high = call(x, z)
+        return np.asarray(low), np.asarray(high)
+
+    def possible(self, x: Array, xi: Array) -> BoolArray:
+        """(k), (m) -> () as the user's function says; without one, always."""
+        x = self._checked("support", "x", x)
+        xi = arguments.array("support", "xi", xi, (self.dims.xi,))
+        call = np.vectorize(
+            partial(_called, "support", self.support or _anything),
+            signature="(k),(m)->()",
+            otypes=[np.bool_],
+        )
+        return np.asarray(call(x, xi))
 
     def _best_of_pool(
         self, x: Array, scenarios: Array, w: Array
@@ -140,6 +168,26 @@ def _spread(many: int, wanted: int) -> IntArray:
     return np.unique((golden * many).astype(np.int64))
 
 
+def _unbounded(x: Array, z: Array) -> tuple[float, float]:
+    return -np.inf, np.inf
+
+
+def _anything(x: Array, xi: Array) -> bool:
+    return True
+
+
+def _pair(bounds: Bounds, x: Array, z: Array) -> tuple[float, float]:
+    """The user's range: two numbers in order, which may be infinite."""
+    pair = _called("bounds", bounds, x, z)
+    try:
+        low, high = (float(end) for end in pair)
+    except (TypeError, ValueError):
+        raise arguments.wrong("the user's bounds", "bounds", "two numbers", pair) from None
+    if not low <= high:
+        raise arguments.wrong("the user's bounds", "bounds", "two numbers, low <= high", pair)
+    return low, high
+
+
 def _called(name: str, function: Callable[..., Any], *values: Array) -> Any:
     """Call the user's function on copies, and say which one it was if it raises."""
     try:
@@ -166,6 +214,8 @@ def from_callables(
     alpha: float = 0.9,
     sense: Sense = Sense.MINIMISE,
     candidates: int = 50,
+    bounds: Bounds | None = None,
+    support: Support | None = None,
 ) -> FromCallables:
     """Make a problem from `solve(x, xi) -> z`, `cost(x, z, xi)` and `violation(x, z, xi)`.
 
@@ -175,6 +225,9 @@ def from_callables(
     decision may exist outside the pool).
     `solve` returns None where nothing is feasible; then, and where no candidate meets alpha,
     `fallback` is decided.
+
+    For certificates: `bounds(x, z) -> (low, high)` says before the outcome what a decision can
+    cost, for outcomes with `support(x, xi)`.
 
     >>> newsvendor = from_callables(
     ...     solve=lambda x, xi: xi,  # order what will be asked for
@@ -194,4 +247,6 @@ def from_callables(
         alpha=alpha,
         sense=sense,
         candidates=candidates,
+        bounds=bounds,
+        support=support,
     )

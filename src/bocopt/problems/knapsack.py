@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array, Dims, Sense, Solution
+from bocopt.core import Array, BoolArray, Dims, Sense, Solution
 
 _LARGEST = 1e100  # numbers above this are mistakes, and could overflow
 
@@ -129,7 +129,7 @@ class Knapsack:
         return np.broadcast_to(judge.violation(weights, z, capacity, lower, upper), lead)
 
     def range(self, x: Array, z: Array) -> tuple[Array, Array]:
-        """(k), (d) -> (), (): for weights that are not negative, the cost lies in [low, high].
+        """(k), (d) -> (), (): for any possible weights, the cost lies in [low, high].
 
         The reward of a feasible decision is between c'z and c'z + q'b; otherwise it is
         `infeasible_reward`.
@@ -138,6 +138,11 @@ class Knapsack:
         value, capacity, salvage, _, _ = self._constants
         low = -((z * value).sum(axis=-1) + (salvage * capacity).sum())
         return low, np.full(low.shape, -self.infeasible_reward)
+
+    def possible(self, x: Array, xi: Array) -> BoolArray:
+        """(k), (m) -> (): weights that are not negative."""
+        xi = arguments.array("Knapsack.possible", "xi", xi, (self.dims.xi,))
+        return np.asarray((xi >= 0).all(axis=-1))
 
     def _outcome(
         self, owner: str, x: Array, z: Array, xi: Array

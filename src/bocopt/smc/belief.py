@@ -17,6 +17,11 @@ class MoveInfo(NamedTuple):
     ess: Array  # () after reweighting, before any move
     mean_loss: Array  # () E_pi loss
     mix_loss: Array  # () -(1/lam) log E_pi exp(-lam loss)
+    posterior_loss: Array  # () E_q loss, with q the particles reweighted by the stage
+    kl: Array  # () KL(q || pi)
+    least_loss: Array  # () of all particles
+    largest_loss: Array  # ()
+    intact: Array  # () 1 where the belief went on as q, and nothing else
     rejuvenated: Array  # () how often the particles were moved
     acceptance: Array  # () of the last sweep; NaN where there was none
     ancestors: Array  # () different ancestors in the oldest generation known

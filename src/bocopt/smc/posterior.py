@@ -17,6 +17,11 @@ class BeliefInfo(NamedTuple):
     ess: Array  # () effective sample size after the update, before any move
     mean_loss: Array  # () E_pi loss: what one draw from the belief would have lost
     mix_loss: Array  # () -(1/lam) log E_pi exp(-lam loss)
+    posterior_loss: Array  # () E_q loss, with q the particles reweighted by the stage
+    kl: Array  # () KL(q || pi)
+    least_loss: Array  # () of all particles
+    largest_loss: Array  # ()
+    intact: Array  # () 1 where the belief went on as q, and nothing else
     rejuvenated: BoolArray  # ()
     acceptance: Array  # () of the move; NaN where there was none
 
@@ -65,7 +70,7 @@ class GibbsPosterior:
         seeds = arguments.seeds_of("GibbsPosterior.init", seeds)
         theta = self.prior.sample(noise.normal(seeds, 0, "prior", (self.size, self.prior.dim)))
         nan = np.full(seeds.shape, np.nan)
-        info = BeliefInfo(nan, nan, nan, np.zeros(seeds.shape, bool), nan)
+        info = BeliefInfo(*(nan,) * 8, np.zeros(seeds.shape, bool), nan)
         return Particles(seeds, theta, uniform(seeds.shape, self.size), info)
 
     def step(self, belief: Particles, t: int, x: Array, xi: Array) -> Particles:
@@ -91,5 +96,11 @@ class GibbsPosterior:
                 -np.log(self.size),
                 moved.acceptance,
             )
-        info = BeliefInfo(ess, update.mean_loss, update.mix_loss, low, acceptance)
+        info = BeliefInfo(
+            ess=ess,
+            **update.learned,
+            intact=(~low).astype(np.float64),
+            rejuvenated=low,
+            acceptance=acceptance,
+        )
         return Particles(seeds, theta, log_w, info)

@@ -26,6 +26,7 @@ from bocopt.smc.travel import Crowd, Mover, crowd_of, renewed, travel
 from bocopt.smc.weights import effective_size, gibbs_update, normalised, uniform
 
 _NEGLIGIBLE = 1e-12  # weight below which a discounted stage no longer counts
+_ROUNDING = 1e-12  # of weights
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,14 +131,15 @@ class ResampleMove:
             gap=zero,
             scale=np.full(lead, self.kernel.first_scale),
             past=nothing(lead, 0, 0),
-            info=MoveInfo(nan, nan, nan, zero, nan, zero + self.size, lam, zero, zero),
+            info=MoveInfo(*(nan,) * 8, zero, nan, zero + self.size, lam, zero, zero),
         )
 
     def step(self, belief: Belief, t: int, x: Array, xi: Array) -> Belief:
         lead = belief.seeds.shape
         flat, x, xi = with_stage(belief, x, xi)
         stage = Stage(t, x, xi, noise.normal(flat.seeds, t, "loss", (self.loss.dim_noise,)))
-        last = self._losses(flat.theta, stage)
+        theta = flat.theta
+        last = self._losses(theta, stage)
         update = gibbs_update(flat.log_w, last, flat.lam)
         gap = flat.gap + (update.mean_loss - update.mix_loss)
         lam = self._temperature(gap)
@@ -155,11 +157,14 @@ class ResampleMove:
             gap=gap,
             info=flat.info._replace(
                 ess=effective_size(normalised(flat.log_w + change)),
-                mean_loss=update.mean_loss,
-                mix_loss=update.mix_loss,
+                **update.learned,
             ),
         )
-        return many_axes(self._with_fresh_ones(self._arrived(flat, crowd, stage), t), lead)
+        after = self._with_fresh_ones(self._arrived(flat, crowd, stage), t)
+        same = (after.theta == theta).all(axis=(-1, -2))
+        same &= (np.abs(np.exp(after.log_w) - np.exp(update.log_w)) <= _ROUNDING).all(axis=-1)
+        after = after._replace(info=after.info._replace(intact=same.astype(np.float64)))
+        return many_axes(after, lead)
 
     def fit(self, seeds: IntArray, x: Array, xi: Array) -> Belief:
         """The posterior of a whole batch, (n, k) and (n, m), straight from the prior by tempering.

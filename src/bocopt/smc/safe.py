@@ -81,4 +81,6 @@ class SafeGrid:
         ]
         index = belief.chosen[..., None]  # the one that decided
         info = MoveInfo(*(np.take_along_axis(part, index, axis=-1)[..., 0] for part in stacked))
-        return after._replace(info=info)
+        return after._replace(
+            info=info._replace(intact=info.intact * (after.chosen == belief.chosen))
+        )

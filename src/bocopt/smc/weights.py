@@ -1,6 +1,6 @@
 """Gibbs weights in log space. log_w (N) is always normalised."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,15 @@ class Update(NamedTuple):
     log_w: Array  # (N)
     mean_loss: Array  # () E_pi loss, under the weights before the update
     mix_loss: Array  # () -(1/lam) log E_pi exp(-lam loss), likewise; never above mean_loss
+    posterior_loss: Array  # () E_q loss, under the weights after it
+    kl: Array  # () KL(q || pi) = lam (mix_loss - posterior_loss)
+    least_loss: Array  # () of all particles
+    largest_loss: Array  # ()
+
+    @property
+    def learned(self) -> dict[str, Any]:
+        """All but the weights, by name."""
+        return {name: part for name, part in self._asdict().items() if name != "log_w"}
 
 
 def uniform(lead: tuple[int, ...], size: int) -> Array:
@@ -42,8 +51,17 @@ def gibbs_update(log_w: Array, loss: Array, lam: float | Array) -> Update:
     lam = np.asarray(lam)
     joint = log_w - lam[..., None] * loss
     total = log_total(joint)
-    mean_loss = (np.exp(log_w) * loss).sum(axis=-1)
-    return Update(joint - total[..., None], mean_loss, -total / lam)
+    after = joint - total[..., None]
+    posterior_loss = (np.exp(after) * loss).sum(axis=-1)
+    return Update(
+        log_w=after,
+        mean_loss=(np.exp(log_w) * loss).sum(axis=-1),
+        mix_loss=-total / lam,
+        posterior_loss=posterior_loss,
+        kl=np.maximum(-total - lam * posterior_loss, 0.0),
+        least_loss=loss.min(axis=-1),
+        largest_loss=loss.max(axis=-1),
+    )
 
 
 def effective_size(log_w: Array) -> Array:

@@ -1,0 +1,212 @@
+"""The paper's guarantees on the belief, as it states them, with their assumptions checked.
+
+All are for losses in [0, C] of the particles' own decisions, not for the decisions actually taken
+(`decisions` has those). Regret has no upper bound (E15): let the policy learn from `Clipped`
+losses, and these hold for the clipped ones. `lam` is a parameter of the proof, fixed before the
+stream; only where a guarantee says so is it the policy's own (E13). With R_t(theta) the loss of
+theta expected given all before xi_t, x_t included (E16), all hold at all times at once: their
+proofs bound a supermartingale.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from bocopt import arguments
+from bocopt.core import Array
+from bocopt.guarantees.certificate import Certificate, Evidence, certificate
+
+_ROUNDING = 1e-9  # of the scale: less does not refute anything
+
+
+class Losses(NamedTuple):
+    """Sums over stages."""
+
+    t: Array  # ()
+    mean: Array  # () E_pi loss
+    mix: Array  # () mix loss at the policy's lam
+    posterior: Array  # () E_q loss
+    kl: Array  # () KL(q || pi)
+    own: Array  # () loss of the decision taken, cut at C
+    refuted: Array  # () stages that refute mixability
+    jensen: Array  # () stages at which the decision lost more than the belief's mean
+    clipped: Array  # () stages on which a particle lost C: where losses are cut
+    outside: Array  # () stages on which a loss was outside [0, C]
+    unknown: Array  # () stages that say nothing of a belief
+    other_lam: Array  # () stages whose mix loss is at another lam than this one
+    changed: Array  # () stages whose pi was not the q of the stage before
+    changing: Array  # () 1 where the next one's will not be
+    late: Array  # () stages whose outcome came late
+
+
+@dataclass(frozen=True, kw_only=True)
+class _OnBeliefs:
+    lam: float
+    scale: float
+    delta: float = 0.05
+
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        arguments.number(name, "lam", self.lam, "(0, inf)")
+        arguments.number(name, "scale", self.scale, "(0, inf)")
+        arguments.number(name, "delta", self.delta, "(0, 1)")
+
+    def init(self, lead: tuple[int, ...]) -> Losses:
+        return Losses(*(np.zeros(lead),) * len(Losses._fields))
+
+    def step(self, state: Losses, evidence: Evidence) -> Losses:
+        e, least_gap = evidence, _ROUNDING * self.scale
+        own = np.minimum(e.loss, self.scale)
+        gibbs = e.posterior_loss + e.kl / self.lam  # the mix loss, if lam is the policy's own
+        return Losses(
+            t=state.t + 1.0,
+            mean=state.mean + e.mean_loss,
+            mix=state.mix + e.mix_loss,
+            posterior=state.posterior + e.posterior_loss,
+            kl=state.kl + e.kl,
+            own=state.own + own,
+            refuted=state.refuted + (own > e.mix_loss + least_gap),
+            jensen=state.jensen + (own > e.mean_loss + least_gap),
+            clipped=state.clipped + (e.largest_loss >= self.scale),
+            outside=state.outside + ((e.least_loss < 0) | (e.largest_loss > self.scale)),
+            unknown=state.unknown + ~np.isfinite(e.mean_loss + e.least_loss + e.largest_loss),
+            other_lam=state.other_lam + ~(np.abs(gibbs - e.mix_loss) <= least_gap),
+            changed=state.changed + state.changing,
+            changing=np.where(e.intact == 1, 0.0, 1.0),
+            late=state.late + e.late,
+        )
+
+    def _price(self, state: Losses) -> Array:
+        """lam t C^2 / 8 + log(1/delta) / lam."""
+        price: Array = self.lam * state.t * self.scale**2 / 8 + np.log(1 / self.delta) / self.lam
+        return price
+
+    def _certificate(
+        self,
+        name: str,
+        risk: str,
+        state: Losses,
+        *,
+        value: Array,
+        slack: Array,
+        delta: float,
+        assumptions: tuple[str, ...] = (),
+        broken: dict[str, Array] | None = None,
+        note: str = "",
+    ) -> Certificate:
+        t, scale = np.maximum(state.t, 1.0), f"{self.scale:g}"
+        share = 100 * float((state.clipped * (state.outside == 0) / t).mean())
+        clipped = f"Losses were cut at {scale} on {share:.1f}% of stages." if share else ""
+        return certificate(
+            name,
+            risk,
+            value=value / t,
+            slack=slack / t,
+            trivial=np.full(value.shape, self.scale),
+            delta=delta,
+            assumptions=(f"losses of all particles in [0, {scale}], cut there", *assumptions),
+            broken={
+                "The policy says nothing of its belief": state.unknown,
+                f"A particle's loss was outside [0, {scale}], where it was not clipped": (
+                    state.outside
+                ),
+                "Outcomes came late, so that the belief that learned had not decided": state.late,
+                **(broken or {}),
+            },
+            if_vacuous=f"lam = {self.lam:g} is a bad choice for these stages: see `guide`.",
+            note=f"{note} {clipped}".strip(),
+        )
+
+
+class Theorem32(_OnBeliefs):
+    """sum E_q_t R_t <= sum (E_q_t l_t + KL_t / lam) + lam t C^2 / 8 + log(1/delta) / lam.
+
+    With KL_t = KL(q_t || pi_t), for any q_t, which may know d_t; those of our samplers are the
+    particles reweighted by stage t, before any move. At the policy's own lam this is the Gibbs
+    minimum, E_q l + KL / lam being the mix loss -(1/lam) log E_pi exp(-lam l); at any other lam it
+    holds with the same q.
+
+    Reference: paper, theorem 3.2.
+    """
+
+    def certificate(self, state: Losses) -> Certificate:
+        return self._certificate(
+            "Theorem 3.2",
+            "average risk of the updated beliefs",
+            state,
+            value=state.posterior,
+            slack=state.kl / self.lam + self._price(state),
+            delta=self.delta,
+        )
+
+
+class Theorem33(_OnBeliefs):
+    """sum E_pi_t R_t <= sum E_pi_t l_t + lam t C^2 / 8 + log(1/delta) / lam.
+
+    At lam* = `for_horizon(T, C, delta)` the slack after T stages is C sqrt(T log(1/delta) / 2).
+
+    Reference: paper, theorem 3.3.
+    """
+
+    def certificate(self, state: Losses) -> Certificate:
+        return self._certificate(
+            "Theorem 3.3",
+            "average risk of one draw from the belief",
+            state,
+            value=state.mean,
+            slack=self._price(state),
+            delta=self.delta,
+        )
+
+
+class Corollary35(_OnBeliefs):
+    """Theorem 3.3 for the aggregated decision, if l(pi, d) <= mix loss for every outcome (E11).
+
+    Realised stages can refute that, never certify it: `note` says on how many they did, and how
+    large the gaps are. The weaker Jensen form, l(pi, d) <= E_pi l, is all that the proof needs.
+
+    Reference: paper, corollary 3.5.
+    """
+
+    def certificate(self, state: Losses) -> Certificate:
+        t = np.maximum(state.t, 1.0)
+        numbers = (state.refuted, state.own - state.mix, state.jensen, state.own - state.mean)
+        refuted, gap, jensen, jensen_gap = (float((n / t).mean()) for n in numbers)
+        verdict = f"refuted on {100 * refuted:.1f}% of stages" if refuted else "not refuted"
+        weaker = f"refuted on {100 * jensen:.1f}%" if jensen else "not refuted"
+        return self._certificate(
+            "Corollary 3.5",
+            "average risk of the aggregated decision",
+            state,
+            value=state.mean,
+            slack=self._price(state),
+            delta=self.delta,
+            assumptions=("mixability: l(pi, d) <= mix loss for every outcome",),
+            broken={"Mixability was refuted": state.refuted},
+            note=f"Mixability: {verdict} (mean gap {gap:+.3g}); its Jensen form: {weaker} "
+            f"({jensen_gap:+.3g}).",
+        )
+
+
+class Comparator(_OnBeliefs):
+    """sum E_pi_t l_t <= inf over rho {E_rho sum l + KL(rho || pi_0) / lam} + lam t C^2 / 8 (E14).
+
+    Deterministic, for exact Gibbs weights on a finite set of parameters that are never moved: their
+    mix losses sum to the infimum. `lam` must be the policy's own; delta plays no part.
+    """
+
+    def certificate(self, state: Losses) -> Certificate:
+        return self._certificate(
+            "comparator",
+            "average loss of one draw from the belief, against the best fixed belief",
+            state,
+            value=state.mean,
+            slack=state.mix - state.mean + self.lam * state.t * self.scale**2 / 8,
+            delta=0.0,
+            assumptions=("particles that have not been moved", "lam is the policy's own"),
+            broken={
+                "Particles had been moved or reweighted otherwise": state.changed,
+                f"The policy's own lam was not {self.lam:g}": state.other_lam,
+            },
+        )

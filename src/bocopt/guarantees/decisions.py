@@ -1,0 +1,166 @@
+"""Certificates for the decisions actually taken: no belief, no mixability, at all times at once.
+
+z_t is known before xi_t, and so is a range [low_t, high_t] of its cost (`Ranged`). Then the costs
+less their conditional means R_t = E[c_t | everything before xi_t, x_t and z_t included] are a
+martingale with bounded steps, whatever the policy does (E12, E16).
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from bocopt import arguments
+from bocopt.core import Array
+from bocopt.guarantees.boundaries import empirical_bernstein, hoeffding
+from bocopt.guarantees.certificate import LATE, Certificate, Evidence, certificate
+
+RISK = "average expected cost of the decisions taken"
+_RANGES = "the cost lies in a range that is known before xi"
+
+
+class Sums(NamedTuple):
+    """What these guarantees remember: O(1) numbers."""
+
+    t: Array  # ()
+    cost: Array  # () sum
+    high: Array  # () sum of the most that could have been paid
+    square: Array  # () sum of squared ranges
+    widest: Array  # () range
+    unit: Array  # () the first range above 0
+    shifted: Array  # () sum of (cost - low) / C
+    error: Array  # () sum of squared errors of predicting that
+    unknown: Array  # () stages without a range
+    exceeded: Array  # () stages whose cost was outside its range
+    impossible: Array  # () stages whose outcome the range was not meant for
+    too_wide: Array  # () stages whose range was wider than declared
+    late: Array  # () stages whose outcome came late
+
+
+@dataclass(frozen=True, kw_only=True)
+class _OnDecisions:
+    """What all of them fold: the costs, in units of a range that may be declared."""
+
+    delta: float = 0.05
+
+    def __post_init__(self) -> None:
+        arguments.number(type(self).__name__, "delta", self.delta, "(0, 1)")
+
+    @property
+    def _declared(self) -> float:
+        return np.inf
+
+    def init(self, lead: tuple[int, ...]) -> Sums:
+        return Sums(*(np.zeros(lead),) * len(Sums._fields))
+
+    def step(self, state: Sums, evidence: Evidence) -> Sums:
+        e, declared = evidence, self._declared
+        known = np.isfinite(e.low) & np.isfinite(e.high)
+        low, high = np.where(known, e.low, e.cost), np.where(known, e.high, e.cost)
+        wide = high - low
+        x = (e.cost - low) / (declared if np.isfinite(declared) else 1.0)
+        predicted = (0.5 + state.shifted) / (1.0 + state.t)
+        return Sums(
+            t=state.t + 1.0,
+            cost=state.cost + e.cost,
+            high=state.high + high,
+            square=state.square + wide**2,
+            widest=np.maximum(state.widest, wide),
+            unit=np.where(state.unit > 0, state.unit, wide),
+            shifted=state.shifted + x,
+            error=state.error + (x - predicted) ** 2,
+            unknown=state.unknown + ~known,
+            exceeded=state.exceeded + ~((low <= e.cost) & (e.cost <= high)),
+            impossible=state.impossible + ~e.possible,
+            too_wide=state.too_wide + (wide > declared),
+            late=state.late + e.late,
+        )
+
+    def _of(self, name: str, sums: Sums, slack: Array, if_vacuous: str = "") -> Certificate:
+        t = np.maximum(sums.t, 1.0)
+        finite = np.isfinite(self._declared)
+        declared = f", at most {self._declared:g} wide" if finite else ""
+        wide = f"The range was up to {float(sums.widest.max()):,.4g} wide"
+        wide += f", and declared {self._declared:,.6g}." if finite else "."
+        return certificate(
+            name,
+            RISK,
+            value=sums.cost / t,
+            slack=slack / t,
+            trivial=sums.high / t,
+            delta=self.delta,
+            assumptions=(f"{_RANGES}{declared}", *[LATE] * bool(sums.late.any())),
+            broken={
+                "No range was known before xi": sums.unknown,
+                "The cost was outside its range": sums.exceeded,
+                "The outcome was outside the support that the range rests on": sums.impossible,
+                f"The range was wider than the declared {self._declared:g}": sums.too_wide,
+            },
+            if_vacuous=f"{wide} {if_vacuous}".strip(),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Direct(_OnDecisions):
+    """sum R_t <= sum c_t + lam sum C_t^2 / 8 + log(1/delta) / lam, for all t at once (E12).
+
+    `lam` is a parameter of the proof, fixed before the stream: `for_horizon(T, C, delta)` is best
+    after T stages of range C, and `guide` says what another one costs.
+
+    Reference: Hoeffding's lemma and Ville's inequality.
+    """
+
+    lam: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        arguments.number("Direct", "lam", self.lam, "(0, inf)")
+
+    def certificate(self, state: Sums) -> Certificate:
+        information = np.log(1 / self.delta)
+        slack = self.lam * state.square / 8 + information / self.lam
+        least = np.sqrt(state.square * information / 2) / np.maximum(state.t, 1.0)
+        hint = f"The best lam for these stages would have cost {float(least.mean()):.3g} a stage."
+        return self._of("direct", state, slack, hint)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HoeffdingMixture(_OnDecisions):
+    """The same for a mixture over many lam, in units of the first range: nearly the best at all t.
+
+    Reference: Howard, Ramdas, McAuliffe, Sekhon (2021), Time-uniform, nonparametric, nonasymptotic
+    confidence sequences (its normal mixture, with discrete rates).
+    """
+
+    def certificate(self, state: Sums) -> Certificate:
+        unit = np.where(state.unit > 0, state.unit, 1.0)
+        slack = unit * hoeffding(state.square / unit**2, self.delta)
+        return self._of("Hoeffding mixture", state, slack)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmpiricalBernstein(_OnDecisions):
+    """The slack follows the spread that costs really have, not their range.
+
+        sum R_t <= sum c_t + C boundary(sum ((c_t - low_t) / C - prediction_t)^2)
+
+    For a range C = `scale` declared in advance; a stage whose range is wider makes it not
+    applicable. Predictions are the running means of (c - low) / C.
+
+    Reference: Howard, Ramdas, McAuliffe, Sekhon (2021); Waudby-Smith, Ramdas (2024), Estimating
+    means of bounded random variables by betting.
+    """
+
+    scale: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        arguments.number("EmpiricalBernstein", "scale", self.scale, "(0, inf)")
+
+    @property
+    def _declared(self) -> float:
+        return self.scale
+
+    def certificate(self, state: Sums) -> Certificate:
+        slack = self.scale * empirical_bernstein(state.error, self.delta)
+        return self._of("empirical Bernstein", state, slack)

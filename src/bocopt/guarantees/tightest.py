@@ -1,0 +1,71 @@
+"""The tightest of several guarantees, with all that were tried paid for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bocopt import arguments
+from bocopt.guarantees.certificate import Certificate, Evidence, Guarantee
+from bocopt.guarantees.decisions import EmpiricalBernstein, HoeffdingMixture
+
+
+@dataclass(frozen=True)
+class Tightest:
+    """Of guarantees for the same risk, whichever applies and says most, trial by trial.
+
+    All hold together but for a chance of the sum of their deltas, which is therefore its own.
+    """
+
+    guarantees: Sequence[Guarantee[Any]]
+
+    def __post_init__(self) -> None:
+        if not self.guarantees:
+            raise arguments.wrong("Tightest", "guarantees", "at least one", self.guarantees)
+        object.__setattr__(self, "guarantees", tuple(self.guarantees))
+
+    def init(self, lead: tuple[int, ...]) -> tuple[Any, ...]:
+        return tuple(guarantee.init(lead) for guarantee in self.guarantees)
+
+    def step(self, state: tuple[Any, ...], evidence: Evidence) -> tuple[Any, ...]:
+        pairs = zip(self.guarantees, state, strict=True)
+        return tuple(guarantee.step(part, evidence) for guarantee, part in pairs)
+
+    def certificate(self, state: tuple[Any, ...]) -> Certificate:
+        tried = [g.certificate(part) for g, part in zip(self.guarantees, state, strict=True)]
+        bounds = np.stack([found.bound for found in tried])
+        best = np.where(np.isnan(bounds), np.inf, bounds).argmin(axis=0)
+        parts = {
+            name: np.take_along_axis(
+                np.stack([getattr(found, name) for found in tried]), best[None], axis=0
+            )[0]
+            for name in ("value", "bound", "slack", "vacuous", "applicable")
+        }
+        by = [
+            f"{found.name}{f' in {int((best == i).sum())} of {best.size} trials' * (best.ndim > 0)}"
+            for i, found in enumerate(tried)
+            if (best == i).any()
+        ]
+        notes = [
+            f"{found.name}: {found.note}"
+            for i, found in enumerate(tried)
+            if found.note and ((best == i) | ~found.applicable).any()
+        ]
+        return Certificate(
+            name="headline",
+            risk=tried[0].risk,
+            delta=sum(found.delta for found in tried),
+            assumptions=tuple(dict.fromkeys(a for found in tried for a in found.assumptions)),
+            note=" ".join([f"By {', '.join(by)}.", *notes]),
+            **parts,
+        )
+
+
+def headline(scale: float | None = None, delta: float = 0.05) -> Tightest:
+    """For the expected cost of the decisions taken; with a `scale` declared in advance, tighter."""
+    arguments.number("headline", "delta", delta, "(0, 1)")
+    if scale is None:
+        return Tightest([HoeffdingMixture(delta=delta)])
+    half = delta / 2
+    return Tightest([EmpiricalBernstein(scale=scale, delta=half), HoeffdingMixture(delta=half)])

@@ -1,0 +1,238 @@
+"""The paper's guarantees: formulas, assumptions, and what breaks them."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from cases import parts
+from scipy.optimize import minimize
+
+from bocopt import BMA, Knapsack, PaperStream, ResampleMove, SigmoidLinear, run
+from bocopt.core import Array
+from bocopt.experiments.simulations import AGGREGATED, FiniteBelief, Squared
+from bocopt.guarantees import (
+    Comparator,
+    Corollary35,
+    Evidence,
+    Theorem32,
+    Theorem33,
+    certify,
+    evidence_of,
+    gibbs,
+    offline,
+)
+from bocopt.losses import Clipped, DecisionRegret
+from bocopt.priors import Gaussian
+from bocopt.smc import GibbsPosterior
+from bocopt.smc.weights import gibbs_update, normalised, uniform
+
+STAGES, LAM = 60, 0.5
+
+
+def stages_of(seeds: int = 3, restless: bool = False) -> list[Evidence]:
+    shown = FiniteBelief(restless=restless).stages(np.arange(seeds), STAGES)
+    return [evidence for evidence, _ in shown]
+
+
+def mean(stages: list[Evidence], name: str) -> Array:
+    found: Array = sum(getattr(e, name) for e in stages) / len(stages)
+    return found
+
+
+def test_the_formulas_by_hand() -> None:
+    stages = stages_of()
+    price = 0.2 * 4.0 / 8 + np.log(20) / 0.2 / STAGES
+    three = certify(Theorem33(lam=0.2, scale=2.0), stages)
+    two = certify(Theorem32(lam=0.2, scale=2.0), stages)
+    own = certify(Theorem32(lam=LAM, scale=2.0), stages)
+    assert three.bound == pytest.approx(mean(stages, "mean_loss") + price)
+    explicit = mean(stages, "posterior_loss") + mean(stages, "kl") / 0.2
+    assert two.bound == pytest.approx(explicit + price)
+    price = LAM * 4.0 / 8 + np.log(20) / LAM / STAGES
+    assert own.bound == pytest.approx(mean(stages, "mix_loss") + price)  # the Gibbs minimum
+
+
+def test_the_gibbs_update_minimises_theorem_32() -> None:
+    """Of all posteriors of a stage: by numerical optimisation."""
+    rng = np.random.default_rng(4)
+    prior, loss = normalised(rng.normal(size=4)), rng.random(4)
+    update = gibbs_update(prior, loss, LAM)
+
+    def bound(logits: Array) -> float:
+        log_q = normalised(logits)
+        kl = (np.exp(log_q) * (log_q - prior)).sum()
+        other = Evidence(np.array(0.0))._replace(
+            **{**update.learned, "posterior_loss": (np.exp(log_q) * loss).sum(), "kl": kl}
+        )
+        return float(certify(Theorem32(lam=LAM, scale=1.0), [other]).bound)
+
+    best = minimize(bound, np.zeros(4), method="Nelder-Mead", options={"maxiter": 4000})
+    ours = certify(
+        Theorem32(lam=LAM, scale=1.0), [Evidence(np.array(0.0))._replace(**update.learned)]
+    )
+    assert float(ours.bound) == pytest.approx(best.fun, abs=1e-4)
+    assert float(ours.bound) <= best.fun + 1e-12
+
+
+def test_the_comparator_holds_for_every_run_and_is_the_least_over_mixtures() -> None:
+    lam, seeds = LAM, np.arange(50)
+    stages = [evidence for evidence, _ in FiniteBelief().stages(seeds, STAGES)]
+    found = certify(Comparator(lam=lam, scale=1.0), stages)
+    assert (found.value <= found.bound + 1e-12).all()
+    assert found.delta == 0.0
+    log_w, total = uniform((), 3), np.zeros(3)  # against its definition, on three parameters
+    rng, seen = np.random.default_rng(0), []
+    for _ in range(20):
+        loss = rng.random(3)
+        update = gibbs_update(log_w, loss, lam)
+        seen.append(Evidence(np.array(0.0), intact=np.array(1.0))._replace(**update.learned))
+        log_w, total = update.log_w, total + loss
+
+    def infimum(logits: Array) -> float:
+        rho = normalised(logits)
+        return float((np.exp(rho) * (total + (rho + np.log(3)) / lam)).sum())
+
+    best = minimize(infimum, np.zeros(3), method="Nelder-Mead").fun
+    one = certify(Comparator(lam=lam, scale=1.0), seen)
+    assert 20 * float(one.bound) == pytest.approx(best + lam * 20 / 8, abs=1e-4)
+
+
+def test_the_comparator_refuses_moves_and_other_temperatures() -> None:
+    moved = certify(Comparator(lam=LAM, scale=1.0), stages_of(restless=True))
+    assert not moved.applicable.any()
+    assert "Particles had been moved" in moved.note
+    other = certify(Comparator(lam=0.4, scale=1.0), stages_of())
+    assert not other.applicable.any()
+    assert "own lam was not 0.4" in other.note
+
+
+def test_mixability_is_refuted_never_certified() -> None:
+    shown = list(Squared().stages(np.arange(4), STAGES))
+    stages = [evidence for evidence, _ in shown]
+    kept = certify(Corollary35(lam=LAM, scale=1.0), stages)
+    assert kept.applicable.all()
+    assert "Mixability: not refuted (mean gap -" in kept.note
+    assert "certified" not in kept.note
+    risk = sum(risks[AGGREGATED] for _, risks in shown) / STAGES
+    assert (risk <= kept.bound).all()
+    worse = [e._replace(loss=e.mean_loss + 0.1) for e in stages]
+    found = certify(Corollary35(lam=LAM, scale=1.0), worse)
+    assert not found.applicable.any()
+    assert "refuted on 100.0% of stages" in found.note
+    between = [e._replace(loss=(e.mean_loss + e.mix_loss) / 2) for e in stages]
+    note = certify(Corollary35(lam=LAM, scale=1.0), between).note
+    assert "Jensen form: not refuted" in note
+
+
+@pytest.mark.parametrize("theorem", [Theorem32, Theorem33, Corollary35, Comparator])
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"largest_loss": np.array([1.2, 1.0])}, "outside [0, 1]"),
+        ({"largest_loss": np.array([np.inf, 1.0])}, "says nothing of its belief"),
+        ({"least_loss": np.array([-0.1, 0.0])}, "outside [0, 1]"),
+        ({"mean_loss": np.array([np.nan, 0.5])}, "says nothing of its belief"),
+        ({"late": np.array([True, False])}, "came late"),
+    ],
+    ids=["too large", "unbounded", "negative", "unknown", "late"],
+)
+def test_a_broken_assumption_gives_no_number(
+    theorem: type[Theorem33], change: dict[str, Any], why: str
+) -> None:
+    stages = [e._replace(loss=np.zeros(2)) for e in stages_of(2)]
+    stages[5] = stages[5]._replace(**change)
+    found = certify(theorem(lam=LAM, scale=1.0), stages)
+    assert found.applicable.tolist() == [False, True]
+    assert np.isnan(found.bound[0])
+    assert why in found.note
+
+
+PROBLEM = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
+PREDICTOR = SigmoidLinear(dim_x=3, dim_xi=12)
+
+
+@pytest.mark.parametrize("sampler", [GibbsPosterior, ResampleMove])
+def test_a_live_belief_is_certified_once_its_losses_are_clipped(
+    sampler: type[GibbsPosterior],
+) -> None:
+    prior, plain = Gaussian.isotropic(48), DecisionRegret(PROBLEM, PREDICTOR)
+    for loss, fine in ((plain, False), (Clipped(plain, at=100.0), True)):
+        policy = BMA(PROBLEM, PREDICTOR, sampler(prior=prior, loss=loss, lam=1e-4))
+        seen = run(policy, PROBLEM, PaperStream(), seeds=range(3), horizon=30)
+        stages = [evidence_of(PROBLEM, stage) for stage in seen]
+        for guarantee in (Theorem32, Theorem33, Comparator):
+            found = guarantee(lam=1e-4, scale=100.0)
+            shown = certify(found, stages)
+            assert shown.applicable.all() == fine
+            assert ("cut at 100 on" in shown.note) == fine
+        own = certify(Theorem32(lam=1e-4, scale=100.0), stages)
+        if fine:
+            mix = mean(stages, "mix_loss") + 1e-4 * 1e4 / 8 + np.log(20) / 1e-4 / 30
+            assert own.bound == pytest.approx(mix)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"lam": 0.02}, {"share": 0.2}, {"discount": 0.9}, {"window": 5}],
+    ids=["moves", "share", "discount", "window"],
+)
+def test_whatever_else_happens_to_a_belief_is_seen(settings: dict[str, Any]) -> None:
+    loss = Clipped(DecisionRegret(PROBLEM, PREDICTOR), at=100.0)
+    sampler = ResampleMove(
+        prior=Gaussian.isotropic(48), loss=loss, **dict[str, Any](lam=1e-4, size=20) | settings
+    )
+    seen = run(BMA(PROBLEM, PREDICTOR, sampler), PROBLEM, PaperStream(), seeds=0, horizon=30)
+    stages = [evidence_of(PROBLEM, stage) for stage in seen]
+    found = certify(Comparator(lam=settings.get("lam", 1e-4), scale=100.0), stages)
+    assert not found.applicable
+    assert "moved or reweighted otherwise" in found.note
+
+
+def test_a_gradient_policy_has_no_belief_to_certify() -> None:
+    policy, problem, stream = parts("paper", "PtO")
+    seen = [evidence_of(problem, s) for s in run(policy, problem, stream, seeds=0, horizon=5)]
+    found = certify(Theorem33(lam=1e-3, scale=100.0), seen)
+    assert not found.applicable
+    assert "says nothing of its belief on 5 stages" in found.note
+
+
+def test_the_gibbs_posterior_minimises_the_offline_bound() -> None:
+    rng = np.random.default_rng(5)
+    losses, prior = rng.random(4), normalised(rng.normal(size=4))
+    n, lam = 50, 8.0
+
+    def bound(logits: Array) -> float:
+        return float(offline(losses, prior, normalised(logits), n=n, lam=lam, scale=1.0).bound)
+
+    best = minimize(bound, np.zeros(4), method="Nelder-Mead", options={"maxiter": 4000})
+    ours = float(offline(losses, prior, n=n, lam=lam, scale=1.0).bound)
+    assert bound(gibbs(losses, prior, lam=lam)) == pytest.approx(ours, rel=1e-12)
+    assert ours == pytest.approx(best.fun, abs=1e-4)
+    assert ours <= best.fun + 1e-9
+    least = -np.log((np.exp(prior) * np.exp(-lam * losses)).sum()) / lam
+    assert ours == pytest.approx(least + np.log(20) / lam + lam / (8 * n))
+
+
+def test_a_posterior_on_one_parameter_has_a_finite_bound() -> None:
+    prior = uniform((), 4)
+    certain = np.array([0.0, -np.inf, -np.inf, -np.inf])
+    found = offline(np.full(4, 0.5), prior, certain, n=100, lam=10.0, scale=1.0)
+    assert float(found.slack) == pytest.approx((np.log(4) + np.log(20)) / 10 + 10 / 800)
+    out = offline(np.array([0.5, 1.5, 0.5, 0.5]), prior, n=100, lam=10.0, scale=1.0)
+    assert not out.applicable
+    assert "outside [0, 1]" in out.note
+
+
+def test_bad_settings_are_named() -> None:
+    with pytest.raises(ValueError, match="'lam' parameter of Theorem33"):
+        Theorem33(lam=0.0, scale=1.0)
+    with pytest.raises(ValueError, match="'scale' parameter of Theorem32"):
+        Theorem32(lam=1.0, scale=np.inf)
+    with pytest.raises(ValueError, match="'n' parameter of offline"):
+        offline(np.ones(2), uniform((), 2), n=0, lam=1.0, scale=1.0)
+    with pytest.raises(ValueError, match="'losses' parameter of gibbs"):
+        offline(np.array([np.nan, 0.0]), uniform((), 2), n=5, lam=1.0, scale=1.0)
+    with pytest.raises(ValueError, match="'log_posterior' parameter of offline"):
+        offline(np.ones(2), uniform((), 2), np.zeros(2), n=5, lam=1.0, scale=1.0)
+    with pytest.raises(ValueError, match="'at' parameter of Clipped"):
+        Clipped(DecisionRegret(PROBLEM, PREDICTOR), at=np.nan)

@@ -1,0 +1,160 @@
+"""Certificates for the decisions taken: formulas, tightness, and what breaks them."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bocopt.core import Array
+from bocopt.guarantees import (
+    Direct,
+    EmpiricalBernstein,
+    Evidence,
+    Feasibility,
+    Guarantee,
+    HoeffdingMixture,
+    Tightest,
+    certify,
+    guide,
+    headline,
+)
+from bocopt.smc import for_horizon
+
+
+def evidence(cost: Array, low: float = 0.0, high: float = 1.0) -> Evidence:
+    return Evidence(
+        cost=cost,
+        low=np.full(cost.shape, low),
+        high=np.full(cost.shape, high),
+        feasible=np.asarray(cost < 1.0),
+    )
+
+
+GUARANTEES: dict[str, Guarantee[Any]] = {
+    "direct": Direct(lam=0.3),
+    "mixture": HoeffdingMixture(),
+    "bernstein": EmpiricalBernstein(scale=1.0),
+    "headline": headline(scale=1.0),
+}
+
+
+def test_bernstein_is_tighter_where_costs_hardly_vary() -> None:
+    rng = np.random.default_rng(1)
+    stages = [evidence(0.3 + 0.02 * rng.normal(size=4)) for _ in range(1000)]
+    one, other = (certify(g, stages) for g in (EmpiricalBernstein(scale=1.0), HoeffdingMixture()))
+    assert (one.slack < 0.4 * other.slack).all()
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e3])
+def test_neither_units_nor_a_first_range_that_is_too_small_matter(unit: float) -> None:
+    stages = [evidence(np.array([0.5]))] * 1000
+    scaled = [evidence(np.array([0.5 * unit]), high=unit)] * 1000
+    plain = certify(HoeffdingMixture(), stages).slack
+    assert certify(HoeffdingMixture(), scaled).slack == pytest.approx(plain * unit)
+    odd = [evidence(np.array([5e-4]), high=1e-3), *stages]
+    assert certify(HoeffdingMixture(), odd).slack < 1.05 * plain
+
+
+@pytest.mark.parametrize("name", GUARANTEES)
+@pytest.mark.parametrize(
+    ("broken", "why"),
+    [
+        (evidence(np.array([1.5])), "outside its range"),
+        (evidence(np.array([-0.1])), "outside its range"),
+        (evidence(np.array([0.5]), low=np.nan), "No range was known"),
+        (evidence(np.array([0.5]), high=np.inf), "No range was known"),
+        (evidence(np.array([0.5]))._replace(possible=np.array([False])), "outside the support"),
+    ],
+    ids=["above", "below", "no range", "unbounded", "impossible"],
+)
+def test_a_broken_range_gives_no_number(name: str, broken: Evidence, why: str) -> None:
+    stages = [evidence(np.array([0.5])), broken, evidence(np.array([0.5]))]
+    found = certify(GUARANTEES[name], stages)
+    assert not found.applicable.any()
+    assert np.isnan(found.bound).all()
+    assert np.isnan(found.slack).all()
+    assert f"{why}" in found.note
+    assert "on 1 stage" in found.note
+
+
+def test_a_range_wider_than_declared_gives_no_number() -> None:
+    stages = [evidence(np.array([0.5]), high=3.0)]
+    found = certify(EmpiricalBernstein(scale=2.0), stages)
+    assert not found.applicable.any()
+    assert "wider than the declared 2 on 1 stage" in found.note
+    assert certify(EmpiricalBernstein(scale=3.0), stages).applicable.all()
+    assert certify(headline(scale=2.0), stages).applicable.all()  # by the mixture
+
+
+def test_a_bound_that_says_nothing_is_called_vacuous_and_says_why() -> None:
+    few, many = ([evidence(np.array([0.2]))] * n for n in (3, 3000))
+    found = certify(HoeffdingMixture(), few)
+    assert found.vacuous.all()
+    assert "up to 1 wide" in found.note
+    assert not certify(HoeffdingMixture(), many).vacuous.any()
+
+
+def test_the_price_of_a_small_lambda() -> None:
+    """The print's 1e-4 costs 30 a stage at C = 100 and T = 1000, lam* 3.9 (E13)."""
+    stages = [evidence(np.array([50.0]), high=100.0)] * 1000
+    printed, best = (certify(Direct(lam=lam), stages) for lam in (1e-4, for_horizon(1000, 100.0)))
+    assert printed.slack == pytest.approx([30.1], abs=0.1)
+    assert best.slack == pytest.approx([3.87], abs=0.01)
+    advice = guide(1e-4, horizon=1000, scale=100.0)
+    assert (advice.slack, advice.least) == pytest.approx((printed.slack[0], best.slack[0]))
+    with pytest.warns(UserWarning, match="no less than the range of 100"):
+        assert guide(1e-6, horizon=1000, scale=100.0).vacuous
+
+
+def test_feasibility_is_met_open_or_not() -> None:
+    rng = np.random.default_rng(2)
+    for rate, word in ((0.99, "is met"), (0.5, "is not met"), (0.9, "still open")):
+        costs = (rng.random((1500, 1)) > rate).astype(float)
+        found = certify(Feasibility(alpha=0.9), [evidence(c) for c in costs])
+        assert word in found.note
+        assert found.applicable.all() == (rate > 0.5)  # never a number where alpha is not met
+    state = Feasibility().init((1,))
+    for c in costs:
+        state = Feasibility().step(state, evidence(c))
+    low, high = Feasibility().rates(state)
+    assert low[0] < 0.9 < high[0]
+
+
+def test_the_tightest_is_chosen_trial_by_trial_and_pays_for_all() -> None:
+    rng = np.random.default_rng(3)
+    costs = np.stack([0.3 + 0.02 * rng.normal(size=500), rng.integers(0, 2, 500)], axis=-1)
+    members: list[Guarantee[Any]] = [
+        EmpiricalBernstein(scale=1.0, delta=1e-4),
+        HoeffdingMixture(delta=0.04),
+    ]
+    stages = [evidence(c) for c in costs]
+    found, (one, other) = certify(Tightest(members), stages), (certify(m, stages) for m in members)
+    assert (found.bound == np.minimum(one.bound, other.bound)).all()
+    assert (one.bound < other.bound).tolist() == [True, False]
+    assert found.delta == pytest.approx(0.0401)
+    assert found.note == (
+        "By empirical Bernstein in 1 of 2 trials, Hoeffding mixture in 1 of 2 trials."
+    )
+
+
+def test_words() -> None:
+    stages = [evidence(np.array(0.2))] * 3000
+    found = certify(HoeffdingMixture(), stages)
+    assert "With 95% confidence the average expected cost" in found.words()
+    assert "is at most 0.2" in found.words()
+    assert "not applicable" in certify(HoeffdingMixture(), [Evidence(np.array(0.2))]).words()
+
+
+def test_misuse_is_named() -> None:
+    with pytest.raises(ValueError, match="no stages"):
+        certify(HoeffdingMixture(), [])
+    with pytest.raises(ValueError, match="'guarantees' parameter of Tightest"):
+        Tightest([])
+    with pytest.raises(ValueError, match="'delta' parameter of headline"):
+        headline(delta=1.0)
+    with pytest.raises(ValueError, match="'lam' parameter of Direct"):
+        Direct(lam=np.nan)
+    with pytest.raises(ValueError, match="'scale' parameter of EmpiricalBernstein"):
+        EmpiricalBernstein(scale=0.0)
+    with pytest.raises(ValueError, match="'alpha' parameter of Feasibility"):
+        Feasibility(alpha=1.5)
