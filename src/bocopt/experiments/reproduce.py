@@ -11,6 +11,7 @@ from bocopt import checkpoint
 from bocopt.experiments import (
     accuracy,
     converged,
+    coverage,
     errata,
     figure1,
     knapsack_posterior,
@@ -22,6 +23,7 @@ from bocopt.experiments import (
     regimes,
     sensitivity,
     table1,
+    tightness,
 )
 from bocopt.experiments.paper import Settings
 from bocopt.experiments.study import Size, Study, Summary
@@ -48,12 +50,17 @@ POSTERIOR = (
 )
 #: What `reproduce learning` runs.
 LEARNING = (learning.STUDY, learning_streams.STUDY)
-STUDIES: Mapping[str, Study] = {study.name: study for study in (*PAPER, *POSTERIOR, *LEARNING)}
+#: What `reproduce guarantees` runs.
+GUARANTEES = (tightness.STUDY, coverage.STUDY)
+STUDIES: Mapping[str, Study] = {
+    study.name: study for study in (*PAPER, *POSTERIOR, *LEARNING, *GUARANTEES)
+}
 #: The studies of each command.
 COMMANDS: Mapping[str, Sequence[str]] = {
     "all": [study.name for study in PAPER],
     "posterior": [study.name for study in POSTERIOR],
     "learning": [study.name for study in LEARNING],
+    "guarantees": [study.name for study in GUARANTEES],
     **{name: [name] for name in STUDIES},
 }
 

@@ -80,8 +80,8 @@ class _OnDecisions:
         t = np.maximum(sums.t, 1.0)
         finite = np.isfinite(self._declared)
         declared = f", at most {self._declared:g} wide" if finite else ""
-        wide = f"The range was up to {float(sums.widest.max()):,.4g} wide"
-        wide += f", and declared {self._declared:,.6g}." if finite else "."
+        wide = f"The range was up to {_number(sums.widest.max())} wide"
+        wide += f", and declared {_number(self._declared)}." if finite else "."
         return certificate(
             name,
             RISK,
@@ -164,3 +164,7 @@ class EmpiricalBernstein(_OnDecisions):
     def certificate(self, state: Sums) -> Certificate:
         slack = self.scale * empirical_bernstein(state.error, self.delta)
         return self._of("empirical Bernstein", state, slack)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
