@@ -25,4 +25,4 @@ def test_example_prints_what_the_readme_shows(
 
 
 def test_there_are_examples() -> None:
-    assert len(EXAMPLES) == 2
+    assert len(EXAMPLES) == 3

@@ -98,10 +98,10 @@ def _table(summary: Summary) -> Grid:
     }
     return Grid(
         title=f"Failures: {Size.of(summary)}",
-        header=["simulation", "certificate", *(f"at delta = {delta:g}" for delta in DELTAS)],
+        header=["simulation: certificate", *(f"at delta = {delta:g}" for delta in DELTAS)],
         rows=[
             Row(
-                [*pair, *(_cell(found[(*pair, delta)]) for delta in DELTAS)],
+                [": ".join(pair), *(_cell(found[(*pair, delta)]) for delta in DELTAS)],
                 muted="control" in pair[1],
             )
             for pair in pairs

@@ -66,33 +66,34 @@ ERRATA = (
     Erratum(
         "E11",
         "Mixability is assumed for every lambda, which is essentially impossible.",
-        "guarantees are not implemented yet",
+        '`Corollary35` measures both gaps: "refuted on p% of stages" or "not refuted"',
     ),
     Erratum(
         "E12",
         "A bound for the decisions taken needs no mixability, since z is known before xi.",
-        "guarantees are not implemented yet",
+        "`Direct`, and sharper: `HoeffdingMixture`, `EmpiricalBernstein`",
     ),
     Erratum(
         "E13",
         "lambda in the bounds is a parameter of the proof, not the learning rate; with the "
         "printed 1e-4 the slack is about 30 per stage.",
-        "guarantees are not implemented yet",
+        "`guide` says what a lam costs, and what lam* would",
     ),
     Erratum(
         "E14",
         "What is called a regret bound compares with nobody.",
-        "guarantees are not implemented yet",
+        "`Comparator`, where particles were not moved; `BestArm` for the ensemble",
     ),
     Erratum(
         "E15",
         "Losses are assumed bounded, but the clairvoyant's reward is not as weights approach 0.",
-        "guarantees are not implemented yet",
+        "certificates bound the cost itself, by a range known before xi; `Clipped` losses for the "
+        "theorems, with the share of stages that were cut",
     ),
     Erratum(
         "E16",
         "The information set leaves out the context of the stage.",
-        "guarantees are not implemented yet",
+        "all is conditional on x and z as well",
     ),
     Erratum(
         "E17",

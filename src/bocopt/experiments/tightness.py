@@ -174,8 +174,8 @@ def _table(summary: Summary, policy: str) -> Grid:
             for name, c in found["certificates"].items()
         ],
         caption=f"Mean over the trials in which it applies, of {Size.of(summary)}; delta = 0.05. "
-        f"The true expected reward a stage was {reward:.2f} after {found['stages'][-1]:,}; bounds on "
-        f"the decisions were wrong in {failed} trials, all certificates and stages shown together.",
+        f"The true expected reward a stage was {reward:.2f} after {found['stages'][-1]:,}; bounds "
+        f"on the decisions failed {failed} times, over all trials, certificates and stages shown.",
         words=True,
     )
 
@@ -206,6 +206,7 @@ def _cost_chart(summary: Summary) -> Chart:
                 for name in shown
             ),
         ],
+        logarithmic=True,
         caption=f"Mean over {summary['trials']} trials. The headline is the tightest of empirical "
         "Bernstein (declared range 160) and the Hoeffding mixture, where it applies.",
     )
@@ -223,6 +224,7 @@ def _feasibility_chart(summary: Summary) -> Chart:
             _shown("seen", found, [1 - v for v in one["seen"]], 1),
             _shown("at least", found, [None if v is None else 1 - v for v in one["bound"]], 1),
         ],
+        logarithmic=True,
         caption=f"Mean over {summary['trials']} trials; alpha = 0.9 was asked for.",
     )
 

@@ -44,6 +44,7 @@ class Chart:
     caption: str = ""
     x_label: str = "stage"
     steps: bool = False  # for histograms: a value holds around its place
+    logarithmic: bool = False  # the stages
 
 
 Block = str | Grid | Chart  # a string is a paragraph

@@ -66,6 +66,9 @@ def draw(chart: Chart) -> "Figure":
         )
         if curve.low:
             axes.fill_between(curve.t, curve.low, curve.high, color=colour, alpha=0.18, lw=0)
+    if chart.logarithmic:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter("{x:,.0f}")
     first, last = chart.curves[0].t[0], chart.curves[0].t[-1]
     axes.set_xlim(first, last if last > first else first + 1)
     axes.set_xlabel(chart.x_label)
