@@ -8,7 +8,7 @@ import numpy as np
 from bocopt import arguments, checkpoint
 from bocopt.checkpoint import CheckpointError
 from bocopt.core import Array, Decision, IntArray, Policy, Problem, S, Solution, Status
-from bocopt.guarantees import Monitor
+from bocopt.guarantees import Monitor, range_of
 from bocopt.run import Stage, context, review
 
 _REMEMBERED = 4096  # closed decisions whose outcome can still be compared with a repeated one
@@ -32,6 +32,8 @@ class Open(NamedTuple):
     x: Array
     decision: Decision
     learned: IntArray  # () how many outcomes the policy knew
+    low: Array  # () the least that it can cost
+    high: Array  # () the most
 
 
 class Agent(Generic[S]):
@@ -68,7 +70,8 @@ class Agent(Generic[S]):
         self._seed = arguments.integer("Agent", "seed", seed, "[0, 9e18]")
         self._policy, self._problem = policy, problem
         self._state = policy.init(np.array(self._seed))
-        self._monitor = _unused(problem, monitor)
+        self._monitor = monitor or Monitor(problem)
+        self._monitor.claim(problem)
         self._t = self._learned = 0
         self._open: dict[int, Open] = {}
         self._closed: dict[int, Array] = {}  # the latest outcomes, by the order they came in
@@ -102,7 +105,8 @@ class Agent(Generic[S]):
         if not all(isinstance(part, np.ndarray) for part in decision.memo):
             raise ValueError("A decision's memo must be a flat tuple of arrays.")
         ticket = Ticket(self._t, decision.solution.z, Status(int(decision.solution.status)))
-        self._open[self._t] = Open(x, decision, np.array(self._learned))
+        cost_range = range_of(self._problem, x, decision.solution.z)
+        self._open[self._t] = Open(x, decision, np.array(self._learned), *cost_range)
         self._t += 1
         return ticket
 
@@ -115,11 +119,12 @@ class Agent(Generic[S]):
         if ticket not in self._open:
             self._compare_with_closed(ticket, xi)
             return None
-        x, decision, learned = self._open[ticket]
+        x, decision, learned, low, high = self._open[ticket]
         state = self._policy.learn(self._state, ticket, x, decision, xi)
         stage = review(self._problem, ticket, x, decision, xi, state.info._asdict())
-        on_time = learned == ticket == self._learned  # all before were known, and none came since
-        self._monitor.observe(stage, late=not on_time)
+        stale = bool(learned != self._learned)
+        late = stale or bool(learned != ticket)  # some decision before had no outcome yet, or never
+        self._monitor.observe(stage, cost_range=(low, high), stale=stale, late=late)
         self._state, self._learned = state, self._learned + 1
         del self._open[ticket]
         self._closed[ticket] = xi.copy()
@@ -179,7 +184,7 @@ class Agent(Generic[S]):
         header, arrays = checkpoint.load(path)
         if not _HEADER <= header.keys():
             raise CheckpointError(f"{path} is a checkpoint of something else than an agent.")
-        monitor = _unused(problem, monitor)
+        monitor = monitor or Monitor(problem)
         if header["configuration"] != _configuration(policy, problem, monitor):
             raise CheckpointError(
                 f"{path} was saved with another configuration of the policy, the problem or the "
@@ -193,22 +198,16 @@ class Agent(Generic[S]):
             monitor=monitor,
         )
         agent._learned = header["learned"]
-        if agent._learned:
-            monitor.states = checkpoint.rebuild(monitor.begun(()), arrays, "monitor")
         agent._state = checkpoint.rebuild(agent._state, arrays)
         agent._t = header["t"]
         agent._closed = dict(zip(header["closed"], arrays.get("outcomes", _ANY), strict=True))
         for ticket, memo in zip(header["open"], header["memo"], strict=True):
-            template = Open(_ANY, Decision(_ANY_SOLUTION, (_ANY,) * memo), _ANY_NUMBER)
+            template = Open(_ANY, Decision(_ANY_SOLUTION, (_ANY,) * memo), _ANY_NUMBER, _ANY, _ANY)
             agent._open[ticket] = checkpoint.rebuild(template, arrays, f"open.{ticket}")
+        if agent._learned:
+            monitor.restore(checkpoint.rebuild(monitor.begun(()), arrays, "monitor"))
         return agent
 
 
 def _configuration(policy: Policy[S], problem: Problem, monitor: Monitor) -> str:
     return checkpoint.fingerprint((policy, problem, monitor.guarantees))
-
-
-def _unused(problem: Problem, monitor: Monitor | None) -> Monitor:
-    if monitor is not None and monitor.states is not None:
-        raise arguments.wrong("Agent", "monitor", "one that has seen no stage", monitor)
-    return monitor or Monitor(problem)

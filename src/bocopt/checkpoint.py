@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 MAGIC = b"bocopt\x00\x01"
-SCHEMA = 1
+SCHEMA = 2
 _PREFIX = struct.Struct("<IQ")  # schema version, header length
 _DIGEST = hashlib.sha256().digest_size
 

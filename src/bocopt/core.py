@@ -173,7 +173,11 @@ class Prior(Protocol):
 
 
 class Loss(Protocol):
-    """How bad one parameter was at one stage; `lower` bounds it from below."""
+    """How bad one parameter was at one stage; `lower` bounds it from below.
+
+    For guarantees it may have an attribute `upper` that bounds it from above, and `regret`, True
+    where it is what a decision cost above hindsight.
+    """
 
     @property
     def lower(self) -> float: ...

@@ -53,6 +53,7 @@ class DecisionRegret:
     problem: Problem
     predictor: Predictor
     lower: ClassVar[float] = 0.0
+    regret: ClassVar[bool] = True
 
     @property
     def dim_noise(self) -> int:
@@ -83,6 +84,14 @@ class Clipped:
     @property
     def lower(self) -> float:
         return min(self.loss.lower, self.at)
+
+    @property
+    def upper(self) -> float:
+        return self.at
+
+    @property
+    def regret(self) -> bool:
+        return getattr(self.loss, "regret", False)
 
     @property
     def dim_noise(self) -> int:
@@ -184,6 +193,7 @@ class ScenarioRegret(_ByDraws):
     """
 
     problem: Problem
+    regret: ClassVar[bool] = True
 
     def __call__(self, theta: Array, x: Array, xi: Array, u: Array) -> Array:
         """(p), (k), (m), (n) -> ()."""

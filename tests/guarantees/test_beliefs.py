@@ -23,15 +23,15 @@ from bocopt.guarantees import (
 )
 from bocopt.losses import Clipped, DecisionRegret
 from bocopt.priors import Gaussian
-from bocopt.smc import GibbsPosterior
-from bocopt.smc.weights import gibbs_update, normalised, uniform
+from bocopt.smc import AdaHedge, GibbsPosterior, SafeGrid
+from bocopt.smc.weights import Update, gibbs_update, normalised, uniform
 
 STAGES, LAM = 60, 0.5
 
 
 def stages_of(seeds: int = 3, restless: bool = False) -> list[Evidence]:
-    shown = FiniteBelief(restless=restless).stages(np.arange(seeds), STAGES)
-    return [evidence for evidence, _ in shown]
+    stages = FiniteBelief(restless=restless).stages(np.arange(seeds), STAGES)
+    return [evidence for evidence, _ in stages]
 
 
 def mean(stages: list[Evidence], name: str) -> Array:
@@ -52,6 +52,19 @@ def test_the_formulas_by_hand() -> None:
     assert own.bound == pytest.approx(mean(stages, "mix_loss") + price)  # the Gibbs minimum
 
 
+def shown(update: Update, **known: Any) -> Evidence:
+    """A stage of one trial, of losses in [0, 1]."""
+    one = np.array(1.0)
+    return Evidence(
+        np.array(0.0),
+        loss_lower=np.array(0.0),
+        loss_upper=one,
+        loss_is_regret=one,
+        intact=one,
+        **{**update.learned, **known},
+    )
+
+
 def test_the_gibbs_update_minimises_theorem_32() -> None:
     """Of all posteriors of a stage: by numerical optimisation."""
     rng = np.random.default_rng(4)
@@ -61,15 +74,11 @@ def test_the_gibbs_update_minimises_theorem_32() -> None:
     def bound(logits: Array) -> float:
         log_q = normalised(logits)
         kl = (np.exp(log_q) * (log_q - prior)).sum()
-        other = Evidence(np.array(0.0))._replace(
-            **{**update.learned, "posterior_loss": (np.exp(log_q) * loss).sum(), "kl": kl}
-        )
+        other = shown(update, posterior_loss=(np.exp(log_q) * loss).sum(), kl=kl)
         return float(certify(Theorem32(lam=LAM, scale=1.0), [other]).bound)
 
     best = minimize(bound, np.zeros(4), method="Nelder-Mead", options={"maxiter": 4000})
-    ours = certify(
-        Theorem32(lam=LAM, scale=1.0), [Evidence(np.array(0.0))._replace(**update.learned)]
-    )
+    ours = certify(Theorem32(lam=LAM, scale=1.0), [shown(update)])
     assert float(ours.bound) == pytest.approx(best.fun, abs=1e-4)
     assert float(ours.bound) <= best.fun + 1e-12
 
@@ -85,7 +94,7 @@ def test_the_comparator_holds_for_every_run_and_is_the_least_over_mixtures() -> 
     for _ in range(20):
         loss = rng.random(3)
         update = gibbs_update(log_w, loss, lam)
-        seen.append(Evidence(np.array(0.0), intact=np.array(1.0))._replace(**update.learned))
+        seen.append(shown(update))
         log_w, total = update.log_w, total + loss
 
     def infimum(logits: Array) -> float:
@@ -107,18 +116,18 @@ def test_the_comparator_refuses_moves_and_other_temperatures() -> None:
 
 
 def test_mixability_is_refuted_never_certified() -> None:
-    shown = list(Squared().stages(np.arange(4), STAGES))
-    stages = [evidence for evidence, _ in shown]
+    pairs = list(Squared().stages(np.arange(4), STAGES))
+    stages = [evidence for evidence, _ in pairs]
     kept = certify(Corollary35(lam=LAM, scale=1.0), stages)
     assert kept.applicable.all()
     assert "Mixability: not refuted (mean gap -" in kept.note
     assert "certified" not in kept.note
-    risk = sum(risks[AGGREGATED] for _, risks in shown) / STAGES
+    risk = sum(risks[AGGREGATED] for _, risks in pairs) / STAGES
     assert (risk <= kept.bound).all()
     worse = [e._replace(loss=e.mean_loss + 0.1) for e in stages]
     found = certify(Corollary35(lam=LAM, scale=1.0), worse)
     assert not found.applicable.any()
-    assert "refuted on 100.0% of stages" in found.note
+    assert "refuted on 100% of stages" in found.note
     between = [e._replace(loss=(e.mean_loss + e.mix_loss) / 2) for e in stages]
     note = certify(Corollary35(lam=LAM, scale=1.0), between).note
     assert "Jensen form: not refuted" in note
@@ -131,10 +140,13 @@ def test_mixability_is_refuted_never_certified() -> None:
         ({"largest_loss": np.array([1.2, 1.0])}, "outside [0, 1]"),
         ({"largest_loss": np.array([np.inf, 1.0])}, "says nothing of its belief"),
         ({"least_loss": np.array([-0.1, 0.0])}, "outside [0, 1]"),
+        ({"loss_upper": np.array([np.inf, 1.0])}, "not known to be in [0, 1]"),
+        ({"loss_upper": np.array([np.nan, 1.0])}, "not known to be in [0, 1]"),
+        ({"loss_lower": np.array([-1.0, 0.0])}, "not known to be in [0, 1]"),
         ({"mean_loss": np.array([np.nan, 0.5])}, "says nothing of its belief"),
-        ({"late": np.array([True, False])}, "came late"),
+        ({"stale": np.array([True, False])}, "Another belief had decided"),
     ],
-    ids=["too large", "unbounded", "negative", "unknown", "late"],
+    ids=["large", "infinite", "negative", "unbounded", "unsaid", "below", "unknown", "stale"],
 )
 def test_a_broken_assumption_gives_no_number(
     theorem: type[Theorem33], change: dict[str, Any], why: str
@@ -145,6 +157,26 @@ def test_a_broken_assumption_gives_no_number(
     assert found.applicable.tolist() == [False, True]
     assert np.isnan(found.bound[0])
     assert why in found.note
+
+
+@pytest.mark.parametrize(
+    "change", [{"loss": np.array(np.nan)}, {"loss_is_regret": np.array(0.0)}], ids=["none", "other"]
+)
+def test_a_corollary_on_regret_needs_a_belief_that_learns_from_it(change: dict[str, Any]) -> None:
+    stages = [e._replace(loss=np.zeros(2)) for e in stages_of(2)]
+    assert certify(Corollary35(lam=LAM, scale=1.0), stages).applicable.all()
+    stages[3] = stages[3]._replace(**change)
+    found = certify(Corollary35(lam=LAM, scale=1.0), stages)
+    assert not found.applicable.any()
+    assert "does not learn from the regret" in found.note
+    assert "nan" not in found.note
+
+
+def test_what_was_not_shown_is_a_reason_too() -> None:
+    stages = [e._replace(kl=np.array(np.nan)) for e in stages_of(2)]
+    found = certify(Theorem32(lam=LAM, scale=1.0), stages)
+    assert not found.applicable.any()
+    assert found.note
 
 
 PROBLEM = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
@@ -162,19 +194,22 @@ def test_a_live_belief_is_certified_once_its_losses_are_clipped(
         stages = [evidence_of(PROBLEM, stage) for stage in seen]
         for guarantee in (Theorem32, Theorem33, Comparator):
             found = guarantee(lam=1e-4, scale=100.0)
-            shown = certify(found, stages)
-            assert shown.applicable.all() == fine
-            assert ("cut at 100 on" in shown.note) == fine
+            said = certify(found, stages)
+            assert said.applicable.all() == fine
+            assert ("at its cap of 100 on" in said.note) == fine
+            assert ("not known to be in [0, 100]" in said.note) == (not fine)
         own = certify(Theorem32(lam=1e-4, scale=100.0), stages)
         if fine:
+            capped = sum(int((e.largest_loss == 100.0).sum()) for e in stages)
+            assert f"on {capped} stages, in 3 of 3 trials" in own.note
             mix = mean(stages, "mix_loss") + 1e-4 * 1e4 / 8 + np.log(20) / 1e-4 / 30
             assert own.bound == pytest.approx(mix)
 
 
 @pytest.mark.parametrize(
     "settings",
-    [{"lam": 0.02}, {"share": 0.2}, {"discount": 0.9}, {"window": 5}],
-    ids=["moves", "share", "discount", "window"],
+    [{"lam": 0.02}, {"share": 0.2}, {"discount": 0.9}, {"window": 5}, {"lam": AdaHedge(1e-3)}],
+    ids=["moves", "share", "discount", "window", "temperature"],
 )
 def test_whatever_else_happens_to_a_belief_is_seen(settings: dict[str, Any]) -> None:
     loss = Clipped(DecisionRegret(PROBLEM, PREDICTOR), at=100.0)
@@ -183,9 +218,26 @@ def test_whatever_else_happens_to_a_belief_is_seen(settings: dict[str, Any]) -> 
     )
     seen = run(BMA(PROBLEM, PREDICTOR, sampler), PROBLEM, PaperStream(), seeds=0, horizon=30)
     stages = [evidence_of(PROBLEM, stage) for stage in seen]
-    found = certify(Comparator(lam=settings.get("lam", 1e-4), scale=100.0), stages)
+    lam = settings.get("lam", 1e-4)
+    found = certify(Comparator(lam=1e-4 if callable(lam) else lam, scale=100.0), stages)
     assert not found.applicable
     assert "moved or reweighted otherwise" in found.note
+
+
+def test_a_grid_that_changes_its_temperature_changes_its_belief() -> None:
+    loss = Clipped(DecisionRegret(PROBLEM, PREDICTOR), at=100.0)
+    sampler = ResampleMove(
+        prior=Gaussian.isotropic(48), loss=loss, lam=1.0, size=20, threshold=0.06
+    )
+    grid = SafeGrid(sampler, lams=[1e-4, 1e-3, 1e-2])
+    stream, belief = PaperStream().stages(np.arange(20)), grid.init(np.arange(20))
+    switches = 0
+    for t, (x, xi) in zip(range(20), stream, strict=False):
+        before, belief = belief.chosen, grid.step(belief, t, x, xi)
+        same = (before == belief.chosen) & (belief.info.rejuvenated == 0)
+        assert (belief.info.intact == same).all()
+        switches += int((before != belief.chosen).sum())
+    assert switches > 5
 
 
 def test_a_gradient_policy_has_no_belief_to_certify() -> None:
@@ -198,29 +250,33 @@ def test_a_gradient_policy_has_no_belief_to_certify() -> None:
 
 def test_the_gibbs_posterior_minimises_the_offline_bound() -> None:
     rng = np.random.default_rng(5)
-    losses, prior = rng.random(4), normalised(rng.normal(size=4))
     n, lam = 50, 8.0
+    losses, prior = rng.random((n, 4)), normalised(rng.normal(size=4))
 
     def bound(logits: Array) -> float:
-        return float(offline(losses, prior, normalised(logits), n=n, lam=lam, scale=1.0).bound)
+        return float(offline(losses, prior, normalised(logits), lam=lam, scale=1.0).bound)
 
     best = minimize(bound, np.zeros(4), method="Nelder-Mead", options={"maxiter": 4000})
-    ours = float(offline(losses, prior, n=n, lam=lam, scale=1.0).bound)
+    ours = float(offline(losses, prior, lam=lam, scale=1.0).bound)
     assert bound(gibbs(losses, prior, lam=lam)) == pytest.approx(ours, rel=1e-12)
     assert ours == pytest.approx(best.fun, abs=1e-4)
     assert ours <= best.fun + 1e-9
-    least = -np.log((np.exp(prior) * np.exp(-lam * losses)).sum()) / lam
+    least = -np.log((np.exp(prior) * np.exp(-lam * losses.mean(axis=0))).sum()) / lam
     assert ours == pytest.approx(least + np.log(20) / lam + lam / (8 * n))
 
 
 def test_a_posterior_on_one_parameter_has_a_finite_bound() -> None:
     prior = uniform((), 4)
     certain = np.array([0.0, -np.inf, -np.inf, -np.inf])
-    found = offline(np.full(4, 0.5), prior, certain, n=100, lam=10.0, scale=1.0)
+    losses = np.full((100, 4), 0.5)
+    found = offline(losses, prior, certain, lam=10.0, scale=1.0)
     assert float(found.slack) == pytest.approx((np.log(4) + np.log(20)) / 10 + 10 / 800)
-    out = offline(np.array([0.5, 1.5, 0.5, 0.5]), prior, n=100, lam=10.0, scale=1.0)
+    losses[7, 2] = 1.5  # the mean is still inside
+    out = offline(losses, prior, lam=10.0, scale=1.0)
     assert not out.applicable
-    assert "outside [0, 1]" in out.note
+    assert "outside [0, 1] on 1 stage" in out.note
+    strange = offline(losses[:5], certain, prior, lam=10.0, scale=1.0)
+    assert "where the prior has none" in strange.note
 
 
 def test_bad_settings_are_named() -> None:
@@ -228,11 +284,11 @@ def test_bad_settings_are_named() -> None:
         Theorem33(lam=0.0, scale=1.0)
     with pytest.raises(ValueError, match="'scale' parameter of Theorem32"):
         Theorem32(lam=1.0, scale=np.inf)
-    with pytest.raises(ValueError, match="'n' parameter of offline"):
-        offline(np.ones(2), uniform((), 2), n=0, lam=1.0, scale=1.0)
-    with pytest.raises(ValueError, match="'losses' parameter of gibbs"):
-        offline(np.array([np.nan, 0.0]), uniform((), 2), n=5, lam=1.0, scale=1.0)
+    with pytest.raises(ValueError, match="'losses' parameter of offline"):
+        offline(np.ones((0, 2)), uniform((), 2), lam=1.0, scale=1.0)
+    with pytest.raises(ValueError, match="'losses' parameter of offline"):
+        offline(np.array([[np.nan, 0.0]]), uniform((), 2), lam=1.0, scale=1.0)
     with pytest.raises(ValueError, match="'log_posterior' parameter of offline"):
-        offline(np.ones(2), uniform((), 2), np.zeros(2), n=5, lam=1.0, scale=1.0)
+        offline(np.ones((5, 2)), uniform((), 2), np.zeros(2), lam=1.0, scale=1.0)
     with pytest.raises(ValueError, match="'at' parameter of Clipped"):
         Clipped(DecisionRegret(PROBLEM, PREDICTOR), at=np.nan)

@@ -5,26 +5,34 @@ import pytest
 from scipy.optimize import brentq
 from scipy.special import gammainc, gammaln, log_ndtr
 
-from bocopt.guarantees import boundaries
-from bocopt.guarantees.boundaries import empirical_bernstein, hoeffding
+from bocopt.guarantees.boundaries import BERNSTEIN, HOEFFDING, empirical_bernstein, hoeffding
 
 VALUES = (1.0, 10.0, 100.0, 1000.0, 1e4, 1e5)
 
 
 @pytest.mark.parametrize("delta", [0.01, 0.05, 0.2])
 def test_boundaries_are_where_the_mixture_reaches_its_level(delta: float) -> None:
-    r, q = boundaries._HOEFFDING, boundaries._BERNSTEIN
-    for boundary, rates, psi in (
-        (hoeffding, r, r**2 / 8),
-        (empirical_bernstein, q, -np.log1p(-q) - q),
-    ):
-        s = boundary(np.array(VALUES), delta)
-        for v, found in zip(VALUES, s, strict=True):
-            exponents = (rates * x - psi * v for x in (found, 0.999 * found))
-            above, below = (float(np.exp(e).mean()) for e in exponents)
+    for boundary, mixture in ((hoeffding, HOEFFDING), (empirical_bernstein, BERNSTEIN)):
+        for v, found in zip(VALUES, boundary(np.array(VALUES), delta), strict=True):
+            exponents = (mixture.rates * x - mixture.psi * v for x in (found, 0.999 * found))
+            above, below = (float((mixture.weights * np.exp(e)).sum()) for e in exponents)
             assert below < 1 / delta
             assert above == pytest.approx(1 / delta, rel=1e-6)
             assert above >= (1 - 1e-12) / delta  # on the safe side
+
+
+def test_no_step_of_a_mixture_gains_on_average() -> None:
+    """E exp(r (mean - x) - psi(r) v) <= 1 for one outcome: the lemmas, on two-point laws."""
+    chance = np.linspace(0.01, 0.99, 99)[:, None]
+    for predicted in (0.0, 0.3, 1.0):
+        for mixture, v in (
+            (HOEFFDING, (1.0, 1.0)),
+            (BERNSTEIN, (predicted**2, (1.0 - predicted) ** 2)),
+        ):
+            gains = [np.exp(mixture.rates * (chance - x) - mixture.psi * v[x]) for x in (0, 1)]
+            expected = (1 - chance) * gains[0] + chance * gains[1]
+            assert (expected <= 1 + 1e-12).all()
+            assert mixture.weights.sum() == pytest.approx(1.0)
 
 
 def normal_mixture(v: float, delta: float, rho: float) -> float:
@@ -68,7 +76,7 @@ def test_closed_forms_tuned_to_one_time_are_little_tighter_there_and_much_wider_
     for v in VALUES[1:]:
         ours = float(hoeffding(np.array(v), 0.05))
         tuned, fixed = (normal_mixture(v / 4, 0.05, rho) for rho in (v / 4 / 5, 50.0))
-        assert 1.0 < ours / tuned < 1.35
+        assert 1.0 < ours / tuned < 1.36
         assert ours < 1.25 * fixed
     early, late = (float(hoeffding(np.array(v), 0.05)) for v in (10.0, 1e5))
     assert early < 0.6 * normal_mixture(10.0 / 4, 0.05, 50.0)

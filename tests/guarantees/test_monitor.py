@@ -56,6 +56,12 @@ def test_the_cost_of_a_knapsack_lies_in_its_range() -> None:
     low, high = PROBLEM.range(np.zeros(3), np.array([2.0, 2.0, 1.0, 1.0]))
     assert low == -144.0
     assert high == 0.0
+    fined = Knapsack(value=[12], capacity=[8], salvage=[3], infeasible_reward=-7.0)
+    for weight in (0.0, 0.5, 1.0, 3.0):
+        low, high = fined.range(np.zeros(0), np.array([4.0]))
+        assert low <= fined.cost(np.zeros(0), np.array([4.0]), np.array([weight])) <= high
+    assert high == 7.0
+    assert fined.possible(np.zeros(0), np.array([[0.0], [-1e-9]])).tolist() == [True, False]
 
 
 def test_negative_weights_are_not_what_the_range_was_meant_for() -> None:
@@ -140,8 +146,10 @@ def test_an_agent_is_watched_and_its_checkpoint_knows_what_was_seen(tmp_path: Pa
     assert same_bits(agent.monitor.headline().bound, plain.headline().bound)
     with pytest.raises(CheckpointError, match="or the monitor"):
         Agent.load(tmp_path / "agent", SampleAverage(PROBLEM), PROBLEM)
-    with pytest.raises(ValueError, match="'monitor' parameter of Agent"):
-        Agent(SampleAverage(PROBLEM), PROBLEM, monitor=plain)
+    other = Monitor(Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3, alpha=0.5))
+    for wrong in (plain, agent.monitor, other):
+        with pytest.raises(ValueError, match="'monitor' parameter of Agent"):
+            Agent(SampleAverage(PROBLEM), PROBLEM, monitor=wrong)
 
 
 @pytest.mark.parametrize("schedule", ["in order but late", "out of order", "forgotten"])
@@ -162,10 +170,25 @@ def test_late_outcomes_are_an_assumption_or_the_end_of_a_guarantee(schedule: str
             agent.observe(ticket, stage.xi)
     headline, feasibility, best_arm = agent.monitor.certificates()
     assert headline.applicable
-    assert "when outcomes come" in headline.assumptions[-1]
-    assert "when outcomes come" in feasibility.assumptions[-1]
-    assert not best_arm.applicable
-    assert "came late" in best_arm.note
+    assert "came late or never" in headline.assumptions[-1]
+    assert "came late or never" in feasibility.assumptions[-1]
+    assert best_arm.applicable == (schedule == "forgotten")  # the weights that learned had drawn
+    if schedule != "forgotten":
+        assert "weights had changed between a decision and its outcome" in best_arm.note
+
+
+def test_what_a_decision_can_cost_is_asked_before_its_outcome() -> None:
+    def bounds(x: Any, z: Any) -> tuple[float, float]:
+        if x > 1:
+            raise RuntimeError("no idea")
+        return -z.item(), z.item()
+
+    agent = Agent(Constant([0.5]), newsvendor(bounds=bounds))
+    with pytest.raises(ValueError, match="user's bounds raised RuntimeError: no idea"):
+        agent.decide([2.0])
+    assert agent.open_ids == ()
+    agent.observe(agent.decide([0.0]).id, [0.3])
+    assert agent.monitor.headline().applicable
 
 
 def test_misuse_is_named() -> None:

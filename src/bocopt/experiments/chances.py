@@ -1,25 +1,28 @@
-"""How often certificates fail where the true risk is known."""
+"""How often certificates fail where the true risk is known, and how much of their slack is used."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from bocopt import noise
-from bocopt.core import Array, BoolArray
+from bocopt.core import Array
 from bocopt.experiments.simulations import SIMULATIONS
 from bocopt.experiments.tasks import Record, Task
-from bocopt.guarantees import Feasibility, gibbs, offline
+from bocopt.guarantees import Certificate, Feasibility, gibbs, offline
 from bocopt.smc import for_horizon
 from bocopt.smc.weights import uniform
 
 DELTAS = (0.05, 0.2)
-_ROUNDING = 1e-12
+_TINY = 1e-12  # a slack of 0 is not divided by
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cover(Task):
-    """Whether a run was ever violated, by certificate and delta: stopped at its worst time."""
+    """(true risk - seen) / slack at the worst time of each run, by certificate and delta.
+
+    Above 1 the certificate failed.
+    """
 
     simulation: str
     trials_per_block: ClassVar[int] = 1000
@@ -38,40 +41,50 @@ class Cover(Task):
             totals = {name: totals.get(name, 0.0) + risk for name, risk in risks.items()}
             for key, (risk, guarantee) in tried.items():
                 states[key] = guarantee.step(states[key], evidence)
-                shown = guarantee.certificate(states[key])
-                failed = np.asarray(totals[risk] / t > shown.bound + _ROUNDING)
-                if isinstance(guarantee, Feasibility):  # whose two sides always speak
-                    low, high = guarantee.rates(states[key])
-                    true = 1.0 - totals[risk] / t
-                    failed = np.asarray((true < low - _ROUNDING) | (true > high + _ROUNDING))
-                elif not shown.applicable.all():
-                    raise RuntimeError(f"{key} does not apply: {shown.note}")
-                _mark(found, key, failed)
+                shown, true = guarantee.certificate(states[key]), totals[risk] / t
+                if isinstance(guarantee, Feasibility):
+                    used = _of_both_sides(*guarantee.rates(states[key]), shown.value, true)
+                else:
+                    used = _used(key, shown, true)
+                name = f"{key[0]}/{key[1]:g}"
+                found[name] = np.maximum(found.get(name, -np.inf), used)
         return found
 
 
 @dataclass(frozen=True, kw_only=True)
 class CoverBatch(Task):
-    """The same for the offline bound, after a batch of `horizon` outcomes."""
+    """The same for the offline bound, after a batch of `horizon` outcomes.
 
-    trials_per_block: ClassVar[int] = 1000
+    Parameters have one coin for all, or one each.
+    """
+
+    coins: int
+    parameters: int
+    trials_per_block: ClassVar[int] = 200
 
     def run(self) -> Record:
-        seeds, found = np.array(self.seeds), dict[str, Any]()
-        chances = np.linspace(0.4, 0.6, 5)
-        total = np.zeros((len(seeds), len(chances)))
-        for t in range(self.horizon):
-            total += noise.uniform(seeds, t, "batch", (1,)) < chances
-        losses, prior = total / self.horizon, uniform(seeds.shape, len(chances))
+        seeds, chances = np.array(self.seeds), np.linspace(0.4, 0.6, self.parameters)
+        coins = [
+            noise.uniform(seeds, t, "batch", (self.coins,)) < chances for t in range(self.horizon)
+        ]
+        losses = np.stack(coins, axis=-2).astype(float)
+        prior, found = uniform(seeds.shape, self.parameters), Record()
         for delta in DELTAS:
             lam = self.horizon * for_horizon(self.horizon, 1.0, delta)
-            settings: dict[str, Any] = {"n": self.horizon, "lam": lam, "scale": 1.0}
-            bound = offline(losses, prior, delta=delta, **settings).bound
+            shown = offline(losses, prior, lam=lam, scale=1.0, delta=delta)
             risk = (np.exp(gibbs(losses, prior, lam=lam)) * chances).sum(axis=-1)
-            _mark(found, ("offline", delta), np.asarray(risk > bound))
+            found[f"offline/{delta:g}"] = _used(("offline", delta), shown, risk)
         return found
 
 
-def _mark(found: Record, key: tuple[str, float], failed: BoolArray) -> None:
-    name = f"{key[0]}/{key[1]:g}"
-    found[name] = failed | found.get(name, np.zeros(failed.shape, bool))
+def _used(key: tuple[str, float], shown: Certificate, true: Array) -> Array:
+    if not shown.applicable.all():
+        raise RuntimeError(f"{key} does not apply: {shown.note}")
+    return (true - shown.value) / np.maximum(shown.slack, _TINY)
+
+
+def _of_both_sides(low: Array, high: Array, infeasible: Array, true: Array) -> Array:
+    """The rates are of feasibility, what is seen and true is of infeasibility."""
+    too_good = (true - infeasible) / np.maximum(1.0 - low - infeasible, _TINY)
+    too_bad = (infeasible - true) / np.maximum(infeasible - (1.0 - high), _TINY)
+    return np.maximum(too_good, too_bad)

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bocopt.core import BoolArray
 from bocopt.experiments.chances import DELTAS, Cover, CoverBatch
 from bocopt.experiments.simulations import SIMULATIONS
 from bocopt.experiments.study import Size, Study, Summary
@@ -19,15 +19,17 @@ _WHAT = {
     "gambler": "rare costs while lucky, a fair coin otherwise: chances follow from the past",
     "stakes": "a fair coin for stakes that follow from the past",
     "knapsack": "a running average on a knapsack of one item",
-    "finite belief": "five parameters, one coin for all",
-    "restless belief": "the same, with weights reset and losses rare when lucky",
+    "one coin": "five parameters that are lucky together",
+    "a coin each": "five parameters with luck of their own, which the posterior follows",
+    "restless": "one coin, with weights reset and losses rare when lucky",
     "squared error": "forecasts of a coin that follows from the past: mixable",
-    "batch": "five parameters, one coin for all, all stages at once",
+    "low forecasts": "forecasts near 0 of a fair coin: hardly mixable",
+    "batch, one coin": "five parameters, all stages at once",
+    "batch, a coin each": "fifty parameters, likewise",
 }
-_BATCH = "batch"
 
 
-def proportion(failed: NDArray[np.bool_]) -> dict[str, float | int]:
+def proportion(failed: BoolArray) -> dict[str, float | int]:
     """With the binomial interval of Clopper and Pearson, 95%.
 
     >>> found = proportion(np.array([True] + [False] * 99))
@@ -51,7 +53,12 @@ def tasks(size: Size) -> dict[str, Task]:
             name: Cover(simulation=name, seeds=size.seeds, horizon=size.horizon)
             for name in SIMULATIONS
         },
-        _BATCH: CoverBatch(seeds=size.seeds, horizon=size.horizon),
+        "batch, one coin": CoverBatch(
+            seeds=size.seeds, horizon=size.horizon, coins=1, parameters=5
+        ),
+        "batch, a coin each": CoverBatch(
+            seeds=size.seeds, horizon=size.horizon, coins=50, parameters=50
+        ),
     }
 
 
@@ -61,10 +68,11 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
             "simulation": simulation,
             "certificate": name.rsplit("/", 1)[0],
             "delta": float(name.rsplit("/", 1)[1]),
-            **proportion(failed),
+            **proportion(used > 1),
+            "used": float(np.quantile(used, 1 - float(name.rsplit("/", 1)[1]))),
         }
         for simulation, record in records.items()
-        for name, failed in record.items()
+        for name, used in record.items()
     ]
     above = [
         row for row in rows if row["low"] > row["delta"] and "control" not in row["certificate"]
@@ -85,9 +93,11 @@ def _verdict(summary: Summary) -> str:
     return (
         f"{summary['intervals above delta']} of {_certificates(summary)} intervals lie above "
         "their delta. A run counts as failed if the true risk was above the bound after any of its "
-        "stages (feasibility: outside the interval), that is when stopped at its worst time; the "
-        f"batch has one time. Simulations: {what}. The controls are bounds that are valid at any "
-        "one time, watched at all times: they show what the simulations can detect."
+        "stages (feasibility: outside the interval), that is when stopped at its worst time; a "
+        "batch has one time. *Used* is the share of the slack that it would have taken for delta "
+        "to be met exactly: had the slack been smaller by that factor, the certificate would have "
+        f"failed too often. Simulations: {what}. The controls are bounds for one time, watched at "
+        "all times."
     )
 
 
@@ -98,10 +108,16 @@ def _table(summary: Summary) -> Grid:
     }
     return Grid(
         title=f"Failures: {Size.of(summary)}",
-        header=["simulation: certificate", *(f"at delta = {delta:g}" for delta in DELTAS)],
+        header=[
+            "simulation: certificate",
+            *(part for delta in DELTAS for part in (f"failed, delta = {delta:g}", "used")),
+        ],
         rows=[
             Row(
-                [": ".join(pair), *(_cell(found[(*pair, delta)]) for delta in DELTAS)],
+                [
+                    ": ".join(pair),
+                    *(cell for delta in DELTAS for cell in _cells(found[(*pair, delta)])),
+                ],
                 muted="control" in pair[1],
             )
             for pair in pairs
@@ -110,8 +126,8 @@ def _table(summary: Summary) -> Grid:
     )
 
 
-def _cell(row: Mapping[str, Any]) -> str:
-    return f"{row['mean']:.4f} [{row['low']:.4f}, {row['high']:.4f}]"
+def _cells(row: Mapping[str, Any]) -> tuple[str, str]:
+    return f"{row['mean']:.4f} [{row['low']:.4f}, {row['high']:.4f}]", f"{row['used']:.2f}"
 
 
 STUDY = Study(

@@ -53,7 +53,7 @@ class Simulation(ABC):
 
 
 class Peeking(HoeffdingMixture):
-    """Valid at any one time, and watched at all times: a control that must fail.
+    """For one time, and watched at all times: a control that must fail.
 
     sum R_t <= sum c_t + sqrt(sum C_t^2 log(1/delta) / 2)
     """
@@ -193,12 +193,14 @@ class _Beliefs(Simulation):
 
 @dataclass(frozen=True)
 class FiniteBelief(_Beliefs):
-    """Exact Gibbs weights on losses of 0 or 1, which depend on one coin for all parameters.
+    """Exact Gibbs weights on losses of 0 or 1.
 
-    `restless`: after a lucky stage the weights start again, and the likeliest parameter has a rare
-    loss; both depend on the past.
+    `coins`: one for all parameters, so that all are lucky together, or one for each, so that the
+    posterior follows luck. `restless`: after a lucky stage the weights start again, and the
+    likeliest parameter has a rare loss; both depend on the past.
     """
 
+    coins: int = 1
     restless: bool = False
 
     def stages(self, seeds: IntArray, horizon: int) -> Iterator[Shown]:
@@ -209,13 +211,13 @@ class FiniteBelief(_Beliefs):
             if self.restless:
                 likeliest = np.arange(_PARAMETERS) == log_w.argmax(axis=-1)[..., None]
                 chance = np.where(likeliest, 0.03, chance)
-            loss = (noise.uniform(seeds, t, "finite", (1,)) < chance).astype(float)
+            loss = (noise.uniform(seeds, t, "finite", (self.coins,)) < chance).astype(float)
             update = gibbs_update(log_w, loss, LAM)
             before, after = np.exp(log_w), np.exp(update.log_w)
             lucky = (update.mean_loss < 0.2) & self.restless
             intact = np.where(lucky, 0.0, 1.0)
             yield (
-                Evidence(loss[..., 0], intact=intact)._replace(**update.learned),
+                _belief(loss[..., 0], intact=intact, **update.learned),
                 {
                     ONE_DRAW: (before * chance).sum(axis=-1),
                     UPDATED: (after * chance).sum(axis=-1),
@@ -226,10 +228,14 @@ class FiniteBelief(_Beliefs):
 
 @dataclass(frozen=True)
 class Squared(_Beliefs):
-    """Squared errors of forecasts in [0, 1], decided by the mean: mixable at LAM = 1/2.
+    """Squared errors of forecasts up to `highest`, decided by the mean: mixable at LAM = 1/2.
 
-    The chance of the outcome 1 is even while the forecaster is lucky, and rare otherwise.
+    The chance of the outcome 1 is even while the forecaster is lucky, and `otherwise` if not. Where
+    all forecasts are near 0, mixability is nearly an equality.
     """
+
+    highest: float = 1.0
+    otherwise: float = 0.05
 
     def guarantees(self, horizon: int, delta: float) -> Mapping[str, tuple[str, Guarantee[Any]]]:
         best = for_horizon(horizon, 1.0, delta)
@@ -240,10 +246,10 @@ class Squared(_Beliefs):
         }
 
     def stages(self, seeds: IntArray, horizon: int) -> Iterator[Shown]:
-        theta = np.linspace(0.0, 1.0, _PARAMETERS)
+        theta = np.linspace(0.0, self.highest, _PARAMETERS)
         log_w, ahead = uniform(seeds.shape, _PARAMETERS), np.zeros(seeds.shape)
         for t in range(horizon):
-            chance = np.where(ahead > 0, 0.5, 0.05)
+            chance = np.where(ahead > 0, 0.5, self.otherwise)
             outcome = (noise.uniform(seeds, t, "squared", ()) < chance).astype(float)
             forecast = (np.exp(log_w) * theta).sum(axis=-1)
             loss = (theta - outcome[..., None]) ** 2
@@ -253,7 +259,7 @@ class Squared(_Beliefs):
             update = gibbs_update(log_w, loss, LAM)
             ahead += expected - own
             yield (
-                Evidence(own, loss=own, intact=np.ones(seeds.shape))._replace(**update.learned),
+                _belief(own, loss=own, intact=np.ones(seeds.shape), **update.learned),
                 {
                     ONE_DRAW: (np.exp(log_w) * risk).sum(axis=-1),
                     UPDATED: (np.exp(update.log_w) * risk).sum(axis=-1),
@@ -270,10 +276,20 @@ SIMULATIONS: Mapping[str, Simulation] = {
     "gambler": Gambler(),
     "stakes": Stakes(),
     "knapsack": Warehouse(),
-    "finite belief": FiniteBelief(),
-    "restless belief": FiniteBelief(restless=True),
+    "one coin": FiniteBelief(),
+    "a coin each": FiniteBelief(coins=_PARAMETERS),
+    "restless": FiniteBelief(restless=True),
     "squared error": Squared(),
+    "low forecasts": Squared(highest=0.05, otherwise=0.5),
 }
+
+
+def _belief(cost: Array, **known: Any) -> Evidence:
+    """Of losses in [0, 1]."""
+    zero = np.zeros(cost.shape)
+    return Evidence(
+        cost, loss_lower=zero, loss_upper=zero + 1.0, loss_is_regret=zero + 1.0, **known
+    )
 
 
 def _bounded(cost: Array) -> Evidence:

@@ -11,7 +11,6 @@ from bocopt.core import Array, Policy
 from bocopt.experiments.certified import Certify
 from bocopt.experiments.paper import Settings, policies_of, problem_of
 from bocopt.experiments.study import Size, Study, Summary
-from bocopt.experiments.summaries import stages_shown
 from bocopt.experiments.tasks import Record, Task
 from bocopt.guarantees import (
     BestArm,
@@ -85,7 +84,9 @@ def _policies() -> dict[str, Policy[Any]]:
 
 
 def _at(horizon: int) -> tuple[int, ...]:
-    return tuple(sorted({*stages_shown(horizon), *(t for t in _AT if t <= horizon)}))
+    """Stages shown: 150, evenly on a logarithmic axis, and those of the tables."""
+    even = np.geomspace(1, horizon, 150).round().astype(int).tolist()
+    return tuple(sorted({*even, *(t for t in _AT if t <= horizon)}))
 
 
 def tasks(size: Size) -> dict[str, Task]:

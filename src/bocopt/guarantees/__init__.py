@@ -7,7 +7,7 @@ from bocopt.guarantees.decisions import Direct, EmpiricalBernstein, HoeffdingMix
 from bocopt.guarantees.feasibility import Feasibility
 from bocopt.guarantees.guidance import Guidance, guide
 from bocopt.guarantees.hedge import BestArm
-from bocopt.guarantees.monitor import Monitor, evidence_of
+from bocopt.guarantees.monitor import Monitor, evidence_of, range_of
 from bocopt.guarantees.tightest import Tightest, headline
 
 __all__ = [
@@ -32,4 +32,5 @@ __all__ = [
     "guide",
     "headline",
     "offline",
+    "range_of",
 ]

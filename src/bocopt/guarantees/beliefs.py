@@ -2,7 +2,8 @@
 
 All are for losses in [0, C] of the particles' own decisions, not for the decisions actually taken
 (`decisions` has those). Regret has no upper bound (E15): let the policy learn from `Clipped`
-losses, and these hold for the clipped ones. `lam` is a parameter of the proof, fixed before the
+losses, and these hold for the clipped ones; a loss that does not say of itself that it is in
+[0, C] is not believed, whatever it was so far. `lam` is a parameter of the proof, fixed before the
 stream; only where a guarantee says so is it the policy's own (E13). With R_t(theta) the loss of
 theta expected given all before xi_t, x_t included (E16), all hold at all times at once: their
 proofs bound a supermartingale.
@@ -14,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array
-from bocopt.guarantees.certificate import Certificate, Evidence, certificate
+from bocopt.core import Array, BoolArray
+from bocopt.guarantees.certificate import Certificate, Evidence, certificate, on
+from bocopt.guarantees.decisions import hint
 
 _ROUNDING = 1e-9  # of the scale: less does not refute anything
 
@@ -31,13 +33,16 @@ class Losses(NamedTuple):
     own: Array  # () loss of the decision taken, cut at C
     refuted: Array  # () stages that refute mixability
     jensen: Array  # () stages at which the decision lost more than the belief's mean
-    clipped: Array  # () stages on which a particle lost C: where losses are cut
-    outside: Array  # () stages on which a loss was outside [0, C]
+    cap: Array  # () what the loss is known to be at most
+    capped: Array  # () stages on which a particle lost that much
+    unbounded: Array  # () stages whose loss is not known to be in [0, C]
+    outside: Array  # () stages on which it was not
     unknown: Array  # () stages that say nothing of a belief
+    other_kind: Array  # () stages at which the decision's loss was unknown, or another than theirs
     other_lam: Array  # () stages whose mix loss is at another lam than this one
     changed: Array  # () stages whose pi was not the q of the stage before
     changing: Array  # () 1 where the next one's will not be
-    late: Array  # () stages whose outcome came late
+    stale: Array  # () stages at which another belief had decided
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +62,7 @@ class _OnBeliefs:
 
     def step(self, state: Losses, evidence: Evidence) -> Losses:
         e, least_gap = evidence, _ROUNDING * self.scale
-        own = np.minimum(e.loss, self.scale)
+        own = np.minimum(e.loss, e.loss_upper)
         gibbs = e.posterior_loss + e.kl / self.lam  # the mix loss, if lam is the policy's own
         return Losses(
             t=state.t + 1.0,
@@ -68,13 +73,17 @@ class _OnBeliefs:
             own=state.own + own,
             refuted=state.refuted + (own > e.mix_loss + least_gap),
             jensen=state.jensen + (own > e.mean_loss + least_gap),
-            clipped=state.clipped + (e.largest_loss >= self.scale),
-            outside=state.outside + ((e.least_loss < 0) | (e.largest_loss > self.scale)),
+            cap=np.fmax(state.cap, e.loss_upper),
+            capped=state.capped + (e.largest_loss >= e.loss_upper),
+            unbounded=state.unbounded + ~((e.loss_lower >= 0) & (e.loss_upper <= self.scale)),
+            outside=state.outside
+            + ((e.least_loss < -least_gap) | (e.largest_loss > self.scale + least_gap)),
             unknown=state.unknown + ~np.isfinite(e.mean_loss + e.least_loss + e.largest_loss),
+            other_kind=state.other_kind + ~((e.loss_is_regret == 1) & np.isfinite(e.loss)),
             other_lam=state.other_lam + ~(np.abs(gibbs - e.mix_loss) <= least_gap),
             changed=state.changed + state.changing,
             changing=np.where(e.intact == 1, 0.0, 1.0),
-            late=state.late + e.late,
+            stale=state.stale + e.stale,
         )
 
     def _price(self, state: Losses) -> Array:
@@ -96,8 +105,9 @@ class _OnBeliefs:
         note: str = "",
     ) -> Certificate:
         t, scale = np.maximum(state.t, 1.0), f"{self.scale:g}"
-        share = 100 * float((state.clipped * (state.outside == 0) / t).mean())
-        clipped = f"Losses were cut at {scale} on {share:.1f}% of stages." if share else ""
+        counts = state.capped * np.isfinite(state.cap)
+        cap = f"{float(state.cap.max()):g}"
+        capped = f"A loss was at its cap of {cap} {on(counts)}." if counts.any() else ""
         return certificate(
             name,
             risk,
@@ -105,17 +115,21 @@ class _OnBeliefs:
             slack=slack / t,
             trivial=np.full(value.shape, self.scale),
             delta=delta,
-            assumptions=(f"losses of all particles in [0, {scale}], cut there", *assumptions),
+            assumptions=(
+                f"losses in [0, {scale}], capped where they would be larger",
+                *assumptions,
+            ),
             broken={
                 "The policy says nothing of its belief": state.unknown,
-                f"A particle's loss was outside [0, {scale}], where it was not clipped": (
-                    state.outside
+                f"The loss is not known to be in [0, {scale}] (Clipped would see to it)": (
+                    np.where(state.unknown > 0, 0.0, state.unbounded)
                 ),
-                "Outcomes came late, so that the belief that learned had not decided": state.late,
+                f"A particle's loss was outside [0, {scale}]": state.outside,
+                "Another belief had decided than the one that learned": state.stale,
                 **(broken or {}),
             },
-            if_vacuous=f"lam = {self.lam:g} is a bad choice for these stages: see `guide`.",
-            note=f"{note} {clipped}".strip(),
+            if_vacuous=hint(state.t * self.scale**2, state.t, self.delta),
+            note=f"{note} {capped}".strip(),
         )
 
 
@@ -170,11 +184,12 @@ class Corollary35(_OnBeliefs):
     """
 
     def certificate(self, state: Losses) -> Certificate:
-        t = np.maximum(state.t, 1.0)
-        numbers = (state.refuted, state.own - state.mix, state.jensen, state.own - state.mean)
-        refuted, gap, jensen, jensen_gap = (float((n / t).mean()) for n in numbers)
-        verdict = f"refuted on {100 * refuted:.1f}% of stages" if refuted else "not refuted"
-        weaker = f"refuted on {100 * jensen:.1f}%" if jensen else "not refuted"
+        same = np.broadcast_to(state.other_kind == 0, state.t.shape)
+        gaps = ""
+        if same.any():
+            mixability = _refuted(state, state.refuted, state.own - state.mix, same)
+            jensen = _refuted(state, state.jensen, state.own - state.mean, same)
+            gaps = f"Mixability: {mixability}; its Jensen form: {jensen}."
         return self._certificate(
             "Corollary 3.5",
             "average risk of the aggregated decision",
@@ -182,11 +197,23 @@ class Corollary35(_OnBeliefs):
             value=state.mean,
             slack=self._price(state),
             delta=self.delta,
-            assumptions=("mixability: l(pi, d) <= mix loss for every outcome",),
-            broken={"Mixability was refuted": state.refuted},
-            note=f"Mixability: {verdict} (mean gap {gap:+.3g}); its Jensen form: {weaker} "
-            f"({jensen_gap:+.3g}).",
+            assumptions=(
+                "mixability: l(pi, d) <= mix loss for every outcome",
+                "the decision is the aggregated one, P(pi), as BMA's",
+            ),
+            broken={
+                "The policy does not learn from the regret of decisions": state.other_kind,
+                "Mixability was refuted": np.where(same, state.refuted, 0.0),
+            },
+            note=gaps,
         )
+
+
+def _refuted(state: Losses, stages: Array, gap: Array, which: BoolArray) -> str:
+    """How often, of the trials in question, and the mean gap."""
+    share, mean = (float((n / np.maximum(state.t, 1.0))[which].mean()) for n in (stages, gap))
+    verdict = f"refuted on {100 * share:.3g}% of stages" if share else "not refuted"
+    return f"{verdict} (mean gap {mean:+.3g})"
 
 
 class Comparator(_OnBeliefs):

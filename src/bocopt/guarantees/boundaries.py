@@ -12,13 +12,30 @@ Reference: Howard, Ramdas, McAuliffe, Sekhon (2021), Time-uniform, nonparametric
 confidence sequences.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from bocopt.core import Array
 
-#: In units of 1 / range. A first range that is a thousand times too small does no harm.
-_HOEFFDING = np.geomspace(1e-5, 8.0, 40)
-_BERNSTEIN = np.geomspace(1e-3, 0.99, 20)
+
+class Mixture(NamedTuple):
+    """Rates, in units of 1 / range, with their weights: some less for small ones, which are best
+    only after very many stages, or where the unit is much too small."""
+
+    rates: Array
+    psi: Array
+    weights: Array
+
+
+def _mixture(rates: Array, psi: Array, power: float) -> Mixture:
+    return Mixture(rates, psi, rates**power / (rates**power).sum())
+
+
+_RATES = np.geomspace(1e-10, 8.0, 48)
+HOEFFDING = _mixture(_RATES, _RATES**2 / 8, power=0.1)
+_RATES = np.geomspace(1e-5, 0.99, 30)
+BERNSTEIN = _mixture(_RATES, -np.log1p(-_RATES) - _RATES, power=0.2)
 _STEPS = 30
 
 
@@ -27,7 +44,7 @@ def hoeffding(v: Array, delta: float) -> Array:
 
     psi(r) = r^2 / 8 per squared range (Hoeffding's lemma).
     """
-    return _boundary(v, delta, _HOEFFDING, _HOEFFDING**2 / 8)
+    return _boundary(v, delta, HOEFFDING)
 
 
 def empirical_bernstein(v: Array, delta: float) -> Array:
@@ -37,25 +54,24 @@ def empirical_bernstein(v: Array, delta: float) -> Array:
 
     Reference: Fan, Grama, Liu (2015), Exponential inequalities for martingales with applications.
     """
-    return _boundary(v, delta, _BERNSTEIN, -np.log1p(-_BERNSTEIN) - _BERNSTEIN)
+    return _boundary(v, delta, BERNSTEIN)
 
 
-def _boundary(v: Array, delta: float, rates: Array, psi: Array) -> Array:
-    """The s at which the mixture with equal weights reaches 1/delta.
+def _boundary(v: Array, delta: float, mixture: Mixture) -> Array:
+    """The s at which the mixture reaches 1/delta.
 
     Its logarithm is convex in s, so Newton's steps from above never go below: wherever they stop,
     the answer is on the safe side.
     """
-    v = np.asarray(v, float)[..., None]
-    level = np.log(1 / delta)
-    # One rate alone reaches it at (level + log K + psi v) / rate: the mixture does so no later.
-    s = ((level + np.log(len(rates)) + psi * v) / rates).min(axis=-1)
+    rates, level = mixture.rates, np.log(1 / delta)
+    start = np.log(mixture.weights) - mixture.psi * np.asarray(v, float)[..., None]
+    s = ((level - start) / rates).min(axis=-1)  # one rate alone is there: the mixture no later
     for _ in range(_STEPS):
-        exponents = rates * s[..., None] - psi * v
+        exponents = start + rates * s[..., None]
         top = exponents.max(axis=-1, keepdims=True)
         share = np.exp(exponents - top)
         total = share.sum(axis=-1)
-        above = top[..., 0] + np.log(total / len(rates)) - level
+        above = top[..., 0] + np.log(total) - level
         step = above * total / (share * rates).sum(axis=-1)
         s = s - np.maximum(step, 0.0)
         if (step <= 1e-10 * s).all():

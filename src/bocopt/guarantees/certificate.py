@@ -8,7 +8,10 @@ import numpy as np
 from bocopt.core import Array, BoolArray, Sense
 
 _UNKNOWN, _YES, _NO = np.array(np.nan), np.array(True), np.array(False)
-LATE = "when outcomes come, if late or never, does not depend on what they are"
+LATE = (
+    "an outcome that came late or never depends neither on when it came nor on others that were "
+    "open with it, given what was known at its decision"
+)
 
 
 class Evidence(NamedTuple):
@@ -26,11 +29,17 @@ class Evidence(NamedTuple):
     kl: Array = _UNKNOWN  # () KL(q || pi)
     least_loss: Array = _UNKNOWN  # () of all particles
     largest_loss: Array = _UNKNOWN  # ()
+    loss_lower: Array = _UNKNOWN  # () what the loss is known to be at least, for any outcome
+    loss_upper: Array = _UNKNOWN  # () and at most
+    loss_is_regret: Array = _UNKNOWN  # () 1 where `loss` is of the same kind
     intact: Array = _UNKNOWN  # () 1 where the next pi is this q
     arm_mean: Array = _UNKNOWN  # () expected cost of drawing an arm by its weight
     arm_cost: Array = _UNKNOWN  # (A) what each arm would have paid
     arm_bound: Array = _UNKNOWN  # () AdaHedge's, over all stages so far
-    late: BoolArray = _NO  # () whether the belief had changed between the decision and its outcome
+    stale: BoolArray = _NO  # () whether the belief had changed since the decision
+    late: BoolArray = (
+        _NO  # () whether outcomes of earlier decisions were unknown, or later ones known
+    )
 
 
 class Certificate(NamedTuple):
@@ -115,7 +124,9 @@ def certificate(
         fine = fine & (count == 0)
     bound = np.where(fine, value + slack, np.nan)
     vacuous = bound >= trivial
-    notes = [f"{why} {_on(count)}." for why, count in broken.items() if count.any()]
+    notes = [f"{why} {on(count)}." for why, count in broken.items() if count.any()]
+    if not (notes or note or fine.all()):
+        notes.append("What it needs to know was not shown.")
     if vacuous.any() and if_vacuous:
         notes.append(if_vacuous)
     if note:
@@ -134,9 +145,9 @@ def certificate(
     )
 
 
-def _on(count: Array) -> str:
+def on(count: Array) -> str:
     """
-    >>> _on(np.array(3.0)), _on(np.array([3.0, 0.0]))
+    >>> on(np.array(3.0)), on(np.array([3.0, 0.0]))
     ('on 3 stages', 'on 3 stages, in 1 of 2 trials')
     """
     total = int(count.sum())

@@ -17,6 +17,8 @@ from bocopt.guarantees.certificate import LATE, Certificate, Evidence, certifica
 
 RISK = "average expected cost of the decisions taken"
 _RANGES = "the cost lies in a range that is known before xi"
+_ROUNDING = 1e-9  # of the ends of the range: less does not exceed it
+_LARGEST = 1e300
 
 
 class Sums(NamedTuple):
@@ -28,6 +30,7 @@ class Sums(NamedTuple):
     square: Array  # () sum of squared ranges
     widest: Array  # () range
     unit: Array  # () the first range above 0
+    relative: Array  # () sum of squared ranges, in units of that
     shifted: Array  # () sum of (cost - low) / C
     error: Array  # () sum of squared errors of predicting that
     unknown: Array  # () stages without a range
@@ -58,21 +61,28 @@ class _OnDecisions:
         known = np.isfinite(e.low) & np.isfinite(e.high)
         low, high = np.where(known, e.low, e.cost), np.where(known, e.high, e.cost)
         wide = high - low
-        x = (e.cost - low) / (declared if np.isfinite(declared) else 1.0)
+        rounding = _ROUNDING * np.maximum(np.abs(low), np.abs(high))
+        inside = (low - rounding <= e.cost) & (e.cost <= high + rounding)
+        x = np.clip((e.cost - low) / (declared if np.isfinite(declared) else 1.0), 0.0, None)
         predicted = (0.5 + state.shifted) / (1.0 + state.t)
+        unit = np.where(state.unit > 0, state.unit, wide)
+        with np.errstate(over="ignore"):
+            share = wide / np.where(unit > 0, unit, 1.0)
+            relative = state.relative + share**2
         return Sums(
             t=state.t + 1.0,
             cost=state.cost + e.cost,
             high=state.high + high,
             square=state.square + wide**2,
             widest=np.maximum(state.widest, wide),
-            unit=np.where(state.unit > 0, state.unit, wide),
+            unit=unit,
+            relative=relative,
             shifted=state.shifted + x,
             error=state.error + (x - predicted) ** 2,
             unknown=state.unknown + ~known,
-            exceeded=state.exceeded + ~((low <= e.cost) & (e.cost <= high)),
-            impossible=state.impossible + ~e.possible,
-            too_wide=state.too_wide + (wide > declared),
+            exceeded=state.exceeded + ~inside,
+            impossible=state.impossible + ~np.asarray(e.possible, bool),
+            too_wide=state.too_wide + (wide > declared * (1 + _ROUNDING)),
             late=state.late + e.late,
         )
 
@@ -117,11 +127,8 @@ class Direct(_OnDecisions):
         arguments.number("Direct", "lam", self.lam, "(0, inf)")
 
     def certificate(self, state: Sums) -> Certificate:
-        information = np.log(1 / self.delta)
-        slack = self.lam * state.square / 8 + information / self.lam
-        least = np.sqrt(state.square * information / 2) / np.maximum(state.t, 1.0)
-        hint = f"The best lam for these stages would have cost {float(least.mean()):.3g} a stage."
-        return self._of("direct", state, slack, hint)
+        slack = self.lam * state.square / 8 + np.log(1 / self.delta) / self.lam
+        return self._of("direct", state, slack, hint(state.square, state.t, self.delta))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,8 +140,7 @@ class HoeffdingMixture(_OnDecisions):
     """
 
     def certificate(self, state: Sums) -> Certificate:
-        unit = np.where(state.unit > 0, state.unit, 1.0)
-        slack = unit * hoeffding(state.square / unit**2, self.delta)
+        slack = state.unit * hoeffding(np.minimum(state.relative, _LARGEST), self.delta)
         return self._of("Hoeffding mixture", state, slack)
 
 
@@ -164,6 +170,12 @@ class EmpiricalBernstein(_OnDecisions):
     def certificate(self, state: Sums) -> Certificate:
         slack = self.scale * empirical_bernstein(state.error, self.delta)
         return self._of("empirical Bernstein", state, slack)
+
+
+def hint(square: Array, t: Array, delta: float) -> str:
+    """What the best lam would have cost, for squared ranges that sum to `square`."""
+    least = np.sqrt(square * np.log(1 / delta) / 2) / np.maximum(t, 1.0)
+    return f"The best lam for these stages would have cost {float(least.mean()):.3g} a stage."
 
 
 def _number(value: float) -> str:

@@ -25,15 +25,16 @@ class Feasibility:
     """A confidence sequence for the mean conditional chance of an infeasible decision.
 
     Empirical Bernstein on both sides, with delta / 2 each: at all times at once. The certificate is
-    the upper side; `rates` gives both, as feasibility. Where alpha is surely not met, there is no
-    certificate.
+    the upper side; `rates` gives both, as feasibility. With a target `alpha` there is a verdict,
+    and no certificate where it is surely not met.
     """
 
-    alpha: float = 0.9
+    alpha: float | None = None
     delta: float = 0.05
 
     def __post_init__(self) -> None:
-        arguments.number("Feasibility", "alpha", self.alpha, "(0, 1]")
+        if self.alpha is not None:
+            arguments.number("Feasibility", "alpha", self.alpha, "(0, 1]")
         arguments.number("Feasibility", "delta", self.delta, "(0, 1)")
 
     def init(self, lead: tuple[int, ...]) -> Counts:
@@ -59,20 +60,9 @@ class Feasibility:
     def certificate(self, state: Counts) -> Certificate:
         low, high = self.rates(state)
         value = state.infeasible / np.maximum(state.t, 1.0)
-        missed = high < self.alpha
-        said = {
-            f"alpha = {self.alpha:g} is not met, feasible at most "
-            f"{high[missed].max(initial=0.0):.3f}": missed,
-            f"alpha = {self.alpha:g} is met, feasible at least "
-            f"{low[low >= self.alpha].min(initial=1.0):.3f}": low >= self.alpha,
-            f"whether alpha = {self.alpha:g} is met is still open": ~missed & (low < self.alpha),
-        }
-        many = value.ndim > 0
-        verdicts = [
-            f"{text}{f' in {int(where.sum())} of {where.size} trials' * many}"
-            for text, where in said.items()
-            if where.any()
-        ]
+        missed, verdict = np.zeros(value.shape, bool), ""
+        if self.alpha is not None:
+            missed, verdict = high < self.alpha, f": {_verdict(self.alpha, low, high)}"
         return certificate(
             "feasibility",
             "average chance of an infeasible decision",
@@ -82,6 +72,19 @@ class Feasibility:
             delta=self.delta,
             assumptions=(LATE,) * bool(state.late.any()),
             broken={},
-            failed=missed,
-            note=f"Verdict: {'; '.join(verdicts)}.",
+            failed=np.asarray(missed),
+            note=f"Feasible between {low.min():.3f} and {high.max():.3f}{verdict}.",
         )
+
+
+def _verdict(alpha: float, low: Array, high: Array) -> str:
+    said = {
+        f"alpha = {alpha:g} is met": low >= alpha,
+        f"alpha = {alpha:g} is not met": high < alpha,
+        f"whether alpha = {alpha:g} is met is open": (low < alpha) & (alpha <= high),
+    }
+    return ", ".join(
+        f"{text}{f' in {int(where.sum())} of {where.size} trials' * (where.ndim > 0)}"
+        for text, where in said.items()
+        if where.any()
+    )

@@ -16,7 +16,7 @@ class Paid(NamedTuple):
     arms: Array  # (A) what each arm would have paid
     worst: Array  # () the most that any arm would have paid
     bound: Array  # () AdaHedge's so far
-    late: Array  # () stages whose outcome came late
+    stale: Array  # () stages whose decision was drawn by other weights
 
 
 class BestArm:
@@ -41,7 +41,7 @@ class BestArm:
             arms=state.arms + arms,
             worst=state.worst + arms.max(axis=-1),
             bound=state.t * 0.0 + e.arm_bound,
-            late=state.late + e.late,
+            stale=state.stale + e.stale,
         )
 
     def certificate(self, state: Paid) -> Certificate:
@@ -55,7 +55,7 @@ class BestArm:
             trivial=state.worst / t,
             delta=0.0,
             assumptions=(),
-            broken={"Outcomes came late, after the weights had changed": state.late},
+            broken={"The weights had changed between a decision and its outcome": state.stale},
             failed=~drawn,
             note="" if drawn.all() else 'Only an Ensemble with rule="sample" has this guarantee.',
         )

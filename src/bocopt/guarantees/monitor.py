@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Problem
+from bocopt.checkpoint import fingerprint
+from bocopt.core import Array, Problem
 from bocopt.guarantees.certificate import Certificate, Evidence, Guarantee
 from bocopt.guarantees.feasibility import Feasibility
 from bocopt.guarantees.tightest import headline
@@ -15,25 +16,43 @@ from bocopt.run import Stage
 #: What a stage's info may show of a belief or of an ensemble.
 _INFO = (
     *("mean_loss", "mix_loss", "posterior_loss", "kl", "least_loss", "largest_loss", "intact"),
-    *("arm_mean", "arm_cost", "arm_bound"),
+    *("loss_lower", "loss_upper", "loss_is_regret", "arm_mean", "arm_cost", "arm_bound"),
 )
 
 
-def evidence_of(problem: Problem, stage: Stage, *, late: bool = False) -> Evidence:
-    """What a stage shows; ranges come from a problem that is `Ranged`.
+def range_of(problem: Problem, x: Array, z: Array) -> tuple[Array, Array]:
+    """(k), (d) -> (), (): between what the cost must lie, where the problem is `Ranged`."""
+    if hasattr(problem, "range"):
+        low, high = problem.range(x, z)
+        return np.asarray(low), np.asarray(high)
+    unknown = np.full(z.shape[:-1], np.nan)
+    return unknown, unknown
 
-    `late`: whether the policy learned or decided anything between the decision and its outcome.
+
+def evidence_of(
+    problem: Problem,
+    stage: Stage,
+    *,
+    cost_range: tuple[Array, Array] | None = None,
+    stale: bool = False,
+    late: bool = False,
+) -> Evidence:
+    """What a stage shows; `cost_range` is that of `range_of`, if it was asked before.
+
+    `stale`: whether the policy learned anything between the decision and its outcome. `late`: that,
+    or whether it decided while outcomes of earlier decisions were unknown.
     """
     known: dict[str, Any] = {name: stage.info[name] for name in _INFO if name in stage.info}
-    if hasattr(problem, "range"):
-        known["low"], known["high"] = problem.range(stage.x, stage.decision.solution.z)
+    z, lead = stage.decision.solution.z, stage.cost.shape
+    known["low"], known["high"] = cost_range or range_of(problem, stage.x, z)
     if hasattr(problem, "possible"):
         known["possible"] = problem.possible(stage.x, stage.xi)
     return Evidence(
         cost=stage.cost,
         feasible=stage.feasible,
         loss=stage.cost - stage.hindsight,
-        late=np.full(stage.cost.shape, late),
+        stale=np.full(lead, stale),
+        late=np.full(lead, late),
         **known,
     )
 
@@ -51,7 +70,7 @@ class Monitor:
     >>> for stage in run(SampleAverage(problem), problem, PaperStream(), seeds=0, horizon=200):
     ...     monitor.observe(stage)
     >>> monitor.headline().words(problem.sense)  # doctest: +ELLIPSIS
-    'headline: With 95% confidence the average ... reward ... is at least 77.9 (seen: 87.08)...'
+    'headline: With 95% confidence the average ... reward ... at least 78.25 (seen: 87.08)...'
     """
 
     def __init__(
@@ -62,7 +81,7 @@ class Monitor:
         scale: float | None = None,
         delta: float = 0.05,
     ) -> None:
-        feasibility = Feasibility(alpha=getattr(problem, "alpha", 0.9), delta=delta)
+        feasibility = Feasibility(alpha=getattr(problem, "alpha", None), delta=delta)
         self.guarantees: tuple[Guarantee[Any], ...] = (
             headline(scale, delta),
             feasibility,
@@ -71,10 +90,30 @@ class Monitor:
         self.states: tuple[Any, ...] | None = None  # of the guarantees; None before any stage
         self._problem = problem
         self._lead: tuple[int, ...] | None = None
+        self._claimed = False
 
-    def observe(self, stage: Stage, *, late: bool = False) -> None:
-        """One more stage; `late` as in `evidence_of`."""
-        evidence = evidence_of(self._problem, stage, late=late)
+    def claim(self, problem: Problem) -> None:
+        """Reserve it for one agent, on the problem that it was made for."""
+        if self.states is not None or self._claimed:
+            raise arguments.wrong("Agent", "monitor", "one that nobody has used", self.guarantees)
+        if fingerprint(self._problem) != fingerprint(problem):
+            raise arguments.wrong("Agent", "monitor", "one for the agent's problem", self._problem)
+        self._claimed = True
+
+    def restore(self, states: tuple[Any, ...]) -> None:
+        """Go on from the states of one trial."""
+        self.states, self._lead = states, ()
+
+    def observe(
+        self,
+        stage: Stage,
+        *,
+        cost_range: tuple[Array, Array] | None = None,
+        stale: bool = False,
+        late: bool = False,
+    ) -> None:
+        """One more stage; the rest as in `evidence_of`."""
+        evidence = evidence_of(self._problem, stage, cost_range=cost_range, stale=stale, late=late)
         lead = evidence.cost.shape
         if self._lead not in (None, lead):
             raise arguments.wrong("Monitor.observe", "stage", f"of trials {self._lead}", lead)
@@ -89,14 +128,16 @@ class Monitor:
 
     def certificates(self) -> list[Certificate]:
         """What each guarantee says now, the headline first."""
+        return [self._certificate(i) for i in range(len(self.guarantees))]
+
+    def _certificate(self, i: int) -> Certificate:
         if self.states is None:
             raise ValueError("The monitor has not seen a stage yet.")
-        pairs = zip(self.guarantees, self.states, strict=True)
-        return [guarantee.certificate(state) for guarantee, state in pairs]
+        return self.guarantees[i].certificate(self.states[i])
 
     def headline(self) -> Certificate:
         """The tightest that applies to the cost of the decisions taken, all tried paid for."""
-        return self.certificates()[0]
+        return self._certificate(0)
 
     def __str__(self) -> str:
         """What each guarantee says now, a line each."""

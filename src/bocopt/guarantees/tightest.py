@@ -34,6 +34,9 @@ class Tightest:
 
     def certificate(self, state: tuple[Any, ...]) -> Certificate:
         tried = [g.certificate(part) for g, part in zip(self.guarantees, state, strict=True)]
+        if len({found.risk for found in tried}) > 1:
+            risks = ", ".join(found.risk for found in tried)
+            raise arguments.wrong("Tightest", "guarantees", "for one and the same risk", risks)
         bounds = np.stack([found.bound for found in tried])
         best = np.where(np.isnan(bounds), np.inf, bounds).argmin(axis=0)
         parts = {
@@ -42,22 +45,25 @@ class Tightest:
             )[0]
             for name in ("value", "bound", "slack", "vacuous", "applicable")
         }
+        chosen = {i: (best == i) & found.applicable for i, found in enumerate(tried)}
         by = [
-            f"{found.name}{f' in {int((best == i).sum())} of {best.size} trials' * (best.ndim > 0)}"
-            for i, found in enumerate(tried)
-            if (best == i).any()
+            f"{tried[i].name}{f' in {int(w.sum())} of {w.size} trials' * (w.ndim > 0)}"
+            for i, w in chosen.items()
+            if w.any()
         ]
         notes = [
             f"{found.name}: {found.note}"
             for i, found in enumerate(tried)
-            if found.note and ((best == i) | ~found.applicable).any()
+            if found.note and (chosen[i] | ~found.applicable).any()
         ]
         return Certificate(
             name="headline",
             risk=tried[0].risk,
             delta=sum(found.delta for found in tried),
-            assumptions=tuple(dict.fromkeys(a for found in tried for a in found.assumptions)),
-            note=" ".join([f"By {', '.join(by)}.", *notes]),
+            assumptions=tuple(
+                dict.fromkeys(a for i in chosen if chosen[i].any() for a in tried[i].assumptions)
+            ),
+            note=" ".join([*[f"By {', '.join(by)}."] * bool(by), *notes]),
             **parts,
         )
 

@@ -51,6 +51,7 @@ def files(chart: Chart) -> dict[str, bytes]:
 
 def draw(chart: Chart) -> "Figure":
     from matplotlib.figure import Figure
+    from matplotlib.ticker import LogLocator, NullFormatter
 
     longest = max(len(_label(chart, curve)) for curve in chart.curves)
     figure = Figure(figsize=(max(6.0, 4.2 + 0.08 * longest), 3.6), layout="constrained")
@@ -68,7 +69,9 @@ def draw(chart: Chart) -> "Figure":
             axes.fill_between(curve.t, curve.low, curve.high, color=colour, alpha=0.18, lw=0)
     if chart.logarithmic:
         axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axes.xaxis.set_major_formatter("{x:,.0f}")
+        axes.xaxis.set_minor_formatter(NullFormatter())
     first, last = chart.curves[0].t[0], chart.curves[0].t[-1]
     axes.set_xlim(first, last if last > first else first + 1)
     axes.set_xlabel(chart.x_label)

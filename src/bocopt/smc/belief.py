@@ -5,9 +5,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array, IntArray
+from bocopt.core import Array, IntArray, Loss
 from bocopt.smc.past import Past, nothing
+from bocopt.smc.weights import declared
 
+_ROUNDING = 1e-12  # of weights
 LAG = 20  # generations of ancestors that are known
 
 
@@ -22,6 +24,9 @@ class MoveInfo(NamedTuple):
     least_loss: Array  # () of all particles
     largest_loss: Array  # ()
     intact: Array  # () 1 where the belief went on as q, and nothing else
+    loss_lower: Array  # () what the loss says of itself
+    loss_upper: Array  # () likewise; infinite if nothing
+    loss_is_regret: Array  # () likewise: 1 or 0
     rejuvenated: Array  # () how often the particles were moved
     acceptance: Array  # () of the last sweep; NaN where there was none
     ancestors: Array  # () different ancestors in the oldest generation known
@@ -54,6 +59,28 @@ class Belief(NamedTuple):
         density = -0.5 * (self.u**2).sum(axis=-1) - self.lam[..., None] * self.total
         oldest = self.birth == self.birth.min(axis=-1, keepdims=True)
         return np.where(oldest, density, -np.inf)
+
+
+def first_info(loss: Loss, size: int, lam: Array) -> MoveInfo:
+    """Before any stage."""
+    zero, nan = np.zeros(lam.shape), np.full(lam.shape, np.nan)
+    return MoveInfo(
+        *(nan,) * 8,
+        **declared(loss, lam.shape),
+        rejuvenated=zero,
+        acceptance=nan,
+        ancestors=zero + size,
+        lam=lam,
+        evaluated=zero,
+        spared=zero,
+    )
+
+
+def compared(after: Belief, theta: Array, log_w: Array) -> Belief:
+    """The belief with a note whether it is these parameters with these weights."""
+    same = (after.theta == theta).all(axis=(-1, -2))
+    same &= (np.abs(np.exp(after.log_w) - np.exp(log_w)) <= _ROUNDING).all(axis=-1)
+    return after._replace(info=after.info._replace(intact=same.astype(np.float64)))
 
 
 def one_axis(belief: Belief, dim_x: int, dim_xi: int) -> Belief:

@@ -8,7 +8,7 @@ import numpy as np
 from bocopt import arguments, noise
 from bocopt.core import Array, BoolArray, IntArray, Loss, Prior
 from bocopt.smc.moves import Cloud, LiuWest, Move
-from bocopt.smc.weights import effective_size, gibbs_update, uniform
+from bocopt.smc.weights import declared, effective_size, gibbs_update, uniform
 
 
 class BeliefInfo(NamedTuple):
@@ -22,6 +22,9 @@ class BeliefInfo(NamedTuple):
     least_loss: Array  # () of all particles
     largest_loss: Array  # ()
     intact: Array  # () 1 where the belief went on as q, and nothing else
+    loss_lower: Array  # () what the loss says of itself
+    loss_upper: Array  # () likewise; infinite if nothing
+    loss_is_regret: Array  # () likewise: 1 or 0
     rejuvenated: BoolArray  # ()
     acceptance: Array  # () of the move; NaN where there was none
 
@@ -70,7 +73,10 @@ class GibbsPosterior:
         seeds = arguments.seeds_of("GibbsPosterior.init", seeds)
         theta = self.prior.sample(noise.normal(seeds, 0, "prior", (self.size, self.prior.dim)))
         nan = np.full(seeds.shape, np.nan)
-        info = BeliefInfo(*(nan,) * 8, np.zeros(seeds.shape, bool), nan)
+        known = declared(self.loss, seeds.shape)
+        info = BeliefInfo(
+            *(nan,) * 8, **known, rejuvenated=np.zeros(seeds.shape, bool), acceptance=nan
+        )
         return Particles(seeds, theta, uniform(seeds.shape, self.size), info)
 
     def step(self, belief: Particles, t: int, x: Array, xi: Array) -> Particles:
@@ -96,7 +102,7 @@ class GibbsPosterior:
                 -np.log(self.size),
                 moved.acceptance,
             )
-        info = BeliefInfo(
+        info = belief.info._replace(
             ess=ess,
             **update.learned,
             intact=(~low).astype(np.float64),

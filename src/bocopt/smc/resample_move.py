@@ -11,8 +11,9 @@ from bocopt.priors import Calibrated
 from bocopt.smc.belief import (
     LAG,
     Belief,
-    MoveInfo,
+    compared,
     different,
+    first_info,
     many_axes,
     one_axis,
     own_roots,
@@ -26,7 +27,6 @@ from bocopt.smc.travel import Crowd, Mover, crowd_of, renewed, travel
 from bocopt.smc.weights import effective_size, gibbs_update, normalised, uniform
 
 _NEGLIGIBLE = 1e-12  # weight below which a discounted stage no longer counts
-_ROUNDING = 1e-12  # of weights
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,8 +112,7 @@ class ResampleMove:
     def init(self, seeds: IntArray) -> Belief:
         seeds = arguments.seeds_of("ResampleMove.init", seeds)
         lead = seeds.shape
-        zero, nan = np.zeros(lead), np.full(lead, np.nan)
-        lam = self._temperature(zero)
+        lam = self._temperature(np.zeros(lead))
         none = nothing(lead, 0, 0)
         centre, width = self._calibrated(none.x.rows, none.xi.rows)
         u = noise.normal(seeds, 0, "prior", (self.size, self.prior.dim))
@@ -128,10 +127,10 @@ class ResampleMove:
             birth=np.zeros((*lead, self.size), np.int64),
             roots=own_roots(seeds.size, self.size).reshape(*lead, self.size, LAG),
             lam=lam,
-            gap=zero,
+            gap=np.zeros(lead),
             scale=np.full(lead, self.kernel.first_scale),
             past=nothing(lead, 0, 0),
-            info=MoveInfo(*(nan,) * 8, zero, nan, zero + self.size, lam, zero, zero),
+            info=first_info(self.loss, self.size, lam),
         )
 
     def step(self, belief: Belief, t: int, x: Array, xi: Array) -> Belief:
@@ -161,10 +160,7 @@ class ResampleMove:
             ),
         )
         after = self._with_fresh_ones(self._arrived(flat, crowd, stage), t)
-        same = (after.theta == theta).all(axis=(-1, -2))
-        same &= (np.abs(np.exp(after.log_w) - np.exp(update.log_w)) <= _ROUNDING).all(axis=-1)
-        after = after._replace(info=after.info._replace(intact=same.astype(np.float64)))
-        return many_axes(after, lead)
+        return many_axes(compared(after, theta, update.log_w), lead)
 
     def fit(self, seeds: IntArray, x: Array, xi: Array) -> Belief:
         """The posterior of a whole batch, (n, k) and (n, m), straight from the prior by tempering.

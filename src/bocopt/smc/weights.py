@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bocopt.core import Array
+from bocopt.core import Array, Loss
 
 
 class Update(NamedTuple):
@@ -62,6 +62,15 @@ def gibbs_update(log_w: Array, loss: Array, lam: float | Array) -> Update:
         least_loss=loss.min(axis=-1),
         largest_loss=loss.max(axis=-1),
     )
+
+
+def declared(loss: Loss, lead: tuple[int, ...]) -> dict[str, Array]:
+    """What a loss says of itself, as guarantees want to know it."""
+    return {
+        "loss_lower": np.full(lead, float(loss.lower)),
+        "loss_upper": np.full(lead, float(getattr(loss, "upper", np.inf))),
+        "loss_is_regret": np.full(lead, float(getattr(loss, "regret", False))),
+    }
 
 
 def effective_size(log_w: Array) -> Array:
