@@ -70,6 +70,7 @@ def test_the_truth_is_an_average_over_the_law() -> None:
         guarantees=(("mixture", HoeffdingMixture()),),
         law=stream,
         at=(30, 60),
+        noted=60,
         draws=64,
     ).run()
     assert record["true_cost"].shape == (2, 2)

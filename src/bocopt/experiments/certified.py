@@ -16,19 +16,21 @@ class Certify(Play):
     """Value, bound and whether it is vacuous, of each guarantee, after the stages `at`.
 
     `true_cost` is the average expected cost of the decisions so far and `true_infeasible` their
-    chance of being infeasible, by draws from the law of xi given x; `note` is the last word of each
-    guarantee on each trial.
+    chance of being infeasible, by draws from the law of xi given x; `note` is what each guarantee
+    says of each trial after the stage `noted`.
     """
 
     guarantees: tuple[tuple[str, Guarantee[Any]], ...]
     law: ConditionalSampler
     at: tuple[int, ...]
+    noted: int
     draws: int = 256
 
     def run(self) -> Record:
         names = ["headline", "feasibility", *(name for name, _ in self.guarantees)]
         monitor = Monitor(self.problem, [g for _, g in self.guarantees], scale=160.0)
         found: dict[str, list[Array]] = {}
+        notes: list[list[str]] = []
         cost = infeasible = np.zeros(len(self.seeds))
         for stage in run(
             self.policy, self.problem, self.stream, seeds=self.seeds, horizon=self.horizon
@@ -42,6 +44,8 @@ class Certify(Play):
             cost = cost + self.problem.cost(x, z, xi).mean(axis=-1)
             infeasible = infeasible + (self.problem.violation(x, z, xi) > 0).mean(axis=-1)
             t = stage.t + 1
+            if t == self.noted:
+                notes = [self._notes(monitor, i) for i in range(len(self.seeds))]
             if t not in self.at:
                 continue
             found.setdefault("true_cost", []).append(cost / t)
@@ -50,10 +54,8 @@ class Certify(Play):
                 for part in ("value", "bound", "vacuous"):
                     found.setdefault(f"{name}/{part}", []).append(getattr(certificate, part))
         record = {name: np.stack(series, axis=1) for name, series in found.items()}
-        notes = zip(*(self._notes(monitor, i) for i in range(len(self.seeds))), strict=True)
-        return record | {
-            f"{name}/note": np.array(said) for name, said in zip(names, notes, strict=True)
-        }
+        said = zip(names, zip(*notes, strict=True), strict=True)
+        return record | {f"{name}/note": np.array(texts) for name, texts in said}
 
     def _notes(self, monitor: Monitor, trial: int) -> list[str]:
         """What each guarantee says of one trial."""

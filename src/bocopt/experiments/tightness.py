@@ -102,6 +102,7 @@ def tasks(size: Size) -> dict[str, Task]:
             guarantees=tuple(_guarantees(name).items()),
             law=PaperStream(),
             at=_at(horizon),
+            noted=min(horizon, _HORIZON),
         )
     return found
 
@@ -130,6 +131,7 @@ def _certificate(record: Record, name: str, at: tuple[int, ...]) -> Summary:
         "after": {
             str(t): {
                 "slack": _mean((bound - value)[:, at.index(t)]),
+                "sd": _sd((bound - value)[:, at.index(t)]),
                 "applicable": int(np.isfinite(bound[:, at.index(t)]).sum()),
                 "vacuous": int(vacuous[:, at.index(t)].sum()),
             }
@@ -151,6 +153,11 @@ def _mean(values: Array) -> float | None:
     return float(f"{known.mean():.6g}") if known.size else None
 
 
+def _sd(values: Array) -> float | None:
+    known = values[np.isfinite(values)]
+    return float(f"{known.std(ddof=1):.3g}") if known.size > 1 else None
+
+
 def show(summary: Summary) -> Section:
     return Section(
         "Certificates on the paper's stream",
@@ -165,16 +172,17 @@ def show(summary: Summary) -> Section:
 def _table(summary: Summary, policy: str) -> Grid:
     found = summary["policies"][policy]
     stages = list(next(iter(found["certificates"].values()))["after"])
+    noted = min(_HORIZON, found["stages"][-1])
     reward = -found["true"]["cost"][-1]
     failed = sum(c["failed"] or 0 for c in found["certificates"].values())
     return Grid(
         title=f"{policy}: slack per stage",
-        header=["certificate", *(f"T = {int(t):,}" for t in stages), "after the last, trial 0"],
+        header=["certificate", *(f"T = {int(t):,}" for t in stages), f"trial 0 after {noted:,}"],
         rows=[
             Row([name, *(_cell(c["after"][t], summary["trials"]) for t in stages), c["note"]])
             for name, c in found["certificates"].items()
         ],
-        caption=f"Mean over the trials in which it applies, of {Size.of(summary)}; delta = 0.05. "
+        caption=f"Mean ± sd over the trials in which it applies, of {Size.of(summary)}; delta = 0.05. "
         f"The true expected reward a stage was {reward:.2f} after {found['stages'][-1]:,}; bounds "
         f"on the decisions failed {failed} times, over all trials, certificates and stages shown.",
         words=True,
@@ -184,7 +192,9 @@ def _table(summary: Summary, policy: str) -> Grid:
 def _cell(after: Mapping[str, Any], trials: int) -> str:
     if not after["applicable"]:
         return "not applicable"
-    parts = [f"{after['slack']:,.{2 if after['slack'] < 1000 else 0}f}"]
+    digits = 2 if after["slack"] < 100 else 0
+    sd = "" if after["sd"] is None else f" ± {after['sd']:,.{digits}f}"
+    parts = [f"{after['slack']:,.{digits}f}{sd}"]
     if after["applicable"] < trials:
         parts.append(f"applies in {after['applicable']} of {trials}")
     if after["vacuous"]:
