@@ -70,8 +70,8 @@ def main() -> None:
         ]
     lines += [
         "A mixture that is tuned to one time is somewhat tighter there, and looser elsewhere; ours",
-        "is over rates on a grid, needs no tuning and is within 1.45 of the best single rate at all",
-        "times.",
+        "is over rates on a grid, needs no tuning and is within 1.45 of the best single rate",
+        "at all times.",
     ]
     write_markdown("confidence", lines)
 

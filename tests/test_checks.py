@@ -143,6 +143,21 @@ class LargestOfEqual:
         return over
 
 
+class Modest(Knapsack):
+    """Says that no decision earns more than 80."""
+
+    def range(self, x: Array, z: Array) -> tuple[Array, Array]:
+        _, high = super().range(x, z)
+        return high - 80.0, high
+
+
+def test_a_range_that_is_exceeded_is_caught() -> None:
+    check_problem(KNAPSACK, X, XI)
+    modest = Modest(value=KNAPSACK.value, capacity=KNAPSACK.capacity, salvage=KNAPSACK.salvage)
+    with pytest.raises(LawError, match="a range that no possible outcome exceeds"):
+        check_problem(modest, X, XI)
+
+
 def test_a_broken_tie_rule_is_caught() -> None:
     with pytest.raises(LawError, match="lexicographically smallest of equal z"):
         check_problem(LargestOfEqual(), X, XI[:, :1])

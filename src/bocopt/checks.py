@@ -19,6 +19,7 @@ from bocopt.history import History
 from bocopt.run import play
 
 _ONE = np.ones(1)
+_ROUNDING = 1e-9
 
 
 class LawError(AssertionError):
@@ -131,6 +132,22 @@ def refuses_nan(problem: Problem, x: Array, xi: Array) -> None:
     _expect_error(lambda: problem.cost(x[0], z, bad[0]), "cost", "a NaN outcome")
 
 
+def within_its_range(problem: Problem, x: Array, xi: Array) -> None:
+    """Whatever possible outcome comes, a decision costs what `range` said before, where it does."""
+    if not hasattr(problem, "range"):
+        return
+    z = problem.solve(x, xi[:, None, :], _ONE).z
+    low, high = (np.asarray(end) for end in problem.range(x, z))
+    _expect(low.shape == high.shape == (len(x),), "range", f"two answers of shape {(len(x),)}")
+    cost = problem.cost(x[:, None, :], z[:, None, :], xi)  # each decision with every outcome
+    out = (cost < low[:, None] - _ROUNDING * np.abs(low[:, None])) | (
+        cost > high[:, None] + _ROUNDING * np.abs(high[:, None])
+    )
+    if hasattr(problem, "possible"):
+        out &= problem.possible(x[:, None, :], xi)
+    _expect(not out.any(), "range", "a range that no possible outcome exceeds")
+
+
 PROBLEM_LAWS = (
     shapes,
     batch_equals_alone,
@@ -138,6 +155,7 @@ PROBLEM_LAWS = (
     feasible_and_priced,
     best_and_smallest,
     one_scenario_or_two_halves,
+    within_its_range,
     refuses_nan,
 )
 

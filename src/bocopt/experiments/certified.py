@@ -17,7 +17,7 @@ class Certify(Play):
 
     `true_cost` is the average expected cost of the decisions so far and `true_infeasible` their
     chance of being infeasible, by draws from the law of xi given x; `note` is what each guarantee
-    says of each trial after the stage `noted`.
+    says of each trial after the stage `noted`, or the last.
     """
 
     guarantees: tuple[tuple[str, Guarantee[Any]], ...]
@@ -44,7 +44,7 @@ class Certify(Play):
             cost = cost + self.problem.cost(x, z, xi).mean(axis=-1)
             infeasible = infeasible + (self.problem.violation(x, z, xi) > 0).mean(axis=-1)
             t = stage.t + 1
-            if t == self.noted:
+            if t == min(self.noted, self.horizon):
                 notes = [self._notes(monitor, i) for i in range(len(self.seeds))]
             if t not in self.at:
                 continue

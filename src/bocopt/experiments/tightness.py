@@ -102,7 +102,7 @@ def tasks(size: Size) -> dict[str, Task]:
             guarantees=tuple(_guarantees(name).items()),
             law=PaperStream(),
             at=_at(horizon),
-            noted=min(horizon, _HORIZON),
+            noted=_HORIZON,
         )
     return found
 
@@ -182,9 +182,9 @@ def _table(summary: Summary, policy: str) -> Grid:
             Row([name, *(_cell(c["after"][t], summary["trials"]) for t in stages), c["note"]])
             for name, c in found["certificates"].items()
         ],
-        caption=f"Mean ± sd over the trials in which it applies, of {Size.of(summary)}; delta = 0.05. "
-        f"The true expected reward a stage was {reward:.2f} after {found['stages'][-1]:,}; bounds "
-        f"on the decisions failed {failed} times, over all trials, certificates and stages shown.",
+        caption=f"Mean ± sd over the trials in which it applies, of {Size.of(summary)}; delta = "
+        f"0.05. The true expected reward a stage was {reward:.2f} after {found['stages'][-1]:,}; "
+        f"bounds on decisions failed {failed} times, over all trials, certificates and stages.",
         words=True,
     )
 
