@@ -151,12 +151,30 @@ def test_a_range_wider_than_declared_gives_no_number() -> None:
     assert not found.applicable.any()
     assert "wider than the declared 2 on 1 stage" in found.note
     assert certify(EmpiricalBernstein(scale=3.0), stages).applicable.all()
-    kept: Certificate = certify(headline(scale=2.0), stages)  # by the mixture
+    kept: Certificate = certify(headline(scale=2.0), stages)  # counts it by its range
     assert kept.applicable.all()
-    assert kept.note.startswith("By Hoeffding mixture")
-    assert len(kept.assumptions) == 1
     assert "at most" not in kept.assumptions[0]  # the declared one is known to be false
     assert kept.delta == certify(headline(), stages).delta == 0.05
+
+
+def test_a_wider_stage_costs_its_range_and_no_more() -> None:
+    rng = np.random.default_rng(6)
+    narrow = [evidence(c, high=1.0) for c in rng.uniform(0.4, 0.6, (1000, 1))]
+    forgiving = EmpiricalBernstein(scale=1.0, strict=False)
+    plain = certify(forgiving, narrow)
+    assert plain.slack == certify(EmpiricalBernstein(scale=1.0), narrow).slack
+    wide = evidence(np.array([2.0]), high=4.0)
+    found = certify(forgiving, [*narrow[:500], wide, *narrow[500:]])
+    x = np.array([float(e.cost[0]) for e in narrow])  # as if it had not been there, but for
+    predicted = (0.5 + np.concatenate([[0.0], np.cumsum(x)[:-1]])) / np.arange(1.0, 1001.0)
+    error = ((x - predicted) ** 2).sum()
+    rates, psi, w = BERNSTEIN
+
+    def excess(s: float) -> float:
+        return float((w * np.exp(rates * s - psi * error - rates**2 / 8 * 16.0)).sum() - 20.0)
+
+    assert found.slack * 1001 == pytest.approx([brentq(excess, 0.0, 50.0)])
+    assert found.slack < 1.5 * plain.slack
 
 
 def test_a_bound_that_says_nothing_is_called_vacuous_and_says_why() -> None:

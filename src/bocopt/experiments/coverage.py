@@ -18,6 +18,7 @@ _WHAT = {
     "skewed": "costs U^9",
     "gambler": "rare costs while lucky, a fair coin otherwise: chances follow from the past",
     "stakes": "a fair coin for stakes that follow from the past",
+    "wide stakes": "a fair coin for two stakes, of which one is wider than declared",
     "knapsack": "a running average on a knapsack of one item",
     "one coin": "five parameters that are lucky together",
     "a coin each": "five parameters with luck of their own, which the posterior follows",

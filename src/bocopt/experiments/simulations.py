@@ -132,15 +132,33 @@ class Gambler(_Decisions):
 class Stakes(_Decisions):
     """Even chances for a stake that is known before: raised while unlucky, lowered while lucky."""
 
+    def stake(self, ahead: Array) -> Array:
+        return np.where(ahead > 0, 0.05, np.minimum(1.0, 0.1 - ahead / 2))
+
     def stages(self, seeds: IntArray, horizon: int) -> Iterator[Shown]:
         ahead = np.zeros(seeds.shape)
         for t in range(horizon):
-            stake = np.where(ahead > 0, 0.05, np.minimum(1.0, 0.1 - ahead / 2))
+            stake = self.stake(ahead)
             paid = noise.uniform(seeds, t, "stakes", ()) < 0.5
             cost, risk = np.where(paid, stake, 0.0), stake / 2
             ahead += risk - cost
             shown = _bounded(cost)._replace(high=stake, feasible=~paid)
             yield shown, {COST: risk, INFEASIBLE: np.full(seeds.shape, 0.5)}
+
+
+@dataclass(frozen=True)
+class Wide(Stakes):
+    """Two stakes, of which the one while unlucky is twice as wide as declared."""
+
+    def stake(self, ahead: Array) -> Array:
+        return np.where(ahead > 0, 0.5, 1.0)
+
+    def guarantees(self, horizon: int, delta: float) -> Mapping[str, tuple[str, Guarantee[Any]]]:
+        forgiving = EmpiricalBernstein(scale=0.5, delta=delta, strict=False)
+        return {
+            "empirical Bernstein, not strict": (COST, forgiving),
+            "headline": (COST, headline(0.5, delta)),
+        }
 
 
 @dataclass(frozen=True)
@@ -275,6 +293,7 @@ SIMULATIONS: Mapping[str, Simulation] = {
     "skewed": Power(),
     "gambler": Gambler(),
     "stakes": Stakes(),
+    "wide stakes": Wide(),
     "knapsack": Warehouse(),
     "one coin": FiniteBelief(),
     "a coin each": FiniteBelief(coins=_PARAMETERS),

@@ -173,6 +173,7 @@ def _table(summary: Summary, policy: str) -> Grid:
     found = summary["policies"][policy]
     stages = list(next(iter(found["certificates"].values()))["after"])
     noted = min(_HORIZON, found["stages"][-1])
+    size = Size.of(summary)._replace(horizon=found["stages"][-1])
     reward = -found["true"]["cost"][-1]
     failed = sum(c["failed"] or 0 for c in found["certificates"].values())
     return Grid(
@@ -182,7 +183,7 @@ def _table(summary: Summary, policy: str) -> Grid:
             Row([name, *(_cell(c["after"][t], summary["trials"]) for t in stages), c["note"]])
             for name, c in found["certificates"].items()
         ],
-        caption=f"Mean ± sd over the trials in which it applies, of {Size.of(summary)}; delta = "
+        caption=f"Mean ± sd over the trials in which it applies, of {size}; delta = "
         f"0.05. The true expected reward a stage was {reward:.2f} after {found['stages'][-1]:,}; "
         f"bounds on decisions failed {failed} times, over all trials, certificates and stages.",
         words=True,
@@ -192,7 +193,7 @@ def _table(summary: Summary, policy: str) -> Grid:
 def _cell(after: Mapping[str, Any], trials: int) -> str:
     if not after["applicable"]:
         return "not applicable"
-    digits = 2 if after["slack"] < 100 else 0
+    digits = 3 if after["slack"] < 1 else 2 if after["slack"] < 100 else 0
     sd = "" if after["sd"] is None else f" ± {after['sd']:,.{digits}f}"
     parts = [f"{after['slack']:,.{digits}f}{sd}"]
     if after["applicable"] < trials:
@@ -207,7 +208,7 @@ def _cost_chart(summary: Summary) -> Chart:
     shown = ("headline", "Hoeffding mixture", "direct, lam* for 1000 stages of range 160")
     return Chart(
         name="guarantees-reward",
-        title="What BMA surely earns",
+        title="What BMA earns, with 95% confidence",
         y_label="average reward so far",
         curves=[
             _shown("true expectation", found, found["true"]["cost"], -1),
@@ -219,7 +220,7 @@ def _cost_chart(summary: Summary) -> Chart:
         ],
         logarithmic=True,
         caption=f"Mean over {summary['trials']} trials. The headline is the tightest of empirical "
-        "Bernstein (declared range 160) and the Hoeffding mixture, where it applies.",
+        "Bernstein (declared range 160, wider stages by their range) and the Hoeffding mixture.",
     )
 
 
@@ -228,7 +229,7 @@ def _feasibility_chart(summary: Summary) -> Chart:
     one = found["certificates"]["feasibility"]
     return Chart(
         name="guarantees-feasibility",
-        title="How often BMA surely is feasible",
+        title="How often BMA is feasible, with 95% confidence",
         y_label="feasible, on average so far",
         curves=[
             _shown("true chance", found, [1 - v for v in found["true"]["infeasible"]], 1),

@@ -44,27 +44,30 @@ def hoeffding(v: Array, delta: float) -> Array:
 
     psi(r) = r^2 / 8 per squared range (Hoeffding's lemma).
     """
-    return _boundary(v, delta, HOEFFDING)
+    return _boundary(HOEFFDING.psi * np.asarray(v)[..., None], delta, HOEFFDING)
 
 
-def empirical_bernstein(v: Array, delta: float) -> Array:
-    """() -> (): for outcomes in [0, 1] whose squared errors of prediction sum to v.
+def empirical_bernstein(v: Array, delta: float, square: float | Array = 0.0) -> Array:
+    """(), () -> (): for outcomes in [0, 1] whose squared errors of prediction sum to v.
 
     psi(r) = -log(1 - r) - r, for any predictions in [0, 1] that are made before the outcome.
+    Outcomes that are known before to have a wider range take Hoeffding's r^2 / 8 per squared range
+    instead: these sum to `square`.
 
     Reference: Fan, Grama, Liu (2015), Exponential inequalities for martingales with applications.
     """
-    return _boundary(v, delta, BERNSTEIN)
+    v, square = np.asarray(v)[..., None], np.asarray(square)[..., None]
+    return _boundary(BERNSTEIN.psi * v + BERNSTEIN.rates**2 / 8 * square, delta, BERNSTEIN)
 
 
-def _boundary(v: Array, delta: float, mixture: Mixture) -> Array:
-    """The s at which the mixture reaches 1/delta.
+def _boundary(price: Array, delta: float, mixture: Mixture) -> Array:
+    """(rates) -> (): the s at which the mixture of exp(rate s - price) reaches 1/delta.
 
     Its logarithm is convex in s, so Newton's steps from above never go below: wherever they stop,
     the answer is on the safe side.
     """
     rates, level = mixture.rates, np.log(1 / delta)
-    start = np.log(mixture.weights) - mixture.psi * np.asarray(v, float)[..., None]
+    start = np.log(mixture.weights) - price
     s = ((level - start) / rates).min(axis=-1)  # one rate alone is there: the mixture no later
     for _ in range(_STEPS):
         exponents = start + rates * s[..., None]

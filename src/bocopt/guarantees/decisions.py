@@ -31,12 +31,13 @@ class Sums(NamedTuple):
     widest: Array  # () range
     unit: Array  # () the first range above 0
     relative: Array  # () sum of squared ranges, in units of that
-    shifted: Array  # () sum of (cost - low) / C
-    error: Array  # () sum of squared errors of predicting that
+    narrow: Array  # () stages whose range is within the declared C
+    shifted: Array  # () their sum of (cost - low) / C
+    error: Array  # () and of squared errors of predicting that
+    over: Array  # () sum of squared ranges of the others, in units of C
     unknown: Array  # () stages without a range
     exceeded: Array  # () stages whose cost was outside its range
     impossible: Array  # () stages whose outcome the range was not meant for
-    too_wide: Array  # () stages whose range was wider than declared
     late: Array  # () stages whose outcome came late
 
 
@@ -53,6 +54,10 @@ class _OnDecisions:
     def _declared(self) -> float:
         return np.inf
 
+    @property
+    def _strict(self) -> bool:
+        return True
+
     def init(self, lead: tuple[int, ...]) -> Sums:
         return Sums(*(np.zeros(lead),) * len(Sums._fields))
 
@@ -63,8 +68,10 @@ class _OnDecisions:
         wide = high - low
         rounding = _ROUNDING * np.maximum(np.abs(low), np.abs(high))
         inside = (low - rounding <= e.cost) & (e.cost <= high + rounding)
-        x = np.clip((e.cost - low) / (declared if np.isfinite(declared) else 1.0), 0.0, None)
-        predicted = (0.5 + state.shifted) / (1.0 + state.t)
+        narrow = wide <= declared * (1 + _ROUNDING)
+        c = declared if np.isfinite(declared) else 1.0
+        x = np.where(narrow, np.maximum(e.cost - low, 0.0) / c, 0.0)
+        predicted = (0.5 + state.shifted) / (1.0 + state.narrow)
         unit = np.where(state.unit > 0, state.unit, wide)
         with np.errstate(over="ignore"):
             share = wide / np.where(unit > 0, unit, 1.0)
@@ -77,19 +84,21 @@ class _OnDecisions:
             widest=np.maximum(state.widest, wide),
             unit=unit,
             relative=relative,
+            narrow=state.narrow + narrow,
             shifted=state.shifted + x,
-            error=state.error + (x - predicted) ** 2,
+            error=state.error + np.where(narrow, (x - predicted) ** 2, 0.0),
+            over=state.over + np.where(narrow, 0.0, (wide / c) ** 2),
             unknown=state.unknown + ~known,
             exceeded=state.exceeded + ~inside,
             impossible=state.impossible + ~np.asarray(e.possible, bool),
-            too_wide=state.too_wide + (wide > declared * (1 + _ROUNDING)),
             late=state.late + e.late,
         )
 
     def _of(self, name: str, sums: Sums, slack: Array, if_vacuous: str = "") -> Certificate:
         t = np.maximum(sums.t, 1.0)
         finite = np.isfinite(self._declared)
-        declared = f", at most {self._declared:g} wide" if finite else ""
+        too_wide = (sums.t - sums.narrow) * self._strict
+        declared = f", at most {self._declared:g} wide" if finite and self._strict else ""
         wide = f"The range was up to {_number(sums.widest.max())} wide"
         wide += f", and declared {_number(self._declared)}." if finite else "."
         return certificate(
@@ -104,7 +113,7 @@ class _OnDecisions:
                 "No range was known before xi": sums.unknown,
                 "The cost was outside its range": sums.exceeded,
                 "The outcome was outside the support that the range rests on": sums.impossible,
-                f"The range was wider than the declared {self._declared:g}": sums.too_wide,
+                f"The range was wider than the declared {self._declared:g}": too_wide,
             },
             if_vacuous=f"{wide} {if_vacuous}".strip(),
         )
@@ -150,14 +159,16 @@ class EmpiricalBernstein(_OnDecisions):
 
         sum R_t <= sum c_t + C boundary(sum ((c_t - low_t) / C - prediction_t)^2)
 
-    For a range C = `scale` declared in advance; a stage whose range is wider makes it not
-    applicable. Predictions are the running means of (c - low) / C.
+    For a range C = `scale` declared in advance. A stage whose range is wider makes it not
+    applicable or, unless `strict`, is counted by its range, as in the Hoeffding mixture: whether it
+    is wider is known before its outcome. Predictions are the running means of (c - low) / C.
 
     Reference: Howard, Ramdas, McAuliffe, Sekhon (2021); Waudby-Smith, Ramdas (2024), Estimating
     means of bounded random variables by betting.
     """
 
     scale: float
+    strict: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -167,8 +178,13 @@ class EmpiricalBernstein(_OnDecisions):
     def _declared(self) -> float:
         return self.scale
 
+    @property
+    def _strict(self) -> bool:
+        return self.strict
+
     def certificate(self, state: Sums) -> Certificate:
-        slack = self.scale * empirical_bernstein(state.error, self.delta)
+        over = np.minimum(state.over, _LARGEST)
+        slack = self.scale * empirical_bernstein(state.error, self.delta, over)
         return self._of("empirical Bernstein", state, slack)
 
 
