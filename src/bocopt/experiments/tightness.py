@@ -46,6 +46,12 @@ def _decisions() -> dict[str, Guarantee[Any]]:
     }
 
 
+_CHARTED = (
+    "headline",
+    "Hoeffding mixture",
+    "direct, lam* for 1000 stages of range 160",
+    "feasibility",
+)
 _ABOUT_DECISIONS = ("headline", "feasibility", *_decisions())
 
 
@@ -119,6 +125,11 @@ def _policy(size: Size, name: str, record: Record) -> Summary:
         "stages": at,
         "true": {kind: _curve(record[f"true_{kind}"]) for kind in ("cost", "infeasible")},
         "certificates": {guarantee: _certificate(record, guarantee, at) for guarantee in names},
+        "curves": {
+            guarantee: {part: _curve(record[f"{guarantee}/{part}"]) for part in ("value", "bound")}
+            for guarantee in _CHARTED
+            if name == BMA
+        },
     }
 
 
@@ -126,8 +137,6 @@ def _certificate(record: Record, name: str, at: tuple[int, ...]) -> Summary:
     value, bound, vacuous = (record[f"{name}/{part}"] for part in ("value", "bound", "vacuous"))
     true = record["true_infeasible" if name == "feasibility" else "true_cost"]
     return {
-        "seen": _curve(value),
-        "bound": _curve(bound),
         "after": {
             str(t): {
                 "slack": _mean((bound - value)[:, at.index(t)]),
@@ -205,17 +214,16 @@ def _cell(after: Mapping[str, Any], trials: int) -> str:
 
 def _cost_chart(summary: Summary) -> Chart:
     found = summary["policies"][BMA]
-    shown = ("headline", "Hoeffding mixture", "direct, lam* for 1000 stages of range 160")
     return Chart(
         name="guarantees-reward",
         title="What BMA earns, with 95% confidence",
         y_label="average reward so far",
         curves=[
             _shown("true expectation", found, found["true"]["cost"], -1),
-            _shown("seen", found, found["certificates"]["headline"]["seen"], -1),
+            _shown("seen", found, found["curves"]["headline"]["value"], -1),
             *(
-                _shown(name.split(" for ")[0], found, found["certificates"][name]["bound"], -1)
-                for name in shown
+                _shown(name.split(" for ")[0], found, found["curves"][name]["bound"], -1)
+                for name in _CHARTED[:-1]
             ),
         ],
         logarithmic=True,
@@ -226,14 +234,14 @@ def _cost_chart(summary: Summary) -> Chart:
 
 def _feasibility_chart(summary: Summary) -> Chart:
     found = summary["policies"][BMA]
-    one = found["certificates"]["feasibility"]
+    one = found["curves"]["feasibility"]
     return Chart(
         name="guarantees-feasibility",
         title="How often BMA is feasible, with 95% confidence",
         y_label="feasible, on average so far",
         curves=[
             _shown("true chance", found, [1 - v for v in found["true"]["infeasible"]], 1),
-            _shown("seen", found, [1 - v for v in one["seen"]], 1),
+            _shown("seen", found, [1 - v for v in one["value"]], 1),
             _shown("at least", found, [None if v is None else 1 - v for v in one["bound"]], 1),
         ],
         logarithmic=True,

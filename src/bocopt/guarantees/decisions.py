@@ -74,20 +74,20 @@ class _OnDecisions:
         predicted = (0.5 + state.shifted) / (1.0 + state.narrow)
         unit = np.where(state.unit > 0, state.unit, wide)
         with np.errstate(over="ignore"):
-            share = wide / np.where(unit > 0, unit, 1.0)
-            relative = state.relative + share**2
+            square, share = wide**2, (wide / np.where(unit > 0, unit, 1.0)) ** 2
+            over = np.where(narrow, 0.0, (wide / c) ** 2)
         return Sums(
             t=state.t + 1.0,
             cost=state.cost + e.cost,
             high=state.high + high,
-            square=state.square + wide**2,
+            square=state.square + square,
             widest=np.maximum(state.widest, wide),
             unit=unit,
-            relative=relative,
+            relative=state.relative + share,
             narrow=state.narrow + narrow,
             shifted=state.shifted + x,
             error=state.error + np.where(narrow, (x - predicted) ** 2, 0.0),
-            over=state.over + np.where(narrow, 0.0, (wide / c) ** 2),
+            over=state.over + over,
             unknown=state.unknown + ~known,
             exceeded=state.exceeded + ~inside,
             impossible=state.impossible + ~np.asarray(e.possible, bool),
