@@ -12,6 +12,7 @@ Reference: Howard, Ramdas, McAuliffe, Sekhon (2021), Time-uniform, nonparametric
 confidence sequences.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -28,14 +29,12 @@ class Mixture(NamedTuple):
     weights: Array
 
 
-def _mixture(rates: Array, psi: Array, power: float) -> Mixture:
-    return Mixture(rates, psi, rates**power / (rates**power).sum())
+def _mixture(rates: Array, psi: Callable[[Array], Array], power: float) -> Mixture:
+    return Mixture(rates, psi(rates), rates**power / (rates**power).sum())
 
 
-_RATES = np.geomspace(1e-10, 8.0, 48)
-HOEFFDING = _mixture(_RATES, _RATES**2 / 8, power=0.1)
-_RATES = np.geomspace(1e-5, 0.99, 30)
-BERNSTEIN = _mixture(_RATES, -np.log1p(-_RATES) - _RATES, power=0.2)
+HOEFFDING = _mixture(np.geomspace(1e-10, 8.0, 48), lambda r: r**2 / 8, power=0.1)
+BERNSTEIN = _mixture(np.geomspace(1e-5, 0.99, 30), lambda r: -np.log1p(-r) - r, power=0.2)
 _STEPS = 30
 
 

@@ -61,8 +61,9 @@ class Monitor:
     """Folds guarantees over stages as they come: the same numbers as `certify`, bit for bit.
 
     Always watched are the headline, for the cost of the decisions taken, and their feasibility;
-    `guarantees` adds more. `scale`: a range that no cost will exceed, declared in advance, makes
-    the headline tighter. Each holds with confidence 1 - delta (the `guarantees`: with their own).
+    `guarantees` adds more. `scale`, declared in advance, makes the headline tighter: a range that
+    the costs of few decisions can exceed. Each holds with confidence 1 - delta (the `guarantees`:
+    with their own).
 
     >>> from bocopt import Knapsack, PaperStream, SampleAverage, run
     >>> problem = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
