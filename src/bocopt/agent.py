@@ -190,13 +190,7 @@ class Agent(Generic[S]):
                 f"{path} was saved with another configuration of the policy, the problem or the "
                 "monitor."
             )
-        agent = cls(
-            policy,
-            problem,
-            seed=header["seed"],
-            max_open=header["max_open"],
-            monitor=monitor,
-        )
+        agent = cls(policy, problem, seed=header["seed"], max_open=header["max_open"])
         agent._learned = header["learned"]
         agent._state = checkpoint.rebuild(agent._state, arrays)
         agent._t = header["t"]
@@ -204,8 +198,11 @@ class Agent(Generic[S]):
         for ticket, memo in zip(header["open"], header["memo"], strict=True):
             template = Open(_ANY, Decision(_ANY_SOLUTION, (_ANY,) * memo), _ANY_NUMBER, _ANY, _ANY)
             agent._open[ticket] = checkpoint.rebuild(template, arrays, f"open.{ticket}")
-        if agent._learned:
-            monitor.restore(checkpoint.rebuild(monitor.begun(()), arrays, "monitor"))
+        watched = checkpoint.rebuild(monitor.begun(()) if agent._learned else (), arrays, "monitor")
+        monitor.claim(problem)
+        if watched:
+            monitor.restore(watched)
+        agent._monitor = monitor
         return agent
 
 

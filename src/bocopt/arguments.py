@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bocopt.core import Array, IntArray
+from bocopt.core import Array, BoolArray, IntArray
 
 Size = int | EllipsisType | None
 
@@ -137,6 +137,17 @@ def lead(owner: str, **leads: tuple[int, ...]) -> tuple[int, ...]:
     except ValueError:
         got = ", ".join(f"{name} {axes}" for name, axes in leads.items())
         raise ValueError(f"{owner} needs leading axes that broadcast. Got {got} instead.") from None
+
+
+def outside(values: Array, low: float | Array, high: float | Array) -> BoolArray:
+    """Where values are not in [low, high], but for rounding: of the ends, and 1e-9 of the width.
+
+    >>> outside(np.array([0.0, 1.0 + 1e-12, 1.1]), 0.0, 1.0)
+    array([False, False,  True])
+    """
+    ends = np.maximum(np.abs(low), np.abs(high))
+    least = 1e-14 * ends + 1e-9 * (np.asarray(high) - low)
+    return np.asarray(~((low - least <= values) & (values <= high + least)))
 
 
 def seeds_of(owner: str, seeds: object) -> IntArray:

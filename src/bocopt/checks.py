@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from bocopt import arguments
 from bocopt.checkpoint import flatten, rebuild
 from bocopt.core import Array, IntArray, Policy, Problem, Solution, Status, Stream
 from bocopt.history import History
 from bocopt.run import play
 
 _ONE = np.ones(1)
-_ROUNDING = 1e-9
 
 
 class LawError(AssertionError):
@@ -139,10 +139,10 @@ def within_its_range(problem: Problem, x: Array, xi: Array) -> None:
     z = problem.solve(x, xi[:, None, :], _ONE).z
     low, high = (np.asarray(end) for end in problem.range(x, z))
     _expect(low.shape == high.shape == (len(x),), "range", f"two answers of shape {(len(x),)}")
+    alone = [np.shape(end) for end in problem.range(x[0], z[0])]
+    _expect(alone == [(), ()], "range", "two numbers for one decision")
     cost = problem.cost(x[:, None, :], z[:, None, :], xi)  # each decision with every outcome
-    out = (cost < low[:, None] - _ROUNDING * np.abs(low[:, None])) | (
-        cost > high[:, None] + _ROUNDING * np.abs(high[:, None])
-    )
+    out = arguments.outside(cost, low[:, None], high[:, None])
     if hasattr(problem, "possible"):
         out &= problem.possible(x[:, None, :], xi)
     _expect(not out.any(), "range", "a range that no possible outcome exceeds")

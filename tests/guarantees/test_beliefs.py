@@ -168,7 +168,7 @@ def test_a_corollary_on_regret_needs_a_belief_that_learns_from_it(change: dict[s
     stages[3] = stages[3]._replace(**change)
     found = certify(Corollary35(lam=LAM, scale=1.0), stages)
     assert not found.applicable.any()
-    assert "does not learn from the regret" in found.note
+    assert "is unknown, or not what the policy learns from" in found.note
     assert "nan" not in found.note
 
 
@@ -176,7 +176,35 @@ def test_what_was_not_shown_is_a_reason_too() -> None:
     stages = [e._replace(kl=np.array(np.nan)) for e in stages_of(2)]
     found = certify(Theorem32(lam=LAM, scale=1.0), stages)
     assert not found.applicable.any()
-    assert found.note
+    assert "was not shown, or is not a finite number" in found.note
+
+
+def test_the_own_loss_is_cut_at_the_cap_and_is_what_was_seen() -> None:
+    stages = [e._replace(loss=e.mix_loss / 2) for e in stages_of(2)]
+    lucky = certify(Corollary35(lam=LAM, scale=3.0), stages)
+    assert lucky.value == pytest.approx(mean(stages, "mix_loss") / 2)
+    assert lucky.bound == pytest.approx(certify(Theorem33(lam=LAM, scale=3.0), stages).bound)
+    all_lose: dict[str, Any] = {n: np.ones(2) for n in ("mean_loss", "mix_loss", "largest_loss")}
+    capped = [e._replace(loss=np.full(2, 2.5), **all_lose) for e in stages]
+    assert certify(Corollary35(lam=LAM, scale=3.0), capped).value == pytest.approx([1.0, 1.0])
+
+
+def test_only_what_happened_before_a_stage_ends_its_comparison() -> None:
+    stages = stages_of(2)
+    stages[-1] = stages[-1]._replace(intact=np.zeros(2))
+    assert certify(Comparator(lam=LAM, scale=1.0), stages).applicable.all()
+    assert not certify(Comparator(lam=LAM, scale=1.0), [*stages, stages[0]]).applicable.any()
+
+
+@pytest.mark.parametrize("theorem", [Theorem32, Theorem33, Corollary35])
+def test_late_outcomes_are_an_assumption_of_the_theorems_too(theorem: type[Theorem33]) -> None:
+    stages = [e._replace(loss=np.zeros(2)) for e in stages_of(2)]
+    prompt = certify(theorem(lam=LAM, scale=1.0), stages)
+    stages[3] = stages[3]._replace(late=np.array([True, False]))
+    found = certify(theorem(lam=LAM, scale=1.0), stages)
+    assert found.applicable.all()
+    assert "came late or never" in found.assumptions[-1]
+    assert "came late or never" not in " ".join(prompt.assumptions)
 
 
 PROBLEM = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
@@ -222,6 +250,15 @@ def test_whatever_else_happens_to_a_belief_is_seen(settings: dict[str, Any]) -> 
     found = certify(Comparator(lam=1e-4 if callable(lam) else lam, scale=100.0), stages)
     assert not found.applicable
     assert "moved or reweighted otherwise" in found.note
+
+
+def test_more_sweeps_are_a_move() -> None:
+    loss = Clipped(DecisionRegret(PROBLEM, PREDICTOR), at=100.0)
+    sampler = ResampleMove(prior=Gaussian.isotropic(48), loss=loss, lam=1e-4, size=20)
+    x, xi = next(PaperStream().stages(np.arange(2)))
+    belief = sampler.step(sampler.init(np.arange(2)), 0, x, xi)
+    assert (belief.info.intact == 1).all()
+    assert (sampler.refresh(belief, 1).info.intact == 0).all()
 
 
 def test_a_grid_that_changes_its_temperature_changes_its_belief() -> None:

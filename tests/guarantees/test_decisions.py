@@ -93,17 +93,32 @@ def test_by_hand_on_four_stages_with_different_ranges() -> None:
     assert high == pytest.approx([0.5 + slack / 400])
 
 
-def test_rounding_does_not_exceed_a_range() -> None:
+def test_rounding_does_not_exceed_a_range_and_more_does() -> None:
     a_hair = evidence(np.array([1.0 + 1e-15, -1e-15]))
     assert all(certify(g, [a_hair]).applicable.all() for g in GUARANTEES.values())
+    for cost in (1.0 + 1e-6, -1e-6):
+        assert not certify(HoeffdingMixture(), [evidence(np.array([cost]))]).applicable.any()
+    far = evidence(np.array([1e9 - 0.1]), low=1e9, high=1e9 + 1)
+    assert not certify(HoeffdingMixture(), [far]).applicable.any()
 
 
-def test_a_first_range_of_almost_nothing_is_no_error() -> None:
-    tiny = evidence(np.array([0.0]), high=1e-200)
-    found = certify(HoeffdingMixture(), [tiny, evidence(np.array([0.5]))])
-    assert found.vacuous.all()
-    nothing = certify(HoeffdingMixture(), [evidence(np.array([0.0]), high=0.0)])
-    assert nothing.slack == [0.0]
+def test_a_first_range_of_nothing_or_almost_nothing() -> None:
+    certain, later = evidence(np.array([0.0]), high=0.0), [evidence(np.array([0.5]))] * 9
+    assert certify(HoeffdingMixture(), [certain]).slack == [0.0]
+    found = certify(HoeffdingMixture(), [certain, *later])
+    assert found.slack == pytest.approx(certify(HoeffdingMixture(), later).slack * 9 / 10)
+    for tiny in (1e-200, 1e-300):
+        small = evidence(np.array([0.0]), high=tiny)
+        odd: list[Guarantee[Any]] = [
+            HoeffdingMixture(),
+            EmpiricalBernstein(scale=tiny, strict=False),
+        ]
+        for guarantee in odd:
+            found = certify(guarantee, [small, *later])
+            assert not found.applicable.any()
+            assert "not a finite number" in found.note
+    huge = certify(headline(scale=1.0), [evidence(np.array([0.0]), low=-1e308, high=1e308)])
+    assert not huge.applicable.any()
 
 
 def test_bernstein_is_tighter_where_costs_hardly_vary() -> None:
@@ -236,6 +251,7 @@ def test_words() -> None:
     found = certify(HoeffdingMixture(), stages)
     assert "With 95% confidence the average expected cost" in found.words()
     assert "is at most 0.2" in found.words()
+    assert "provided that the cost lies in a range that is known before xi." in found.words()
     assert "not applicable" in certify(HoeffdingMixture(), [Evidence(np.array(0.2))]).words()
     nothing = certify(headline(scale=1.0), [Evidence(np.array(0.2))]).words()
     assert "By" not in nothing
@@ -249,6 +265,9 @@ def test_misuse_is_named() -> None:
         Tightest([])
     with pytest.raises(ValueError, match="for one and the same risk"):
         certify(Tightest([HoeffdingMixture(), Feasibility()]), [evidence(np.array(0.5))])
+    doubtful = Tightest([HoeffdingMixture(delta=0.5), HoeffdingMixture(delta=0.5)])
+    with pytest.raises(ValueError, match="with a sum below 1"):
+        certify(doubtful, [evidence(np.array(0.5))])
     with pytest.raises(ValueError, match="'delta' parameter of headline"):
         headline(delta=1.0)
     with pytest.raises(ValueError, match="'lam' parameter of Direct"):

@@ -16,6 +16,7 @@ from bocopt import (
     PaperStream,
     Replay,
     SampleAverage,
+    checkpoint,
     from_callables,
     run,
 )
@@ -93,6 +94,20 @@ def test_best_arm_is_for_those_who_draw() -> None:
     assert not found.applicable
 
 
+def test_best_arm_has_seen_all_that_the_arms_have() -> None:
+    stages = list(run(Ensemble(PROBLEM), PROBLEM, PaperStream(), seeds=0, horizon=6))
+    seen = [evidence_of(PROBLEM, stage) for stage in stages]
+    assert certify(BestArm(), seen).applicable
+    late = certify(BestArm(), seen[3:])
+    assert not late.applicable
+    assert "stages that were not watched on 3 stages" in late.note
+    useless = [e._replace(arm_bound=np.array(1e9)) for e in seen]
+    assert certify(BestArm(), useless).vacuous
+    between = sum(float(e.arm_cost.max() - e.arm_cost.min()) for e in seen)
+    some = [e._replace(arm_bound=np.array(0.5 * between)) for e in seen]
+    assert not certify(BestArm(), some).vacuous
+
+
 def newsvendor(**known: Any) -> Any:
     return from_callables(
         solve=lambda x, xi: xi,
@@ -122,8 +137,12 @@ def test_a_problem_from_callables_may_know_its_range_and_support() -> None:
         "support": lambda x, xi: xi.item() < 0.9,
     }
     assert "outside the support" in headline(newsvendor(**narrow)).note
-    with pytest.raises(ValueError, match="'bounds' parameter of the user's bounds"):
-        headline(newsvendor(bounds=lambda x, z: (1.0, 0.0)))
+    for nonsense in ((1.0, 0.0), "12", None, (np.nan, 1.0)):
+        with pytest.raises(ValueError, match="user's bounds must return two numbers"):
+            headline(newsvendor(bounds=lambda x, z, given=nonsense: given))
+    for other in (np.nan, "no", None):
+        with pytest.raises(ValueError, match="user's support must return True or False"):
+            headline(newsvendor(support=lambda x, xi, given=other: given))
     with pytest.raises(ValueError, match="'bounds' parameter of from_callables"):
         newsvendor(bounds=3)
 
@@ -189,6 +208,46 @@ def test_what_a_decision_can_cost_is_asked_before_its_outcome() -> None:
     assert agent.open_ids == ()
     agent.observe(agent.decide([0.0]).id, [0.3])
     assert agent.monitor.headline().applicable
+
+
+def test_what_was_said_before_the_outcome_counts() -> None:
+    said = [(-0.5, 0.5)]
+    agent = Agent(Constant([0.5]), newsvendor(bounds=lambda x, z: said[-1]))
+    ticket = agent.decide([0.0])
+    said.append((9.0, 9.0))  # too late
+    agent.observe(ticket.id, [0.3])
+    assert agent.monitor.headline().applicable
+
+
+class OneTooMany(Knapsack):
+    """Its range has an axis that no one asked for."""
+
+    def range(self, x: Any, z: Any) -> Any:
+        return tuple(end[..., None] for end in super().range(x, z))
+
+
+def test_a_range_of_another_shape_is_named() -> None:
+    problem = OneTooMany(value=[12], capacity=[8], salvage=[3])
+    with pytest.raises(ValueError, match="'range' parameter of the problem"):
+        Agent(Constant([1]), problem).decide([0.0])
+
+
+def test_a_load_that_fails_leaves_the_monitor_free(tmp_path: Path) -> None:
+    agent = Agent(Constant([1] * 4), PROBLEM)
+    x, xi = next(PaperStream().stages(np.array(0)))
+    agent.observe(agent.decide(x).id, xi)
+    agent.save(tmp_path / "agent")
+    header, arrays = checkpoint.load(tmp_path / "agent")
+    del arrays["monitor.1.2"]
+    checkpoint.save(tmp_path / "cut", header, arrays)
+    monitor = Monitor(PROBLEM)
+    with pytest.raises(CheckpointError, match=r"no array 'monitor\.1\.2'"):
+        Agent.load(tmp_path / "cut", Constant([1] * 4), PROBLEM, monitor=monitor)
+    loaded = Agent.load(tmp_path / "agent", Constant([1] * 4), PROBLEM, monitor=monitor)
+    assert loaded.monitor is monitor
+    many = next(run(Constant([1] * 4), PROBLEM, PaperStream(), seeds=[0, 1], horizon=1))
+    with pytest.raises(ValueError, match="'stage' parameter of Monitor"):
+        monitor.observe(many)
 
 
 def test_misuse_is_named() -> None:

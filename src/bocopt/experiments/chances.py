@@ -43,7 +43,7 @@ class Cover(Task):
                 states[key] = guarantee.step(states[key], evidence)
                 shown, true = guarantee.certificate(states[key]), totals[risk] / t
                 if isinstance(guarantee, Feasibility):
-                    used = _of_both_sides(*guarantee.rates(states[key]), shown.value, true)
+                    used = np.abs(true - shown.value) / guarantee.slack(states[key])
                 else:
                     used = _used(key, shown, true)
                 name = f"{key[0]}/{key[1]:g}"
@@ -81,10 +81,3 @@ def _used(key: tuple[str, float], shown: Certificate, true: Array) -> Array:
     if not shown.applicable.all():
         raise RuntimeError(f"{key} does not apply: {shown.note}")
     return (true - shown.value) / np.maximum(shown.slack, _TINY)
-
-
-def _of_both_sides(low: Array, high: Array, infeasible: Array, true: Array) -> Array:
-    """The rates are of feasibility, what is seen and true is of infeasibility."""
-    too_good = (true - infeasible) / np.maximum(1.0 - low - infeasible, _TINY)
-    too_bad = (infeasible - true) / np.maximum(infeasible - (1.0 - high), _TINY)
-    return np.maximum(too_good, too_bad)

@@ -52,7 +52,7 @@ def offline(
     with np.errstate(invalid="ignore"):
         kl = np.where(q > 0, q * (posterior - prior), 0.0).sum(axis=-1)
     value = (q * losses.mean(axis=-2)).sum(axis=-1)
-    outside = ((losses < 0) | (losses > scale)).any(axis=-1)  # (n)
+    outside = arguments.outside(losses, 0.0, scale).any(axis=-1)  # (n)
     return certificate(
         "offline PAC-Bayes",
         "expected loss of one draw from the posterior",
@@ -78,4 +78,4 @@ def _log_weights(owner: str, name: str, log_w: Array, losses: Array) -> Array:
     weights = arguments.array(owner, name, np.exp(log_w), (losses.shape[-1],))
     if (np.abs(weights.sum(axis=-1) - 1) > 1e-6).any():
         raise arguments.wrong(owner, name, "logs of weights with sum 1", weights.sum(axis=-1))
-    return log_w
+    return normalised(log_w)

@@ -16,7 +16,7 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray
-from bocopt.guarantees.certificate import Certificate, Evidence, certificate, on
+from bocopt.guarantees.certificate import LATE, Certificate, Evidence, certificate, on
 from bocopt.guarantees.decisions import hint
 
 _ROUNDING = 1e-9  # of the scale: less does not refute anything
@@ -30,7 +30,7 @@ class Losses(NamedTuple):
     mix: Array  # () mix loss at the policy's lam
     posterior: Array  # () E_q loss
     kl: Array  # () KL(q || pi)
-    own: Array  # () loss of the decision taken, cut at C
+    own: Array  # () loss of the decision taken, cut at the cap
     refuted: Array  # () stages that refute mixability
     jensen: Array  # () stages at which the decision lost more than the belief's mean
     cap: Array  # () what the loss is known to be at most
@@ -43,6 +43,7 @@ class Losses(NamedTuple):
     changed: Array  # () stages whose pi was not the q of the stage before
     changing: Array  # () 1 where the next one's will not be
     stale: Array  # () stages at which another belief had decided
+    late: Array  # () stages whose outcome came late, or after one that never came
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,13 +78,15 @@ class _OnBeliefs:
             capped=state.capped + (e.largest_loss >= e.loss_upper),
             unbounded=state.unbounded + ~((e.loss_lower >= 0) & (e.loss_upper <= self.scale)),
             outside=state.outside
-            + ((e.least_loss < -least_gap) | (e.largest_loss > self.scale + least_gap)),
+            + arguments.outside(np.fmin(e.least_loss, 0.0), 0.0, self.scale)
+            + arguments.outside(np.fmax(e.largest_loss, 0.0), 0.0, self.scale),
             unknown=state.unknown + ~np.isfinite(e.mean_loss + e.least_loss + e.largest_loss),
             other_kind=state.other_kind + ~((e.loss_is_regret == 1) & np.isfinite(e.loss)),
             other_lam=state.other_lam + ~(np.abs(gibbs - e.mix_loss) <= least_gap),
             changed=state.changed + state.changing,
             changing=np.where(e.intact == 1, 0.0, 1.0),
             stale=state.stale + e.stale,
+            late=state.late + e.late,
         )
 
     def _price(self, state: Losses) -> Array:
@@ -115,10 +118,7 @@ class _OnBeliefs:
             slack=slack / t,
             trivial=np.full(value.shape, self.scale),
             delta=delta,
-            assumptions=(
-                f"losses in [0, {scale}], capped where they would be larger",
-                *assumptions,
-            ),
+            assumptions=(f"losses are in [0, {scale}], capped if need be", *assumptions),
             broken={
                 "The policy says nothing of its belief": state.unknown,
                 f"The loss is not known to be in [0, {scale}] (Clipped would see to it)": (
@@ -131,6 +131,10 @@ class _OnBeliefs:
             if_vacuous=hint(state.t * self.scale**2, state.t, self.delta),
             note=f"{note} {capped}".strip(),
         )
+
+
+def _late(state: Losses) -> tuple[str, ...]:
+    return (LATE,) * bool(state.late.any())
 
 
 class Theorem32(_OnBeliefs):
@@ -152,6 +156,7 @@ class Theorem32(_OnBeliefs):
             value=state.posterior,
             slack=state.kl / self.lam + self._price(state),
             delta=self.delta,
+            assumptions=_late(state),
         )
 
 
@@ -171,6 +176,7 @@ class Theorem33(_OnBeliefs):
             value=state.mean,
             slack=self._price(state),
             delta=self.delta,
+            assumptions=_late(state),
         )
 
 
@@ -194,15 +200,18 @@ class Corollary35(_OnBeliefs):
             "Corollary 3.5",
             "average risk of the aggregated decision",
             state,
-            value=state.mean,
-            slack=self._price(state),
+            value=state.own,
+            slack=state.mean - state.own + self._price(state),
             delta=self.delta,
             assumptions=(
-                "mixability: l(pi, d) <= mix loss for every outcome",
+                "mixability holds: l(pi, d) <= mix loss for every outcome",
                 "the decision is the aggregated one, P(pi), as BMA's",
+                *_late(state),
             ),
             broken={
-                "The policy does not learn from the regret of decisions": state.other_kind,
+                "The decision's loss is unknown, or not what the policy learns from": (
+                    state.other_kind
+                ),
                 "Mixability was refuted": np.where(same, state.refuted, 0.0),
             },
             note=gaps,
@@ -231,7 +240,11 @@ class Comparator(_OnBeliefs):
             value=state.mean,
             slack=state.mix - state.mean + self.lam * state.t * self.scale**2 / 8,
             delta=0.0,
-            assumptions=("particles that have not been moved", "lam is the policy's own"),
+            assumptions=(
+                "all stages since the belief began were watched",
+                "particles have not been moved",
+                "lam is the policy's own",
+            ),
             broken={
                 "Particles had been moved or reweighted otherwise": state.changed,
                 f"The policy's own lam was not {self.lam:g}": state.other_lam,

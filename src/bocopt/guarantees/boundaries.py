@@ -65,8 +65,9 @@ def _boundary(price: Array, delta: float, mixture: Mixture) -> Array:
     Its logarithm is convex in s, so Newton's steps from above never go below: wherever they stop,
     the answer is on the safe side.
     """
+    endless = np.asarray(~np.isfinite(price).all(axis=-1))
     rates, level = mixture.rates, np.log(1 / delta)
-    start = np.log(mixture.weights) - price
+    start = np.log(mixture.weights) - np.where(endless[..., None], 0.0, price)
     s = ((level - start) / rates).min(axis=-1)  # one rate alone is there: the mixture no later
     for _ in range(_STEPS):
         exponents = start + rates * s[..., None]
@@ -78,4 +79,4 @@ def _boundary(price: Array, delta: float, mixture: Mixture) -> Array:
         s = s - np.maximum(step, 0.0)
         if (step <= 1e-10 * s).all():
             break
-    return np.asarray(s)
+    return np.where(endless, np.inf, s)

@@ -36,10 +36,9 @@ class Evidence(NamedTuple):
     arm_mean: Array = _UNKNOWN  # () expected cost of drawing an arm by its weight
     arm_cost: Array = _UNKNOWN  # (A) what each arm would have paid
     arm_bound: Array = _UNKNOWN  # () AdaHedge's, over all stages so far
+    arm_stages: Array = _UNKNOWN  # () how many these are
     stale: BoolArray = _NO  # () whether the belief had changed since the decision
-    late: BoolArray = (
-        _NO  # () whether outcomes of earlier decisions were unknown, or later ones known
-    )
+    late: BoolArray = _NO  # () whether an earlier outcome was unknown, or a later one known
 
 
 class Certificate(NamedTuple):
@@ -71,7 +70,8 @@ class Certificate(NamedTuple):
         sign, risk = (-1, self.risk.replace("cost", "reward")) if turned else (1, self.risk)
         said = (
             f"{self.name}: {sure} the {risk} is at {'least' if turned else 'most'} "
-            f"{sign * self.bound:.4g} (seen: {sign * self.value:.4g})."
+            f"{sign * self.bound:.4g} (seen: {sign * self.value:.4g})"
+            f"{', provided that ' if self.assumptions else ''}{'; '.join(self.assumptions)}."
         )
         return f"{said}{' Vacuous.' if self.vacuous else ''} {self.note}".strip()
 
@@ -125,8 +125,8 @@ def certificate(
     bound = np.where(fine, value + slack, np.nan)
     vacuous = bound >= trivial
     notes = [f"{why} {on(count)}." for why, count in broken.items() if count.any()]
-    if not (notes or note or fine.all()):
-        notes.append("What it needs to know was not shown.")
+    if not (notes or fine.all() or failed.any()):
+        notes.append("What it needs was not shown, or is not a finite number.")
     if vacuous.any() and if_vacuous:
         notes.append(if_vacuous)
     if note:

@@ -17,8 +17,6 @@ from bocopt.guarantees.certificate import LATE, Certificate, Evidence, certifica
 
 RISK = "average expected cost of the decisions taken"
 _RANGES = "the cost lies in a range that is known before xi"
-_ROUNDING = 1e-9  # of the ends of the range: less does not exceed it
-_LARGEST = 1e300
 
 
 class Sums(NamedTuple):
@@ -62,34 +60,32 @@ class _OnDecisions:
         return Sums(*(np.zeros(lead),) * len(Sums._fields))
 
     def step(self, state: Sums, evidence: Evidence) -> Sums:
-        e, declared = evidence, self._declared
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._added(state, evidence, self._declared)
+
+    def _added(self, state: Sums, e: Evidence, declared: float) -> Sums:
         known = np.isfinite(e.low) & np.isfinite(e.high)
         low, high = np.where(known, e.low, e.cost), np.where(known, e.high, e.cost)
         wide = high - low
-        rounding = _ROUNDING * np.maximum(np.abs(low), np.abs(high))
-        inside = (low - rounding <= e.cost) & (e.cost <= high + rounding)
-        narrow = wide <= declared * (1 + _ROUNDING)
+        narrow = wide <= declared * (1 + 1e-9)
         c = declared if np.isfinite(declared) else 1.0
-        x = np.where(narrow, np.maximum(e.cost - low, 0.0) / c, 0.0)
+        x = np.where(narrow, np.clip(e.cost - low, 0.0, wide) / c, 0.0)
         predicted = (0.5 + state.shifted) / (1.0 + state.narrow)
         unit = np.where(state.unit > 0, state.unit, wide)
-        with np.errstate(over="ignore"):
-            square, share = wide**2, (wide / np.where(unit > 0, unit, 1.0)) ** 2
-            over = np.where(narrow, 0.0, (wide / c) ** 2)
         return Sums(
             t=state.t + 1.0,
             cost=state.cost + e.cost,
             high=state.high + high,
-            square=state.square + square,
+            square=state.square + wide**2,
             widest=np.maximum(state.widest, wide),
             unit=unit,
-            relative=state.relative + share,
+            relative=state.relative + (wide / np.where(unit > 0, unit, 1.0)) ** 2,
             narrow=state.narrow + narrow,
             shifted=state.shifted + x,
             error=state.error + np.where(narrow, (x - predicted) ** 2, 0.0),
-            over=state.over + over,
+            over=state.over + np.where(narrow, 0.0, (wide / c) ** 2),
             unknown=state.unknown + ~known,
-            exceeded=state.exceeded + ~inside,
+            exceeded=state.exceeded + arguments.outside(e.cost, low, high),
             impossible=state.impossible + ~np.asarray(e.possible, bool),
             late=state.late + e.late,
         )
@@ -149,7 +145,7 @@ class HoeffdingMixture(_OnDecisions):
     """
 
     def certificate(self, state: Sums) -> Certificate:
-        slack = state.unit * hoeffding(np.minimum(state.relative, _LARGEST), self.delta)
+        slack = state.unit * hoeffding(state.relative, self.delta)
         return self._of("Hoeffding mixture", state, slack)
 
 
@@ -183,8 +179,7 @@ class EmpiricalBernstein(_OnDecisions):
         return self.strict
 
     def certificate(self, state: Sums) -> Certificate:
-        over = np.minimum(state.over, _LARGEST)
-        slack = self.scale * empirical_bernstein(state.error, self.delta, over)
+        slack = self.scale * empirical_bernstein(state.error, self.delta, state.over)
         return self._of("empirical Bernstein", state, slack)
 
 
@@ -195,4 +190,4 @@ def hint(square: Array, t: Array, delta: float) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+    return f"{value:,.0f}" if 100 <= value < 1e9 else f"{value:.3g}"

@@ -50,11 +50,13 @@ class Feasibility:
             late=state.late + evidence.late,
         )
 
+    def slack(self, state: Counts) -> Array:
+        """() how far what is seen may be from what is true, per stage."""
+        return empirical_bernstein(state.error, self.delta / 2) / np.maximum(state.t, 1.0)
+
     def rates(self, state: Counts) -> tuple[Array, Array]:
         """() the least and the largest feasibility rate that is believable."""
-        t = np.maximum(state.t, 1.0)
-        slack = empirical_bernstein(state.error, self.delta / 2) / t
-        seen = 1.0 - state.infeasible / t
+        slack, seen = self.slack(state), 1.0 - state.infeasible / np.maximum(state.t, 1.0)
         return np.asarray(np.maximum(seen - slack, 0.0)), np.asarray(np.minimum(seen + slack, 1.0))
 
     def certificate(self, state: Counts) -> Certificate:

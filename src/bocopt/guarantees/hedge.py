@@ -16,6 +16,7 @@ class Paid(NamedTuple):
     arms: Array  # (A) what each arm would have paid
     worst: Array  # () the most that any arm would have paid
     bound: Array  # () AdaHedge's so far
+    missed: Array  # () stages before which others had been learned than those watched
     stale: Array  # () stages whose decision was drawn by other weights
 
 
@@ -30,7 +31,7 @@ class BestArm:
 
     def init(self, lead: tuple[int, ...]) -> Paid:
         zero = np.zeros(lead)
-        return Paid(zero, zero, zero[..., None], zero, zero, zero)
+        return Paid(zero, zero, zero[..., None], zero, zero, zero, zero)
 
     def step(self, state: Paid, evidence: Evidence) -> Paid:
         e = evidence
@@ -41,6 +42,7 @@ class BestArm:
             arms=state.arms + arms,
             worst=state.worst + arms.max(axis=-1),
             bound=state.t * 0.0 + e.arm_bound,
+            missed=state.missed + (e.arm_stages != state.t + 1.0),
             stale=state.stale + e.stale,
         )
 
@@ -55,7 +57,12 @@ class BestArm:
             trivial=state.worst / t,
             delta=0.0,
             assumptions=(),
-            broken={"The weights had changed between a decision and its outcome": state.stale},
+            broken={
+                "The weights had changed between a decision and its outcome": state.stale,
+                "The arms had learned from stages that were not watched": np.where(
+                    drawn, state.missed, 0.0
+                ),
+            },
             failed=~drawn,
             note="" if drawn.all() else 'Only an Ensemble with rule="sample" has this guarantee.',
         )

@@ -17,14 +17,18 @@ from bocopt.run import Stage
 _INFO = (
     *("mean_loss", "mix_loss", "posterior_loss", "kl", "least_loss", "largest_loss", "intact"),
     *("loss_lower", "loss_upper", "loss_is_regret", "arm_mean", "arm_cost", "arm_bound"),
+    "arm_stages",
 )
 
 
 def range_of(problem: Problem, x: Array, z: Array) -> tuple[Array, Array]:
     """(k), (d) -> (), (): between what the cost must lie, where the problem is `Ranged`."""
     if hasattr(problem, "range"):
-        low, high = problem.range(x, z)
-        return np.asarray(low), np.asarray(high)
+        low, high = (np.asarray(end, float) for end in problem.range(x, z))
+        if not low.shape == high.shape == z.shape[:-1]:
+            shapes = f"{low.shape} and {high.shape}"
+            raise arguments.wrong("the problem", "range", f"two ends {z.shape[:-1]}", shapes)
+        return low, high
     unknown = np.full(z.shape[:-1], np.nan)
     return unknown, unknown
 

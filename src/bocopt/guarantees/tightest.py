@@ -37,6 +37,9 @@ class Tightest:
         if len({found.risk for found in tried}) > 1:
             risks = ", ".join(found.risk for found in tried)
             raise arguments.wrong("Tightest", "guarantees", "for one and the same risk", risks)
+        delta = sum(found.delta for found in tried)
+        if delta >= 1:
+            raise arguments.wrong("Tightest", "guarantees", "of deltas with a sum below 1", delta)
         bounds = np.stack([found.bound for found in tried])
         best = np.where(np.isnan(bounds), np.inf, bounds).argmin(axis=0)
         parts = {
@@ -59,7 +62,7 @@ class Tightest:
         return Certificate(
             name="headline",
             risk=tried[0].risk,
-            delta=sum(found.delta for found in tried),
+            delta=delta,
             assumptions=tuple(
                 dict.fromkeys(a for i in chosen if chosen[i].any() for a in tried[i].assumptions)
             ),

@@ -31,6 +31,7 @@ class EnsembleInfo(NamedTuple):
     chosen: Array  # () the arm whose decision was taken
     arm_mean: Array  # () what a draw by the weights before the outcome would have paid on average
     arm_bound: Array  # () such costs so far are at most the best arm's and this; NaN: no guarantee
+    arm_stages: Array  # () how many outcomes these are
     weights: Array  # (M) of the members
     log_score: Array  # (M)
     mixture_score: Array  # ()
@@ -138,6 +139,7 @@ class Ensemble:
                 chosen=np.full(seeds.shape, np.nan),
                 arm_mean=np.full(seeds.shape, np.nan),
                 arm_bound=np.full(seeds.shape, np.nan),
+                arm_stages=np.zeros(seeds.shape),
                 **states[0].info._asdict(),
             ),
         )
@@ -208,6 +210,7 @@ class Ensemble:
                 chosen=memo.chosen,
                 arm_mean=(before * paid).sum(axis=-1),
                 arm_bound=2 * gap if sampled else np.full(gap.shape, np.nan),
+                arm_stages=state.info.arm_stages + 1.0,
                 **after[0].info._asdict(),
             ),
         )

@@ -92,7 +92,7 @@ class FromCallables:
         x = self._checked("support", "x", x)
         xi = arguments.array("support", "xi", xi, (self.dims.xi,))
         call = np.vectorize(
-            partial(_called, "support", self.support or _anything),
+            partial(_truth, self.support or _anything),
             signature="(k),(m)->()",
             otypes=[np.bool_],
         )
@@ -179,13 +179,19 @@ def _anything(x: Array, xi: Array) -> bool:
 def _pair(bounds: Bounds, x: Array, z: Array) -> tuple[float, float]:
     """The user's range: two numbers in order, which may be infinite."""
     pair = _called("bounds", bounds, x, z)
-    try:
-        low, high = (float(end) for end in pair)
-    except (TypeError, ValueError):
-        raise arguments.wrong("the user's bounds", "bounds", "two numbers", pair) from None
-    if not low <= high:
-        raise arguments.wrong("the user's bounds", "bounds", "two numbers, low <= high", pair)
-    return low, high
+    ends = np.asarray(pair)
+    if ends.dtype.kind not in "iuf" or ends.size != 2 or not ends.flat[0] <= ends.flat[1]:
+        raise ValueError(f"The user's bounds must return two numbers, low <= high. Got {pair!r}.")
+    return float(ends.flat[0]), float(ends.flat[1])
+
+
+def _truth(support: Support, x: Array, xi: Array) -> bool:
+    """The user's support: a truth value."""
+    result = _called("support", support, x, xi)
+    given = np.asarray(result)
+    if given.dtype.kind != "b" or given.size != 1:
+        raise ValueError(f"The user's support must return True or False. Got {result!r} instead.")
+    return bool(given.item())
 
 
 def _called(name: str, function: Callable[..., Any], *values: Array) -> Any:

@@ -283,7 +283,9 @@ class ResampleMove:
             birth=crowd.birth,
             roots=crowd.roots,
             scale=crowd.scale,
-            info=flat.info._replace(ancestors=different(crowd.roots[..., 0])),
+            info=flat.info._replace(
+                ancestors=different(crowd.roots[..., 0]), intact=np.zeros(len(trials))
+            ),
         )
         return many_axes(after, belief.seeds.shape)
 
