@@ -56,7 +56,7 @@ def test_result_does_not_depend_on_workers_or_blocks(
 ) -> None:
     options = ["--trials", "4", "--horizon", "4", "--jobs"]
     reproduce(tmp_path / "one", *options, "1")
-    monkeypatch.setattr("bocopt.experiments.tasks._TRIALS_PER_BLOCK", 3)
+    monkeypatch.setattr("bocopt.experiments.tasks.Task.trials_per_block", 3)
     reproduce(tmp_path / "two", *options, "2")
     one, two = ((tmp_path / name / "table1.json").read_bytes() for name in ("one", "two"))
     assert one == two

@@ -69,7 +69,7 @@ COMMANDS = {
     "learning": Command("Beyond the paper, the default learner: both of these.", 100, 1000),
     "learning-table": Command("Table 1 with the ensemble and its members.", 100, 1000),
     "learning-streams": Command("Four streams: the best member, calibration.", 20, 1000),
-    "guarantees": Command("Beyond the paper, certificates: both of these.", 20, 10_000),
+    "guarantees": Command("Beyond the paper, certificates: both of these.", 100, 1000),
     "guarantees-tightness": Command("What certificates say on the paper's stream.", 20, 10_000),
     "guarantees-coverage": Command("How often they fail where the truth is known.", 10_000, 300),
 }

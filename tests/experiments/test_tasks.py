@@ -45,7 +45,7 @@ class Here(Executor):
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_TRIALS_PER_BLOCK", 2)
+    monkeypatch.setattr(module.Task, "trials_per_block", 2)
 
 
 def paper_tasks() -> list[Task]:

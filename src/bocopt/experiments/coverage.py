@@ -133,7 +133,7 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, str]:
 
 STUDY = Study(
     "guarantees-coverage",
-    lambda size: size._replace(trials=500 * size.trials, horizon=min(300, size.horizon)),
+    lambda size: size._replace(trials=100 * size.trials, horizon=min(300, size.horizon)),
     tasks,
     summarise,
     show,
