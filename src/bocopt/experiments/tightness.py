@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bocopt import Ensemble, PaperStream
-from bocopt.core import Array, Policy
+from bocopt.core import Array, BoolArray, Policy
 from bocopt.experiments.certified import Certify
 from bocopt.experiments.paper import Settings, policies_of, problem_of
 from bocopt.experiments.study import Size, Study, Summary
@@ -135,6 +135,7 @@ def _policy(size: Size, name: str, record: Record) -> Summary:
 
 def _certificate(record: Record, name: str, at: tuple[int, ...]) -> Summary:
     value, bound, vacuous = (record[f"{name}/{part}"] for part in ("value", "bound", "vacuous"))
+    noted = at.index(min(_HORIZON, at[-1]))
     true = record["true_infeasible" if name == "feasibility" else "true_cost"]
     return {
         "after": {
@@ -147,9 +148,15 @@ def _certificate(record: Record, name: str, at: tuple[int, ...]) -> Summary:
             for t in sorted({*_AT, at[-1]})
             if t in at
         },
-        "note": str(record[f"{name}/note"][0]),
+        "note": _note(record[f"{name}/note"], bound[:, noted], vacuous[:, noted]),
         "failed": int((true > bound).any(axis=-1).sum()) if name in _ABOUT_DECISIONS else None,
     }
+
+
+def _note(notes: Any, bound: Array, vacuous: BoolArray) -> str:
+    """What is said of the first trial in which a certificate says nothing, else of the first."""
+    trial = int((np.isnan(bound) | vacuous).argmax())
+    return f"trial {trial}: {notes[trial]}" if notes[trial] else ""
 
 
 def _curve(values: Array) -> list[float | None]:
@@ -187,7 +194,7 @@ def _table(summary: Summary, policy: str) -> Grid:
     failed = sum(c["failed"] or 0 for c in found["certificates"].values())
     return Grid(
         title=f"{policy}: slack per stage",
-        header=["certificate", *(f"T = {int(t):,}" for t in stages), f"trial 0 after {noted:,}"],
+        header=["certificate", *(f"T = {int(t):,}" for t in stages), f"said after {noted:,}"],
         rows=[
             Row([name, *(_cell(c["after"][t], summary["trials"]) for t in stages), c["note"]])
             for name, c in found["certificates"].items()
