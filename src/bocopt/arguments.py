@@ -146,7 +146,8 @@ def outside(values: Array, low: float | Array, high: float | Array) -> BoolArray
     array([False, False,  True])
     """
     ends = np.maximum(np.abs(low), np.abs(high))
-    least = 1e-14 * ends + 1e-9 * (np.asarray(high) - low)
+    with np.errstate(over="ignore"):
+        least = 1e-14 * ends + 1e-9 * (np.asarray(high) - low)
     return np.asarray(~((low - least <= values) & (values <= high + least)))
 
 

@@ -23,7 +23,7 @@ from bocopt.guarantees import (
     evidence_of,
     headline,
 )
-from bocopt.guarantees.decisions import Sums
+from bocopt.guarantees.decisions import Watched
 from bocopt.smc import for_horizon
 from bocopt.smc.weights import gibbs_update, uniform
 
@@ -58,18 +58,18 @@ class Peeking(HoeffdingMixture):
     sum R_t <= sum c_t + sqrt(sum C_t^2 log(1/delta) / 2)
     """
 
-    def certificate(self, state: Sums) -> Certificate:
-        slack = np.sqrt(state.square * np.log(1 / self.delta) / 2)
+    def certificate(self, state: Watched) -> Certificate:
+        slack = state.own.unit * np.sqrt(state.own.square * np.log(1 / self.delta) / 2)
         return self._of(PEEKING, state, slack)
 
 
 class Normal(EmpiricalBernstein):
     """Mean plus quantile times standard error, as a script would have it: another control."""
 
-    def certificate(self, state: Sums) -> Certificate:
+    def certificate(self, state: Watched) -> Certificate:
         from scipy.special import ndtri
 
-        slack = self.scale * ndtri(1 - self.delta) * np.sqrt(state.error)
+        slack = self.scale * ndtri(1 - self.delta) * np.sqrt(state.own.square)
         return self._of(NORMAL, state, slack)
 
 

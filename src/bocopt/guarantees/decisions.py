@@ -5,8 +5,10 @@ less their conditional means R_t = E[c_t | everything before xi_t, x_t and z_t i
 martingale with bounded steps, whatever the policy does (E12, E16).
 """
 
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,97 +21,85 @@ RISK = "average expected cost of the decisions taken"
 _RANGES = "the cost lies in a range that is known before xi"
 
 
-class Sums(NamedTuple):
-    """What these guarantees remember: O(1) numbers."""
+class Watched(NamedTuple):
+    """What all of them remember, in O(1) numbers; `own` is what one of them adds."""
 
     t: Array  # ()
     cost: Array  # () sum
     high: Array  # () sum of the most that could have been paid
-    square: Array  # () sum of squared ranges
     widest: Array  # () range
-    unit: Array  # () the first range above 0
-    relative: Array  # () sum of squared ranges, in units of that
-    narrow: Array  # () stages whose range is within the declared C
-    shifted: Array  # () their sum of (cost - low) / C
-    error: Array  # () and of squared errors of predicting that
-    over: Array  # () sum of squared ranges of the others, in units of C
     unknown: Array  # () stages without a range
     exceeded: Array  # () stages whose cost was outside its range
     impossible: Array  # () stages whose outcome the range was not meant for
     late: Array  # () stages whose outcome came late
+    own: Any
 
 
 @dataclass(frozen=True, kw_only=True)
-class _OnDecisions:
-    """What all of them fold: the costs, in units of a range that may be declared."""
+class _OnDecisions(ABC):
+    """What all of them fold, and say."""
 
     delta: float = 0.05
 
     def __post_init__(self) -> None:
         arguments.number(type(self).__name__, "delta", self.delta, "(0, 1)")
 
-    @property
-    def _declared(self) -> float:
-        return np.inf
+    @abstractmethod
+    def _begun(self, zero: Array) -> Any:
+        """Sums of its own."""
 
-    @property
-    def _strict(self) -> bool:
-        return True
+    @abstractmethod
+    def _added(self, own: Any, paid: Array, wide: Array) -> Any:
+        """These with one more stage: what was paid above the least, and the range."""
 
-    def init(self, lead: tuple[int, ...]) -> Sums:
-        return Sums(*(np.zeros(lead),) * len(Sums._fields))
+    def init(self, lead: tuple[int, ...]) -> Watched:
+        zero = np.zeros(lead)
+        return Watched(*(zero,) * 8, own=self._begun(zero))
 
-    def step(self, state: Sums, evidence: Evidence) -> Sums:
-        with np.errstate(over="ignore", invalid="ignore"):
-            return self._added(state, evidence, self._declared)
-
-    def _added(self, state: Sums, e: Evidence, declared: float) -> Sums:
+    def step(self, state: Watched, evidence: Evidence) -> Watched:
+        e = evidence
         known = np.isfinite(e.low) & np.isfinite(e.high)
         low, high = np.where(known, e.low, e.cost), np.where(known, e.high, e.cost)
-        wide = high - low
-        narrow = wide <= declared * (1 + 1e-9)
-        c = declared if np.isfinite(declared) else 1.0
-        x = np.where(narrow, np.clip(e.cost - low, 0.0, wide) / c, 0.0)
-        predicted = (0.5 + state.shifted) / (1.0 + state.narrow)
-        unit = np.where(state.unit > 0, state.unit, wide)
-        return Sums(
+        with np.errstate(over="ignore", invalid="ignore"):
+            wide = high - low
+            own = self._added(state.own, np.clip(e.cost - low, 0.0, wide), wide)
+        return Watched(
             t=state.t + 1.0,
             cost=state.cost + e.cost,
             high=state.high + high,
-            square=state.square + wide**2,
             widest=np.maximum(state.widest, wide),
-            unit=unit,
-            relative=state.relative + (wide / np.where(unit > 0, unit, 1.0)) ** 2,
-            narrow=state.narrow + narrow,
-            shifted=state.shifted + x,
-            error=state.error + np.where(narrow, (x - predicted) ** 2, 0.0),
-            over=state.over + np.where(narrow, 0.0, (wide / c) ** 2),
             unknown=state.unknown + ~known,
             exceeded=state.exceeded + arguments.outside(e.cost, low, high),
             impossible=state.impossible + ~np.asarray(e.possible, bool),
             late=state.late + e.late,
+            own=own,
         )
 
-    def _of(self, name: str, sums: Sums, slack: Array, if_vacuous: str = "") -> Certificate:
-        t = np.maximum(sums.t, 1.0)
-        finite = np.isfinite(self._declared)
-        too_wide = (sums.t - sums.narrow) * self._strict
-        declared = f", at most {self._declared:g} wide" if finite and self._strict else ""
-        wide = f"The range was up to {_number(sums.widest.max())} wide"
-        wide += f", and declared {_number(self._declared)}." if finite else "."
+    def _of(
+        self,
+        name: str,
+        state: Watched,
+        slack: Array,
+        *,
+        assumption: str = _RANGES,
+        broken: Mapping[str, Array] | None = None,
+        if_vacuous: str = "",
+    ) -> Certificate:
+        t = np.maximum(state.t, 1.0)
+        wide = f"The range was up to {_number(state.widest.max())} wide."
         return certificate(
             name,
             RISK,
-            value=sums.cost / t,
+            value=state.cost / t,
             slack=slack / t,
-            trivial=sums.high / t,
+            trivial=state.high / t,
             delta=self.delta,
-            assumptions=(f"{_RANGES}{declared}", *[LATE] * bool(sums.late.any())),
+            assumptions=(assumption, *[LATE] * bool(state.late.any())),
             broken={
-                "No range was known before xi": sums.unknown,
-                "The cost was outside its range": sums.exceeded,
-                "The outcome was outside the support that the range rests on": sums.impossible,
-                f"The range was wider than the declared {self._declared:g}": too_wide,
+                "No range was known before xi": state.unknown,
+                "The cost was outside its range": state.exceeded,
+                "The outcome was outside the support that the range rests on": state.impossible,
+                **(broken or {}),
             },
             if_vacuous=f"{wide} {if_vacuous}".strip(),
         )
@@ -131,9 +121,22 @@ class Direct(_OnDecisions):
         super().__post_init__()
         arguments.number("Direct", "lam", self.lam, "(0, inf)")
 
-    def certificate(self, state: Sums) -> Certificate:
-        slack = self.lam * state.square / 8 + np.log(1 / self.delta) / self.lam
-        return self._of("direct", state, slack, hint(state.square, state.t, self.delta))
+    def _begun(self, zero: Array) -> Array:
+        return zero
+
+    def _added(self, own: Array, paid: Array, wide: Array) -> Array:
+        """() sum of squared ranges."""
+        return own + wide**2
+
+    def certificate(self, state: Watched) -> Certificate:
+        slack = self.lam * state.own / 8 + np.log(1 / self.delta) / self.lam
+        best = hint(state.own, state.t, self.delta)
+        return self._of("direct", state, slack, if_vacuous=best)
+
+
+class Squares(NamedTuple):
+    unit: Array  # () the first range above 0
+    square: Array  # () sum of squared ranges, in units of that
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,9 +147,25 @@ class HoeffdingMixture(_OnDecisions):
     confidence sequences (its normal mixture, with discrete rates).
     """
 
-    def certificate(self, state: Sums) -> Certificate:
-        slack = state.unit * hoeffding(state.relative, self.delta)
+    def _begun(self, zero: Array) -> Squares:
+        return Squares(zero, zero)
+
+    def _added(self, own: Squares, paid: Array, wide: Array) -> Squares:
+        unit = np.where(own.unit > 0, own.unit, wide)
+        return Squares(unit, own.square + (wide / np.where(unit > 0, unit, 1.0)) ** 2)
+
+    def certificate(self, state: Watched) -> Certificate:
+        slack = state.own.unit * hoeffding(state.own.square, self.delta)
         return self._of("Hoeffding mixture", state, slack)
+
+
+class Errors(NamedTuple):
+    """In units of the declared range."""
+
+    narrow: Array  # () stages whose range is within it
+    paid: Array  # () their sum of cost - low
+    square: Array  # () their sum of squared errors of predicting that
+    wider: Array  # () sum of squared ranges of the others
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,17 +189,34 @@ class EmpiricalBernstein(_OnDecisions):
         super().__post_init__()
         arguments.number("EmpiricalBernstein", "scale", self.scale, "(0, inf)")
 
-    @property
-    def _declared(self) -> float:
-        return self.scale
+    def _begun(self, zero: Array) -> Errors:
+        return Errors(zero, zero, zero, zero)
 
-    @property
-    def _strict(self) -> bool:
-        return self.strict
+    def _added(self, own: Errors, paid: Array, wide: Array) -> Errors:
+        narrow = wide <= self.scale * (1 + 1e-9)
+        x, predicted = paid / self.scale, (0.5 + own.paid) / (1.0 + own.narrow)
+        return Errors(
+            narrow=own.narrow + narrow,
+            paid=own.paid + np.where(narrow, x, 0.0),
+            square=own.square + np.where(narrow, (x - predicted) ** 2, 0.0),
+            wider=own.wider + np.where(narrow, 0.0, (wide / self.scale) ** 2),
+        )
 
-    def certificate(self, state: Sums) -> Certificate:
-        slack = self.scale * empirical_bernstein(state.error, self.delta, state.over)
-        return self._of("empirical Bernstein", state, slack)
+    def certificate(self, state: Watched) -> Certificate:
+        own: Errors = state.own
+        slack = self.scale * empirical_bernstein(own.square, self.delta, own.wider)
+        return self._of(
+            "empirical Bernstein",
+            state,
+            slack,
+            assumption=f"{_RANGES}, at most {self.scale:g} wide" if self.strict else _RANGES,
+            broken={
+                f"The range was wider than the declared {self.scale:g}": (
+                    (state.t - own.narrow) * self.strict
+                )
+            },
+            if_vacuous=f"It was declared to be {_number(self.scale)}.",
+        )
 
 
 def hint(square: Array, t: Array, delta: float) -> str:
