@@ -68,6 +68,7 @@ def test_the_truth_is_an_average_over_the_law() -> None:
         seeds=(0, 1),
         horizon=60,
         guarantees=(("mixture", HoeffdingMixture()),),
+        scale=160.0,
         law=stream,
         at=(30, 60),
         noted=60,

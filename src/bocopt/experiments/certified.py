@@ -21,6 +21,7 @@ class Certify(Play):
     """
 
     guarantees: tuple[tuple[str, Guarantee[Any]], ...]
+    scale: float
     law: ConditionalSampler
     at: tuple[int, ...]
     noted: int
@@ -28,7 +29,7 @@ class Certify(Play):
 
     def run(self) -> Record:
         names = ["headline", "feasibility", *(name for name, _ in self.guarantees)]
-        monitor = Monitor(self.problem, [g for _, g in self.guarantees], scale=160.0)
+        monitor = Monitor(self.problem, [g for _, g in self.guarantees], scale=self.scale)
         found: dict[str, list[Array]] = {}
         notes: list[list[str]] = []
         cost = infeasible = np.zeros(len(self.seeds))

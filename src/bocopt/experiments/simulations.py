@@ -27,13 +27,12 @@ from bocopt.guarantees.decisions import Watched
 from bocopt.smc import for_horizon
 from bocopt.smc.weights import gibbs_update, uniform
 
-COST, INFEASIBLE, UPDATED, ONE_DRAW, AGGREGATED, BATCH = (
+COST, INFEASIBLE, UPDATED, ONE_DRAW, AGGREGATED = (
     "cost",
     "infeasible",
     "updated",
     "one draw",
     "aggregated",
-    "batch",
 )
 Shown = tuple[Evidence, Mapping[str, Array]]  # a stage, and the true conditional risks there
 LAM = 0.5  # of the beliefs simulated here
@@ -110,8 +109,10 @@ class Power(_Decisions):
     def stages(self, seeds: IntArray, horizon: int) -> Iterator[Shown]:
         for t in range(horizon):
             cost = noise.uniform(seeds, t, "power", ()) ** 9
-            risks = {COST: np.full(seeds.shape, 0.1), INFEASIBLE: np.full(seeds.shape, 0.0)}
-            risks[INFEASIBLE] += 1 - 0.5 ** (1 / 9)
+            risks = {
+                COST: np.full(seeds.shape, 0.1),
+                INFEASIBLE: np.full(seeds.shape, 1 - 0.5 ** (1 / 9)),
+            }
             yield _bounded(cost)._replace(feasible=cost <= 0.5), risks
 
 

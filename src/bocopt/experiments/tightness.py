@@ -29,6 +29,7 @@ from bocopt.smc import for_horizon
 
 BMA, CLIPPED, BGS, ENSEMBLE = "BMA", "BMA, losses clipped at 100", "BGS", "Ensemble"
 PRINTED, CUT = 1e-4, 100.0
+_SCALE = 160.0  # declared
 _HORIZON = 1000  # that lam* is for, and that the ensemble plays
 _AT = (100, 1000, 10_000)
 _BOX = 4 * 12 * 1000 + 3 * 24  # what the paper's box lets a decision earn
@@ -38,9 +39,9 @@ _FIRST = 50  # stage shown in the charts: before, bounds are far away
 def _decisions() -> dict[str, Guarantee[Any]]:
     return {
         "direct, printed lam": Direct(lam=PRINTED),
-        "direct, lam* for 1000 stages of range 160": Direct(lam=for_horizon(_HORIZON, 160.0)),
+        "direct, lam* for 1000 stages of range 160": Direct(lam=for_horizon(_HORIZON, _SCALE)),
         "Hoeffding mixture": HoeffdingMixture(),
-        "empirical Bernstein, declared 160": EmpiricalBernstein(scale=160.0),
+        "empirical Bernstein, declared 160": EmpiricalBernstein(scale=_SCALE),
         "empirical Bernstein, declared 240": EmpiricalBernstein(scale=240.0),
         f"empirical Bernstein, declared {_BOX:,} (the box)": EmpiricalBernstein(scale=_BOX),
     }
@@ -68,13 +69,9 @@ def _beliefs() -> dict[str, Guarantee[Any]]:
 
 
 def _guarantees(policy: str) -> dict[str, Guarantee[Any]]:
-    match policy:
-        case "Ensemble":
-            return _decisions() | {"best arm": BestArm()}
-        case "BMA, losses clipped at 100":
-            return _beliefs()
-        case _:
-            return _decisions()
+    if policy == CLIPPED:
+        return _beliefs()
+    return _decisions() | ({"best arm": BestArm()} if policy == ENSEMBLE else {})
 
 
 def _policies() -> dict[str, Policy[Any]]:
@@ -89,6 +86,10 @@ def _policies() -> dict[str, Policy[Any]]:
     }
 
 
+def _stages_of(policy: str, size: Size) -> int:
+    return min(size.horizon, _HORIZON) if policy == ENSEMBLE else size.horizon
+
+
 def _at(horizon: int) -> tuple[int, ...]:
     """Stages shown: 150, evenly on a logarithmic axis, and those of the tables."""
     even = np.geomspace(1, horizon, 150).round().astype(int).tolist()
@@ -98,7 +99,7 @@ def _at(horizon: int) -> tuple[int, ...]:
 def tasks(size: Size) -> dict[str, Task]:
     found: dict[str, Task] = {}
     for name, policy in _policies().items():
-        horizon = min(size.horizon, _HORIZON) if name == ENSEMBLE else size.horizon
+        horizon = _stages_of(name, size)
         found[name] = Certify(
             policy=policy,
             problem=problem_of(Settings()),
@@ -106,6 +107,7 @@ def tasks(size: Size) -> dict[str, Task]:
             seeds=size.seeds,
             horizon=horizon,
             guarantees=tuple(_guarantees(name).items()),
+            scale=_SCALE,
             law=PaperStream(),
             at=_at(horizon),
             noted=_HORIZON,
@@ -118,8 +120,7 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
 
 
 def _policy(size: Size, name: str, record: Record) -> Summary:
-    horizon = min(size.horizon, _HORIZON) if name == ENSEMBLE else size.horizon
-    at = _at(horizon)
+    at = _at(_stages_of(name, size))
     names = [key.removesuffix("/bound") for key in record if key.endswith("/bound")]
     return {
         "stages": at,
