@@ -203,8 +203,8 @@ def search(
     margin: float,
     limit: int,
     best_z: Array,
-) -> tuple[float, bool]:
-    """Depth-first; `best_z` is the lower end at first. The best, and whether it surely is."""
+) -> tuple[float, bool, int]:
+    """Depth-first; `best_z` is the lower end at first. The best, if it surely is, and nodes."""
     last = len(p.item) - 1
     z, room, earned, untried = desk.z, desk.room, desk.earned, desk.untried
     z[:] = a.lower
@@ -218,13 +218,13 @@ def search(
                 if p.profit[j] <= margin:  # all its values will be tried
                     nodes += int(max(value, 0.0))
                 if nodes > limit:
-                    return best, False
+                    return best, False, nodes
                 best = close_last(a, p, z, room[j], margin, best, best_z)
             z[p.item[j]] = a.lower[p.item[j]]
             j -= 1
             continue
         if nodes >= limit:
-            return best, False
+            return best, False, nodes
         nodes += 1
         untried[j, 1] = value - 1.0
         z[p.item[j]] = a.lower[p.item[j]] + value
@@ -234,7 +234,7 @@ def search(
         if earned[j + 1] + dot(p.price[j + 1], room[j + 1]) + p.leftover[j + 1] >= best - margin:
             j += 1
             untried[j, 0], untried[j, 1] = interval(p, j, earned[j], room[j], best - margin)
-    return best, True
+    return best, True, nodes
 
 
 @inlined
@@ -290,7 +290,7 @@ def solve_certain(a: Program, desk: Desk, limit: int, best_z: Array) -> Answer:
     _, resources, items = a.weights.shape
     best_z[:] = a.lower
     if not feasible(a, a.lower):
-        return Answer(-np.inf, -np.inf, True)
+        return Answer(-np.inf, -np.inf, True, 1)
     room, margin = desk.start, 0.0
     for r in range(resources):
         room[r] = a.capacity[r] * (1.0 + MARGIN) - dot(a.weights[0, r], a.lower)
@@ -304,7 +304,7 @@ def solve_certain(a: Program, desk: Desk, limit: int, best_z: Array) -> Answer:
     p = plan_of(desk, margin)
     earned = objective_of(a, a.lower)
     if len(p.item) == 0:
-        return Answer(earned, earned, True)
-    best, finished = search(a, p, desk, earned, margin, limit, best_z)
+        return Answer(earned, earned, True, 1)
+    best, finished, nodes = search(a, p, desk, earned, margin, limit, best_z)
     at_most = earned + dot(p.price[0], room) + p.leftover[0] + margin
-    return Answer(best, at_most, finished)
+    return Answer(best, at_most, finished, nodes)

@@ -185,8 +185,8 @@ def search(
     margin: float,
     limit: int,
     best_z: Array,
-) -> tuple[float, bool]:
-    """Depth-first; `best_z` is the lower end at first. The best, and whether it surely is."""
+) -> tuple[float, bool, int]:
+    """Depth-first; `best_z` is the lower end at first. The best, if it surely is, and nodes."""
     items, j = len(a.lower), 0
     z, untried = a.lower.copy(), np.empty((items, 2))
     enough = a.need - MARGIN
@@ -205,7 +205,7 @@ def search(
             j -= 1
             continue
         if nodes == limit:
-            return best, False
+            return best, False, nodes
         nodes += 1
         untried[j, 1] = step - 1.0
         z[j] = a.lower[j] + step
@@ -220,7 +220,7 @@ def search(
             if objective > best or (objective == best and comes_before(z, best_z)):
                 best = objective
                 best_z[:] = z
-    return best, True
+    return best, True, nodes
 
 
 @inlined
@@ -251,7 +251,7 @@ def solve_chance(a: Program, limit: int, best_z: Array) -> Answer:
     begin(a, by_item, s)
     best_z[:] = a.lower
     if s.weight[0] < a.need - MARGIN:
-        return Answer(-np.inf, -np.inf, True)
+        return Answer(-np.inf, -np.inf, True, 1)
     reach, margin = np.empty(items), MARGIN * dot(a.salvage, a.capacity)
     for j in range(items):
         most = a.upper[j] - a.lower[j]
@@ -262,5 +262,5 @@ def solve_chance(a: Program, limit: int, best_z: Array) -> Answer:
     cuts = Cuts(np.empty(items), np.empty(1 + resources), np.empty(1 + resources))
     set_cuts(cuts, s, 0, 0, m, a.value, a.salvage, reach)
     at_most = bound(cuts, s, 0, dot(a.value, a.lower), a.salvage) + margin
-    best, finished = search(a, by_item, s, m, cuts, reach, margin, limit, best_z)
-    return Answer(best, at_most, finished)
+    best, finished, nodes = search(a, by_item, s, m, cuts, reach, margin, limit, best_z)
+    return Answer(best, at_most, finished, nodes)

@@ -34,6 +34,7 @@ class Answer(NamedTuple):
     best: float  # the objective, -inf if nothing is feasible
     at_most: float  # an upper bound on it
     finished: bool  # whether it is surely the best
+    nodes: int  # that were looked at
 
 
 @inlined

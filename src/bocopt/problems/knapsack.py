@@ -26,8 +26,8 @@ class Knapsack:
     for integers lower <= z <= upper: value c and salvage q per unit, capacity b. Under scenarios,
     `solve` maximises the expected reward subject to P(A z <= b) >= alpha, exactly. `upper` is a
     real modelling choice where weights can be close to zero (E3). At `node_limit` nodes the search
-    stops with status LIMIT, its best decision and a gap. `readable_search` forces the slower
-    reference search, which answers the same.
+    stops with status LIMIT, its best decision and a gap; None stands for as many as take about a
+    second. `readable_search` forces the slower reference search, which answers the same.
 
     >>> problem = Knapsack(value=[12, 12], capacity=[8], salvage=[3])
     >>> solution = problem.solve(np.zeros(0), np.array([[1.0, 2.0]]), np.ones(1))
@@ -44,7 +44,7 @@ class Knapsack:
     upper: int | Sequence[int] = 1000
     alpha: float = 0.9
     infeasible_reward: float = 0.0
-    node_limit: int = 10_000_000
+    node_limit: int | None = None
     readable_search: bool = False
 
     def __post_init__(self) -> None:
@@ -69,10 +69,14 @@ class Knapsack:
             "infeasible_reward": arguments.number(
                 "Knapsack", "infeasible_reward", self.infeasible_reward, "[-1e100, 0]"
             ),
-            "node_limit": arguments.integer(
-                "Knapsack", "node_limit", self.node_limit, "[1, 1000000000000]"
-            ),
+            "node_limit": self.node_limit
+            if self.node_limit is None
+            else arguments.integer("Knapsack", "node_limit", self.node_limit, "[1, 1000000000000]"),
         }
+        if not isinstance(self.readable_search, bool):
+            raise arguments.wrong(
+                "Knapsack", "readable_search", "True or False", self.readable_search
+            )
         for name, argument in checked.items():
             object.__setattr__(self, name, argument)
 

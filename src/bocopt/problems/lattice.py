@@ -7,6 +7,9 @@
 
 All three give the same answer, ties included: the lexicographically smallest of the best z, judged
 in float64 in item, then scenario order. At the node limit they give the best z found and a gap.
+
+Machine code cannot be interrupted, so none runs for long: a decision stops at its limit, by default
+after about a second, and a batch comes back to Python every second or so.
 """
 
 import numpy as np
@@ -19,6 +22,14 @@ from bocopt.problems.judge import WEIGHT_TOLERANCE, Program
 from bocopt.problems.reference import solve_readably
 
 OPTIMAL, INFEASIBLE, LIMIT = int(Status.OPTIMAL), int(Status.INFEASIBLE), int(Status.LIMIT)
+ONE_SECOND = 5e8  # of work, in looks at one resource of one scenario
+READABLY = 6.0  # how much longer the readable search takes
+
+
+def nodes_in_a_second(scenarios: int, resources: int, items: int, readably: bool) -> int:
+    """About as many: a node looks at all scenarios and, where there are many, at all items."""
+    looks = (resources + 1.0) * (scenarios + 4.0 * (items if scenarios > 1 else 1))
+    return int(ONE_SECOND / looks / (READABLY if readably else 1.0))
 
 
 @compiled
@@ -38,10 +49,15 @@ def solve_each(
     cost: Array,
     status: IntArray,
     gap: Array,
-) -> None:
-    """Instances along the first axis of weights (n, s, r, d) and w (n, s), written to the rest."""
-    desk = desk_for(len(value), len(capacity))
-    for i in range(len(weights)):
+    first: int,
+    most: float,
+) -> int:
+    """Instances along the first axis of weights (n, s, r, d) and w (n, s), written to the rest.
+
+    From the `first` on, until `most` nodes were looked at; returns the first that is left.
+    """
+    desk, nodes = desk_for(len(value), len(capacity)), 0.0
+    for i in range(first, len(weights)):
         program = Program(
             weights=weights[i],
             w=w[i],
@@ -63,6 +79,10 @@ def solve_each(
         gap[i] = 0.0 if answer.finished else answer.at_most - answer.best
         found = OPTIMAL if answer.best > -np.inf else INFEASIBLE
         status[i] = found if answer.finished else LIMIT
+        nodes += answer.nodes
+        if nodes > most:
+            return i + 1
+    return len(weights)
 
 
 def solve(
@@ -71,7 +91,7 @@ def solve(
     constants: tuple[Array, Array, Array, Array, Array],
     alpha: float,
     payment: float,
-    limit: int,
+    limit: int | None,
     readably: bool,
 ) -> tuple[Array, Array, IntArray, Array]:
     """(s, r, d), (s) -> z (d), cost (), status () and gap (): the optimum under the scenarios.
@@ -79,23 +99,30 @@ def solve(
     `constants` are value, capacity, salvage, lower and upper; `readably` forces the readable
     search.
     """
-    core, items = weights.shape[-3:], weights.shape[-1]
+    core, (scenarios, resources, items) = weights.shape[-3:], weights.shape[-3:]
+    slow = readably or bool(weights.min() < 0.0)
+    a_second = nodes_in_a_second(scenarios, resources, items, slow)
     lead = np.broadcast_shapes(weights.shape[:-3], w.shape[:-1])
     weights = np.broadcast_to(weights, (*lead, *core)).reshape(-1, *core)
     w = np.broadcast_to(w, (*lead, core[0])).reshape(-1, core[0])
     z, cost, gap = np.empty((len(w), items)), np.empty(len(w)), np.empty(len(w))
     status = np.empty(len(w), np.int64)
-    solve_each(
-        np.require(weights, requirements=("C", "W")),
-        np.require(w, requirements=("C", "W")),
-        *constants,
-        alpha,
-        payment,
-        limit,
-        readably,
-        z,
-        cost,
-        status,
-        gap,
-    )
+    weights, w = (np.require(a, requirements=("C", "W")) for a in (weights, w))
+    done = 0
+    while done < len(w):  # an interrupt is noticed here
+        done = solve_each(
+            weights,
+            w,
+            *constants,
+            alpha,
+            payment,
+            a_second if limit is None else limit,
+            readably,
+            z,
+            cost,
+            status,
+            gap,
+            done,
+            float(a_second),
+        )
     return z.reshape(*lead, items), cost.reshape(lead), status.reshape(lead), gap.reshape(lead)

@@ -250,4 +250,4 @@ def solve_readably(a: Program, limit: int, best_z: Array) -> Answer:
     if met:
         evaluate(p)  # the lower end, so that a node limit always has an answer if it is feasible
     finished = search(p)
-    return Answer(p.best[0], constant[0].min(), finished)
+    return Answer(p.best[0], constant[0].min(), finished, p.nodes[0])
