@@ -7,21 +7,22 @@ import subprocess
 import sys
 import threading
 import time
-from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from cases import parts
+from cases import POLICIES, parts
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from trees import same_bits
 
 from bocopt import Agent, Constant, Knapsack, Replay, SampleAverage, checkpoint
-from bocopt.checkpoint import CheckpointError, fingerprint
 from bocopt.checks import LawError, check_policy
+from bocopt.file import OwnedError
 from bocopt.policies.baselines import NoInfo, Seeded
+from bocopt.state import CheckpointError, leaves
 
 PROBLEM = Knapsack(value=[12.0] * 2, capacity=[8.0], salvage=[3.0], upper=9)
 CONTEXT, OUTCOME = np.zeros(1), np.array([1.0, 2.0])
@@ -115,7 +116,8 @@ def assert_killed_saves_load(folder: Path, kills: int) -> int:
     )
     agent = small_agent()
     agent.save(path)
-    stages = 0
+    agent.close()
+    stages = inside = 0
     for _ in range(kills):
         process = subprocess.Popen(
             [sys.executable, "-c", code, str(path), str(Path(__file__).parent)],
@@ -131,8 +133,11 @@ def assert_killed_saves_load(folder: Path, kills: int) -> int:
         stages_now = int(restored.state.outcomes.size)
         assert stages_now >= stages
         stages = stages_now
+        inside += len(list(folder.glob(".*.tmp")))  # it was being written when it was killed
     assert stages > 0
-    return len(list(folder.glob("*.tmp")))  # each was being written when it was killed
+    agent.save(path)
+    assert [entry.name for entry in folder.iterdir()] == [path.name]
+    return inside
 
 
 def test_every_flipped_byte_and_every_cut_is_detected(tmp_path: Path) -> None:
@@ -173,20 +178,16 @@ class Tale(NamedTuple):
 
 
 class Memoirs(Constant):
-    """Keeps its history in a tuple that grows, or leaves a nested memo: neither can be restored."""
+    """Keeps its history in a tuple that grows, which cannot be restored."""
 
-    nested = False
-
-    def __init__(self, nested: bool = False) -> None:
+    def __init__(self) -> None:
         super().__init__([1, 1])
-        object.__setattr__(self, "nested", nested)
 
     def init(self, seeds: Any) -> Any:
         return Tale(())
 
     def decide(self, state: Any, t: int, x: Any) -> Any:
-        decision: Any = super().decide(Seeded(np.array(0)), t, x)
-        return decision._replace(memo=((np.zeros(1),),)) if self.nested else decision
+        return super().decide(Seeded(np.array(0)), t, x)
 
     def learn(self, state: Any, t: int, x: Any, decision: Any, xi: Any) -> Any:
         return Tale((*state.told, xi))
@@ -200,20 +201,36 @@ def test_a_state_that_does_not_fit_is_refused_not_cut(tmp_path: Path) -> None:
         Agent.load(tmp_path / "file", Memoirs(), PROBLEM)
     with pytest.raises(LawError):
         check_policy(Memoirs(), PROBLEM, Replay(np.zeros((4, 1)), np.ones((4, 2))))
-    with pytest.raises(ValueError, match="memo must be a flat tuple of arrays"):
-        Agent(Memoirs(nested=True), PROBLEM).decide(CONTEXT)
 
 
-def test_fingerprints_see_private_attributes_and_partial_arguments() -> None:
-    class Configured:
-        def __init__(self, secret: int) -> None:
-            self._secret = secret
+class Note(NamedTuple):
+    x: Any
+    more: tuple[Any, ...]
 
-    assert fingerprint(Configured(1)) == fingerprint(Configured(1))
-    assert fingerprint(Configured(1)) != fingerprint(Configured(2))
-    assert fingerprint(partial(max, 1)) != fingerprint(partial(max, 2))
-    with pytest.raises(CheckpointError, match="cannot be part of a configuration"):
-        fingerprint(threading.Lock())
+
+class Remembers(Constant):
+    """Checks that learning gets the memo that deciding left, however it is nested."""
+
+    def decide(self, state: Any, t: int, x: Any) -> Any:
+        note = Note(x, ((), (np.array(t), np.array([t > 0]))))
+        return super().decide(state, t, x)._replace(memo=note)
+
+    def learn(self, state: Any, t: int, x: Any, decision: Any, xi: Any) -> Any:
+        note = Note(*decision.memo)
+        assert (note.x == x).all()
+        assert note.more == ((), (t, [t > 0]))
+        return state
+
+
+def test_a_nested_memo_survives_a_restart(tmp_path: Path) -> None:
+    agent: Agent[Any] = Agent(Remembers([1, 1]), PROBLEM)
+    tickets = [agent.decide([float(t)]).id for t in range(4)]
+    agent.observe(tickets[1], OUTCOME)
+    agent.save(tmp_path / "agent")
+    agent.observe(tickets[2], OUTCOME)
+    agent = Agent.load(tmp_path / "agent", Remembers([1, 1]), PROBLEM)
+    for ticket in (tickets[3], tickets[0], tickets[2]):
+        assert agent.observe(ticket, OUTCOME) is not None
 
 
 def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path) -> None:
@@ -267,3 +284,177 @@ def test_old_outcomes_are_forgotten_but_not_mistaken() -> None:
     assert agent.observe(4199, OUTCOME) is None
     with pytest.raises(ValueError, match="too long ago"):
         agent.observe(3, OUTCOME)
+
+
+def test_threads_share_an_agent() -> None:
+    agent: Agent[Any] = Agent(SampleAverage(PROBLEM, first=[0, 0]), PROBLEM)
+    seen: list[int] = []
+    raised: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            for _ in range(60):
+                ticket = agent.decide(CONTEXT)
+                seen.append(ticket.id)
+                agent.observe(ticket.id, OUTCOME)
+                agent.observe(ticket.id, OUTCOME)
+        except BaseException as error:
+            raised.append(error)
+
+    switch = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(switch)
+    assert raised == []
+    assert sorted(seen) == list(range(240))
+    assert int(agent.state.outcomes.size) == 240
+    assert agent.open_ids == ()
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_nothing_that_an_agent_shows_or_is_shown_can_change_it(name: str) -> None:
+    policy, problem, stream = parts("hot", name)
+    agent, watched = Agent(policy, problem), Agent(policy, problem)
+    for x, xi in islice(stream.stages(np.array(0)), 4):
+        mine, given = x.copy(), xi.copy()
+        ticket = agent.decide(mine)
+        mine[...] = 7.0
+        with pytest.raises(ValueError, match="read-only"):
+            ticket.z[...] = 9.0
+        stage = agent.observe(ticket.id, given)
+        given[...] = 7.0
+        assert stage is not None
+        shown = [leaf for leaf in leaves((stage.x, stage.xi, stage.decision)) if leaf.size]
+        shown += [a for a in (*stage.info.values(), *leaves(agent.state)) if a.size]
+        for array in shown:
+            with pytest.raises(ValueError, match="read-only"):
+                array[...] = 7.0
+        watched.observe(watched.decide(x).id, xi)
+    assert same_bits(agent.state, watched.state)
+    branch = policy.learn(agent.state, 4, x, policy.decide(agent.state, 4, x), xi)
+    assert same_bits(agent.state, watched.state)
+    assert name in ("Constant", "Prior", "Conditional") or not same_bits(branch, agent.state)
+
+
+def test_an_interrupt_at_any_line_leaves_the_old_or_the_new() -> None:
+    """Raise at every line in turn: after it the outcome is open, or it is learned."""
+    for line in range(1000):
+        agent = small_agent()
+        ticket = agent.decide(CONTEXT)
+        lines = iter(range(line))
+
+        def trace(frame: Any, event: str, _: Any, lines: Any = lines) -> Any:
+            if frame.f_code.co_filename.endswith("agent.py"):
+                if event == "line" and next(lines, None) is None:
+                    raise KeyboardInterrupt
+                return trace
+            return None
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            agent.observe(ticket.id, OUTCOME)
+        except KeyboardInterrupt:
+            pass
+        else:
+            break
+        finally:
+            sys.settrace(before)
+        learned = int(agent.state.outcomes.size)
+        assert (agent.open_ids == ()) == (learned == 1)
+        assert (agent.monitor.states is None) == (learned == 0)
+        again = agent.observe(ticket.id, OUTCOME)
+        assert (again is None) == (learned == 1)
+        assert int(agent.state.outcomes.size) == 1
+    assert line > 10
+
+
+FORGED: dict[str, Any] = {
+    "a header that is short": lambda header, arrays: header.pop("t"),
+    "time that runs backwards": lambda header, arrays: header.update(t=-1),
+    "fewer decisions than outcomes": lambda header, arrays: header.update(t=1),
+    "a text as a number": lambda header, arrays: header.update(learned="3"),
+    "an id of the future": lambda header, arrays: header.update(closed=[0, 1, 99]),
+    "an id twice": lambda header, arrays: header.update(open=[1, 1]),
+    "no room": lambda header, arrays: header.update(max_open=0),
+    "a seed of no kind": lambda header, arrays: header.update(seed=-4),
+    "an unknown status": lambda header, arrays: arrays.update(
+        {"open.3.decision.solution.status": np.array(77)}
+    ),
+    "a decision of another size": lambda header, arrays: arrays.update(
+        {"open.3.decision.solution.z": np.zeros(3)}
+    ),
+    "a decision that is not a number": lambda header, arrays: arrays.update(
+        {"open.3.decision.solution.z": np.full(2, np.nan)}
+    ),
+    "a context that is not finite": lambda header, arrays: arrays.update(
+        {"open.3.x": np.array([np.inf])}
+    ),
+    "one who knew the future": lambda header, arrays: arrays.update(
+        {"open.3.learned": np.array(50)}
+    ),
+    "a memo of another shape": lambda header, arrays: header.update(memo=[[None], []]),
+    "outcomes of another size": lambda header, arrays: arrays.update(outcomes=np.ones((3, 5))),
+    "outcomes that are not numbers": lambda header, arrays: arrays.update(
+        outcomes=np.full((3, 2), np.nan)
+    ),
+    "a state of other numbers": lambda header, arrays: arrays.update(
+        {"state.outcomes.buffer": np.ones((16, 2), np.int64)}
+    ),
+    "a state of other axes": lambda header, arrays: arrays.update(
+        {"state.outcomes.buffer": np.ones(16)}
+    ),
+    "a state of another size": lambda header, arrays: arrays.update(
+        {"state.outcomes.buffer": np.ones((16, 3))}
+    ),
+    "a state that points nowhere": lambda header, arrays: arrays.update(
+        {"state.outcomes.start": np.array(400)}
+    ),
+    "a state that is not a number": lambda header, arrays: arrays.update(
+        {"state.outcomes.buffer": np.full((16, 2), np.nan)}
+    ),
+    "an array too few": lambda header, arrays: arrays.pop("monitor.1.late"),
+    "an array too many": lambda header, arrays: arrays.update(more=np.zeros(1)),
+    "another agent's array": lambda header, arrays: arrays.update({"open.9.x": np.zeros(1)}),
+}
+
+
+@pytest.mark.parametrize("forgery", FORGED)
+def test_a_forged_checkpoint_is_refused(forgery: str, tmp_path: Path) -> None:
+    agent = small_agent()
+    tickets = [agent.decide(CONTEXT).id for _ in range(5)]
+    for ticket in tickets[:3]:
+        agent.observe(ticket, OUTCOME + ticket)
+    agent.save(tmp_path / "agent")
+    header, arrays = checkpoint.load(tmp_path / "agent")
+    Agent.load(tmp_path / "agent", agent._policy, PROBLEM)
+    FORGED[forgery](header, arrays)
+    checkpoint.save(tmp_path / "forged", header, arrays)
+    with pytest.raises(CheckpointError, match="does not fit"):
+        Agent.load(tmp_path / "forged", agent._policy, PROBLEM)
+
+
+def test_another_schema_is_refused_by_its_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoint, "SCHEMA", 2)
+    small_agent().save(tmp_path / "agent")
+    monkeypatch.undo()
+    with pytest.raises(CheckpointError, match="has schema version 2; this bocopt reads version 3"):
+        Agent.load(tmp_path / "agent", small_agent()._policy, PROBLEM)
+
+
+def test_two_agents_do_not_save_to_one_file(tmp_path: Path) -> None:
+    one, other = small_agent(), small_agent()
+    one.save(tmp_path / "agent")
+    with pytest.raises(OwnedError, match="Another agent saves to"):
+        other.save(tmp_path / "agent")
+    Agent.load(tmp_path / "agent", one._policy, PROBLEM)  # reading is free
+    one.close()
+    other.save(tmp_path / "agent")

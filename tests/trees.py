@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bocopt.checkpoint import flatten, rebuild
+from bocopt.state import flatten, rebuild
 
 
 def through_a_file(state: Any) -> Any:

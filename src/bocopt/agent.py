@@ -1,28 +1,39 @@
 """The mutable shell that a user holds: one live stream, late outcomes, a file to resume from."""
 
+import warnings
+from collections.abc import Mapping
 from pathlib import Path
+from threading import RLock
 from typing import Any, Generic, NamedTuple
 
 import numpy as np
 
 from bocopt import arguments, checkpoint
-from bocopt.checkpoint import CheckpointError
 from bocopt.core import Array, Decision, IntArray, Policy, Problem, S, Solution, Status
-from bocopt.guarantees import Monitor, range_of
+from bocopt.file import Owner
+from bocopt.fingerprint import fingerprint
+from bocopt.guarantees import Monitor, evidence_of, range_of
 from bocopt.run import Stage, context, review
+from bocopt.state import (
+    Arrays,
+    CheckpointError,
+    Shape,
+    flatten,
+    from_leaves,
+    leaves,
+    read_only,
+    rebuild,
+    shape_of,
+)
 
 _REMEMBERED = 4096  # closed decisions whose outcome can still be compared with a repeated one
-_HEADER = {"configuration", "seed", "max_open", "t", "learned", "open", "closed", "memo"}
-_ANY = np.zeros(0)
-_ANY_NUMBER = np.zeros(0, np.int64)
-_ANY_SOLUTION = Solution(_ANY, _ANY, _ANY_NUMBER, _ANY)  # only its nesting matters
 
 
 class Ticket(NamedTuple):
     """A decision to act on; its outcome is reported under its id."""
 
     id: int
-    z: Array
+    z: Array  # read only
     status: Status
 
 
@@ -36,6 +47,17 @@ class Open(NamedTuple):
     high: Array  # () the most
 
 
+class Live(NamedTuple):
+    """All that an agent knows, replaced as a whole: an interrupt finds the old or the new."""
+
+    state: Any  # of the policy
+    t: int  # the next decision
+    learned: int  # outcomes so far
+    open: Mapping[int, Open]
+    watched: tuple[Any, ...] | None  # states of the monitor
+    last: tuple[Array, Array] | None  # the latest context that had an outcome, and it
+
+
 class Agent(Generic[S]):
     """Decide now, observe later: a policy on one live stream.
 
@@ -43,7 +65,8 @@ class Agent(Generic[S]):
     the stage of its decision; the same outcome again changes nothing, another one for the same id
     is an error (the latest 4096 are remembered; after that any repetition is an error). Whatever
     raises an error changes nothing. At most `max_open` decisions wait for their outcome; `forget`
-    gives one up.
+    gives one up. Threads may share an agent: one call is done after the other. What it shows is
+    read only.
 
     The monitor watches all of it: `print(agent.monitor)` says what is guaranteed so far. Give one
     of your own for a tighter headline, or for more guarantees.
@@ -69,81 +92,103 @@ class Agent(Generic[S]):
         self._max_open = arguments.integer("Agent", "max_open", max_open, "[1, inf)")
         self._seed = arguments.integer("Agent", "seed", seed, "[0, 9e18]")
         self._policy, self._problem = policy, problem
-        self._state = policy.init(np.array(self._seed))
+        state = policy.init(np.array(self._seed))
         self._monitor = monitor or Monitor(problem)
         self._monitor.claim(problem)
-        self._t = self._learned = 0
-        self._open: dict[int, Open] = {}
+        self._live = Live(state, t=0, learned=0, open={}, watched=None, last=None)
         self._closed: dict[int, Array] = {}  # the latest outcomes, by the order they came in
+        self._guard, self._owner = RLock(), Owner()
 
     @property
     def state(self) -> S:
-        """The policy's state, with what it last learned in `state.info`."""
-        return self._state
+        """The policy's state, with what it last learned in `state.info`; read only."""
+        state: S = read_only(self._live.state)
+        return state
 
     @property
     def monitor(self) -> Monitor:
         """What is guaranteed of the decisions whose outcome is known."""
-        return self._monitor
+        with self._guard:
+            self._monitor.restore(self._live.watched)
+            return self._monitor
 
     @property
     def open_ids(self) -> tuple[int, ...]:
         """Decisions that wait for their outcome, oldest first."""
-        return tuple(self._open)
+        return tuple(self._live.open)
 
     def decide(self, x: Any) -> Ticket:
         """Decide under the context x."""
-        if len(self._open) >= self._max_open:
-            raise ValueError(
-                f"{len(self._open)} decisions wait for their outcome, as many as max_open allows. "
-                "Observe or forget some first."
+        with self._guard:
+            live = self._live
+            if len(live.open) >= self._max_open:
+                raise ValueError(
+                    f"{len(live.open)} decisions wait for their outcome, as many as max_open "
+                    "allows. Observe or forget some first."
+                )
+            x = context("Agent.decide", self._problem, x).copy()
+            if x.ndim != 1:
+                raise arguments.wrong("Agent.decide", "x", "one context", x.shape)
+            decision = _own(self._policy.decide(live.state, live.t, x))
+            z, status = decision.solution.z, Status(int(decision.solution.status))
+            waiting = Open(
+                read_only(x),
+                decision,
+                np.array(live.learned),
+                *range_of(self._problem, x, z),
             )
-        x = context("Agent.decide", self._problem, x).copy()
-        if x.ndim != 1:
-            raise arguments.wrong("Agent.decide", "x", "one context", x.shape)
-        decision = self._policy.decide(self._state, self._t, x)
-        if not all(isinstance(part, np.ndarray) for part in decision.memo):
-            raise ValueError("A decision's memo must be a flat tuple of arrays.")
-        ticket = Ticket(self._t, decision.solution.z, Status(int(decision.solution.status)))
-        cost_range = range_of(self._problem, x, decision.solution.z)
-        self._open[self._t] = Open(x, decision, np.array(self._learned), *cost_range)
-        self._t += 1
-        return ticket
+            self._live = live._replace(t=live.t + 1, open={**live.open, live.t: waiting})
+            return Ticket(live.t, z, status)
 
     def observe(self, ticket: int, xi: Any) -> Stage | None:
         """Learn the outcome of a decision; None if it was learned before."""
-        xi = arguments.array("Agent.observe", "xi", xi, (self._problem.dims.xi,))
+        xi = arguments.array("Agent.observe", "xi", xi, (self._problem.dims.xi,)).copy()
         if xi.ndim != 1:
             raise arguments.wrong("Agent.observe", "xi", "one outcome", xi.shape)
         ticket = arguments.integer("Agent.observe", "ticket", ticket, "(-inf, inf)")
-        if ticket not in self._open:
-            self._compare_with_closed(ticket, xi)
-            return None
-        x, decision, learned, low, high = self._open[ticket]
-        state = self._policy.learn(self._state, ticket, x, decision, xi)
-        stage = review(self._problem, ticket, x, decision, xi, state.info._asdict())
-        stale = bool(learned != self._learned)
-        late = stale or bool(learned != ticket)  # some decision before had no outcome yet, or never
-        self._monitor.observe(stage, cost_range=(low, high), stale=stale, late=late)
-        self._state, self._learned = state, self._learned + 1
-        del self._open[ticket]
-        self._closed[ticket] = xi.copy()
-        if len(self._closed) > _REMEMBERED:
-            del self._closed[next(iter(self._closed))]
-        return stage
+        with self._guard:
+            live = self._live
+            if ticket not in live.open:
+                self._compare_with_closed(ticket, xi)
+                return None
+            x, decision, learned, low, high = live.open[ticket]
+            xi = read_only(xi)
+            state = self._policy.learn(live.state, ticket, x, decision, xi)
+            info = read_only(state.info)._asdict()
+            stage = review(self._problem, ticket, x, decision, xi, info)
+            stale = bool(learned != live.learned)
+            late = stale or bool(learned != ticket)  # an earlier outcome was not known, or never
+            evidence = evidence_of(
+                self._problem, stage, cost_range=(low, high), stale=stale, late=late
+            )
+            after = Live(
+                state=state,
+                t=live.t,
+                learned=live.learned + 1,
+                open={number: waiting for number, waiting in live.open.items() if number != ticket},
+                watched=self._monitor.after(live.watched, evidence),
+                last=(x, xi),
+            )
+            self._closed[ticket] = xi  # says nothing as long as the decision is open
+            self._live = after
+            if len(self._closed) > _REMEMBERED:
+                del self._closed[next(iter(self._closed))]
+            return stage
 
     def forget(self, ticket: int) -> None:
         """Give up waiting for an outcome; nothing is learned from the decision."""
         ticket = arguments.integer("Agent.forget", "ticket", ticket, "(-inf, inf)")
-        if ticket not in self._open:
-            raise ValueError(f"No decision with id {ticket} is open.")
-        del self._open[ticket]
+        with self._guard:
+            live = self._live
+            if ticket not in live.open:
+                raise ValueError(f"No decision with id {ticket} is open.")
+            rest = {number: waiting for number, waiting in live.open.items() if number != ticket}
+            self._live = live._replace(open=rest)
 
     def _compare_with_closed(self, ticket: int, xi: Array) -> None:
-        if not 0 <= ticket < self._t:
-            raise ValueError(
-                f"There is no decision with id {ticket}; the last one was {self._t - 1}."
-            )
+        last = self._live.t - 1
+        if not 0 <= ticket <= last:
+            raise ValueError(f"There is no decision with id {ticket}; the last one was {last}.")
         if ticket not in self._closed:
             raise ValueError(
                 f"Decision {ticket} was forgotten, or its outcome came too long ago to be compared."
@@ -152,24 +197,40 @@ class Agent(Generic[S]):
             raise ValueError(f"Decision {ticket} already has another outcome.")
 
     def save(self, path: str | Path) -> None:
-        """Write everything to one file, at once or not at all."""
+        """Write everything to one file, at once or not at all.
+
+        The file is this agent's until it is closed: no other agent can save to it meanwhile.
+        """
+        with self._guard:
+            header, arrays = self._kept()
+            checkpoint.save(path, header, arrays, self._owner)
+
+    def close(self) -> None:
+        """Let other agents save to the file that this one saved to."""
+        with self._guard:
+            self._owner.close()
+
+    def _kept(self) -> tuple[dict[str, Any], Arrays]:
+        live = self._live
+        closed = {n: xi for n, xi in self._closed.items() if n not in live.open}
         header = {
             "configuration": _configuration(self._policy, self._problem, self._monitor),
             "seed": self._seed,
             "max_open": self._max_open,
-            "t": self._t,
-            "learned": self._learned,
-            "open": list(self._open),
-            "closed": list(self._closed),
-            "memo": [len(waiting.decision.memo) for waiting in self._open.values()],
+            "t": live.t,
+            "learned": live.learned,
+            "open": list(live.open),
+            "closed": list(closed),
+            "memo": [shape_of(waiting.decision.memo) for waiting in live.open.values()],
         }
-        arrays = checkpoint.flatten(self._state)
-        arrays |= checkpoint.flatten(self._monitor.states or (), "monitor")
-        if self._closed:
-            arrays["outcomes"] = np.stack(list(self._closed.values()))
-        for ticket, waiting in self._open.items():
-            arrays |= checkpoint.flatten(waiting, f"open.{ticket}")
-        checkpoint.save(path, header, arrays)
+        arrays = flatten(live.state) | flatten(live.watched or (), "monitor")
+        if live.last is not None:
+            arrays |= flatten(live.last, "last")
+        if closed:
+            arrays["outcomes"] = np.stack(list(closed.values()))
+        for number, waiting in live.open.items():
+            arrays |= _flat(waiting, f"open.{number}")
+        return header, arrays
 
     @classmethod
     def load(
@@ -182,7 +243,7 @@ class Agent(Generic[S]):
     ) -> "Agent[S]":
         """Go on where `save` stopped, with the same configuration, bit for bit."""
         header, arrays = checkpoint.load(path)
-        if not _HEADER <= header.keys():
+        if "configuration" not in header:
             raise CheckpointError(f"{path} is a checkpoint of something else than an agent.")
         monitor = monitor or Monitor(problem)
         if header["configuration"] != _configuration(policy, problem, monitor):
@@ -190,21 +251,89 @@ class Agent(Generic[S]):
                 f"{path} was saved with another configuration of the policy, the problem or the "
                 "monitor."
             )
-        agent = cls(policy, problem, seed=header["seed"], max_open=header["max_open"])
-        agent._learned = header["learned"]
-        agent._state = checkpoint.rebuild(agent._state, arrays)
-        agent._t = header["t"]
-        agent._closed = dict(zip(header["closed"], arrays.get("outcomes", _ANY), strict=True))
-        for ticket, memo in zip(header["open"], header["memo"], strict=True):
-            template = Open(_ANY, Decision(_ANY_SOLUTION, (_ANY,) * memo), _ANY_NUMBER, _ANY, _ANY)
-            agent._open[ticket] = checkpoint.rebuild(template, arrays, f"open.{ticket}")
-        watched = checkpoint.rebuild(monitor.begun(()) if agent._learned else (), arrays, "monitor")
+        try:
+            agent = cls(policy, problem, seed=header["seed"], max_open=header["max_open"])
+            agent._restore(header, arrays, monitor)
+        except Exception as error:
+            why = error if isinstance(error, CheckpointError) else repr(error)
+            raise CheckpointError(f"{path} does not fit what it is loaded into. {why}") from error
         monitor.claim(problem)
-        if watched:
-            monitor.restore(watched)
         agent._monitor = monitor
         return agent
 
+    def _restore(self, header: Mapping[str, Any], arrays: Arrays, monitor: Monitor) -> None:
+        """Take over what was kept, and play one stage of it for a trial."""
+        t, learned = (
+            arguments.integer("a checkpoint", n, header[n], "[0, inf)") for n in ("t", "learned")
+        )
+        opened, closed = list(header["open"]), list(header["closed"])
+        numbers = [arguments.integer("a checkpoint", "id", n, f"[0, {t})") for n in opened + closed]
+        if len(set(numbers)) < len(numbers) or learned + len(opened) > t or len(closed) > learned:
+            raise CheckpointError("Its decisions do not add up.")
+        outcomes = arrays.get("outcomes", np.zeros((0, self._problem.dims.xi)))
+        outcomes = arguments.array(
+            "a checkpoint", "outcomes", outcomes, (..., self._problem.dims.xi)
+        )
+        begun = monitor.begun(()) if learned else ()
+        pairs = zip(opened, header["memo"], strict=True)
+        live = Live(
+            state=rebuild(self._live.state, arrays),
+            t=t,
+            learned=learned,
+            open={n: _waiting(self._problem, arrays, n, memo, learned) for n, memo in pairs},
+            watched=rebuild(begun, arrays, "monitor") or None,
+            last=rebuild((_NUMBERS, _NUMBERS), arrays, "last") if learned else None,
+        )
+        self._closed = dict(zip(closed, outcomes, strict=True))
+        self._live = live
+        unused = arrays.keys() - self._kept()[1].keys()
+        if unused:
+            raise CheckpointError(f"There are arrays that fit nowhere: {sorted(unused)}.")
+        if live.last is not None:
+            self._try(live, *live.last)
+
+    def _try(self, live: Live, x: Array, xi: Array) -> None:
+        """Whether the state is one that the policy can go on from: policies are pure."""
+        state = read_only(live.state)  # what is shared with it is copied, not added to
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            decision = _own(self._policy.decide(state, live.t, x))
+            after = self._policy.learn(state, live.t, x, decision, xi)
+        rebuild(live.state, flatten(after))
+
+
+_NUMBERS, _NUMBER, _COUNT = np.zeros(0), np.zeros(()), np.zeros((), np.int64)
+
+
+def _own(decision: Decision) -> Decision:
+    """A copy that nobody else can change."""
+    parts = [np.array(leaf) for leaf in leaves(decision)]
+    copied = from_leaves(shape_of(decision), parts)
+    return Decision(Solution(*read_only(copied[0])), read_only(copied[1]))
+
+
+def _flat(waiting: Open, name: str) -> Arrays:
+    """Its arrays; those of the memo by number, since only the policy knows what they are."""
+    memo = {f"{name}.memo.{i}": leaf for i, leaf in enumerate(leaves(waiting.decision.memo))}
+    bare = waiting._replace(decision=waiting.decision._replace(memo=()))
+    return flatten(bare, name) | memo
+
+
+def _waiting(problem: Problem, arrays: Arrays, number: int, memo: Shape, learned: int) -> Open:
+    """An open decision, as it was kept."""
+    name = f"open.{number}"
+    kept = [array for path, array in arrays.items() if path.startswith(f"{name}.memo.")]
+    others = {path: a for path, a in arrays.items() if not path.startswith(f"{name}.memo.")}
+    solution = Solution(_NUMBERS, _NUMBER, _COUNT, _NUMBER)
+    bare: Open = rebuild(Open(_NUMBERS, Decision(solution), _COUNT, _NUMBER, _NUMBER), others, name)
+    context("a checkpoint", problem, bare.x)
+    arguments.array("a checkpoint", "z", bare.decision.solution.z, (problem.dims.z,))
+    Status(int(bare.decision.solution.status))
+    if not 0 <= bare.learned <= learned:
+        raise CheckpointError(f"Decision {number} knew {bare.learned} outcomes of {learned}.")
+    own = from_leaves(memo, kept)
+    return bare._replace(decision=Decision(bare.decision.solution, own))
+
 
 def _configuration(policy: Policy[S], problem: Problem, monitor: Monitor) -> str:
-    return checkpoint.fingerprint((policy, problem, monitor.guarantees))
+    return fingerprint((policy, problem, monitor.guarantees))

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from bocopt import arguments
-from bocopt.checkpoint import flatten, rebuild
 from bocopt.core import Array, IntArray, Policy, Problem, Solution, Status, Stream
 from bocopt.history import History
 from bocopt.run import play
+from bocopt.state import flatten, rebuild
 
 _ONE = np.ones(1)
 

@@ -51,6 +51,8 @@ class Status(IntEnum):
     LIMIT = 2
     GIVEN = 3
     POOL = 4
+    FALLBACK = 5
+    UNINFORMED = 6
 
     @property
     def message(self) -> str:
@@ -65,11 +67,14 @@ class Status(IntEnum):
 _MESSAGES = MappingProxyType(
     {
         Status.OPTIMAL: "z is optimal",
-        Status.INFEASIBLE: "no decision meets the constraints: z is the lower end of its range",
+        Status.INFEASIBLE: "no decision meets the constraints: z is what the problem falls back on",
         Status.LIMIT: "the search stopped at its limit: z is the best decision found, "
         "gap bounds what is missed",
         Status.GIVEN: "z was given, no program was solved",
         Status.POOL: "z is the best of a pool of candidates: a better one may exist",
+        Status.FALLBACK: "no candidate meets the constraints, though a decision may exist that "
+        "does: z is what the problem falls back on",
+        Status.UNINFORMED: "no outcome was known: z copes with outcomes of any size",
     }
 )
 
@@ -84,10 +89,14 @@ class Solution(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """A solution, and the arrays that learning from its outcome will need."""
+    """A solution, and the arrays that learning from its outcome will need.
+
+    The memo is a nested tuple of arrays. After a restart what was a NamedTuple in it is a plain
+    tuple: read it with `Mine(*memo)`.
+    """
 
     solution: Solution
-    memo: tuple[Array, ...] = ()
+    memo: tuple[Any, ...] = ()
 
 
 class Problem(Protocol):

@@ -39,7 +39,8 @@ class History(NamedTuple):
     def append(self, row: Array) -> "History":
         """This history with one more row (..., m)."""
         history, end = self, int(self.start + self.size)
-        if end == self.buffer.shape[-2] or end != int(self.written):
+        full = end == self.buffer.shape[-2]
+        if full or end != int(self.written) or not self.buffer.flags.writeable:
             history, end = self._copied(), int(self.size)
         history.buffer[..., end, :] = row
         history.written[...] = end + 1

@@ -20,9 +20,9 @@ from bocopt import (
     from_callables,
     run,
 )
-from bocopt.checkpoint import CheckpointError
 from bocopt.core import Policy
 from bocopt.guarantees import BestArm, EmpiricalBernstein, Monitor, certify, evidence_of
+from bocopt.state import CheckpointError
 
 PROBLEM = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
 
@@ -238,10 +238,10 @@ def test_a_load_that_fails_leaves_the_monitor_free(tmp_path: Path) -> None:
     agent.observe(agent.decide(x).id, xi)
     agent.save(tmp_path / "agent")
     header, arrays = checkpoint.load(tmp_path / "agent")
-    del arrays["monitor.1.2"]
+    del arrays["monitor.1.error"]
     checkpoint.save(tmp_path / "cut", header, arrays)
     monitor = Monitor(PROBLEM)
-    with pytest.raises(CheckpointError, match=r"no array 'monitor\.1\.2'"):
+    with pytest.raises(CheckpointError, match=r"no array 'monitor\.1\.error'"):
         Agent.load(tmp_path / "cut", Constant([1] * 4), PROBLEM, monitor=monitor)
     loaded = Agent.load(tmp_path / "agent", Constant([1] * 4), PROBLEM, monitor=monitor)
     assert loaded.monitor is monitor

@@ -74,3 +74,15 @@ def test_bgs_draws_particles_by_their_weights() -> None:
     ).z
     share = (drawn == alone).all(axis=-1).mean()
     assert 0.77 < share < 0.9
+
+
+def test_a_decision_before_any_outcome_says_so() -> None:
+    policy = SampleAverage(PROBLEM)
+    state, x = policy.init(np.arange(2)), np.zeros((2, 3))
+    first = policy.decide(state, 0, x)
+    assert (first.solution.status == Status.UNINFORMED).all()
+    state = policy.learn(state, 0, x, first, np.ones((2, 12)))
+    assert (policy.decide(state, 1, x).solution.status == Status.OPTIMAL).all()
+    assert SampleAverage(PROBLEM, first=[1] * 4).decide(
+        policy.init(np.array(0)), 0, x[0]
+    ).solution.status == (Status.GIVEN)

@@ -45,7 +45,11 @@ def test_ties_in_the_pool_go_to_the_smallest() -> None:
 def test_where_nothing_is_feasible_the_fallback_is_decided() -> None:
     problem = wrapped(solve=lambda x, xi: None, fallback=[3, 3])
     solution = problem.solve(X, np.ones((2, 2)), np.full(2, 0.5))
-    assert solution.status == Status.INFEASIBLE
+    assert solution.status == Status.FALLBACK  # the pool was empty: who knows what there is
+    assert solution.gap == np.inf
+    assert "a decision may exist" in Status.FALLBACK.message
+    alone = problem.solve(X, np.ones((1, 2)), ONE)
+    assert alone.status == Status.INFEASIBLE  # the solver said so
     assert solution.z.tolist() == [3, 3]
     assert solution.value == np.inf
 

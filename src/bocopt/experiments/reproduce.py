@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bocopt import checkpoint
+from bocopt import file
 from bocopt.experiments import (
     accuracy,
     converged,
@@ -124,7 +124,7 @@ def write(folder: Path, results: Mapping[str, Result]) -> None:
         "index.html": page,
     }
     for name, content in {**drawings, **{n: t.encode() for n, t in texts.items()}}.items():
-        checkpoint.replace(folder / name, content)
+        file.replace(folder / name, content)
 
 
 def _earlier(folder: Path) -> dict[str, Result]:

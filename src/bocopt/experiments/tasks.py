@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 import bocopt
 from bocopt import checkpoint, record, run
 from bocopt.core import Policy, Problem, Stream
+from bocopt.fingerprint import fingerprint
+from bocopt.state import CheckpointError
 
 Record = dict[str, NDArray[Any]]  # (trials, T) by name
 
@@ -69,7 +71,7 @@ class Task(ABC):
     @property
     def digest(self) -> str:
         """A name for the result: what is run, by which code, with which libraries."""
-        return hashlib.sha256((checkpoint.fingerprint(self) + software()).encode()).hexdigest()
+        return hashlib.sha256((fingerprint(self) + software()).encode()).hexdigest()
 
     def blocks(self) -> Iterator[Self]:
         for first in range(0, len(self.seeds), self.trials_per_block):
@@ -114,7 +116,7 @@ class Store:
         """The block, or None where it is missing or damaged and must be computed."""
         try:
             header, arrays = checkpoint.load(self._path(digest))
-        except (FileNotFoundError, checkpoint.CheckpointError):
+        except (FileNotFoundError, CheckpointError):
             return None
         return Block(arrays, header["seconds"]) if header.get("digest") == digest else None
 

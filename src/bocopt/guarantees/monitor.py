@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from bocopt import arguments
-from bocopt.checkpoint import fingerprint
 from bocopt.core import Array, Problem
+from bocopt.fingerprint import fingerprint
 from bocopt.guarantees.certificate import Certificate, Evidence, Guarantee
 from bocopt.guarantees.feasibility import Feasibility
 from bocopt.guarantees.tightest import headline
@@ -101,13 +101,13 @@ class Monitor:
         """Reserve it for one agent, on the problem that it was made for."""
         if self.states is not None or self._claimed:
             raise arguments.wrong("Agent", "monitor", "one that nobody has used", self.guarantees)
-        if fingerprint(self._problem) != fingerprint(problem):
+        if self._problem is not problem and fingerprint(self._problem) != fingerprint(problem):
             raise arguments.wrong("Agent", "monitor", "one for the agent's problem", self._problem)
         self._claimed = True
 
-    def restore(self, states: tuple[Any, ...]) -> None:
+    def restore(self, states: tuple[Any, ...] | None) -> None:
         """Go on from the states of one trial."""
-        self.states, self._lead = states, ()
+        self.states, self._lead = states, None if states is None else ()
 
     def observe(
         self,
@@ -122,10 +122,13 @@ class Monitor:
         lead = evidence.cost.shape
         if self._lead not in (None, lead):
             raise arguments.wrong("Monitor.observe", "stage", f"of trials {self._lead}", lead)
-        states = self.begun(lead) if self.states is None else self.states
-        pairs = zip(self.guarantees, states, strict=True)
-        self.states = tuple(guarantee.step(state, evidence) for guarantee, state in pairs)
-        self._lead = lead
+        self.states, self._lead = self.after(self.states, evidence), lead
+
+    def after(self, states: tuple[Any, ...] | None, evidence: Evidence) -> tuple[Any, ...]:
+        """The states after one more stage; None before any."""
+        before = self.begun(evidence.cost.shape) if states is None else states
+        pairs = zip(self.guarantees, before, strict=True)
+        return tuple(guarantee.step(state, evidence) for guarantee, state in pairs)
 
     def begun(self, lead: tuple[int, ...]) -> tuple[Any, ...]:
         """The states before any stage."""

@@ -50,7 +50,8 @@ def before_any_outcome(
     if first is not None:
         return given(first, lead)
     scenarios = np.broadcast_to(ANY_SCALE[:, None], (*lead, len(ANY_SCALE), problem.dims.xi))
-    return Decision(problem.solve(x, scenarios, np.full(len(ANY_SCALE), 1.0 / len(ANY_SCALE))))
+    found = problem.solve(x, scenarios, np.full(len(ANY_SCALE), 1.0 / len(ANY_SCALE)))
+    return Decision(found._replace(status=np.full(lead, Status.UNINFORMED, np.int64)))
 
 
 def checked_first(

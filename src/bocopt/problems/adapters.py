@@ -118,11 +118,12 @@ class FromCallables:
             missed, cost = self._key(x, z, scenarios, w)
             if missed == 0.0 and (cost, *z) < best_key:  # the tie rule
                 best, best_key = z, (cost, *z)
+        alone = len(scenarios) == 1
         if best_key[0] == np.inf:
-            return best, np.inf, Status.INFEASIBLE, 0.0
-        if len(scenarios) == 1:
-            return best, best_key[0], Status.OPTIMAL, 0.0
-        return best, best_key[0], Status.POOL, np.inf
+            status = Status.INFEASIBLE if alone else Status.FALLBACK
+        else:
+            status = Status.OPTIMAL if alone else Status.POOL
+        return best, best_key[0], status, 0.0 if alone else np.inf
 
     def _key(self, x: Array, z: Array, scenarios: Array, w: Array) -> tuple[float, float]:
         """How much weight is missing to meet alpha, and the expected cost."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bocopt import arguments, noise
-from bocopt.checkpoint import CHANGES_NO_RESULT
 from bocopt.core import Array, IntArray, Loss, Prior
+from bocopt.fingerprint import CHANGES_NO_RESULT
 from bocopt.priors import Calibrated
 from bocopt.smc.belief import (
     LAG,

@@ -1,0 +1,220 @@
+"""One durable file: replaced at once or not at all, whoever else writes to it.
+
+A file is written beside its target, flushed to the disk and renamed over it: whenever the power
+fails, the target is the old file or the new. The writer holds a lock on what it writes, and two
+things follow:
+
+- a file beside the target that nobody has locked was left by a writer that was killed: the next
+  one takes its place;
+- once renamed, the lock is that of the target. An `Owner` keeps it, and no other owner can save to
+  the same file as long as it lives.
+
+Locks hold among the processes and containers of one machine. Where a system or a file system has
+none, files are still replaced at once or not at all, but have no owners.
+"""
+
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from hashlib import blake2b
+from itertools import count
+from pathlib import Path
+
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_QUIET = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0)
+
+
+class NotAFileError(OSError):
+    """A folder, a device or a pipe where a file belongs."""
+
+
+class OwnedError(OSError):
+    """Somebody else saves to the same file."""
+
+
+def read(path: str | Path) -> bytes:
+    """What is in a regular file; devices and pipes are refused, and not waited for."""
+    with open(_opened(path), "rb") as file:
+        return file.read()
+
+
+def _opened(path: str | Path) -> int:
+    handle = os.open(path, os.O_RDONLY | _NO_WAIT | _QUIET)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise NotAFileError(f"{path} is not a regular file.")
+    return handle
+
+
+def replace(path: str | Path, content: bytes) -> None:
+    """Write the file at once or not at all; its mode and owner stay, and links are followed."""
+    target = os.path.realpath(path)
+    with _beside(target) as (name, handle):
+        _write(handle, content, target)
+        os.replace(name, target)
+    os.close(handle)
+    _sync_folder(target)
+
+
+class Owner:
+    """One who saves to a file again and again, and lets nobody else do so meanwhile.
+
+    It owns the file from its first save until it is closed, or forgotten.
+    """
+
+    def __init__(self) -> None:
+        self._target: str | None = None
+        self._handle: int | None = None
+
+    def replace(self, path: str | Path, content: bytes) -> None:
+        """As the function; an `OwnedError` where somebody else owns the file."""
+        target = os.path.realpath(path)
+        while True:
+            if not (target == self._target and _same(self._handle, target)):
+                self.close()
+                self._handle = _taken(target)
+            with suppress(FileExistsError):  # made by another meanwhile: it may be theirs
+                self._replace(target, content)
+                break
+        _sync_folder(target)
+
+    def _replace(self, target: str, content: bytes) -> None:
+        with _beside(target) as (name, handle):
+            _write(handle, content, target)
+            if self._handle is None:
+                os.link(name, target)
+                os.unlink(name)
+            else:
+                os.replace(name, target)
+                os.close(self._handle)
+            self._target, self._handle = target, handle
+
+    def close(self) -> None:
+        """Let others have it."""
+        if self._handle is not None:
+            os.close(self._handle)
+        self._target = self._handle = None
+
+    def __del__(self) -> None:
+        with suppress(OSError, AttributeError):
+            self.close()
+
+
+def _taken(target: str) -> int | None:
+    """A handle that holds the lock of the file; None where there is no file yet."""
+    while True:
+        try:
+            handle = _opened(target)
+        except FileNotFoundError:
+            return None
+        free = _lock(handle)
+        if free is not False and _same(handle, target):
+            return handle
+        os.close(handle)
+        if free is False:
+            raise OwnedError(
+                f"Another agent saves to {target}: the later one would undo what the earlier one "
+                "saved. Close it, or save elsewhere."
+            )
+
+
+@contextmanager
+def _beside(target: str) -> Iterator[tuple[str, int]]:
+    """The name and the locked handle of a new file in the folder, removed if the block fails."""
+    folder, name = os.path.split(target)
+    short = blake2b(os.fsencode(name), digest_size=6).hexdigest()  # however long the name is
+    names = (os.path.join(folder, f".{short}.{number}.tmp") for number in count())
+    tried = ((beside, _created(beside)) for beside in names)
+    beside, handle = next((beside, handle) for beside, handle in tried if handle is not None)
+    try:
+        yield beside, handle
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(beside)
+        os.close(handle)
+        raise
+
+
+def _created(name: str) -> int | None:
+    """A locked handle of a new file; None where somebody is writing to one of that name."""
+    while True:
+        try:
+            handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | _NO_LINK | _QUIET, 0o666)
+        except FileExistsError:
+            if not _removed(name):
+                return None
+            continue
+        if _lock(handle) is not False and _same(handle, name):
+            return handle
+        os.close(handle)  # removed by another who saw it before we could lock it
+
+
+def _removed(name: str) -> bool:
+    """Whether a file that a killed writer left could be removed."""
+    try:
+        handle = os.open(name, os.O_RDWR | _NO_LINK | _NO_WAIT | _QUIET)
+    except FileNotFoundError:
+        return True
+    except OSError:  # a link, or not ours
+        return False
+    try:
+        left = _lock(handle) is True and _same(handle, name)
+        if left:
+            os.unlink(name)
+        return left
+    finally:
+        os.close(handle)
+
+
+def _write(handle: int, content: bytes, target: str) -> None:
+    with suppress(FileNotFoundError):
+        before = os.stat(target)
+        if hasattr(os, "fchmod"):
+            os.fchmod(handle, stat.S_IMODE(before.st_mode))
+            with suppress(PermissionError):
+                os.fchown(handle, before.st_uid, before.st_gid)
+    rest = memoryview(content)
+    while rest:
+        rest = rest[os.write(handle, rest) :]
+    os.fsync(handle)
+
+
+def _same(handle: int | None, name: str) -> bool:
+    """Whether the open file is the one of that name."""
+    try:
+        return handle is not None and os.path.samestat(os.fstat(handle), os.lstat(name))
+    except FileNotFoundError:
+        return False
+
+
+def _sync_folder(target: str) -> None:
+    """Make the renaming itself durable, where the system lets one open a folder."""
+    if hasattr(os, "O_DIRECTORY"):
+        handle = os.open(os.path.dirname(target), os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+if sys.platform == "win32":
+
+    def _lock(handle: int) -> bool | None:
+        """Whether nobody else has it locked; None where there are no locks."""
+        return None
+
+else:
+    import fcntl
+
+    def _lock(handle: int) -> bool | None:
+        """Whether nobody else has it locked; None where there are no locks."""
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return None
+        return True
