@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,12 +17,15 @@ import pytest
 from cases import parts
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from posteriors import PREDICTOR, knapsack
+from posteriors import PROBLEM as REAL
 from trees import same_bits
 
-from bocopt import Agent, Constant, Knapsack, Replay, SampleAverage, checkpoint
-from bocopt.checkpoint import CheckpointError, fingerprint
+from bocopt import BMA, Agent, Constant, Knapsack, Replay, SampleAverage, checkpoint
+from bocopt.checkpoint import CHANGES_NO_RESULT, CheckpointError, fingerprint
 from bocopt.checks import LawError, check_policy
 from bocopt.policies.baselines import NoInfo, Seeded
+from bocopt.smc import Belief
 
 PROBLEM = Knapsack(value=[12.0] * 2, capacity=[8.0], salvage=[3.0], upper=9)
 CONTEXT, OUTCOME = np.zeros(1), np.array([1.0, 2.0])
@@ -214,6 +218,34 @@ def test_fingerprints_see_private_attributes_and_partial_arguments() -> None:
     assert fingerprint(partial(max, 1)) != fingerprint(partial(max, 2))
     with pytest.raises(CheckpointError, match="cannot be part of a configuration"):
         fingerprint(threading.Lock())
+
+
+@dataclass(frozen=True)
+class Worker:
+    accuracy: int = 3
+    threads: int = field(default=1, metadata=CHANGES_NO_RESULT)
+    steps: int = field(default=1, metadata={"changes": "the result"})
+
+
+def test_fingerprints_do_not_see_what_changes_no_result() -> None:
+    assert fingerprint(Worker(threads=8)) == fingerprint(Worker())
+    assert fingerprint((Worker(threads=8), 1)) == fingerprint((Worker(), 1))
+    assert fingerprint(Worker(accuracy=4)) != fingerprint(Worker())
+    assert fingerprint(Worker(steps=2)) != fingerprint(Worker())
+
+
+def test_a_checkpoint_does_not_depend_on_how_fast_it_was_computed(tmp_path: Path) -> None:
+    def policy(**options: Any) -> BMA[Belief]:
+        return BMA(REAL, PREDICTOR, knapsack(**options))
+
+    agent = Agent(policy(), REAL)
+    agent.observe(agent.decide(np.zeros(3)).id, np.ones(12))
+    agent.save(tmp_path / "file")
+    loaded = Agent.load(tmp_path / "file", policy(threads=2, early_rejection=False), REAL)
+    assert same_bits(loaded.state, agent.state)
+    for other in ({"sweeps": 6}, {"size": 30}, {"discount": 0.9}):
+        with pytest.raises(CheckpointError, match="another configuration"):
+            Agent.load(tmp_path / "file", policy(**other), REAL)
 
 
 def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path) -> None:

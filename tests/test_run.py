@@ -121,3 +121,15 @@ def test_several_numbers_a_stage_are_columns_of_their_own(tmp_path: Path) -> Non
     assert len(lines) == 1 + 2 * 3
     assert float(last[header.index("weights1")]) == trace.info["weights"][1, 1, 2]
     assert float(last[header.index("arm_weights0")]) == trace.info["arm_weights"][1, 0, 2]
+
+
+def test_what_meets_the_capacity_exactly_is_feasible() -> None:
+    problem = Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0])
+    exactly, too_much = (
+        record(run(Constant((z,)), problem, Replay([[0.0]], [[1.0]])), problem.sense)
+        for z in (8, 9)
+    )
+    assert exactly.feasible.all()
+    assert not too_much.feasible.any()
+    assert exactly.hindsight.tolist() == [-96.0]  # which takes 8 as well
+    assert exactly.solvable.all()

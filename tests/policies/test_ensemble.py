@@ -84,6 +84,20 @@ def test_the_bound_holds_for_any_costs(costs: Array, trust: float) -> None:
         assert expected <= total.min() + 2 * float(gap) + 1e-6
 
 
+def test_what_a_draw_pays_is_by_the_weights_before_the_outcome() -> None:
+    ensemble = Ensemble(PROBLEM, SMALL, trust=0.5)
+    stages = list(run(ensemble, PROBLEM, PaperStream(), seeds=range(4), horizon=15))
+    weights = np.stack([s.info["arm_weights"] for s in stages])  # (T, trials, arms), after
+    paid = np.stack([s.info["arm_cost"] for s in stages])
+    mean = np.stack([s.info["arm_mean"] for s in stages])
+    before = np.concatenate([np.full((1, 4, 2), 0.5), weights[:-1]])
+    assert mean == pytest.approx((before * paid).sum(axis=-1))
+    assert (np.abs(mean - (weights * paid).sum(axis=-1)) > 0.1).any()  # after would be another
+    bound = np.stack([s.info["arm_bound"] for s in stages])
+    best = paid.cumsum(axis=0).min(axis=-1)
+    assert (mean.cumsum(axis=0) <= best + bound + 1e-9).all()
+
+
 def test_only_the_rule_that_samples_has_a_guarantee() -> None:
     for ensemble, sure in (
         (Ensemble(PROBLEM, SMALL), True),
@@ -157,6 +171,22 @@ def test_nearness() -> None:
     near = Near(1.0)(distance, 2)
     assert near.argsort().tolist() == [3, 0, 2, 1]
     assert near[1] == 1.0
+
+
+def _weight_at(near: Near, squared_distance: float, outcomes: int, dim_x: int) -> float:
+    """Of one outcome, where the others are at the context itself."""
+    distance = np.append(np.zeros(outcomes - 1), squared_distance)
+    return float(near(distance, dim_x)[-1])
+
+
+@pytest.mark.parametrize("dim_x", [1, 2, 3])
+def test_the_kernel_has_the_width_that_it_says(dim_x: int) -> None:
+    """2^(k + 4) outcomes halve the width, and one width away the weight is exp(-1/2)."""
+    many = 2 ** (dim_x + 4)
+    assert _weight_at(Near(3.0), 1.5**2, many, dim_x) == pytest.approx(np.exp(-0.5))
+    assert _weight_at(Near(3.0), 0.75**2, many**2, dim_x) == pytest.approx(np.exp(-0.5))
+    assert _weight_at(Near(3.0), (2 * 1.5) ** 2, many, dim_x) == pytest.approx(np.exp(-2.0))
+    assert _weight_at(Near(), 0.75**2, many, dim_x) == pytest.approx(np.exp(-0.5))
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,14 @@ def test_adahedge_lowers_the_temperature_as_mixing_costs_more() -> None:
     assert (variance * precision[:, None]).mean() == pytest.approx(1, abs=0.08)
 
 
+def test_adahedge_is_at_its_largest_until_mixing_has_cost_enough() -> None:
+    rule = AdaHedge(complexity=3.0, largest=0.25)
+    assert rule(np.array([0.0, 1.0, 11.9])).tolist() == [0.25] * 3  # D / largest is 12
+    assert rule(np.array([12.0, 24.0, 300.0])) == pytest.approx([0.25, 0.125, 0.01])
+    assert AdaHedge(complexity=3.0)(np.array([0.0, 1.0, 6.0])) == pytest.approx([1.0, 1.0, 0.5])
+    assert (learned(outcomes(1, 3, 2), lam=rule, size=50).lam == 0.25).all()
+
+
 def test_the_temperature_of_the_theory() -> None:
     assert for_horizon(1000, 100.0, 0.05) == pytest.approx(np.sqrt(8 * np.log(20) / 1000) / 100)
 
