@@ -271,6 +271,7 @@ def test_bad_calls_change_nothing(tmp_path: Path) -> None:
     for call, message in (
         (lambda: agent.decide(CONTEXT), "5 decisions wait for their outcome"),
         (lambda: agent.observe(77, OUTCOME), "no decision with id 77; the last one was 5"),
+        (lambda: agent.observe(6, OUTCOME), "no decision with id 6; the last one was 5"),
         (lambda: agent.observe(-1, OUTCOME), "no decision with id -1"),
         (lambda: agent.observe(2, [1.0, np.nan]), "'xi' parameter of Agent.observe must be finite"),
         (lambda: agent.observe(2, [1.0]), "must be an array of shape"),

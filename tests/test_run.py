@@ -1,6 +1,8 @@
 """The loop and its record."""
 
 import csv
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +20,7 @@ from bocopt import (
     record,
     run,
 )
-from bocopt.core import Sense
+from bocopt.core import Array, IntArray, Sense
 from bocopt.models import ConstantVariance
 from bocopt.trace import spread
 
@@ -86,6 +88,25 @@ def test_a_cost_is_shown_as_a_cost() -> None:
 def test_without_a_horizon_the_stream_decides() -> None:
     replay = Replay(np.zeros((5, 3)), np.ones((5, 12)))
     assert len(list(run(Constant((1, 1, 1, 1)), PROBLEM, replay))) == 5
+
+
+class NoStages:
+    """A stream that ends before it begins."""
+
+    def stages(self, seeds: IntArray) -> Iterator[tuple[Array, Array]]:
+        return iter(())
+
+
+@pytest.mark.parametrize(("horizon", "wanted"), [(None, "at least one"), (3, "3")])
+def test_a_stream_that_ends_too_early_is_an_error(horizon: int | None, wanted: str) -> None:
+    with pytest.raises(ValueError, match=f"ended after 0 stages; {wanted} wanted"):
+        list(run(Constant((1, 1, 1, 1)), PROBLEM, NoStages(), horizon=horizon))
+
+
+def test_a_hindsight_that_was_beaten_shows_as_a_negative_regret() -> None:
+    """As it can be where a user's solver is not exact."""
+    trace = small_trace()
+    assert replace(trace, hindsight=trace.cost + 2.0).regret == pytest.approx(-2.0)
 
 
 def test_a_stream_without_context_and_a_policy_without_particles() -> None:

@@ -102,8 +102,10 @@ def test_a_stopped_run_leaves_no_process_and_goes_on_to_the_same_bytes(
         os.kill(run.pid, sent)
     else:
         os.killpg(run.pid, sent)  # as a terminal does on Ctrl-C
+    wait_until(
+        partial(ended, run.pid)
+    )  # before its output, which a process that is left holds open
     output, _ = run.communicate()
-    wait_until(partial(ended, run.pid))
     assert blocks(cut) == 1 < blocks(whole)
     if sent is signal.SIGINT:
         assert run.returncode == 130

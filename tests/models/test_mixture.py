@@ -293,3 +293,14 @@ def test_the_unit_of_a_context_does_not_matter(unit: float) -> None:
         one = mixture.sample(learned(mixture, stages, pairs)[-1], pairs[11][0])
         other = mixture.sample(learned(mixture, stages, scaled)[-1], scaled[11][0])
         assert other == pytest.approx(one, rel=1e-6, abs=1e-9)
+
+
+def test_one_wild_outcome_says_little_about_correlation() -> None:
+    """Errors count up to four times their scale."""
+    mixture = Mixture(dim_xi=12, members=[ConstantVariance()], discounts=[0.9])
+    before = learned(mixture, 10)[-1]
+    wild = np.full((4, 12), 1e3)
+    wild[:, 0] = -1e3
+    added = mixture.step(before, 10, np.ones((4, 3)), wild).scatter - 0.9 * before.scatter
+    assert added[..., 1, 2] == pytest.approx(16.0)
+    assert added[..., 0, 1] == pytest.approx(-16.0)

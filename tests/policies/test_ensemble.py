@@ -115,6 +115,14 @@ def test_the_hedge_prefers_what_cost_less() -> None:
     assert w == pytest.approx([0.9, 0.1])
 
 
+def test_before_any_gap_only_a_change_of_the_leader_costs() -> None:
+    """The leader alone decides: what mixing loses is what the best total falls short of it."""
+    prior, paid = np.array([0.5, 0.5]), np.array([3.0, 0.0])
+    totals = np.array([[0.0, 10.0], [0.0, 2.0], [0.0, 0.0]])
+    gaps = mixability_gap(totals, np.zeros(3), prior, paid)
+    assert gaps.tolist() == [0.0, 1.0, 1.5]  # stays ahead; falls 1 behind; two lead, half pays 3
+
+
 def test_the_default_learns() -> None:
     """Ahead of the running average on the paper's stream, in reward and feasibility."""
     seeds = np.arange(2000, 2008)
@@ -168,6 +176,9 @@ def test_streams_that_tell_little(pairs: tuple[str, Any]) -> None:
 def test_nearness() -> None:
     distance = np.array([4.0, 0.0, 1.0, 9.0])
     assert Nearest(0.5)(distance, 2).tolist() == [0.0, 1.0, 1.0, 0.0]
+    five = np.array([4.0, 0.0, 1.0, 9.0, 16.0])
+    assert Nearest(0.5)(five, 2).tolist() == [1.0, 1.0, 1.0, 0.0, 0.0]  # sqrt(5) is more than two
+    assert Nearest(1.0)(five, 2).tolist() == [1.0] * 5
     near = Near(1.0)(distance, 2)
     assert near.argsort().tolist() == [3, 0, 2, 1]
     assert near[1] == 1.0
@@ -278,6 +289,19 @@ def test_residuals_are_put_around_the_prediction() -> None:
     expected = np.maximum(mean + phi[40] @ b + (xis[:40] - mean - phi[:40] @ b), 0.0)
     assert scenarios == pytest.approx(expected)
     assert w == pytest.approx(1 / 40)
+
+
+@pytest.mark.parametrize(("lowest", "floor"), [(0.0, 0.0), (0.1, 0.0), (-0.1, -np.inf)])
+def test_residuals_make_nothing_negative_that_never_was(lowest: float, floor: float) -> None:
+    rng, problem = np.random.default_rng(0), Recording()
+    policy = ResidualSampleAverage(problem)
+    state, x = policy.init(np.array(0)), rng.normal(size=(20, 1))
+    for t in range(20):
+        xi = np.maximum(2 * x[t] + rng.normal(size=12), lowest)  # often just that
+        state = policy.learn(state, t, x[t], policy.decide(state, t, x[t]), xi)
+    policy.decide(state, 20, np.array([-3.0]))
+    least = problem.asked[-1][0].min()
+    assert least == floor if floor == 0 else least < lowest
 
 
 class Fragile(Constant):
