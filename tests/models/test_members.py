@@ -202,3 +202,63 @@ def test_an_outcome_counts_as_at_most_twenty_variances(size: float, counts: floa
     coefficients, level = member.refit(member.start((), 0, 1), odd)
     assert np.exp(level) == pytest.approx([pooled])
     assert coefficients == pytest.approx(np.array([[(ratio - 100) / 2 / (100 / 2 + 0.5)]]))
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "variance"),
+    [
+        ([10.0], 9.0),  # the guess alone: (0.3 * 10)^2
+        ([9.0, 11.0], (2 * 9.0 + 2.0) / 3),  # the guess counts as two, and so many are there
+        ([10.0, 10.0], 6.0),  # two alike do not tell that all are
+        ([10.0, 10.0, 10.0], 0.0),  # three do
+        ([9.0, 10.0, 11.0], (2 * 4 * 1.0 + 2.0) / 4),  # no more than four times what they show
+    ],
+)
+def test_a_variance_is_guessed_where_outcomes_are_few(
+    outcomes: list[float], variance: float
+) -> None:
+    xi = np.array(outcomes)[:, None]
+    found = design(np.zeros((len(xi), 1)), xi, 1.0).ground.variance
+    assert found == pytest.approx([variance], abs=1e-12)
+
+
+def test_contexts_beyond_ten_sd_tell_no_more() -> None:
+    ground = design(np.array([[1.0], [3.0]]), np.ones((2, 1)), 1.0).ground  # 2, give or take 1
+    for x, standard in ((1.5, -0.5), (11.0, 9.0), (12.5, 10.0), (-1e9, -10.0)):
+        assert ground.standard(np.array([x])) == pytest.approx([standard])
+
+
+@pytest.mark.parametrize(("outcomes", "dim_x", "spent"), [(10, 0, 0.5), (10, 3, 2.0), (2, 3, 1.0)])
+def test_a_regression_spends_half_an_outcome_for_each_coefficient(
+    outcomes: int, dim_x: int, spent: float
+) -> None:
+    """Residuals of 1 and a guess of 1 that is worth two of them."""
+    past = design(np.zeros((outcomes, dim_x)), np.ones((outcomes, 1)), 1.0)
+    ground = past.ground._replace(variance=np.ones(1))
+    past = past._replace(residual=np.ones((outcomes, 1)), ground=ground)
+    (variance,) = ConstantVariance().refit((np.ones(1),), past)
+    assert variance == pytest.approx([(outcomes + 2) / (outcomes + 2 - spent)])
+
+
+def test_where_no_outcome_is_near_the_variance_is_that_of_all() -> None:
+    member, past = KernelVariance(), _past_of(2)
+    fit = member.refit(member.start((), 2, 2), past)
+    flat = ConstantVariance()
+    for at in ([10.0, 10.0], [-10.0, 10.0]):
+        x = np.array(at)
+        leverage = flat.predict((np.ones(2),), past.ground, x).scale ** 2
+        far = member.predict(fit, past.ground, x).scale ** 2 / leverage
+        plain = ((past.residual**2).sum(axis=0) + 2 * past.ground.variance) / (50 + 2)
+        assert far == pytest.approx(plain)
+
+
+def test_the_kernel_looks_at_the_latest_rows() -> None:
+    rng = np.random.default_rng(7)
+    spread = np.where(np.arange(100) < 80, 5.0, 0.1)[:, None]
+    x, xi = rng.normal(size=(100, 1)), 3.0 + spread * rng.normal(size=(100, 1))
+    few, all_of_them = (
+        fitted(KernelVariance(rows=rows, prior=1e-6), x, xi, np.zeros(1), rounds=1)
+        for rows in (20, 100)
+    )
+    assert few.scale < 1.5
+    assert all_of_them.scale > 3.0

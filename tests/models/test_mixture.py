@@ -304,3 +304,10 @@ def test_one_wild_outcome_says_little_about_correlation() -> None:
     added = mixture.step(before, 10, np.ones((4, 3)), wild).scatter - 0.9 * before.scatter
     assert added[..., 1, 2] == pytest.approx(16.0)
     assert added[..., 0, 1] == pytest.approx(-16.0)
+
+
+def test_fits_look_back_as_far_as_an_outcome_counts_a_thousandth() -> None:
+    mixture = Mixture(dim_xi=12, members=[ConstantVariance()], discounts=[0.9])
+    kept = np.ceil(np.log(1e-3) / np.log(0.9))
+    state = learned(mixture, 90)[-1]
+    assert state.grounds[0].size == pytest.approx((1 - 0.9**kept) / (1 - 0.9), rel=1e-12)

@@ -1,6 +1,7 @@
 """Baselines, and BMA / BGS on beliefs where the right decision is known."""
 
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from bocopt import (
     WeightedSampleAverage,
     play,
 )
+from bocopt.core import Policy
 
 PROBLEM = Knapsack(value=[12.0] * 4, capacity=[8.0] * 3, salvage=[3.0] * 3)
 SEEDS = np.arange(2)
@@ -51,7 +53,8 @@ def test_the_first_decision_copes_with_a_xi_of_any_size(ninths: int, most: int) 
     """Nine sizes from 0.01 to 100, half a power of ten apart, are equally likely."""
     alpha = (ninths - 0.5) / 9  # so many of them must be met
     problem = Knapsack(value=[1], capacity=[100, 100], salvage=[0, 0], upper=20_000, alpha=alpha)
-    for policy in (SampleAverage(problem), WeightedSampleAverage(problem)):
+    policies: list[Policy[Any]] = [SampleAverage(problem), WeightedSampleAverage(problem)]
+    for policy in policies:
         solution = policy.decide(policy.init(SEEDS), 0, np.zeros((2, 3))).solution
         assert solution.z.tolist() == [[most]] * 2
         assert (solution.status == Status.OPTIMAL).all()

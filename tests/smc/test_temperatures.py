@@ -35,6 +35,13 @@ def test_the_grid_follows_the_temperature_that_predicted_best() -> None:
         assert (state.log_w[trial] == beliefs[best].log_w[trial]).all()
 
 
+def test_a_grid_begins_with_its_smallest_temperature_in_whatever_order() -> None:
+    grid = SafeGrid(knapsack(), [1e-2, 1e-4, 1e-3])
+    x, xi = next(PaperStream().stages(np.arange(3)))
+    state = grid.step(grid.init(np.arange(3)), 0, x, xi)
+    assert (state.info.lam == 1e-4).all()  # all had lost nothing before
+
+
 def test_adahedge_lowers_the_temperature_as_mixing_costs_more() -> None:
     xi = outcomes(60, 8, 2)
     rule = AdaHedge(complexity=0.5, largest=0.5)
