@@ -2,7 +2,23 @@
 
 from typing import Any
 
-from bocopt import Knapsack, PaperStream
+from bocopt import (
+    BMA,
+    DecisionRegret,
+    Ensemble,
+    Gaussian,
+    Knapsack,
+    MeanPrediction,
+    Mixture,
+    MostProbable,
+    PaperStream,
+    Predictive,
+    ResampleMove,
+    ResidualSampleAverage,
+    SigmoidLinear,
+    Vote,
+    WeightedSampleAverage,
+)
 from bocopt.core import Policy
 from bocopt.experiments.paper import Settings, policies_of, problem_of, stream_of
 
@@ -10,8 +26,9 @@ SETTINGS = {
     "paper": Settings(),
     "hot": Settings(lam=1e-2),  # E21: at 1e-4 the particles are hardly ever moved
     "hot-corrected": Settings(lam=1e-2, move="corrected"),
+    "learners": Settings(),
 }
-HORIZON = {"paper": 40, "hot": 700, "hot-corrected": 700}
+HORIZON = {"paper": 40, "hot": 700, "hot-corrected": 700, "learners": 40}
 POLICIES = tuple(policies_of(Settings()))
 MOVING = ("BMA", "BGS")
 
@@ -21,6 +38,31 @@ CASES = [("paper", policy) for policy in POLICIES] + [
 ]
 
 
+def learners() -> dict[str, Policy[Any]]:
+    """What learns beside the paper's policies, on the paper's problem."""
+    problem, predictor = problem_of(Settings()), SigmoidLinear(3, 12)
+    exact = ResampleMove(
+        prior=Gaussian.isotropic(predictor.dim),
+        loss=DecisionRegret(problem, predictor),
+        lam=1e-2,
+        size=20,
+    )
+    return {
+        "Ensemble": Ensemble(problem, trust=0.5),  # so that both arms are drawn
+        "Predictive": Predictive(problem, Mixture(dim_xi=12)),
+        "WeightedSampleAverage": WeightedSampleAverage(problem),
+        "ResidualSampleAverage": ResidualSampleAverage(problem),
+        "BMA of ResampleMove": BMA(problem, predictor, exact),
+        "MostProbable": MostProbable(problem, predictor, exact),
+        "MeanPrediction": MeanPrediction(problem, predictor, exact),
+        "Vote": Vote(problem, predictor, exact),
+    }
+
+
+LEARNERS = [("learners", policy) for policy in learners()]
+
+
 def parts(setting: str, policy: str) -> tuple[Policy[Any], Knapsack, PaperStream]:
     settings = SETTINGS[setting]
-    return policies_of(settings)[policy], problem_of(settings), stream_of(settings)
+    policies = learners() if setting == "learners" else policies_of(settings)
+    return policies[policy], problem_of(settings), stream_of(settings)

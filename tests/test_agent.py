@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,12 +17,16 @@ import pytest
 from cases import POLICIES, parts
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from posteriors import PREDICTOR, knapsack
+from posteriors import PROBLEM as REAL
 from trees import same_bits
 
-from bocopt import Agent, Constant, Knapsack, Replay, SampleAverage, checkpoint
+from bocopt import BMA, Agent, Constant, Knapsack, Replay, SampleAverage, checkpoint
 from bocopt.checks import LawError, check_policy
 from bocopt.file import OwnedError
+from bocopt.fingerprint import CHANGES_NO_RESULT, fingerprint
 from bocopt.policies.baselines import NoInfo, Seeded
+from bocopt.smc import Belief
 from bocopt.state import CheckpointError, leaves
 
 PROBLEM = Knapsack(value=[12.0] * 2, capacity=[8.0], salvage=[3.0], upper=9)
@@ -233,6 +238,34 @@ def test_a_nested_memo_survives_a_restart(tmp_path: Path) -> None:
         assert agent.observe(ticket, OUTCOME) is not None
 
 
+@dataclass(frozen=True)
+class Worker:
+    accuracy: int = 3
+    threads: int = field(default=1, metadata=CHANGES_NO_RESULT)
+    steps: int = field(default=1, metadata={"changes": "the result"})
+
+
+def test_fingerprints_do_not_see_what_changes_no_result() -> None:
+    assert fingerprint(Worker(threads=8)) == fingerprint(Worker())
+    assert fingerprint((Worker(threads=8), 1)) == fingerprint((Worker(), 1))
+    assert fingerprint(Worker(accuracy=4)) != fingerprint(Worker())
+    assert fingerprint(Worker(steps=2)) != fingerprint(Worker())
+
+
+def test_a_checkpoint_does_not_depend_on_how_fast_it_was_computed(tmp_path: Path) -> None:
+    def policy(**options: Any) -> BMA[Belief]:
+        return BMA(REAL, PREDICTOR, knapsack(**options))
+
+    agent = Agent(policy(), REAL)
+    agent.observe(agent.decide(np.zeros(3)).id, np.ones(12))
+    agent.save(tmp_path / "file")
+    loaded = Agent.load(tmp_path / "file", policy(threads=2, early_rejection=False), REAL)
+    assert same_bits(loaded.state, agent.state)
+    for other in ({"sweeps": 6}, {"size": 30}, {"discount": 0.9}):
+        with pytest.raises(CheckpointError, match="another configuration"):
+            Agent.load(tmp_path / "file", policy(**other), REAL)
+
+
 def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path) -> None:
     checkpoint.save(tmp_path / "file", {"other": 1}, {"a": np.zeros(1)})
     with pytest.raises(CheckpointError, match="something else than an agent"):
@@ -256,6 +289,7 @@ def test_bad_calls_change_nothing(tmp_path: Path) -> None:
     for call, message in (
         (lambda: agent.decide(CONTEXT), "5 decisions wait for their outcome"),
         (lambda: agent.observe(77, OUTCOME), "no decision with id 77; the last one was 5"),
+        (lambda: agent.observe(6, OUTCOME), "no decision with id 6; the last one was 5"),
         (lambda: agent.observe(-1, OUTCOME), "no decision with id -1"),
         (lambda: agent.observe(2, [1.0, np.nan]), "'xi' parameter of Agent.observe must be finite"),
         (lambda: agent.observe(2, [1.0]), "must be an array of shape"),

@@ -1,6 +1,8 @@
 """The loop and its record."""
 
 import csv
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +20,7 @@ from bocopt import (
     record,
     run,
 )
-from bocopt.core import Sense
+from bocopt.core import Array, IntArray, Sense
 from bocopt.models import ConstantVariance
 from bocopt.trace import spread
 
@@ -88,6 +90,25 @@ def test_without_a_horizon_the_stream_decides() -> None:
     assert len(list(run(Constant((1, 1, 1, 1)), PROBLEM, replay))) == 5
 
 
+class NoStages:
+    """A stream that ends before it begins."""
+
+    def stages(self, seeds: IntArray) -> Iterator[tuple[Array, Array]]:
+        return iter(())
+
+
+@pytest.mark.parametrize(("horizon", "wanted"), [(None, "at least one"), (3, "3")])
+def test_a_stream_that_ends_too_early_is_an_error(horizon: int | None, wanted: str) -> None:
+    with pytest.raises(ValueError, match=f"ended after 0 stages; {wanted} wanted"):
+        list(run(Constant((1, 1, 1, 1)), PROBLEM, NoStages(), horizon=horizon))
+
+
+def test_a_hindsight_that_was_beaten_shows_as_a_negative_regret() -> None:
+    """As it can be where a user's solver is not exact."""
+    trace = small_trace()
+    assert replace(trace, hindsight=trace.cost + 2.0).regret == pytest.approx(-2.0)
+
+
 def test_a_stream_without_context_and_a_policy_without_particles() -> None:
     replay = Replay(np.zeros((5, 0)), np.ones((5, 12)))
     trace = record(run(Constant((1, 1, 1, 1)), PROBLEM, replay), PROBLEM.sense)
@@ -121,3 +142,15 @@ def test_several_numbers_a_stage_are_columns_of_their_own(tmp_path: Path) -> Non
     assert len(lines) == 1 + 2 * 3
     assert float(last[header.index("weights1")]) == trace.info["weights"][1, 1, 2]
     assert float(last[header.index("arm_weights0")]) == trace.info["arm_weights"][1, 0, 2]
+
+
+def test_what_meets_the_capacity_exactly_is_feasible() -> None:
+    problem = Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0])
+    exactly, too_much = (
+        record(run(Constant((z,)), problem, Replay([[0.0]], [[1.0]])), problem.sense)
+        for z in (8, 9)
+    )
+    assert exactly.feasible.all()
+    assert not too_much.feasible.any()
+    assert exactly.hindsight.tolist() == [-96.0]  # which takes 8 as well
+    assert exactly.solvable.all()

@@ -15,13 +15,27 @@ import pytest
 
 from bocopt.experiments.processes import processes
 
-COMMAND = [sys.executable, "-c", "from bocopt.cli import app; app()", "reproduce"]
+RUN = "from bocopt.cli import app; app()"
+# Stores one block, then waits while the workers go on: whenever a signal comes, it is under way.
+RUN_TO_THE_FIRST_BLOCK = f"""
+import time
+from bocopt.experiments.tasks import Store
+
+save = Store.save
+
+def save_and_wait(self, digest, block):
+    save(self, digest, block)
+    time.sleep(600)
+
+Store.save = save_and_wait
+{RUN}
+"""
 RUN_SECTION = b'<section id="these-runs">'
 
 
-def start(out: Path, *options: str) -> "subprocess.Popen[str]":
+def start(out: Path, *options: str, code: str = RUN) -> "subprocess.Popen[str]":
     return subprocess.Popen(
-        [*COMMAND, *options, "--out", str(out)],
+        [sys.executable, "-c", code, "reproduce", *options, "--out", str(out)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -82,15 +96,17 @@ def test_a_stopped_run_leaves_no_process_and_goes_on_to_the_same_bytes(
 ) -> None:
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     finish(whole, *SMALL)
-    run = start(cut, *SMALL)
+    run = start(cut, *SMALL, code=RUN_TO_THE_FIRST_BLOCK)
     wait_until(lambda: blocks(cut) > 0)
     if sent is signal.SIGKILL:
         os.kill(run.pid, sent)
     else:
         os.killpg(run.pid, sent)  # as a terminal does on Ctrl-C
+    wait_until(
+        partial(ended, run.pid)
+    )  # before its output, which a process that is left holds open
     output, _ = run.communicate()
-    wait_until(partial(ended, run.pid))
-    assert 0 < blocks(cut) < blocks(whole)
+    assert blocks(cut) == 1 < blocks(whole)
     if sent is signal.SIGINT:
         assert run.returncode == 130
         assert "the same command goes on from there" in output

@@ -129,8 +129,10 @@ def test_mixability_is_refuted_never_certified() -> None:
     assert not found.applicable.any()
     assert "refuted on 100% of stages" in found.note
     between = [e._replace(loss=(e.mean_loss + e.mix_loss) / 2) for e in stages]
-    note = certify(Corollary35(lam=LAM, scale=1.0), between).note
-    assert "Jensen form: not refuted" in note
+    found = certify(Corollary35(lam=LAM, scale=1.0), between)
+    assert not found.applicable.any()
+    assert "Mixability: refuted on 100% of stages" in found.note
+    assert "Jensen form: not refuted" in found.note
 
 
 @pytest.mark.parametrize("theorem", [Theorem32, Theorem33, Corollary35, Comparator])

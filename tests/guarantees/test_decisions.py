@@ -21,6 +21,7 @@ from bocopt.guarantees import (
     headline,
 )
 from bocopt.guarantees.boundaries import BERNSTEIN, HOEFFDING, Mixture
+from bocopt.guarantees.certificate import certificate
 from bocopt.smc import for_horizon
 
 
@@ -210,6 +211,30 @@ def test_the_price_of_a_small_lambda() -> None:
     assert (advice.slack, advice.least) == pytest.approx((printed.slack[0], best.slack[0]))
     with pytest.warns(UserWarning, match="no less than the range of 100"):
         assert guide(1e-6, horizon=1000, scale=100.0).vacuous
+
+
+@pytest.mark.parametrize("scale", [1.0, 50.0])
+def test_guidance_is_vacuous_from_the_range_on(scale: float) -> None:
+    """In an endless stream, lam C^2 / 8 is all that a lam costs: C at 8 / C."""
+    assert not guide(7.99 / scale, horizon=10**12, scale=scale).vacuous
+    with pytest.warns(UserWarning, match="no less than the range"):
+        assert guide(8.01 / scale, horizon=10**12, scale=scale).vacuous
+
+
+def test_a_bound_that_says_as_much_as_the_range_says_nothing() -> None:
+    zero = np.zeros(3)
+    found = certificate(
+        "name",
+        "risk",
+        value=zero + 0.5,
+        slack=np.array([0.25, 0.5, 0.75]),
+        trivial=zero + 1.0,
+        delta=0.05,
+        assumptions=(),
+        broken={},
+    )
+    assert found.bound.tolist() == [0.75, 1.0, 1.25]
+    assert found.vacuous.tolist() == [False, True, True]
 
 
 def test_feasibility_is_met_open_or_not() -> None:

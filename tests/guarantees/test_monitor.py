@@ -196,6 +196,22 @@ def test_late_outcomes_are_an_assumption_or_the_end_of_a_guarantee(schedule: str
         assert "weights had changed between a decision and its outcome" in best_arm.note
 
 
+@pytest.mark.parametrize(
+    ("order", "late"), [([0, 1, 2], 2), ([2, 1, 0], 3), ([0, 2, 1], 2), ([1, 0, 2], 3)]
+)
+def test_all_are_late_but_the_first_that_nothing_was_learned_before(
+    order: list[int], late: int
+) -> None:
+    """Three decisions are open at once: only the first, if learned first, missed nothing."""
+    agent = Agent(Constant([2, 2, 1, 1]), PROBLEM)
+    stages = list(run(Constant([2, 2, 1, 1]), PROBLEM, PaperStream(), seeds=0, horizon=3))
+    tickets = [agent.decide(stage.x).id for stage in stages]
+    for i in order:
+        agent.observe(tickets[i], stages[i].xi)
+    assert agent.monitor.states is not None
+    assert agent.monitor.states[1].late == late
+
+
 def test_what_a_decision_can_cost_is_asked_before_its_outcome() -> None:
     def bounds(x: Any, z: Any) -> tuple[float, float]:
         if x > 1:

@@ -12,7 +12,7 @@ from bocopt.models import (
     RandomCoefficients,
     default_members,
 )
-from bocopt.models.design import design
+from bocopt.models.design import Design, design
 from bocopt.models.members import Moments
 
 _RNG = np.random.default_rng(0)
@@ -151,3 +151,114 @@ def test_many_contexts_cost_no_products() -> None:
     x, xi = _RNG.normal(size=(40, 30)), _RNG.normal(size=(40, 2))
     assert LogVariance().start((), 30, 2)[0].shape == (61, 2)
     assert np.isfinite(fitted(LogVariance(), x, xi, x[0], rounds=2).scale).all()
+
+
+def _past_of(dim_x: int) -> Design:
+    rng = np.random.default_rng(6)
+    return design(rng.normal(size=(50, dim_x)), 3.0 + rng.normal(size=(50, 2)), 1.0)
+
+
+@pytest.mark.parametrize(("slope", "beside"), [(-1e3, -8.0), (-1.0, -1.0), (1.0, 1.0), (1e3, 5.0)])
+def test_a_log_variance_stays_near_the_pooled_one(slope: float, beside: float) -> None:
+    member, past = LogVariance(), _past_of(2)
+    coefficients, _ = member.start((), 2, 2)
+    coefficients[0] = slope
+    pooled = np.array([0.0, 2.0])
+    flat, bent = (
+        member.predict((part, pooled), past.ground, np.zeros(2)).scale
+        for part in (np.zeros_like(coefficients), coefficients)
+    )
+    assert 2 * np.log(bent / flat) == pytest.approx([beside, beside])
+
+
+def test_a_log_variance_goes_no_further_than_four_sd() -> None:
+    """Beside a constant variance, which has the same leverage far out."""
+    bent, flat, past = LogVariance(), ConstantVariance(), _past_of(2)
+    coefficients, level = bent.start((), 2, 2)
+    coefficients[1] = 0.3
+    coefficients[3] = 0.1  # of the square
+
+    def log_ratio(at: float) -> float:
+        x = np.array([at, 0.0])
+        wide = bent.predict((coefficients, level), past.ground, x).scale[0]
+        return float(2 * np.log(wide / flat.predict((np.ones(2),), past.ground, x).scale[0]))
+
+    for at in (-3.9, 0.5, 3.9):
+        assert log_ratio(at) == pytest.approx(0.3 * at + 0.1 * at**2)
+    for side in (-4.0, 4.0):
+        assert log_ratio(2 * side) == pytest.approx(log_ratio(side))
+
+
+@pytest.mark.parametrize(("size", "counts"), [(30.0, 20.0), (1e3, 20.0), (0.5, None)])
+def test_an_outcome_counts_as_at_most_twenty_variances(size: float, counts: float | None) -> None:
+    """One residual among 99 that are zero; without contexts, one step is an equation by hand."""
+    past = design(np.zeros((100, 0)), np.ones((100, 1)), 1.0)
+    residual = np.zeros((100, 1))
+    residual[7] = size
+    odd = past._replace(residual=residual, ground=past.ground._replace(variance=np.array([1.0])))
+    pooled = (size**2 + 2) / 102
+    ratio = size**2 / pooled if counts is None else counts
+    member = LogVariance(steps=1)
+    coefficients, level = member.refit(member.start((), 0, 1), odd)
+    assert np.exp(level) == pytest.approx([pooled])
+    assert coefficients == pytest.approx(np.array([[(ratio - 100) / 2 / (100 / 2 + 0.5)]]))
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "variance"),
+    [
+        ([10.0], 9.0),  # the guess alone: (0.3 * 10)^2
+        ([9.0, 11.0], (2 * 9.0 + 2.0) / 3),  # the guess counts as two, and so many are there
+        ([10.0, 10.0], 6.0),  # two alike do not tell that all are
+        ([10.0, 10.0, 10.0], 0.0),  # three do
+        ([9.0, 10.0, 11.0], (2 * 4 * 1.0 + 2.0) / 4),  # no more than four times what they show
+    ],
+)
+def test_a_variance_is_guessed_where_outcomes_are_few(
+    outcomes: list[float], variance: float
+) -> None:
+    xi = np.array(outcomes)[:, None]
+    found = design(np.zeros((len(xi), 1)), xi, 1.0).ground.variance
+    assert found == pytest.approx([variance], abs=1e-12)
+
+
+def test_contexts_beyond_ten_sd_tell_no_more() -> None:
+    ground = design(np.array([[1.0], [3.0]]), np.ones((2, 1)), 1.0).ground  # 2, give or take 1
+    for x, standard in ((1.5, -0.5), (11.0, 9.0), (12.5, 10.0), (-1e9, -10.0)):
+        assert ground.standard(np.array([x])) == pytest.approx([standard])
+
+
+@pytest.mark.parametrize(("outcomes", "dim_x", "spent"), [(10, 0, 0.5), (10, 3, 2.0), (2, 3, 1.0)])
+def test_a_regression_spends_half_an_outcome_for_each_coefficient(
+    outcomes: int, dim_x: int, spent: float
+) -> None:
+    """Residuals of 1 and a guess of 1 that is worth two of them."""
+    past = design(np.zeros((outcomes, dim_x)), np.ones((outcomes, 1)), 1.0)
+    ground = past.ground._replace(variance=np.ones(1))
+    past = past._replace(residual=np.ones((outcomes, 1)), ground=ground)
+    (variance,) = ConstantVariance().refit((np.ones(1),), past)
+    assert variance == pytest.approx([(outcomes + 2) / (outcomes + 2 - spent)])
+
+
+def test_where_no_outcome_is_near_the_variance_is_that_of_all() -> None:
+    member, past = KernelVariance(), _past_of(2)
+    fit = member.refit(member.start((), 2, 2), past)
+    flat = ConstantVariance()
+    for at in ([10.0, 10.0], [-10.0, 10.0]):
+        x = np.array(at)
+        leverage = flat.predict((np.ones(2),), past.ground, x).scale ** 2
+        far = member.predict(fit, past.ground, x).scale ** 2 / leverage
+        plain = ((past.residual**2).sum(axis=0) + 2 * past.ground.variance) / (50 + 2)
+        assert far == pytest.approx(plain)
+
+
+def test_the_kernel_looks_at_the_latest_rows() -> None:
+    rng = np.random.default_rng(7)
+    spread = np.where(np.arange(100) < 80, 5.0, 0.1)[:, None]
+    x, xi = rng.normal(size=(100, 1)), 3.0 + spread * rng.normal(size=(100, 1))
+    few, all_of_them = (
+        fitted(KernelVariance(rows=rows, prior=1e-6), x, xi, np.zeros(1), rounds=1)
+        for rows in (20, 100)
+    )
+    assert few.scale < 1.5
+    assert all_of_them.scale > 3.0

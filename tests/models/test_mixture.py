@@ -293,3 +293,21 @@ def test_the_unit_of_a_context_does_not_matter(unit: float) -> None:
         one = mixture.sample(learned(mixture, stages, pairs)[-1], pairs[11][0])
         other = mixture.sample(learned(mixture, stages, scaled)[-1], scaled[11][0])
         assert other == pytest.approx(one, rel=1e-6, abs=1e-9)
+
+
+def test_one_wild_outcome_says_little_about_correlation() -> None:
+    """Errors count up to four times their scale."""
+    mixture = Mixture(dim_xi=12, members=[ConstantVariance()], discounts=[0.9])
+    before = learned(mixture, 10)[-1]
+    wild = np.full((4, 12), 1e3)
+    wild[:, 0] = -1e3
+    added = mixture.step(before, 10, np.ones((4, 3)), wild).scatter - 0.9 * before.scatter
+    assert added[..., 1, 2] == pytest.approx(16.0)
+    assert added[..., 0, 1] == pytest.approx(-16.0)
+
+
+def test_fits_look_back_as_far_as_an_outcome_counts_a_thousandth() -> None:
+    mixture = Mixture(dim_xi=12, members=[ConstantVariance()], discounts=[0.9])
+    kept = np.ceil(np.log(1e-3) / np.log(0.9))
+    state = learned(mixture, 90)[-1]
+    assert state.grounds[0].size == pytest.approx((1 - 0.9**kept) / (1 - 0.9), rel=1e-12)

@@ -1,8 +1,10 @@
 """Baselines, and BMA / BGS on beliefs where the right decision is known."""
 
 from itertools import islice
+from typing import Any
 
 import numpy as np
+import pytest
 from cases import parts
 
 from bocopt import (
@@ -13,8 +15,10 @@ from bocopt import (
     PaperStream,
     SampleAverage,
     Status,
+    WeightedSampleAverage,
     play,
 )
+from bocopt.core import Policy
 
 PROBLEM = Knapsack(value=[12.0] * 4, capacity=[8.0] * 3, salvage=[3.0] * 3)
 SEEDS = np.arange(2)
@@ -39,6 +43,23 @@ def test_sample_average_solves_under_all_outcomes_so_far() -> None:
             seen = np.stack([xi for _, xi in stages[:t]], axis=1)
             expected = PROBLEM.solve(x, seen, np.full(t, 1 / t))
             assert (stage.decision.solution.z == expected.z).all()
+
+
+@pytest.mark.parametrize(
+    ("ninths", "most"),
+    [(9, 1), (8, 3), (7, 10), (6, 31), (5, 100), (4, 316), (3, 1000), (2, 3162), (1, 10_000)],
+)
+def test_the_first_decision_copes_with_a_xi_of_any_size(ninths: int, most: int) -> None:
+    """Nine sizes from 0.01 to 100, half a power of ten apart, are equally likely."""
+    alpha = (ninths - 0.5) / 9  # so many of them must be met
+    problem = Knapsack(value=[1], capacity=[100, 100], salvage=[0, 0], upper=20_000, alpha=alpha)
+    policies: list[Policy[Any]] = [SampleAverage(problem), WeightedSampleAverage(problem)]
+    for policy in policies:
+        solution = policy.decide(policy.init(SEEDS), 0, np.zeros((2, 3))).solution
+        assert solution.z.tolist() == [[most]] * 2
+        assert (solution.status == Status.OPTIMAL).all()
+    ours = SampleAverage(problem, first=[2])
+    assert ours.decide(ours.init(SEEDS), 0, np.zeros((2, 3))).solution.z.tolist() == [[2]] * 2
 
 
 def test_conditional_optimum_does_not_learn_but_reads_the_context() -> None:

@@ -20,6 +20,7 @@ from bocopt import (
 )
 from bocopt.checks import check_policy
 from bocopt.core import Array, Status
+from bocopt.smc.weights import normalised
 
 PROBLEM = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
 PREDICTOR = SigmoidLinear(3, 12)
@@ -38,6 +39,12 @@ def belief() -> Any:
     for t, (x, xi) in zip(range(12), PaperStream().stages(SEEDS), strict=False):
         state = sampler.step(state, t, x, xi)
     return state
+
+
+def uneven() -> Any:
+    """The same with weights of which a few have the most."""
+    state = belief()
+    return state._replace(log_w=normalised(2 * np.random.default_rng(0).normal(size=(2, 30))))
 
 
 def alone(theta: Array, x: Array) -> Array:
@@ -64,7 +71,7 @@ def test_the_most_probable_particle_has_the_highest_density() -> None:
 
 
 def test_the_mean_prediction_is_weighted() -> None:
-    state = belief()
+    state = uneven()
     z = MeanPrediction(PROBLEM, PREDICTOR, ResampleMove(**OPTIONS)).decide(state, 12, X).solution.z
     for trial in range(2):
         w = np.exp(state.log_w[trial])
@@ -73,7 +80,7 @@ def test_the_mean_prediction_is_weighted() -> None:
 
 
 def test_the_vote_is_won_by_weight() -> None:
-    state = belief()
+    state = uneven()
     decision = Vote(PROBLEM, PREDICTOR, ResampleMove(**OPTIONS)).decide(state, 12, X).solution
     for trial in range(2):
         votes: defaultdict[tuple[float, ...], float] = defaultdict(float)

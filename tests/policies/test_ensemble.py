@@ -84,6 +84,20 @@ def test_the_bound_holds_for_any_costs(costs: Array, trust: float) -> None:
         assert expected <= total.min() + 2 * float(gap) + 1e-6
 
 
+def test_what_a_draw_pays_is_by_the_weights_before_the_outcome() -> None:
+    ensemble = Ensemble(PROBLEM, SMALL, trust=0.5)
+    stages = list(run(ensemble, PROBLEM, PaperStream(), seeds=range(4), horizon=15))
+    weights = np.stack([s.info["arm_weights"] for s in stages])  # (T, trials, arms), after
+    paid = np.stack([s.info["arm_cost"] for s in stages])
+    mean = np.stack([s.info["arm_mean"] for s in stages])
+    before = np.concatenate([np.full((1, 4, 2), 0.5), weights[:-1]])
+    assert mean == pytest.approx((before * paid).sum(axis=-1))
+    assert (np.abs(mean - (weights * paid).sum(axis=-1)) > 0.1).any()  # after would be another
+    bound = np.stack([s.info["arm_bound"] for s in stages])
+    best = paid.cumsum(axis=0).min(axis=-1)
+    assert (mean.cumsum(axis=0) <= best + bound + 1e-9).all()
+
+
 def test_only_the_rule_that_samples_has_a_guarantee() -> None:
     for ensemble, sure in (
         (Ensemble(PROBLEM, SMALL), True),
@@ -99,6 +113,14 @@ def test_the_hedge_prefers_what_cost_less() -> None:
     assert w[0] > 0.99
     w = np.exp(hedge(np.array([10.0, 10.0]), np.array(0.0), np.array([0.9, 0.1])))
     assert w == pytest.approx([0.9, 0.1])
+
+
+def test_before_any_gap_only_a_change_of_the_leader_costs() -> None:
+    """The leader alone decides: what mixing loses is what the best total falls short of it."""
+    prior, paid = np.array([0.5, 0.5]), np.array([3.0, 0.0])
+    totals = np.array([[0.0, 10.0], [0.0, 2.0], [0.0, 0.0]])
+    gaps = mixability_gap(totals, np.zeros(3), prior, paid)
+    assert gaps.tolist() == [0.0, 1.0, 1.5]  # stays ahead; falls 1 behind; two lead, half pays 3
 
 
 def test_the_default_learns() -> None:
@@ -154,9 +176,28 @@ def test_streams_that_tell_little(pairs: tuple[str, Any]) -> None:
 def test_nearness() -> None:
     distance = np.array([4.0, 0.0, 1.0, 9.0])
     assert Nearest(0.5)(distance, 2).tolist() == [0.0, 1.0, 1.0, 0.0]
+    five = np.array([4.0, 0.0, 1.0, 9.0, 16.0])
+    assert Nearest(0.5)(five, 2).tolist() == [1.0, 1.0, 1.0, 0.0, 0.0]  # sqrt(5) is more than two
+    assert Nearest(1.0)(five, 2).tolist() == [1.0] * 5
     near = Near(1.0)(distance, 2)
     assert near.argsort().tolist() == [3, 0, 2, 1]
     assert near[1] == 1.0
+
+
+def _weight_at(near: Near, squared_distance: float, outcomes: int, dim_x: int) -> float:
+    """Of one outcome, where the others are at the context itself."""
+    distance = np.append(np.zeros(outcomes - 1), squared_distance)
+    return float(near(distance, dim_x)[-1])
+
+
+@pytest.mark.parametrize("dim_x", [1, 2, 3])
+def test_the_kernel_has_the_width_that_it_says(dim_x: int) -> None:
+    """2^(k + 4) outcomes halve the width, and one width away the weight is exp(-1/2)."""
+    many = 2 ** (dim_x + 4)
+    assert _weight_at(Near(3.0), 1.5**2, many, dim_x) == pytest.approx(np.exp(-0.5))
+    assert _weight_at(Near(3.0), 0.75**2, many**2, dim_x) == pytest.approx(np.exp(-0.5))
+    assert _weight_at(Near(3.0), (2 * 1.5) ** 2, many, dim_x) == pytest.approx(np.exp(-2.0))
+    assert _weight_at(Near(), 0.75**2, many, dim_x) == pytest.approx(np.exp(-0.5))
 
 
 @pytest.mark.parametrize(
@@ -248,6 +289,19 @@ def test_residuals_are_put_around_the_prediction() -> None:
     expected = np.maximum(mean + phi[40] @ b + (xis[:40] - mean - phi[:40] @ b), 0.0)
     assert scenarios == pytest.approx(expected)
     assert w == pytest.approx(1 / 40)
+
+
+@pytest.mark.parametrize(("lowest", "floor"), [(0.0, 0.0), (0.1, 0.0), (-0.1, -np.inf)])
+def test_residuals_make_nothing_negative_that_never_was(lowest: float, floor: float) -> None:
+    rng, problem = np.random.default_rng(0), Recording()
+    policy = ResidualSampleAverage(problem)
+    state, x = policy.init(np.array(0)), rng.normal(size=(20, 1))
+    for t in range(20):
+        xi = np.maximum(2 * x[t] + rng.normal(size=12), lowest)  # often just that
+        state = policy.learn(state, t, x[t], policy.decide(state, t, x[t]), xi)
+    policy.decide(state, 20, np.array([-3.0]))
+    least = problem.asked[-1][0].min()
+    assert least == floor if floor == 0 else least < lowest
 
 
 class Fragile(Constant):

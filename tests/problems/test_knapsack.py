@@ -90,11 +90,36 @@ def test_one_scenario_and_chance_constraint_share_a_method() -> None:
     assert (alone.z == many.z).all()
 
 
-def test_eighteen_of_twenty_scenarios_meet_nine_tenths() -> None:
-    """18 times 1/20 is .9 - 4e-16 in float64: the tolerance of the chance constraint."""
-    problem = Knapsack(value=[12.0], capacity=[8.0], salvage=[0.0], upper=8)
-    scenarios = np.array([[1.0]] * 18 + [[100.0]] * 2)
-    assert problem.solve(NO_CONTEXT, scenarios, np.full(20, 0.05)).z == 8
+def most_taken(alpha: float, w: Array, light: int, readable: bool) -> float:
+    """Of one item that weighs 1 in the first scenarios, which allows 8, and 100 in the others."""
+    problem = Knapsack(
+        value=[12.0],
+        capacity=[8.0],
+        salvage=[0.0],
+        upper=8,
+        alpha=alpha,
+        readable_search=readable,
+    )
+    scenarios = np.where(np.arange(len(w)) < light, 1.0, 100.0)[:, None]
+    return float(problem.solve(NO_CONTEXT, scenarios, w).z[0])
+
+
+@pytest.mark.parametrize("readable", [False, True])
+@pytest.mark.parametrize("scenarios", [9, 20, 49])
+def test_k_of_n_equal_scenarios_meet_an_alpha_of_k_nths(scenarios: int, readable: bool) -> None:
+    """Whatever the rounding of their sum, which is often below k / n in float64."""
+    w = np.full(scenarios, 1 / scenarios)
+    for k in range(1, scenarios + 1):
+        assert most_taken(k / scenarios, w, k, readable) == 8
+        assert most_taken(k / scenarios, w, k - 1, readable) == 0
+
+
+@pytest.mark.parametrize("readable", [False, True])
+def test_the_tolerance_of_the_chance_constraint_is_for_rounding_only(readable: bool) -> None:
+    """1e-12 of weight may be missing, and no more."""
+    for missing, expected in ((0.0, 8), (5e-13, 8), (2e-12, 0), (1e-9, 0), (1e-6, 0)):
+        w = np.array([0.9 - missing, 0.1 + missing])
+        assert most_taken(0.9, w, 1, readable) == expected
 
 
 def test_node_limit_gives_best_found_and_a_true_gap() -> None:

@@ -110,3 +110,36 @@ def test_weights_are_even_again_only_where_particles_moved() -> None:
     assert (after.log_w[moved] == -np.log(20)).all()
     assert (after.theta[~moved] == before.theta[~moved]).all()
     assert np.isnan(after.info.acceptance[~moved]).all()
+
+
+class Flat(Quadratic):
+    """All parameters are alike, so every proposal is accepted and all weights stay equal."""
+
+    def __call__(self, theta: Array, x: Array, xi: Array, u: Array) -> Array:
+        return np.zeros(theta.shape[:-1])
+
+
+@pytest.mark.parametrize(("threshold", "moved"), [(1.0, True), (0.99, False)])
+def test_particles_are_renewed_at_the_threshold_too(threshold: float, moved: bool) -> None:
+    gibbs = GibbsPosterior(
+        prior=Gaussian.isotropic(1), loss=Flat(), lam=1.0, size=4, threshold=threshold
+    )
+    belief = gibbs.step(gibbs.init(SEEDS), 0, np.zeros((8, 1)), np.zeros((8, 1)))
+    assert (belief.info.ess == 4).all()
+    assert (belief.info.rejuvenated == moved).all()
+
+
+@pytest.mark.parametrize("diagonal", [0.0, 0.5, 1.0])
+def test_a_blend_with_the_diagonal_keeps_every_variance(diagonal: float) -> None:
+    move = LiuWest(shrinkage=0.0, steps=1, diagonal=diagonal)
+    gibbs = GibbsPosterior(
+        prior=Gaussian(mean=[0.0, 0.0], sd=[1.0, 3.0]),
+        loss=Flat(),
+        lam=1.0,
+        size=2000,
+        threshold=1.0,
+        move=move,
+    )
+    belief = gibbs.step(gibbs.init(SEEDS), 0, np.zeros((8, 1)), np.zeros((8, 2)))
+    assert (belief.info.acceptance == 1).all()
+    assert moments(belief)[1].mean(axis=0) == pytest.approx([1.0, 9.0], rel=0.05)

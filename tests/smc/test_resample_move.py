@@ -37,8 +37,9 @@ from bocopt.smc import (
     RandomWalk,
     posterior_mean,
 )
-from bocopt.smc.belief import different
-from bocopt.smc.kernels import Kernel
+from bocopt.smc.belief import LAG, different
+from bocopt.smc.kernels import Chain, Draw, Energy, Kernel, Shape, Swept
+from bocopt.smc.weights import normalised
 
 KERNELS: dict[str, dict[str, Any]] = {
     "pcn": {"kernel": CrankNicolson(), "sweeps": 5},
@@ -332,6 +333,35 @@ def test_ancestors_are_those_of_the_oldest_generation() -> None:
         for g in (0, -1)
     ]
     assert (errors_by[0] > errors_by[1]).all()
+
+
+class Still:
+    """A kernel that moves nobody: particles stay where their parents were."""
+
+    wanted, first_scale, largest_scale = 0.5, 0.5, 1.0
+
+    def sweep(self, chain: Chain, shape: Shape, scale: Array, energy: Energy, draw: Draw) -> Swept:
+        return Swept(chain, np.full(scale.shape, self.wanted))
+
+
+def test_roots_are_the_ancestors_of_the_latest_generations() -> None:
+    """Column -1 - j: who the ancestor was j generations ago, by its number at that time."""
+    size, rng = 30, np.random.default_rng(0)
+    sampler = ResampleMove(
+        prior=Gaussian.isotropic(1), loss=Quadratic(), lam=0.1, size=size, kernel=Still()
+    )
+    belief = sampler.step(sampler.init(np.array([0])), 0, np.zeros((1, 1)), np.zeros((1, 1)))
+    numbers = np.arange(size)
+    ancestors = [numbers]  # one for each generation, oldest first
+    for generation in range(LAG + 5):
+        uneven = normalised(0.4 * rng.normal(size=(1, size)))
+        marked = belief._replace(u=numbers[None, :, None].astype(float), log_w=uneven)
+        belief = sampler.refresh(marked, 1, f"refresh {generation}")
+        parents = belief.u[0, :, 0].astype(int)
+        ancestors = [*(known[parents] for known in ancestors), numbers]
+        expected = [ancestors[max(g, 0)] for g in range(len(ancestors) - LAG, len(ancestors))]
+        assert (belief.roots[0] == np.stack(expected, axis=-1)).all()
+    assert 1 < different(belief.roots[..., 0]) < different(belief.roots[..., -5]) < size
 
 
 def test_one_ancestor_cannot_tell_its_error() -> None:

@@ -35,6 +35,13 @@ def test_the_grid_follows_the_temperature_that_predicted_best() -> None:
         assert (state.log_w[trial] == beliefs[best].log_w[trial]).all()
 
 
+def test_a_grid_begins_with_its_smallest_temperature_in_whatever_order() -> None:
+    grid = SafeGrid(knapsack(), [1e-2, 1e-4, 1e-3])
+    x, xi = next(PaperStream().stages(np.arange(3)))
+    state = grid.step(grid.init(np.arange(3)), 0, x, xi)
+    assert (state.info.lam == 1e-4).all()  # all had lost nothing before
+
+
 def test_adahedge_lowers_the_temperature_as_mixing_costs_more() -> None:
     xi = outcomes(60, 8, 2)
     rule = AdaHedge(complexity=0.5, largest=0.5)
@@ -53,6 +60,14 @@ def test_adahedge_lowers_the_temperature_as_mixing_costs_more() -> None:
     exact = lam[:, None] * xi.sum(axis=0) / precision[:, None]
     assert np.sqrt((((mean - exact) ** 2) * precision[:, None]).mean()) < 0.12
     assert (variance * precision[:, None]).mean() == pytest.approx(1, abs=0.08)
+
+
+def test_adahedge_is_at_its_largest_until_mixing_has_cost_enough() -> None:
+    rule = AdaHedge(complexity=3.0, largest=0.25)
+    assert rule(np.array([0.0, 1.0, 11.9])).tolist() == [0.25] * 3  # D / largest is 12
+    assert rule(np.array([12.0, 24.0, 300.0])) == pytest.approx([0.25, 0.125, 0.01])
+    assert AdaHedge(complexity=3.0)(np.array([0.0, 1.0, 6.0])) == pytest.approx([1.0, 1.0, 0.5])
+    assert (learned(outcomes(1, 3, 2), lam=rule, size=50).lam == 0.25).all()
 
 
 def test_the_temperature_of_the_theory() -> None:
