@@ -1,6 +1,7 @@
 """The loop and its record."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -75,6 +76,38 @@ def test_csv_holds_every_number(tmp_path: Path) -> None:
         for name, values in arrays.items():
             cell = float(row[name]) if row[name] else np.nan
             assert cell == values[trial, stage] or np.isnan([cell, values[trial, stage]]).all()
+
+
+@pytest.mark.parametrize("name", ["=HYPERLINK(1)", "+1", "-1", "@x", "\tx", "\rx"])
+def test_no_name_in_a_csv_file_is_a_formula(name: str, tmp_path: Path) -> None:
+    trace = replace(small_trace(), info={name: np.ones((3, 7))})
+    trace.to_csv(tmp_path / "trace.csv")
+    with open(tmp_path / "trace.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert f"'{name}" in rows[0]
+    assert name not in rows[0]
+    assert min(float(row["reward"]) for row in rows) == trace.reward.min()
+
+
+def test_a_csv_file_is_utf8_whatever_its_names_hold(tmp_path: Path) -> None:
+    trace = replace(small_trace(), info={"größe": np.ones((3, 7)), "\ud800": np.ones((3, 7))})
+    trace.to_csv(tmp_path / "trace.csv")
+    header = (tmp_path / "trace.csv").read_bytes().split(b"\r\n")[0].decode("utf-8")
+    assert header.endswith("größe,\\ud800")
+
+
+def test_a_csv_file_is_whole_or_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "trace.csv").write_text("before")
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", failing)
+        with pytest.raises(OSError, match="full"):
+            small_trace().to_csv(tmp_path / "trace.csv")
+    assert [path.name for path in tmp_path.iterdir()] == ["trace.csv"]
+    assert (tmp_path / "trace.csv").read_text() == "before"
+
+
+def failing(handle: int) -> None:
+    raise OSError("the disk is full")
 
 
 def test_a_cost_is_shown_as_a_cost() -> None:

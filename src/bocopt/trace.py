@@ -1,6 +1,7 @@
 """The record of a run: arrays with a stage axis, CSV, and summaries over trials."""
 
 import csv
+import io
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bocopt import checkpoint
 from bocopt.core import Array, BoolArray, IntArray, Sense
 from bocopt.run import Stage
 
@@ -84,18 +86,20 @@ class Trace:
         return numbers
 
     def to_csv(self, path: str | Path) -> None:
-        """One row per trial and stage; an empty cell where a number does not exist."""
+        """One row per trial and stage; an empty cell where a number does not exist.
+
+        The file is UTF-8, and replaced at once or not at all.
+        """
         columns = {name: a.reshape(-1, self.horizon) for name, a in self.arrays().items()}
         trials = next(iter(columns.values())).shape[0]
-        with open(path, "w", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(["trial", "stage", *columns])
-            for trial in range(trials):
-                for t in range(self.horizon):
-                    cells = (column[trial, t] for column in columns.values())
-                    writer.writerow(
-                        [trial, t, *("" if np.isnan(c) else repr(float(c)) for c in cells)]
-                    )
+        file = io.StringIO(newline="")
+        writer = csv.writer(file)
+        writer.writerow(["trial", "stage", *map(_no_formula, columns)])
+        for trial in range(trials):
+            for t in range(self.horizon):
+                cells = (column[trial, t] for column in columns.values())
+                writer.writerow([trial, t, *("" if np.isnan(c) else repr(float(c)) for c in cells)])
+        checkpoint.replace(path, file.getvalue().encode("utf-8", "backslashreplace"))
 
     def averages(self) -> dict[str, Array]:
         """() each, per trial: time averages over all stages and over the last half of them."""
@@ -108,6 +112,15 @@ class Trace:
     def summary(self) -> dict[str, Spread]:
         """The averages, with their spread over trials."""
         return {name: spread(values) for name, values in self.averages().items()}
+
+
+def _no_formula(name: str) -> str:
+    """A heading that no spreadsheet computes.
+
+    >>> _no_formula("=1+1")
+    "'=1+1"
+    """
+    return f"'{name}" if name.startswith(("=", "+", "-", "@", "\t", "\r")) else name
 
 
 def record(stages: Iterable[Stage], sense: Sense) -> Trace:

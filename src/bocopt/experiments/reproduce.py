@@ -30,7 +30,7 @@ from bocopt.experiments.study import Size, Study, Summary
 from bocopt.experiments.tasks import Store, Work, software
 from bocopt.report import charts, html
 from bocopt.report.blocks import Chart, Grid, Row, Section
-from bocopt.report.tables import markdown
+from bocopt.report.tables import in_markdown, markdown
 
 TITLE = "PAC-Bayes Meets Online Contextual Optimization, reproduced"
 LEAD = (
@@ -160,15 +160,16 @@ def markdown_of(name: str, summary: Summary) -> str:
     """A study as a Markdown page, with the command that makes it."""
     section, size = STUDIES[name].show(summary), Size.of(summary)
     options = f"--trials {size.trials} --horizon {size.horizon} --seed {size.seed}"
-    parts = [f"# {section.title}", f"```sh\nbocopt reproduce {name} {options}\n```"]
+    parts = [f"# {in_markdown(section.title)}", f"```sh\nbocopt reproduce {name} {options}\n```"]
     for block in section.blocks:
         match block:
             case str():
-                parts.append(block)
+                parts.append(in_markdown(block))
             case Grid():
                 parts.append(markdown(block).rstrip())
             case Chart():
-                parts.append(f"![{block.title}]({block.name}.png)\n\n{block.caption}")
+                title, caption = in_markdown(block.title), in_markdown(block.caption)
+                parts.append(f"![{title}]({block.name}.png)\n\n{caption}")
     return "\n\n".join(parts) + "\n"
 
 
