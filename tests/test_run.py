@@ -15,11 +15,12 @@ from bocopt import (
     Mixture,
     PaperStream,
     Replay,
+    Stage,
     Trace,
     record,
     run,
 )
-from bocopt.core import Sense
+from bocopt.core import Sense, Status
 from bocopt.models import ConstantVariance
 from bocopt.trace import spread
 
@@ -114,6 +115,64 @@ def test_a_cost_is_shown_as_a_cost() -> None:
     stages = list(run(Constant((0, 0, 0, 0)), PROBLEM, PaperStream(), horizon=2))
     assert record(stages, Sense.MINIMISE).summary()["cost"].mean == -72
     assert record(stages, Sense.MAXIMISE).summary()["reward"].mean == 72
+
+
+def with_status(*statuses: Status) -> Trace:
+    """Two trials, of which the first decided with these statuses and the second optimally."""
+    codes = np.array([statuses, [Status.OPTIMAL] * len(statuses)])
+    return replace(small_trace([0, 1], len(statuses)), status=codes)
+
+
+def test_shares_of_how_decisions_came_about() -> None:
+    trace = with_status(*[Status.LIMIT] * 3, Status.OPTIMAL)
+    assert {name: share.tolist() for name, share in trace.shares().items()} == {
+        "OPTIMAL": [0.25, 1.0],
+        "LIMIT": [0.75, 0.0],
+    }
+    summary = trace.summary()
+    assert summary["share_limit"].mean == 0.375
+    assert summary["share_limit"].sd == pytest.approx(0.75 / np.sqrt(2))
+    assert [name for name in summary if name.startswith("share")] == ["share_limit"]
+
+
+@pytest.mark.parametrize("status", [s for s in Status if s is not Status.OPTIMAL])
+def test_what_is_not_optimal_is_in_the_summary(status: Status) -> None:
+    assert with_status(status).summary()[f"share_{status.name.lower()}"].mean == 0.5
+
+
+def stages_with(status: Status, number: int, total: int) -> list[Stage]:
+    """Stages of one trial, the first of them decided with this status."""
+    stages = []
+    for stage in run(Constant((0, 0, 0, 0)), PROBLEM, PaperStream(), horizon=total):
+        code = np.array(status if stage.t < number else Status.OPTIMAL)
+        solution = stage.decision.solution._replace(status=code)
+        stages.append(stage._replace(decision=stage.decision._replace(solution=solution)))
+    return stages
+
+
+def test_a_record_warns_once_of_many_decisions_at_a_limit() -> None:
+    with pytest.warns(UserWarning, match="11 of 100 decisions") as warned:
+        record(stages_with(Status.LIMIT, 11, 100), PROBLEM.sense)
+    assert len(warned) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "number", "total"),
+    [(Status.LIMIT, 10, 100), (Status.LIMIT, 9, 9), (Status.GIVEN, 50, 50)],
+)
+def test_a_record_does_not_warn_of_few_of_them_or_of_others(
+    status: Status, number: int, total: int
+) -> None:
+    record(stages_with(status, number, total), PROBLEM.sense)  # a warning is an error here
+
+
+def test_the_spread_is_over_trials_or_over_seeds_on_one_series() -> None:
+    replay = Replay(np.zeros((5, 3)), np.ones((5, 12)))
+    stages = list(run(Constant((1, 1, 1, 1)), PROBLEM, replay, seeds=[0, 1]))
+    assert record(stages, PROBLEM.sense).spread_over == "policy seeds on one series"
+    assert small_trace().spread_over == "trials"
+    assert small_trace(seeds=[3]).spread_over == "trials"
+    assert small_trace(seeds=3).spread_over == "trials"
 
 
 def test_without_a_horizon_the_stream_decides() -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,12 +11,20 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt import checkpoint
-from bocopt.core import Array, BoolArray, IntArray, Sense
+from bocopt.core import Array, BoolArray, IntArray, Sense, Status
 from bocopt.run import Stage
+
+#: What numbers are spread over, where all trials saw the same x and xi.
+ONE_SERIES = "policy seeds on one series"
+#: Statuses of decisions that another solver or a higher limit could improve.
+_CUT_SHORT = {"LIMIT", "FALLBACK"}
 
 
 class Spread(NamedTuple):
-    """Mean and standard deviation (ddof 1) over trials; NaN where there are too few."""
+    """Mean and standard deviation (ddof 1) over trials; NaN where there are too few.
+
+    Trials on one series differ by their policies' seeds alone: `Trace.spread_over` tells.
+    """
 
     mean: float
     sd: float
@@ -58,6 +67,18 @@ class Trace:
         never = np.zeros(self.cost.shape)
         total: Array = self.info.get("rejuvenated", never).sum(axis=-1)
         return total
+
+    @property
+    def spread_over(self) -> str:
+        """What spreads in `summary` are over: trials, or only policy seeds."""
+        x, xi = (a.reshape(-1, *a.shape[-2:]) for a in (self.x, self.xi))
+        same = len(x) > 1 and all((a == a[:1]).all() for a in (x, xi))
+        return ONE_SERIES if same else "trials"
+
+    def shares(self) -> dict[str, Array]:
+        """() each, per trial: the share of decisions of each Status that occurs, by its name."""
+        shares = {status.name: (self.status == status).mean(axis=-1) for status in Status}
+        return {name: share for name, share in shares.items() if share.any()}
 
     def arrays(self) -> dict[str, Array]:
         """The numbers of each stage by name, each (T): what the CSV holds."""
@@ -110,8 +131,16 @@ class Trace:
         return averages(shown)
 
     def summary(self) -> dict[str, Spread]:
-        """The averages, with their spread over trials."""
-        return {name: spread(values) for name, values in self.averages().items()}
+        """The averages, and the shares of decisions that are not optimal, where there are any.
+
+        With their spread over trials, or what `spread_over` says instead.
+        """
+        others = {
+            f"share_{name.lower()}": share
+            for name, share in self.shares().items()
+            if name != Status.OPTIMAL.name
+        }
+        return {name: spread(values) for name, values in (self.averages() | others).items()}
 
 
 def _no_formula(name: str) -> str:
@@ -124,7 +153,29 @@ def _no_formula(name: str) -> str:
 
 
 def record(stages: Iterable[Stage], sense: Sense) -> Trace:
-    """Run to the end and stack what was seen."""
+    """Run to the end and stack what was seen; warns where many decisions were cut short."""
+    trace = stacked(stages, sense)
+    cut = cut_short(trace.status)
+    if cut.sum() >= 10 and cut.mean() > 0.1:
+        warnings.warn(
+            f"{cut.sum()} of {cut.size} decisions stopped at the solver's limit or fell back: "
+            "their costs may say more of the solver than of the policy. See Trace.shares().",
+            stacklevel=2,
+        )
+    return trace
+
+
+def cut_short(status: IntArray) -> BoolArray:
+    """Which decisions stopped at a limit or fell back.
+
+    >>> cut_short(np.array([Status.OPTIMAL, Status.LIMIT]))
+    array([False,  True])
+    """
+    return np.isin(status, [code for code in Status if code.name in _CUT_SHORT])
+
+
+def stacked(stages: Iterable[Stage], sense: Sense) -> Trace:
+    """The record of a run, without a warning."""
     seen = list(stages)
     if not seen:
         raise ValueError("There are no stages to record.")

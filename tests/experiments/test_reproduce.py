@@ -2,21 +2,23 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import matplotlib
+import numpy as np
 import pytest
 
+from bocopt import Status
 from bocopt.experiments import errata, reproduce
 from bocopt.experiments.paper import PRINTED
 from bocopt.experiments.sensitivity import CHOICES, DEFAULT
 from bocopt.experiments.study import Size
 from bocopt.experiments.summaries import COLUMNS
-from bocopt.experiments.tasks import Store, Work
+from bocopt.experiments.tasks import Record, Store, Task, Work
 from bocopt.report.tables import markdown
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -241,6 +243,29 @@ def test_the_report_shows_it_all(written: Path) -> None:
     assert "<td>1.5</td>" in text  # the wall seconds of ABOUT
     assert "<code>offset</code>" in text
     assert json.loads((written / "run.json").read_text())["table1"]["wall seconds"] == 1.5
+
+
+def test_the_report_shows_how_many_decisions_were_cut_short(
+    written: Path, results: Results, work: Work
+) -> None:
+    name = "decisions at a limit or fallen back"
+    assert results["table1"].run[name] == 0.0
+    assert f">{name}</th><td>0.0</td>" in (written / "index.html").read_text()
+
+    class Limited(Work):
+        def __init__(self) -> None:
+            pass
+
+        def record(self, task: Task) -> Record:
+            found = work.record(task)
+            cut = np.where(np.arange(12) < 3, np.int8(Status.LIMIT), found["status"])
+            return found | {"status": cut}
+
+        def seconds(self, tasks: Iterable[Task]) -> float:
+            return 0.0
+
+    plan = reproduce.plan_of(["table1"], SIZE)
+    assert reproduce.results_of(plan, Limited(), {})["table1"].run[name] == 0.25
 
 
 def test_one_study_more_keeps_the_others_in_the_report(

@@ -11,7 +11,18 @@ import numpy as np
 import pytest
 
 import bocopt
+from bocopt import (
+    Constant,
+    Dims,
+    Knapsack,
+    PaperStream,
+    Replay,
+    SampleAverage,
+    Status,
+    from_callables,
+)
 from bocopt.experiments import tasks as module
+from bocopt.experiments.learners import Learn
 from bocopt.experiments.paper import Settings, tasks_of
 from bocopt.experiments.study import Size
 from bocopt.experiments.tasks import (
@@ -65,6 +76,43 @@ def finished(folder: Path, tasks: list[Task], fresh: bool = False) -> tuple[list
     work = Work(tasks, Store(folder), fresh)
     work.finish(executor, lambda stages: None)
     return [work.record(task) for task in tasks], executor.calls
+
+
+def test_a_record_holds_what_the_sense_of_the_problem_names() -> None:
+    problem = from_callables(
+        solve=lambda x, xi: np.minimum(xi, 1.0),
+        cost=lambda x, z, xi: abs(z - xi).item(),
+        dims=Dims(1, 1, 1),
+        fallback=[0],
+    )
+    stream = Replay(np.zeros((3, 1)), [[0.0], [1.0], [4.0]])
+    play: dict[str, Any] = {"problem": problem, "stream": stream, "seeds": (0,), "horizon": 3}
+    for task in (Play(policy=Constant([0]), **play), Learn(policy=Constant([0]), **play)):
+        found = task.run()
+        assert "reward" not in found
+        assert found["cost"].tolist() == [[0.0, 1.0, 4.0]]
+    found = Play(policy=Constant([0]), **play).run()
+    assert found["hindsight_cost"].tolist() == [[0.0, 0.0, 3.0]]
+
+
+def test_a_record_holds_how_decisions_came_about() -> None:
+    [saa] = tasks_of(Settings(), SIZE, ["SAA"]).values()
+    status = saa.run()["status"]
+    assert status.dtype == np.int8
+    assert (status[:, 0] != Status.OPTIMAL).all()
+    assert (status[:, 1:] == Status.OPTIMAL).all()
+
+
+def test_tasks_do_not_warn_of_decisions_at_a_limit() -> None:
+    problem = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3, node_limit=1)
+    task = Play(
+        policy=SampleAverage(problem),
+        problem=problem,
+        stream=PaperStream(),
+        seeds=tuple(range(5)),
+        horizon=12,
+    )
+    assert (task.run()["status"] == Status.LIMIT).mean() > 0.1  # a warning would be an error here
 
 
 def test_blocks_join_to_the_whole(tmp_path: Path) -> None:

@@ -2,10 +2,12 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from bocopt import checkpoint
 from bocopt.experiments import (
@@ -27,10 +29,11 @@ from bocopt.experiments import (
 )
 from bocopt.experiments.paper import Settings
 from bocopt.experiments.study import Size, Study, Summary
-from bocopt.experiments.tasks import Store, Work, software
+from bocopt.experiments.tasks import Record, Store, Work, software
 from bocopt.report import charts, html
 from bocopt.report.blocks import Chart, Grid, Row, Section
 from bocopt.report.tables import in_markdown, markdown
+from bocopt.trace import cut_short
 
 TITLE = "PAC-Bayes Meets Online Contextual Optimization, reproduced"
 LEAD = (
@@ -93,9 +96,29 @@ def results_of(plan: Plan, work: Work, about: Mapping[str, Any]) -> dict[str, Re
         tasks = study.tasks(size)
         records = {name: work.record(task) for name, task in tasks.items()}
         computing = {"computing seconds": round(work.seconds(tasks.values()), 1)}
-        run = {**size._asdict(), **about, **computing, "software": software(everything=True)}
+        run = {
+            **size._asdict(),
+            **about,
+            **computing,
+            **_cut_short(records.values()),
+            "software": software(everything=True),
+        }
         results[study.name] = Result(study.summarise(size, records), run)
     return results
+
+
+def _cut_short(records: Iterable[Record]) -> dict[str, float]:
+    """The share of decisions that stopped at a limit or fell back, where there are decisions."""
+    statuses = [
+        array.ravel()
+        for record in records
+        for name, array in record.items()
+        if name.rpartition("/")[2] == "status"
+    ]
+    if not statuses:
+        return {}
+    share = float(cut_short(np.concatenate(statuses)).mean())
+    return {"decisions at a limit or fallen back": float(f"{share:.3g}")}
 
 
 def write(folder: Path, results: Mapping[str, Result]) -> None:

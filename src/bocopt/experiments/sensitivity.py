@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from bocopt.experiments.fit import fit
 from bocopt.experiments.paper import PRINTED, Settings, tasks_of
 from bocopt.experiments.study import Size, Study, Summary
-from bocopt.experiments.summaries import Paired, cell, clairvoyant, over_trials, paired, shown
+from bocopt.experiments.summaries import Paired, cell, clairvoyant, differences, over_trials, shown
 from bocopt.experiments.tasks import Play, Record
 from bocopt.report.blocks import Grid, Row, Section
 from bocopt.report.tables import change, number
@@ -79,7 +79,7 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
         for name in PRINTED:
             found = shown(first_half(label, name))
             ours, theirs = averages(found), averages(shown(first_half(choice.against, name)))
-            changes = {what: paired(ours[what], theirs[what]) for what in found}
+            changes = {w: d for w, d in differences(ours, theirs).items() if w in found}
             if not choice.paired:
                 changes = {
                     k: Paired(c.mean, float("nan"), float("nan")) for k, c in changes.items()

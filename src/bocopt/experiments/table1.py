@@ -11,8 +11,8 @@ from bocopt.experiments.summaries import (
     along_time,
     cell,
     clairvoyant,
+    differences,
     over_trials,
-    paired,
     shown,
 )
 from bocopt.experiments.tasks import Play, Record
@@ -36,8 +36,8 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
     per_trial = {name: averages(values) for name, values in series.items()}
 
     def minus(name: str, other: str) -> dict[str, Cell]:
-        ours, theirs = per_trial[name], per_trial[other]
-        return {column: cell(paired(ours[column], theirs[column])) for column in COLUMNS}
+        found = differences(per_trial[name], per_trial[other])
+        return {column: cell(found[column]) for column in COLUMNS}
 
     return {
         **size._asdict(),

@@ -21,17 +21,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 import bocopt
-from bocopt import checkpoint, record, run
-from bocopt.core import Policy, Problem, Stream
+from bocopt import checkpoint, run
+from bocopt.core import Policy, Problem, Sense, Stream
+from bocopt.trace import stacked
 
 Record = dict[str, NDArray[Any]]  # (trials, T) by name
 
 #: What is kept of each stage, where the policy has it.
-_KEPT = {
-    "reward": np.float64,
+_KEPT: dict[str, type[np.generic]] = {
+    **{sense.value: np.float64 for sense in Sense},
     "feasible": np.bool_,
-    "hindsight_reward": np.float64,
+    **{f"hindsight_{sense.value}": np.float64 for sense in Sense},
     "solvable": np.bool_,
+    "status": np.int8,
     "squared_error": np.float64,
     "rejuvenated": np.int16,
 }
@@ -86,7 +88,7 @@ class Play(Task):
 
     def run(self) -> Record:
         stages = run(self.policy, self.problem, self.stream, seeds=self.seeds, horizon=self.horizon)
-        seen = record(stages, self.problem.sense).arrays()
+        seen = stacked(stages, self.problem.sense).arrays()
         return {name: seen[name].astype(_KEPT[name]) for name in _KEPT if name in seen}
 
 
