@@ -14,6 +14,7 @@ import pytest
 
 from bocopt import Status
 from bocopt.experiments import errata, reproduce
+from bocopt.experiments.catalogue import STUDIES, studies_of
 from bocopt.experiments.paper import PRINTED
 from bocopt.experiments.sensitivity import CHOICES, DEFAULT
 from bocopt.experiments.study import Size
@@ -24,7 +25,7 @@ from bocopt.report.tables import markdown
 DOCS = Path(__file__).parents[2] / "docs"
 README = Path(__file__).parents[2] / "README.md"
 ABOUT = {"command": "bocopt reproduce all", "wall seconds": 1.5}
-PAPER = reproduce.COMMANDS["all"]
+PAPER = [study.name for study in studies_of("all")]
 SIZE = Size(trials=10, horizon=12, seed=3)
 RUNS = b'<section id="these-runs">'
 Results = dict[str, reproduce.Result]
@@ -33,7 +34,7 @@ Summaries = Mapping[str, Mapping[str, Any]]
 
 @pytest.fixture(scope="module")
 def work(tmp_path_factory: pytest.TempPathFactory) -> Work:
-    plan = reproduce.plan_of(PAPER, SIZE)
+    plan = reproduce.plan_of("all", SIZE)
     work = reproduce.work_of(plan, Store(tmp_path_factory.mktemp("blocks")))
     with ThreadPoolExecutor(1) as executor:
         work.finish(executor, lambda stages: None)
@@ -42,7 +43,7 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Work:
 
 @pytest.fixture(scope="module")
 def results(work: Work) -> Results:
-    return reproduce.results_of(reproduce.plan_of(PAPER, SIZE), work, ABOUT)
+    return reproduce.results_of(reproduce.plan_of("all", SIZE), work, ABOUT)
 
 
 @pytest.fixture(scope="module")
@@ -175,7 +176,7 @@ def test_the_same_numbers_give_the_same_bytes(
     written: Path, work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(matplotlib.rcParams, "font.size", 30)  # a user's own settings
-    plan = reproduce.plan_of(PAPER, SIZE)
+    plan = reproduce.plan_of("all", SIZE)
     reproduce.write(tmp_path, reproduce.results_of(plan, work, {"command": "later"}))
     for path in sorted(written.iterdir()):
         ours, theirs = path.read_bytes(), (tmp_path / path.name).read_bytes()
@@ -264,7 +265,7 @@ def test_the_report_shows_how_many_decisions_were_cut_short(
         def seconds(self, tasks: Iterable[Task]) -> float:
             return 0.0
 
-    plan = reproduce.plan_of(["table1"], SIZE)
+    plan = reproduce.plan_of("table1", SIZE)
     assert reproduce.results_of(plan, Limited(), {})["table1"].run[name] == 0.25
 
 
@@ -307,7 +308,7 @@ def test_the_docs_show_the_errata_with_what_the_committed_study_says_they_move()
     assert markdown(errata.grid(committed)) in (DOCS / "results" / "errata.md").read_text()
 
 
-@pytest.mark.parametrize("name", reproduce.STUDIES)
+@pytest.mark.parametrize("name", STUDIES)
 def test_committed_results_are_what_their_json_says(name: str) -> None:
     folder = DOCS / "results"
     summary = json.loads((folder / f"{name}.json").read_text())

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import bocopt
 from bocopt import (
     Constant,
     Dims,
@@ -31,8 +30,6 @@ from bocopt.experiments.tasks import (
     Store,
     Task,
     Work,
-    digest_of,
-    software,
 )
 
 SIZE = Size(trials=5, horizon=3, seed=2)
@@ -238,53 +235,9 @@ def test_a_digest_is_the_same_in_another_process() -> None:
     assert found.stdout.strip() == paper_tasks()[0].digest
 
 
-def test_other_code_or_versions_have_other_digests() -> None:
-    files, versions = {"run.py": b"1", "core.py": b"2"}, {"numpy": "2.0"}
-    digests = {
-        digest_of(files, versions),
-        digest_of({**files, "run.py": b"3"}, versions),
-        digest_of({**files, "new.py": b""}, versions),
-        digest_of({"run.py": b"1", "core2.py": b"2"}, versions),
-        digest_of(files, {"numpy": "2.1"}),
-    }
-    assert len(digests) == 5
-
-
-def test_records_depend_on_what_runs_and_not_on_what_shows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def digest(everything: bool = False) -> str:
-        software.cache_clear()
-        return software(everything)
-
-    (tmp_path / "experiments").mkdir()
-    for name in (
-        "__init__.py",
-        "run.py",
-        "cli.py",
-        "experiments/table1.py",
-        "experiments/tasks.py",
-    ):
-        (tmp_path / name).write_text("before")
-    monkeypatch.setattr(bocopt, "__file__", str(tmp_path / "__init__.py"))
-    try:
-        for name, matters in (
-            ("run.py", True),
-            ("experiments/tasks.py", True),
-            ("cli.py", False),
-            ("experiments/table1.py", False),
-        ):
-            before, all_before = digest(), digest(everything=True)
-            (tmp_path / name).write_text("after")
-            assert (digest() != before) == matters
-            assert digest(everything=True) != all_before
-    finally:
-        software.cache_clear()
-
-
 def test_the_digest_of_a_task_has_that_of_the_software_in_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     before = paper_tasks()[0].digest
-    monkeypatch.setattr(module, "software", lambda: "another version")
+    monkeypatch.setattr(module, "software", lambda modules: "another version")
     assert paper_tasks()[0].digest != before

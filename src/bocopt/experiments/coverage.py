@@ -8,7 +8,7 @@ import numpy as np
 from bocopt.core import BoolArray
 from bocopt.experiments.chances import DELTAS, Cover, CoverBatch
 from bocopt.experiments.simulations import SIMULATIONS
-from bocopt.experiments.study import Size, Study, Summary
+from bocopt.experiments.study import Size, Summary
 from bocopt.experiments.tasks import Record, Task
 from bocopt.report.blocks import Grid, Row, Section
 
@@ -129,12 +129,3 @@ def _table(summary: Summary) -> Grid:
 
 def _cells(row: Mapping[str, Any]) -> tuple[str, str]:
     return f"{row['mean']:.4f} [{row['low']:.4f}, {row['high']:.4f}]", f"{row['used']:.2f}"
-
-
-STUDY = Study(
-    "guarantees-coverage",
-    lambda size: size._replace(trials=100 * size.trials, horizon=min(300, size.horizon)),
-    tasks,
-    summarise,
-    show,
-)

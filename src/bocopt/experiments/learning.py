@@ -15,7 +15,7 @@ from bocopt import (
 from bocopt.core import Array, Policy
 from bocopt.experiments.learners import Learn
 from bocopt.experiments.paper import Settings, policies_of
-from bocopt.experiments.study import Size, Study, Summary
+from bocopt.experiments.study import Size, Summary
 from bocopt.experiments.summaries import Cell, cell, curve, paired, running, stages_shown
 from bocopt.experiments.tasks import Record, Task
 from bocopt.experiments.worlds import World, worlds
@@ -204,6 +204,3 @@ def _chart(summary: Summary) -> Chart:
         caption=f"Mean over {summary['trials']} trials of the average over all stages so far, from "
         "the tenth on.",
     )
-
-
-STUDY = Study("learning-table", lambda size: size, tasks, summarise, show)

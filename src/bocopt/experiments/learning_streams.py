@@ -18,7 +18,7 @@ from bocopt.experiments.learning import (
     row,
     simple,
 )
-from bocopt.experiments.study import Size, Study, Summary
+from bocopt.experiments.study import Size, Summary
 from bocopt.experiments.summaries import curve, stages_shown
 from bocopt.experiments.tasks import Record, Task
 from bocopt.experiments.worlds import worlds
@@ -30,10 +30,6 @@ _BINS = 20
 #: Stages (first, last) whose predictions are judged together.
 _PHASES = {"first 10": (1, 10), "10 to 100": (10, 100), "later": (100, None)}
 _SHOWN_WEIGHT = 0.03  # members with less, on average, share one curve
-
-
-def size(full: Size) -> Size:
-    return full._replace(trials=max(1, full.trials // 5))
 
 
 def tasks(size: Size) -> dict[str, Task]:
@@ -186,6 +182,3 @@ def _weights(summary: Summary, place: str) -> Chart:
         caption=f"Mean over {summary['trials']} trials, in the world with a change of regime at "
         "half time.",
     )
-
-
-STUDY = Study("learning-streams", size, tasks, summarise, show)

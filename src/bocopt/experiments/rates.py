@@ -1,11 +1,10 @@
 """Supplementary figures 1 and 2: how the paper chose the learning rates of PtO and DFL."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import NamedTuple
 
 from bocopt.experiments.paper import Settings, tasks_of
-from bocopt.experiments.study import Size, Study, Summary
+from bocopt.experiments.study import Size, Summary
 from bocopt.experiments.summaries import cell, curve, paired, running, stages_shown
 from bocopt.experiments.tasks import Play, Record
 from bocopt.report import tables
@@ -24,8 +23,6 @@ class Tuning(NamedTuple):
     smallest: bool
 
 
-PTO = Tuning("figure-s1", "PtO", (0.01, 0.05, 0.1, 0.5, 1, 5, 10), "squared_error", "MSE", True)
-DFL = Tuning("figure-s2", "DFL", (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1), "reward", "reward", False)
 CHOSEN_IN_PRINT = 0.1
 DECAYS = (Settings().decay_every, 10, 5, 1)  # E17
 
@@ -98,16 +95,3 @@ def show(tuning: Tuning, summary: Summary) -> Section:
         f"distance from the best. The print chose {CHOSEN_IN_PRINT}.",
     )
     return Section(title, [chart, grid])
-
-
-def _study(tuning: Tuning) -> Study:
-    return Study(
-        tuning.name,
-        Size.tuning,
-        partial(tasks, tuning),
-        partial(summarise, tuning),
-        partial(show, tuning),
-    )
-
-
-STUDIES = (_study(PTO), _study(DFL))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from bocopt.experiments.fit import STATISTICS, fit
 from bocopt.experiments.paper import PRINTED, Settings, tasks_of
 from bocopt.experiments.sensitivity import CHOICES, DEFAULT, FIT_CAPTION, FIT_HEADER, fit_cells
-from bocopt.experiments.study import Size, Study, Summary
+from bocopt.experiments.study import Size, Summary
 from bocopt.experiments.summaries import COLUMNS, shown
 from bocopt.experiments.tasks import Play, Record
 from bocopt.report.blocks import Grid, Row, Section
@@ -92,6 +92,3 @@ def _cells(summary: Summary, statistic: str) -> Grid:
         header=["policy", "reading", "reward", "last half", "feasible", "last half"],
         rows=list(rows()),
     )
-
-
-STUDY = Study("readings", lambda size: size, tasks, summarise, show)

@@ -8,7 +8,7 @@ import numpy as np
 from bocopt import Gaussian, GibbsPosterior, LiuWest, MeanPrediction, PaperStream, ResampleMove
 from bocopt.core import Array
 from bocopt.experiments.posterior import LOSS, PREDICTOR, PROBLEM
-from bocopt.experiments.study import Size, Study, Summary
+from bocopt.experiments.study import Size, Summary
 from bocopt.experiments.tasks import Play, Record, Task
 from bocopt.experiments.worlds import Later
 from bocopt.report.blocks import Chart, Curve, Grid, Row, Section
@@ -28,10 +28,6 @@ FORGETTING: dict[str, ResampleMove | GibbsPosterior] = {
 }
 _FRESH = "started at the change"
 _BEFORE, _AFTER = PaperStream(), PaperStream(offset=1.3)
-
-
-def size(full: Size) -> Size:
-    return Size(max(1, full.trials // 5), max(2, full.horizon * 6 // 10), full.seed)
 
 
 def tasks(size: Size) -> dict[str, Task]:
@@ -146,6 +142,3 @@ def show(summary: Summary) -> Section:
 
 def _stages(number_: int | None) -> str:
     return "never" if number_ is None else f"{number_} stages"
-
-
-STUDY = Study("posterior-regimes", size, tasks, summarise, show)

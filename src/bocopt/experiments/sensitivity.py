@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from bocopt.experiments.fit import fit
 from bocopt.experiments.paper import PRINTED, Settings, tasks_of
-from bocopt.experiments.study import Size, Study, Summary
+from bocopt.experiments.study import Size, Summary
 from bocopt.experiments.summaries import Paired, cell, clairvoyant, differences, over_trials, shown
 from bocopt.experiments.tasks import Play, Record
 from bocopt.report.blocks import Grid, Row, Section
@@ -55,10 +55,6 @@ CHOICES = {
     "DFL with 40 perturbations": Choice({"perturbations": 40}),
     "no run-in": Choice({"run_in": 0}, paired=False),
 }
-
-
-def size(full: Size) -> Size:
-    return full._replace(trials=max(1, full.trials // 5))
 
 
 def tasks(size: Size) -> dict[str, Play]:
@@ -175,6 +171,3 @@ def fit_cells(fits: Summary) -> list[str]:
         for statistic in ("along_time", "over_trials")
         for measure, digits in (("reward", 2), ("feasibility", 3), ("spread", 2))
     ]
-
-
-STUDY = Study("sensitivity", size, tasks, summarise, show)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
 from bocopt.experiments.paper import PRINTED, Settings, tasks_of
-from bocopt.experiments.study import Size, Study, Summary
+from bocopt.experiments.study import Size, Summary
 from bocopt.experiments.summaries import (
     COLUMNS,
     Cell,
@@ -125,6 +125,3 @@ def _label(policy: str) -> str:
 
 def _cells(cells: Mapping[str, Cell]) -> list[str]:
     return [tables.spread(cells[column]) for column in COLUMNS]
-
-
-STUDY = Study("table1", lambda size: size, tasks, summarise, show)

@@ -10,7 +10,7 @@ from bocopt import Ensemble, PaperStream
 from bocopt.core import Array, BoolArray, Policy
 from bocopt.experiments.certified import Certify
 from bocopt.experiments.paper import Settings, policies_of, problem_of
-from bocopt.experiments.study import Size, Study, Summary
+from bocopt.experiments.study import Size, Summary
 from bocopt.experiments.tasks import Record, Task
 from bocopt.guarantees import (
     BestArm,
@@ -266,12 +266,3 @@ def _shown(label: str, found: Summary, values: list[float | None], sign: int) ->
         if t >= first and value is not None
     ]
     return Curve(label, *(list(part) for part in zip(*points, strict=True)))
-
-
-STUDY = Study(
-    "guarantees-tightness",
-    lambda size: size._replace(trials=max(1, size.trials // 5), horizon=10 * size.horizon),
-    tasks,
-    summarise,
-    show,
-)

@@ -33,6 +33,9 @@ _FILES: dict[str, dict[str, Any]] = {
 _LABEL_HEIGHT = 0.075  # of the axes
 
 
+INSTALL = 'pip install "bocopt[plot]"'  # what brings matplotlib
+
+
 def available() -> bool:
     """Whether matplotlib, the extra `plot`, is installed."""
     return find_spec("matplotlib") is not None
