@@ -5,6 +5,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -136,16 +137,21 @@ def test_an_interrupt_while_a_worker_starts_waits_until_it_has(
 ) -> None:
     submitted: list[Future[int]] = []
     submit = ProcessPoolExecutor.submit
+    over = threading.Event()
+    threading.Thread(target=over.wait).start()  # as of a numerical library: may take the signal
 
     def interrupted(pool: ProcessPoolExecutor, *args: Any) -> Future[int]:
-        signal.raise_signal(signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.1)
         submitted.append(submit(pool, *args))
         return submitted[0]
 
     monkeypatch.setattr(ProcessPoolExecutor, "submit", interrupted)
     with pytest.raises(KeyboardInterrupt), processes(1) as executor:
         executor.submit(abs, -1)
+    over.set()
     assert len(submitted) == 1
+    assert signal.getsignal(signal.SIGINT) == signal.default_int_handler
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
     wait_until(lambda: not active_children())
 
