@@ -315,6 +315,43 @@ def test_committed_results_are_what_their_json_says(name: str) -> None:
     assert reproduce.markdown_of(name, summary) == (folder / f"{name}.md").read_text()
 
 
+@pytest.mark.parametrize("name", STUDIES)
+def test_one_trial_is_no_trials(name: str) -> None:
+    summary = json.loads((DOCS / "results" / f"{name}.json").read_text())
+    page = reproduce.markdown_of(name, {**summary, "trials": 1, "first_half": 1})
+    assert not re.findall(r"\b1 (?:trials|stages|times)\b", page)
+
+
+def test_what_fits_the_print_is_what_the_numbers_say() -> None:
+    summary = json.loads((DOCS / "results" / "readings.json").read_text())
+    sentence = "are {} from those in print along time, and {} over trials."
+    assert sentence.format("0.73", "2.26") in reproduce.markdown_of("readings", summary)
+    for fits in summary["readings"].values():
+        fits["along_time"]["distance"]["spread"] = 9.0
+        fits["over_trials"]["distance"]["spread"] = None
+    assert sentence.format("9.00", "-") in reproduce.markdown_of("readings", summary)
+
+
+def test_what_is_best_is_what_the_numbers_say() -> None:
+    summary = json.loads((DOCS / "results" / "posterior-tuning.json").read_text())
+    page = reproduce.markdown_of("posterior-tuning", {**summary, "best": [2.0, 1e-3]})
+    assert "Best here under the aggregated rule: 2 sd of xi, 0.001;" in page
+    assert "use 1.5 sd of xi, 0.0001 and 3 sd of xi, 0.01, chosen at full size: 20 trials" in page
+
+
+def test_spreads_on_one_stream_are_called_what_they_are() -> None:
+    summary = json.loads((DOCS / "results" / "sensitivity.json").read_text())
+    page = reproduce.markdown_of("sensitivity", summary)
+    note = "Row 'one stream for all trials': over policy seeds on one series."
+    assert page.count(note) == 3
+    rows = [row for row in summary["rows"] if not row["settings"].get("one_stream")]
+    assert note not in reproduce.markdown_of("sensitivity", {**summary, "rows": rows})
+
+
+def test_errata_say_at_which_size_they_were_found() -> None:
+    assert "found at full size, 100 trials of 1000 stages" in errata.grid().caption
+
+
 def test_the_readme_shows_the_committed_table() -> None:
     page = (DOCS / "results" / "learning-table.md").read_text()
     extended = page[page.index("**Extended table 1") : page.index("**Differences from")]

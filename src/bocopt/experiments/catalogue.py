@@ -100,7 +100,7 @@ STUDIES: Mapping[str, Study] = {
         ),
         Study(
             "posterior-converged",
-            "Whether a better sampler changes that.",
+            "Whether another sampler changes that.",
             "posterior",
             "converged",
             Size.part,

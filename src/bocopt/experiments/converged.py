@@ -51,7 +51,7 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
 
 def show(summary: Summary) -> Section:
     grid = Grid(
-        title=f"A better sampler: {Size.of(summary)}",
+        title=f"Two samplers: {Size.of(summary)}",
         header=["belief", "rule", QUICK, LONG, "difference"],
         rows=[
             Row(
@@ -67,6 +67,6 @@ def show(summary: Summary) -> Section:
         ],
         caption="Reward, mean ± sd over trials, 200 particles each; paired differences with 95% "
         "intervals. The repairs were measured with the first sampler; how far both are from a "
-        "known posterior stands in the table of accuracy.",
+        "known posterior is what `posterior-accuracy` shows.",
     )
-    return Section("The posterior: does a better sampler change it?", [grid])
+    return Section("The posterior: does another sampler change it?", [grid])

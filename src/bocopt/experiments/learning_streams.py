@@ -24,6 +24,7 @@ from bocopt.experiments.tasks import Record, Task
 from bocopt.experiments.worlds import worlds
 from bocopt.report import tables
 from bocopt.report.blocks import Chart, Curve, Grid, Row, Section
+from bocopt.report.text import count
 
 _CHANGE = "change of regime"
 _BINS = 20
@@ -83,9 +84,9 @@ def _coverage(probability: Array) -> dict[str, float | None]:
 
 
 def _histogram(probability: Array) -> list[float]:
-    """Density of the probability integral transform in equal bins: 1 if calibrated."""
+    """Density of the probability integral transform in equal bins: 1 if calibrated, 0 if none."""
     if not probability.size:
-        return [1.0] * _BINS
+        return [0.0] * _BINS
     counts, _ = np.histogram(probability, bins=_BINS, range=(0.0, 1.0))
     return [float(f"{c:.4g}") for c in counts / counts.mean()]
 
@@ -160,7 +161,7 @@ def _pit(summary: Summary) -> Chart:
             Curve(place, middles, found["histogram"]) for place, found in summary["worlds"].items()
         ],
         caption="Probability integral transform of all outcomes but the first, all components and "
-        "trials. A hump in the middle: predictions are too wide.",
+        "trials. A hump in the middle would mean that predictions are too wide.",
         x_label="predicted probability of a smaller outcome",
         steps=True,
     )
@@ -179,6 +180,6 @@ def _weights(summary: Summary, place: str) -> Chart:
         title="Which members are believed",
         y_label="weight",
         curves=curves,
-        caption=f"Mean over {summary['trials']} trials, in the world with a change of regime at "
-        "half time.",
+        caption=f"Mean over {count(summary['trials'], 'trial')}, in the world with a change of "
+        "regime at half time.",
     )

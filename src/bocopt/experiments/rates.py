@@ -9,6 +9,7 @@ from bocopt.experiments.summaries import cell, curve, paired, running, stages_sh
 from bocopt.experiments.tasks import Play, Record
 from bocopt.report import tables
 from bocopt.report.blocks import Chart, Curve, Grid, Row, Section
+from bocopt.report.text import count
 from bocopt.trace import spread
 
 
@@ -71,8 +72,8 @@ def show(tuning: Tuning, summary: Summary) -> Section:
         title=f"{title}: {measure} of {policy} by learning rate",
         y_label=f"time-averaged {measure}",
         curves=[Curve(rate, summary["stages"], means) for rate, means in summary["curves"].items()],
-        caption=f"Mean over {size.trials} trials of the average over all stages so far; step decay "
-        f"every {DECAYS[0]} stages.",
+        caption=f"Mean over {count(size.trials, 'trial')} of the average over all stages so far; "
+        f"step decay every {DECAYS[0]} stages.",
     )
     by_decay: list[Summary] = list(summary["decays"].values())
     grid = Grid(

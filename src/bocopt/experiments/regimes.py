@@ -13,6 +13,7 @@ from bocopt.experiments.tasks import Play, Record, Task
 from bocopt.experiments.worlds import Later
 from bocopt.report.blocks import Chart, Curve, Grid, Row, Section
 from bocopt.report.tables import number
+from bocopt.report.text import count
 from bocopt.streams import ChangePoint
 
 _WINDOW = 25  # stages that a point of the curves averages
@@ -115,8 +116,8 @@ def show(summary: Summary) -> Section:
         title="A change of regime",
         y_label=f"reward, mean of the last {_WINDOW} stages",
         curves=[Curve(name, stages(name), values) for name, values in summary["curves"].items()],
-        caption=f"Mean over {size.trials} trials; all weights rise by 0.3 after stage {at}. "
-        "Decisions from the mean prediction of the posterior at lambda 1e-2.",
+        caption=f"Mean over {count(size.trials, 'trial')}; all weights rise by 0.3 after "
+        f"stage {at}. Decisions from the mean prediction of the posterior at lambda 1e-2.",
     )
     grid = Grid(
         title=f"Recovery: {size}",
@@ -141,4 +142,4 @@ def show(summary: Summary) -> Section:
 
 
 def _stages(number_: int | None) -> str:
-    return "never" if number_ is None else f"{number_} stages"
+    return "never" if number_ is None else count(number_, "stage")

@@ -117,8 +117,9 @@ def show(summary: Summary) -> Section:
             ],
             caption="Mean ± sd over trials; paired differences with 95% intervals from BMA as "
             f"printed and from the running sample average. Calibrated: {stretch:g} sd of xi and "
-            f"lambda {lam:g}; wide: {wide:g} sd and lambda {hot:g}, the best for rules that follow "
-            "one prediction; all chosen on other seeds. 200 particles but for the first row.",
+            f"lambda {lam:g}; wide: {wide:g} sd and lambda {hot:g}: what `posterior-tuning` chose, "
+            "at full size, under the aggregated rule and under any other. As printed: "
+            f"{Settings().particles} particles; else 200.",
         )
 
     rows = summary["rows"]

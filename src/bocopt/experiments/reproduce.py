@@ -23,7 +23,7 @@ from bocopt.trace import cut_short
 
 TITLE = "PAC-Bayes Meets Online Contextual Optimization, reproduced"
 LEAD = (
-    "Every table and figure of the paper (Xie, Abdin, Fang), run by `bocopt` beside the numbers in "
+    "Tables and figures of the paper (Xie, Abdin, Fang), run by `bocopt` beside the numbers in "
     "print, with honest baselines and the errata that had to be settled first; and what goes "
     "beyond it, where that was run."
 )

@@ -14,7 +14,7 @@ from bocopt.experiments.summaries import Paired, cell, clairvoyant, differences,
 from bocopt.experiments.tasks import Play, Record
 from bocopt.report.blocks import Grid, Row, Section
 from bocopt.report.tables import change, number
-from bocopt.trace import averages
+from bocopt.trace import ONE_SERIES, averages
 
 DEFAULT, _HOT = "as by default", "lambda 1e-2"
 
@@ -137,7 +137,8 @@ def _changes(summary: Summary, what: str, digits: int) -> Grid:
         rows=[Row([label_of(row), *cells(row)]) for row in summary["rows"]],
         caption="Mean over trials; in brackets the paired change from the default (of the "
         "corrected move at lambda 1e-2: from the printed move there) with the half width of its "
-        "95% interval, where the streams are the same; = marks no change in any trial.",
+        "95% interval, where the streams are the same; = marks no change in any trial."
+        + _on_one_series(summary),
     )
 
 
@@ -146,8 +147,14 @@ def _fits(summary: Summary) -> Grid:
         title=f"Distance from table 1 of the print: {Size.of(summary)}",
         header=FIT_HEADER,
         rows=[Row([label_of(row), *fit_cells(row["fit"])]) for row in summary["rows"]],
-        caption=FIT_CAPTION,
+        caption=FIT_CAPTION + _on_one_series(summary),
     )
+
+
+def _on_one_series(summary: Summary) -> str:
+    """What "over trials" means where all trials have the same stream."""
+    rows = [row for row in summary["rows"] if row["settings"].get("one_stream")]
+    return "".join(f" Row {row['choice']!r}: over {ONE_SERIES}." for row in rows)
 
 
 FIT_HEADER = (
@@ -161,7 +168,7 @@ FIT_HEADER = (
 )
 FIT_CAPTION = (
     "Root mean square distance of the four policies' means, over all stages and the last half, and "
-    "of the ± of their rewards. Averaged along time, as the print seems to (E19); ² over trials."
+    "of the ± of their rewards. Averaged along time; ² over trials (E19)."
 )
 
 

@@ -80,8 +80,7 @@ def _beside_print(summary: Summary) -> Grid:
         header=["policy", *_HEADER],
         rows=list(rows()),
         caption="Mean ± sd over independent trials. Along time: mean ± sd over stages of the "
-        "running average, itself averaged over trials, which is what the print turns out to "
-        "report (E19).",
+        "running average, itself averaged over trials (E19).",
     )
 
 

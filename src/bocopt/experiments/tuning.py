@@ -1,10 +1,11 @@
 """The exact posterior: which scale of the prior and which temperature."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 
 from bocopt.experiments.beliefs import RULES
-from bocopt.experiments.posterior import calibrated, full_history, rules
+from bocopt.experiments.catalogue import STUDIES
+from bocopt.experiments.posterior import CHOSEN, CHOSEN_FOR_ONE, calibrated, full_history, rules
 from bocopt.experiments.study import Size, Summary
 from bocopt.experiments.summaries import Cell, cell
 from bocopt.experiments.tasks import Record, Task
@@ -51,6 +52,11 @@ def _rule_cells(record: Record) -> dict[str, dict[str, Cell]]:
     }
 
 
+def _named(setting: Sequence[float]) -> str:
+    stretch, lam = setting
+    return f"{stretch:g} sd of xi, {lam:g}"
+
+
 def show(summary: Summary) -> Section:
     grid = Grid(
         title=f"Reward by prior scale and temperature: {Size.of(summary)}",
@@ -58,13 +64,15 @@ def show(summary: Summary) -> Section:
         rows=[
             Row(
                 [
-                    f"{row['stretch']:g} sd of xi, {row['lam']:g}",
+                    _named((row["stretch"], row["lam"])),
                     *(tables.spread(row[rule]["reward"]) for rule in RULES),
                 ]
             )
             for row in summary["rows"]
         ],
-        caption="Full-history moves, 200 particles. The best under the aggregated rule is used "
-        "from here on: scale and temperature were chosen on these seeds alone.",
+        caption="Full-history moves, 200 particles. Best here under the aggregated rule: "
+        f"{_named(summary['best'])}; under any other: {_named(summary['best_for_one'])}. The "
+        f"studies of the posterior use {_named(CHOSEN)} and {_named(CHOSEN_FOR_ONE)}, chosen at "
+        f"full size: {STUDIES['posterior-tuning'].full}.",
     )
     return Section("The posterior: choosing scale and temperature", [grid])
