@@ -97,8 +97,8 @@ def _verdict(summary: Summary) -> str:
         "after any of its stages (feasibility: outside the interval), that is when stopped at "
         "its worst time; a batch has one time. *Used* is the share of the slack that it "
         "would have taken for delta to be met exactly: had the slack been smaller by that factor, "
-        f"the certificate would have failed too often. Simulations: {what}. The controls are bounds for one time, watched at "
-        "all times."
+        f"the certificate would have failed too often. Simulations: {what}. The "
+        "controls are bounds for one time, watched at all times."
     )
 
 
