@@ -1,6 +1,5 @@
 """Studies at a tiny size, run as `bocopt reproduce` runs them."""
 
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -10,9 +9,9 @@ from bocopt.experiments.study import Size
 from bocopt.experiments.tasks import Store
 
 
-def results(names: Sequence[str], size: Size, folder: Path) -> dict[str, Result]:
-    """What these studies find; their files and the report are in the folder."""
-    plan = reproduce.plan_of(names, size)
+def results(command: str, size: Size, folder: Path) -> dict[str, Result]:
+    """What the studies of a command find; their files and the report are in the folder."""
+    plan = reproduce.plan_of(command, size)
     work = reproduce.work_of(plan, Store(folder / "blocks"))
     with ThreadPoolExecutor(1) as executor:
         work.finish(executor, lambda stages: None)

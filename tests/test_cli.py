@@ -1,19 +1,25 @@
 """The command line, as a user types it."""
 
 import json
+import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from bocopt import __version__
-from bocopt.cli import COMMANDS, app
-from bocopt.experiments.reproduce import COMMANDS as STUDIES_OF
-from bocopt.experiments.reproduce import STUDIES
+from bocopt.cli import app
+from bocopt.experiments.catalogue import GROUPS, STUDIES, studies_of
 from bocopt.experiments.study import Size
 from bocopt.experiments.table1 import ROWS
+
+TINY = ["--trials", "1", "--horizon", "1", "--jobs", "1"]
+RESULTS = Path(__file__).parents[1] / "docs" / "results"
 
 
 def reproduce(out: Path, *options: str) -> str:
@@ -77,25 +83,45 @@ def test_a_trial_is_its_seed(tmp_path: Path) -> None:
     )
 
 
-def test_every_study_is_a_command_at_the_size_that_all_gives_it() -> None:
-    everything = Size(COMMANDS["all"].trials, COMMANDS["all"].horizon)
-    assert set(COMMANDS) == set(STUDIES_OF)
-    for name, studies in STUDIES_OF.items():
-        if len(studies) == 1:
-            command = COMMANDS[name]
-            size = Size(command.trials, command.horizon, command.seed)
-            assert size == STUDIES[name].size(everything)
+def test_every_study_is_a_command_and_part_of_one() -> None:
+    shown = CliRunner().invoke(app, ["reproduce", "--help"], env={"COLUMNS": "200"}).output
+    for name, study in STUDIES.items():
+        assert f" {name} " in shown
+        assert study.help in shown
+    together = [study.name for group in GROUPS.values() for study in studies_of(group.command)]
+    assert together == list(STUDIES)
+    assert all(f" {group.command} " in shown for group in GROUPS.values())
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_committed_results_have_full_size_which_is_the_default(name: str) -> None:
+    study = STUDIES[name]
+    assert study.full == Size.of(json.loads((RESULTS / f"{name}.json").read_text()))
+    options = CliRunner().invoke(app, ["reproduce", name, "--help"], env={"COLUMNS": "200"}).output
+    for option, value in study.full._asdict().items():
+        [line] = [line for line in options.splitlines() if f"--{option}" in line]
+        assert f"[default: {value}]" in line
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_part_of_the_trials_is_at_least_two_where_there_are_two(name: str) -> None:
+    assert STUDIES[name].size(Size(4, 50)).trials >= 2
+    assert STUDIES[name].size(Size(1, 1)).horizon >= 1
 
 
 def test_version_and_help() -> None:
     assert CliRunner().invoke(app, ["--version"]).output == f"bocopt {__version__}\n"
     assert "reproduce" in CliRunner().invoke(app, ["--help"]).output
-    shown = CliRunner().invoke(app, ["reproduce", "--help"]).output
-    assert all(name in shown for name in COMMANDS)
 
 
-def test_help_imports_nothing_heavy() -> None:
-    code = "import sys, bocopt.cli; print(*{'numba', 'scipy', 'matplotlib'} & set(sys.modules))"
+def test_help_imports_nothing_heavy_and_no_study() -> None:
+    heavy = {
+        "numba",
+        "scipy",
+        "matplotlib",
+        *(f"bocopt.experiments.{s.module}" for s in STUDIES.values()),
+    }
+    code = f"import sys, bocopt.cli; print(*{heavy} & set(sys.modules))"
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
@@ -108,6 +134,10 @@ def test_help_imports_nothing_heavy() -> None:
         (["--jobs", "none"], "must be 'auto' or a positive integer"),
         (["--jobs", "²"], "must be 'auto' or a positive integer"),
         (["--jobs", "0"], "must be 'auto' or a positive integer"),
+        (["--jobs", "5000"], "at most four for each core"),
+        (["--jobs", "9" * 5000], "at most four for each core"),
+        (["--jobs", "none"], "Invalid value for --jobs"),
+        (["--seed", str(2**63 - 1), "--trials", "2"], "Invalid value for --seed"),
         (["--trials", "0"], "--trials"),
         (["--horizon", "-1"], "--horizon"),
         (["--seed", "-1"], "--seed"),
@@ -117,15 +147,30 @@ def test_bad_options_are_refused(options: list[str], message: str, tmp_path: Pat
     out = tmp_path / "out"
     result = CliRunner().invoke(app, ["reproduce", "table1", "--out", str(out), *options])
     assert result.exit_code == 2
-    assert message in result.output
+    assert message in unwrapped(result.output)
     assert not out.exists()
+
+
+def unwrapped(output: str) -> str:
+    """A message without the box around it."""
+    return " ".join(output.replace("\u2502", " ").split())
+
+
+def test_a_folder_without_a_name_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(app, ["reproduce", "table1", *TINY, "--out", ""])
+    assert result.exit_code == 2
+    assert "Invalid value for --out: must name a folder" in unwrapped(result.output)
+    assert not list(tmp_path.iterdir())
 
 
 def test_seeds_that_are_too_large_are_refused(tmp_path: Path) -> None:
     seed = ["--seed", str(2**63 - 1), "--trials", "2"]
     result = CliRunner().invoke(app, ["reproduce", "table1", "--out", str(tmp_path / "o"), *seed])
     assert result.exit_code == 2
-    assert "below 2**63" in result.output
+    assert "below 2**63" in unwrapped(result.output)
 
 
 @pytest.mark.parametrize("name", ["a [/foo] b", "[bold]x"])
@@ -148,13 +193,54 @@ def test_an_unwritable_folder_is_refused_before_the_work(tmp_path: Path) -> None
     (tmp_path / "file").touch()
     result = CliRunner().invoke(app, ["reproduce", "table1", "--out", str(tmp_path / "file")])
     assert result.exit_code == 2
-    assert "cannot write" in result.output
+    assert "cannot write" in unwrapped(result.output)
+
+    assert "Invalid value for --out" in unwrapped(result.output)
 
 
-def test_without_matplotlib_it_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("name", "charts"), [("table1", 0), ("figure1", 2)])
+def test_without_matplotlib_there_are_results_but_no_figures(
+    name: str, charts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bocopt.report.charts.available", lambda: False)
-    result = CliRunner().invoke(app, ["reproduce", "table1", "--out", str(tmp_path / "out")])
-    assert result.exit_code == 2
-    assert "bocopt[plot]" in result.output
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    result = CliRunner().invoke(app, ["reproduce", name, *TINY, "--out", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    assert 'pip install "bocopt[plot]"' in unwrapped(result.output)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"blocks", f"{name}.json", f"{name}.md", "errata.md", "run.json"}
+    assert (tmp_path / f"{name}.md").read_text().count("![") == charts
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_a_closed_pipe_ends_a_run_quietly_and_after_all_is_written(
+    both: bool, tmp_path: Path
+) -> None:
+    command = "from bocopt.cli import app; app()"
+    read, write = os.pipe()
+    os.close(read)
+    run = subprocess.run(
+        [sys.executable, "-c", command, "reproduce", "table1", *TINY, "--out", str(tmp_path)],
+        stdout=write,
+        stderr=write if both else subprocess.PIPE,
+        text=True,
+    )
+    os.close(write)
+    assert run.returncode in (1, 141)
+    assert not run.stderr
+    assert (tmp_path / "index.html").exists()
+
+
+def test_no_more_workers_than_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    @contextmanager
+    def here(workers: int) -> Iterator[Executor]:
+        asked.append(workers)
+        with ThreadPoolExecutor(1) as executor:
+            yield executor
+
+    monkeypatch.setattr("bocopt.experiments.processes.processes", here)
+    monkeypatch.setattr("bocopt.cli._workers", lambda jobs: 50)
+    reproduce(tmp_path, "--trials", "1", "--horizon", "1")
+    reproduce(tmp_path, "--trials", "1", "--horizon", "1")
+    assert asked == [8, 1]  # a block for each policy; then all is stored

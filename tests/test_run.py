@@ -16,11 +16,12 @@ from bocopt import (
     Mixture,
     PaperStream,
     Replay,
+    Stage,
     Trace,
     record,
     run,
 )
-from bocopt.core import Array, IntArray, Sense
+from bocopt.core import Array, IntArray, Sense, Status
 from bocopt.models import ConstantVariance
 from bocopt.trace import spread
 
@@ -79,10 +80,100 @@ def test_csv_holds_every_number(tmp_path: Path) -> None:
             assert cell == values[trial, stage] or np.isnan([cell, values[trial, stage]]).all()
 
 
+@pytest.mark.parametrize("name", ["=HYPERLINK(1)", "+1", "-1", "@x", "\tx", "\rx"])
+def test_no_name_in_a_csv_file_is_a_formula(name: str, tmp_path: Path) -> None:
+    trace = replace(small_trace(), info={name: np.ones((3, 7))})
+    trace.to_csv(tmp_path / "trace.csv")
+    with open(tmp_path / "trace.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert f"'{name}" in rows[0]
+    assert name not in rows[0]
+    assert min(float(row["reward"]) for row in rows) == trace.reward.min()
+
+
+def test_a_csv_file_is_utf8_whatever_its_names_hold(tmp_path: Path) -> None:
+    trace = replace(small_trace(), info={"größe": np.ones((3, 7)), "\ud800": np.ones((3, 7))})
+    trace.to_csv(tmp_path / "trace.csv")
+    header = (tmp_path / "trace.csv").read_bytes().split(b"\r\n")[0].decode("utf-8")
+    assert header.endswith("größe,\\ud800")
+
+
+def test_a_csv_file_is_whole_or_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "trace.csv").write_text("before")
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", failing)
+        with pytest.raises(OSError, match="full"):
+            small_trace().to_csv(tmp_path / "trace.csv")
+    assert [path.name for path in tmp_path.iterdir()] == ["trace.csv"]
+    assert (tmp_path / "trace.csv").read_text() == "before"
+
+
+def failing(handle: int) -> None:
+    raise OSError("the disk is full")
+
+
 def test_a_cost_is_shown_as_a_cost() -> None:
     stages = list(run(Constant((0, 0, 0, 0)), PROBLEM, PaperStream(), horizon=2))
     assert record(stages, Sense.MINIMISE).summary()["cost"].mean == -72
     assert record(stages, Sense.MAXIMISE).summary()["reward"].mean == 72
+
+
+def with_status(*statuses: Status) -> Trace:
+    """Two trials, of which the first decided with these statuses and the second optimally."""
+    codes = np.array([statuses, [Status.OPTIMAL] * len(statuses)])
+    return replace(small_trace([0, 1], len(statuses)), status=codes)
+
+
+def test_shares_of_how_decisions_came_about() -> None:
+    trace = with_status(*[Status.LIMIT] * 3, Status.OPTIMAL)
+    assert {name: share.tolist() for name, share in trace.shares().items()} == {
+        "OPTIMAL": [0.25, 1.0],
+        "LIMIT": [0.75, 0.0],
+    }
+    summary = trace.summary()
+    assert summary["share_limit"].mean == 0.375
+    assert summary["share_limit"].sd == pytest.approx(0.75 / np.sqrt(2))
+    assert [name for name in summary if name.startswith("share")] == ["share_limit"]
+
+
+@pytest.mark.parametrize("status", [s for s in Status if s is not Status.OPTIMAL])
+def test_what_is_not_optimal_is_in_the_summary(status: Status) -> None:
+    assert with_status(status).summary()[f"share_{status.name.lower()}"].mean == 0.5
+
+
+def stages_with(status: Status, number: int, total: int) -> list[Stage]:
+    """Stages of one trial, the first of them decided with this status."""
+    stages = []
+    for stage in run(Constant((0, 0, 0, 0)), PROBLEM, PaperStream(), horizon=total):
+        code = np.array(status if stage.t < number else Status.OPTIMAL)
+        solution = stage.decision.solution._replace(status=code)
+        stages.append(stage._replace(decision=stage.decision._replace(solution=solution)))
+    return stages
+
+
+def test_a_record_warns_once_of_many_decisions_at_a_limit() -> None:
+    with pytest.warns(UserWarning, match="11 of 100 decisions") as warned:
+        record(stages_with(Status.LIMIT, 11, 100), PROBLEM.sense)
+    assert len(warned) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "number", "total"),
+    [(Status.LIMIT, 10, 100), (Status.LIMIT, 9, 9), (Status.GIVEN, 50, 50)],
+)
+def test_a_record_does_not_warn_of_few_of_them_or_of_others(
+    status: Status, number: int, total: int
+) -> None:
+    record(stages_with(status, number, total), PROBLEM.sense)  # a warning is an error here
+
+
+def test_the_spread_is_over_trials_or_over_seeds_on_one_series() -> None:
+    replay = Replay(np.zeros((5, 3)), np.ones((5, 12)))
+    stages = list(run(Constant((1, 1, 1, 1)), PROBLEM, replay, seeds=[0, 1]))
+    assert record(stages, PROBLEM.sense).spread_over == "policy seeds on one series"
+    assert small_trace().spread_over == "trials"
+    assert small_trace(seeds=[3]).spread_over == "trials"
+    assert small_trace(seeds=3).spread_over == "trials"
 
 
 def test_without_a_horizon_the_stream_decides() -> None:

@@ -1,6 +1,8 @@
 """The record of a run: arrays with a stage axis, CSV, and summaries over trials."""
 
 import csv
+import io
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,12 +10,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bocopt.core import Array, BoolArray, IntArray, Sense
+from bocopt.core import Array, BoolArray, IntArray, Sense, Status
+from bocopt.file import replace
 from bocopt.run import Stage
+
+#: What numbers are spread over, where all trials saw the same x and xi.
+ONE_SERIES = "policy seeds on one series"
+#: Statuses of decisions that another solver or a higher limit could improve.
+_CUT_SHORT = {"LIMIT", "FALLBACK"}
 
 
 class Spread(NamedTuple):
-    """Mean and standard deviation (ddof 1) over trials; NaN where there are too few."""
+    """Mean and standard deviation (ddof 1) over trials; NaN where there are too few.
+
+    Trials on one series differ by their policies' seeds alone: `Trace.spread_over` tells.
+    """
 
     mean: float
     sd: float
@@ -57,6 +68,18 @@ class Trace:
         total: Array = self.info.get("rejuvenated", never).sum(axis=-1)
         return total
 
+    @property
+    def spread_over(self) -> str:
+        """What spreads in `summary` are over: trials, or only policy seeds."""
+        x, xi = (a.reshape(-1, *a.shape[-2:]) for a in (self.x, self.xi))
+        same = len(x) > 1 and all((a == a[:1]).all() for a in (x, xi))
+        return ONE_SERIES if same else "trials"
+
+    def shares(self) -> dict[str, Array]:
+        """() each, per trial: the share of decisions of each Status that occurs, by its name."""
+        shares = {status.name: (self.status == status).mean(axis=-1) for status in Status}
+        return {name: share for name, share in shares.items() if share.any()}
+
     def arrays(self) -> dict[str, Array]:
         """The numbers of each stage by name, each (T): what the CSV holds."""
         return {
@@ -84,18 +107,20 @@ class Trace:
         return numbers
 
     def to_csv(self, path: str | Path) -> None:
-        """One row per trial and stage; an empty cell where a number does not exist."""
+        """One row per trial and stage; an empty cell where a number does not exist.
+
+        The file is UTF-8, and replaced at once or not at all.
+        """
         columns = {name: a.reshape(-1, self.horizon) for name, a in self.arrays().items()}
         trials = next(iter(columns.values())).shape[0]
-        with open(path, "w", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(["trial", "stage", *columns])
-            for trial in range(trials):
-                for t in range(self.horizon):
-                    cells = (column[trial, t] for column in columns.values())
-                    writer.writerow(
-                        [trial, t, *("" if np.isnan(c) else repr(float(c)) for c in cells)]
-                    )
+        text = io.StringIO(newline="")
+        writer = csv.writer(text)
+        writer.writerow(["trial", "stage", *map(_no_formula, columns)])
+        for trial in range(trials):
+            for t in range(self.horizon):
+                cells = (column[trial, t] for column in columns.values())
+                writer.writerow([trial, t, *("" if np.isnan(c) else repr(float(c)) for c in cells)])
+        replace(path, text.getvalue().encode("utf-8", "backslashreplace"))
 
     def averages(self) -> dict[str, Array]:
         """() each, per trial: time averages over all stages and over the last half of them."""
@@ -106,12 +131,51 @@ class Trace:
         return averages(shown)
 
     def summary(self) -> dict[str, Spread]:
-        """The averages, with their spread over trials."""
-        return {name: spread(values) for name, values in self.averages().items()}
+        """The averages, and the shares of decisions that are not optimal, where there are any.
+
+        With their spread over trials, or what `spread_over` says instead.
+        """
+        others = {
+            f"share_{name.lower()}": share
+            for name, share in self.shares().items()
+            if name != Status.OPTIMAL.name
+        }
+        return {name: spread(values) for name, values in (self.averages() | others).items()}
+
+
+def _no_formula(name: str) -> str:
+    """A heading that no spreadsheet computes.
+
+    >>> _no_formula("=1+1")
+    "'=1+1"
+    """
+    return f"'{name}" if name.startswith(("=", "+", "-", "@", "\t", "\r")) else name
 
 
 def record(stages: Iterable[Stage], sense: Sense) -> Trace:
-    """Run to the end and stack what was seen."""
+    """Run to the end and stack what was seen; warns where many decisions were cut short."""
+    trace = stacked(stages, sense)
+    cut = cut_short(trace.status)
+    if cut.sum() >= 10 and cut.mean() > 0.1:
+        warnings.warn(
+            f"{cut.sum()} of {cut.size} decisions stopped at the solver's limit or fell back: "
+            "their costs may say more of the solver than of the policy. See Trace.shares().",
+            stacklevel=2,
+        )
+    return trace
+
+
+def cut_short(status: IntArray) -> BoolArray:
+    """Which decisions stopped at a limit or fell back.
+
+    >>> cut_short(np.array([Status.OPTIMAL, Status.LIMIT]))
+    array([False,  True])
+    """
+    return np.isin(status, [code for code in Status if code.name in _CUT_SHORT])
+
+
+def stacked(stages: Iterable[Stage], sense: Sense) -> Trace:
+    """The record of a run, without a warning."""
     seen = list(stages)
     if not seen:
         raise ValueError("There are no stages to record.")

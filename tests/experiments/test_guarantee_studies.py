@@ -23,7 +23,7 @@ DOCS = Path(__file__).parents[2] / "docs" / "results"
 @pytest.fixture(scope="module")
 def policies(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("report")
-    found = results(["guarantees-tightness"], Size(trials=10, horizon=11), folder)
+    found = results("guarantees-tightness", Size(trials=2, horizon=110), folder)
     assert (folder / "guarantees-reward.png").exists()
     assert (folder / "guarantees-feasibility.svg").exists()
     policies: dict[str, Any] = found["guarantees-tightness"].summary["policies"]
@@ -35,8 +35,7 @@ def test_every_simulation_tests_every_certificate_at_every_delta() -> None:
     summary = coverage.summarise(size, {n: t.run() for n, t in coverage.tasks(size).items()})
     assert summary["intervals above delta"] == 0
     page = reproduce.markdown_of("guarantees-coverage", summary)
-    assert "0 of 112 intervals lie above" in page
-    assert coverage.STUDY.size(Size(100, 1000)) == Size(10_000, 300)
+    assert "Intervals above their delta: 0 of 112." in page
     found = {(row["simulation"], row["certificate"], row["delta"]) for row in summary["rows"]}
     for name, simulation in SIMULATIONS.items():
         for delta in DELTAS:

@@ -7,18 +7,16 @@ import numpy as np
 import pytest
 from studies import results
 
-from bocopt.experiments import learning, learning_streams, reproduce
+from bocopt.experiments import learning, learning_streams
 from bocopt.experiments.learners import Learn
 from bocopt.experiments.study import Size
 from bocopt.experiments.worlds import Later, Synthetic, worlds
-
-NAMES = reproduce.COMMANDS["learning"]
 
 
 @pytest.fixture(scope="module")
 def summaries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     folder = tmp_path_factory.mktemp("report")
-    found = results(NAMES, Size(trials=5, horizon=12), folder)
+    found = results("learning", Size(trials=5, horizon=12), folder)
     assert (folder / "learning-calibration.png").exists()
     assert (folder / "learning-weights.svg").exists()
     return {name: result.summary for name, result in found.items()}

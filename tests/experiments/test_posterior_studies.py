@@ -9,26 +9,26 @@ import pytest
 from studies import results
 
 from bocopt import BMA, Gaussian, ResampleMove, record, run
-from bocopt.experiments import accuracy, posterior, regimes, reproduce
+from bocopt.experiments import accuracy, posterior, regimes
 from bocopt.experiments.beliefs import RULES, Oracle, Quadratic, Rules
+from bocopt.experiments.catalogue import STUDIES, studies_of
 from bocopt.experiments.study import Size
 
 DOCS = Path(__file__).parents[2] / "docs" / "results"
-NAMES = reproduce.COMMANDS["posterior"]
 
 
 @pytest.fixture(scope="module")
 def summaries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     folder = tmp_path_factory.mktemp("report")
-    found = results(NAMES, Size(trials=5, horizon=10), folder)
+    found = results("posterior", Size(trials=5, horizon=10), folder)
     text = (folder / "index.html").read_text()
     for name, result in found.items():
-        assert f"<h2>{reproduce.STUDIES[name].show(result.summary).title}</h2>" in text
+        assert f"<h2>{STUDIES[name].show(result.summary).title}</h2>" in text
     return {name: result.summary for name, result in found.items()}
 
 
 def test_every_study_has_a_row_for_everything_it_runs(summaries: dict[str, Any]) -> None:
-    assert list(summaries) == NAMES
+    assert list(summaries) == [study.name for study in studies_of("posterior")]
     assert len(summaries["posterior-accuracy"]["rows"]) == 2 + len(accuracy._SAMPLERS)
     assert len(summaries["posterior-tuning"]["rows"]) == 12
     rules = [row["rule"] for row in summaries["posterior-repairs"]["rows"]]

@@ -5,11 +5,14 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, ProcessPoolExecutor
 from functools import partial
 from multiprocessing import active_children
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -135,6 +138,73 @@ def test_workers_are_deaf_to_interrupts_and_the_parent_is_not() -> None:
     with processes(1) as executor:
         assert executor.submit(signal.getsignal, signal.SIGINT).result() == signal.SIG_IGN
     assert signal.getsignal(signal.SIGINT) == before
+
+
+def test_workers_start_as_tasks_come_and_nobody_waits_for_them() -> None:
+    before = len(active_children())
+    with processes(4) as executor:
+        assert len(active_children()) == before
+        assert executor.submit(abs, -1).result() == 1
+        assert len(active_children()) == before + 1
+
+
+def test_an_interrupt_while_a_worker_starts_waits_until_it_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    submitted: list[Future[int]] = []
+    submit = ProcessPoolExecutor.submit
+    over = threading.Event()
+    threading.Thread(target=over.wait).start()  # as of a numerical library: may take the signal
+
+    def interrupted(pool: ProcessPoolExecutor, *args: Any) -> Future[int]:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.1)
+        submitted.append(submit(pool, *args))
+        return submitted[0]
+
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", interrupted)
+    with pytest.raises(KeyboardInterrupt), processes(1) as executor:
+        executor.submit(abs, -1)
+    over.set()
+    assert len(submitted) == 1
+    assert signal.getsignal(signal.SIGINT) == signal.default_int_handler
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    wait_until(lambda: not active_children())
+
+
+def test_systems_that_cannot_hold_back_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(signal, "pthread_sigmask")
+    with processes(1) as executor:
+        assert executor.submit(signal.getsignal, signal.SIGINT).result() == signal.SIG_IGN
+
+
+def size_of(session: int) -> int:
+    """How many processes a session has."""
+    found = 0
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                found += int((entry / "stat").read_text().rpartition(")")[2].split()[3]) == session
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+    return found
+
+
+@needs_proc
+@pytest.mark.parametrize("moment", [0.0, 0.2, 0.5])
+def test_an_interrupt_while_workers_start_ends_the_run(moment: float, tmp_path: Path) -> None:
+    jobs = 4 * len(os.sched_getaffinity(0)) if sys.platform == "linux" else 4
+    run = start(tmp_path, "table1", "--trials", "2000", "--horizon", "1000", "--jobs", str(jobs))
+    wait_until(lambda: size_of(run.pid) > 2)  # the parent, its resource tracker, a worker
+    time.sleep(moment)
+    os.killpg(run.pid, signal.SIGINT)
+    sent = time.monotonic()
+    output, _ = run.communicate()
+    assert time.monotonic() - sent < 10
+    wait_until(partial(ended, run.pid))
+    assert run.returncode == 130, output
+    assert output.strip().endswith("the same command goes on from there.")
+    assert "Traceback" not in output
 
 
 @pytest.mark.full

@@ -2,27 +2,30 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import matplotlib
+import numpy as np
 import pytest
 
+from bocopt import Status
 from bocopt.experiments import errata, reproduce
+from bocopt.experiments.catalogue import STUDIES, studies_of
 from bocopt.experiments.paper import PRINTED
 from bocopt.experiments.sensitivity import CHOICES, DEFAULT
 from bocopt.experiments.study import Size
 from bocopt.experiments.summaries import COLUMNS
-from bocopt.experiments.tasks import Store, Work
+from bocopt.experiments.tasks import Record, Store, Task, Work
 from bocopt.report.tables import markdown
 
 DOCS = Path(__file__).parents[2] / "docs"
 README = Path(__file__).parents[2] / "README.md"
 ABOUT = {"command": "bocopt reproduce all", "wall seconds": 1.5}
-PAPER = reproduce.COMMANDS["all"]
+PAPER = [study.name for study in studies_of("all")]
 SIZE = Size(trials=10, horizon=12, seed=3)
 RUNS = b'<section id="these-runs">'
 Results = dict[str, reproduce.Result]
@@ -31,7 +34,7 @@ Summaries = Mapping[str, Mapping[str, Any]]
 
 @pytest.fixture(scope="module")
 def work(tmp_path_factory: pytest.TempPathFactory) -> Work:
-    plan = reproduce.plan_of(PAPER, SIZE)
+    plan = reproduce.plan_of("all", SIZE)
     work = reproduce.work_of(plan, Store(tmp_path_factory.mktemp("blocks")))
     with ThreadPoolExecutor(1) as executor:
         work.finish(executor, lambda stages: None)
@@ -40,7 +43,7 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Work:
 
 @pytest.fixture(scope="module")
 def results(work: Work) -> Results:
-    return reproduce.results_of(reproduce.plan_of(PAPER, SIZE), work, ABOUT)
+    return reproduce.results_of(reproduce.plan_of("all", SIZE), work, ABOUT)
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +176,7 @@ def test_the_same_numbers_give_the_same_bytes(
     written: Path, work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(matplotlib.rcParams, "font.size", 30)  # a user's own settings
-    plan = reproduce.plan_of(PAPER, SIZE)
+    plan = reproduce.plan_of("all", SIZE)
     reproduce.write(tmp_path, reproduce.results_of(plan, work, {"command": "later"}))
     for path in sorted(written.iterdir()):
         ours, theirs = path.read_bytes(), (tmp_path / path.name).read_bytes()
@@ -243,6 +246,29 @@ def test_the_report_shows_it_all(written: Path) -> None:
     assert json.loads((written / "run.json").read_text())["table1"]["wall seconds"] == 1.5
 
 
+def test_the_report_shows_how_many_decisions_were_cut_short(
+    written: Path, results: Results, work: Work
+) -> None:
+    name = "decisions at a limit or fallen back"
+    assert results["table1"].run[name] == 0.0
+    assert f">{name}</th><td>0.0</td>" in (written / "index.html").read_text()
+
+    class Limited(Work):
+        def __init__(self) -> None:
+            pass
+
+        def record(self, task: Task) -> Record:
+            found = work.record(task)
+            cut = np.where(np.arange(12) < 3, np.int8(Status.LIMIT), found["status"])
+            return found | {"status": cut}
+
+        def seconds(self, tasks: Iterable[Task]) -> float:
+            return 0.0
+
+    plan = reproduce.plan_of("table1", SIZE)
+    assert reproduce.results_of(plan, Limited(), {})["table1"].run[name] == 0.25
+
+
 def test_one_study_more_keeps_the_others_in_the_report(
     written: Path, results: Results, tmp_path: Path
 ) -> None:
@@ -282,11 +308,48 @@ def test_the_docs_show_the_errata_with_what_the_committed_study_says_they_move()
     assert markdown(errata.grid(committed)) in (DOCS / "results" / "errata.md").read_text()
 
 
-@pytest.mark.parametrize("name", reproduce.STUDIES)
+@pytest.mark.parametrize("name", STUDIES)
 def test_committed_results_are_what_their_json_says(name: str) -> None:
     folder = DOCS / "results"
     summary = json.loads((folder / f"{name}.json").read_text())
     assert reproduce.markdown_of(name, summary) == (folder / f"{name}.md").read_text()
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_one_trial_is_no_trials(name: str) -> None:
+    summary = json.loads((DOCS / "results" / f"{name}.json").read_text())
+    page = reproduce.markdown_of(name, {**summary, "trials": 1, "first_half": 1})
+    assert not re.findall(r"\b1 (?:trials|stages|times)\b", page)
+
+
+def test_what_fits_the_print_is_what_the_numbers_say() -> None:
+    summary = json.loads((DOCS / "results" / "readings.json").read_text())
+    sentence = "are {} from those in print along time, and {} over trials."
+    assert sentence.format("0.73", "2.26") in reproduce.markdown_of("readings", summary)
+    for fits in summary["readings"].values():
+        fits["along_time"]["distance"]["spread"] = 9.0
+        fits["over_trials"]["distance"]["spread"] = None
+    assert sentence.format("9.00", "-") in reproduce.markdown_of("readings", summary)
+
+
+def test_what_is_best_is_what_the_numbers_say() -> None:
+    summary = json.loads((DOCS / "results" / "posterior-tuning.json").read_text())
+    page = reproduce.markdown_of("posterior-tuning", {**summary, "best": [2.0, 1e-3]})
+    assert "Best here under the aggregated rule: 2 sd of xi, 0.001;" in page
+    assert "use 1.5 sd of xi, 0.0001 and 3 sd of xi, 0.01, chosen at full size: 20 trials" in page
+
+
+def test_spreads_on_one_stream_are_called_what_they_are() -> None:
+    summary = json.loads((DOCS / "results" / "sensitivity.json").read_text())
+    page = reproduce.markdown_of("sensitivity", summary)
+    note = "Row 'one stream for all trials': over policy seeds on one series."
+    assert page.count(note) == 3
+    rows = [row for row in summary["rows"] if not row["settings"].get("one_stream")]
+    assert note not in reproduce.markdown_of("sensitivity", {**summary, "rows": rows})
+
+
+def test_errata_say_at_which_size_they_were_found() -> None:
+    assert "found at full size, 100 trials of 1000 stages" in errata.grid().caption
 
 
 def test_the_readme_shows_the_committed_table() -> None:

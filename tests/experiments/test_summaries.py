@@ -7,9 +7,12 @@ from scipy import stats
 from bocopt.experiments.summaries import (
     along_time,
     band,
+    clairvoyant,
+    differences,
     over_trials,
     paired,
     running,
+    shown,
     stages_shown,
 )
 
@@ -42,6 +45,31 @@ def test_along_time_is_the_spread_of_the_curve() -> None:
     assert cells["reward"]["mean"] == pytest.approx(curve.mean())
     assert cells["reward"]["sd"] == pytest.approx(curve.std(ddof=1))
     assert cells["reward_last"]["mean"] == pytest.approx(curve[15:].mean())
+
+
+def test_an_interval_for_a_difference_of_shares_holds_no_impossible_one() -> None:
+    ours, theirs = (
+        {"reward": np.array([9.0, 1.0]), "feasibility_last": np.array(values)}
+        for values in ([1.0, 0.0], [0.0, 0.3])
+    )
+    found = differences(ours, theirs)
+    assert (found["feasibility_last"].low, found["feasibility_last"].high) == (-1.0, 1.0)
+    assert (
+        found["feasibility_last"].mean
+        == paired(*(d["feasibility_last"] for d in (ours, theirs))).mean
+    )
+    alone = differences({"feasibility": ours["reward"][:1]}, {"feasibility": ours["reward"][:1]})
+    assert np.isnan(alone["feasibility"].low)
+    ours["reward"] *= 2
+    assert differences(ours, theirs)["reward"] == paired(ours["reward"], theirs["reward"])
+
+
+@pytest.mark.parametrize("sense", ["reward", "cost"])
+def test_records_of_either_sense_can_be_shown(sense: str) -> None:
+    record = {sense: VALUES, "feasible": VALUES > 1, f"hindsight_{sense}": VALUES / 2}
+    record["solvable"] = record["feasible"]
+    assert list(shown(record)) == list(clairvoyant(record)) == [sense, "feasibility"]
+    assert (clairvoyant(record)[sense] == VALUES / 2).all()
 
 
 def test_band_is_of_percentiles_over_trials() -> None:

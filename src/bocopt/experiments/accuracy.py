@@ -7,7 +7,7 @@ import numpy as np
 
 from bocopt import Gaussian, GibbsPosterior, LiuWest, ResampleMove
 from bocopt.experiments.beliefs import Oracle, Quadratic
-from bocopt.experiments.study import Size, Study, Summary
+from bocopt.experiments.study import Size, Summary
 from bocopt.experiments.summaries import cell
 from bocopt.experiments.tasks import Record, Task
 from bocopt.report import tables
@@ -33,10 +33,6 @@ _SAMPLERS: dict[str, dict[str, Any]] = {
     "200 particles, waste-free pCN, chains of 5": {"size": 200, "chain_length": 5},
 }
 _DIM, _LAM = 48, 0.1
-
-
-def size(full: Size) -> Size:
-    return Size(max(1, full.trials // 5), max(1, full.horizon // 10), full.seed)
 
 
 def tasks(size: Size) -> dict[str, Task]:
@@ -97,6 +93,3 @@ def show(summary: Summary) -> Section:
         "exact, mean ± sd over trials. Moves: resamplings a trial.",
     )
     return Section("The posterior: accuracy", [grid])
-
-
-STUDY = Study("posterior-accuracy", size, tasks, summarise, show)

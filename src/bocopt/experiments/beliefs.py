@@ -44,9 +44,11 @@ class Rules(Task):
         found: dict[str, list[NDArray[Any]]] = {}
         for t, (x, xi) in zip(range(self.horizon), self.stream.stages(seeds), strict=False):
             for name, policy in policies.items():
-                z = policy.decide(belief, t, x).solution.z
-                reward = self.problem.sense.sign * self.problem.cost(x, z, xi)
-                found.setdefault(f"{name}/reward", []).append(reward)
+                solution = policy.decide(belief, t, x).solution
+                z, sense = solution.z, self.problem.sense
+                shown = sense.sign * self.problem.cost(x, z, xi)
+                found.setdefault(f"{name}/{sense.value}", []).append(shown)
+                found.setdefault(f"{name}/status", []).append(solution.status.astype(np.int8))
                 feasible = self.problem.violation(x, z, xi) <= 0
                 found.setdefault(f"{name}/feasible", []).append(feasible)
             belief = self.sampler.step(belief, t, x, xi)

@@ -31,12 +31,14 @@ class Certify(Play):
         names = ["headline", "feasibility", *(name for name, _ in self.guarantees)]
         monitor = Monitor(self.problem, [g for _, g in self.guarantees], scale=self.scale)
         found: dict[str, list[Array]] = {}
+        statuses = []
         notes: list[list[str]] = []
         cost = infeasible = np.zeros(len(self.seeds))
         for stage in run(
             self.policy, self.problem, self.stream, seeds=self.seeds, horizon=self.horizon
         ):
             monitor.observe(stage)
+            statuses.append(stage.decision.solution.status.astype(np.int8))
             u = noise.normal(
                 np.array(self.seeds), stage.t, "truth", (self.draws, self.law.dim_noise)
             )
@@ -54,7 +56,8 @@ class Certify(Play):
             for name, certificate in zip(names, monitor.certificates(), strict=True):
                 for part in ("value", "bound", "vacuous"):
                     found.setdefault(f"{name}/{part}", []).append(getattr(certificate, part))
-        record = {name: np.stack(series, axis=1) for name, series in found.items()}
+        record: Record = {name: np.stack(series, axis=1) for name, series in found.items()}
+        record["status"] = np.stack(statuses, axis=1)
         said = zip(names, zip(*notes, strict=True), strict=True)
         return record | {f"{name}/note": np.array(texts) for name, texts in said}
 

@@ -1,4 +1,4 @@
-"""How often certificates fail, by simulation: no more often than they may."""
+"""How often certificates fail, by simulation, beside how often they may."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ import numpy as np
 from bocopt.core import BoolArray
 from bocopt.experiments.chances import DELTAS, Cover, CoverBatch
 from bocopt.experiments.simulations import SIMULATIONS
-from bocopt.experiments.study import Size, Study, Summary
+from bocopt.experiments.study import Size, Summary
 from bocopt.experiments.tasks import Record, Task
 from bocopt.report.blocks import Grid, Row, Section
 
@@ -92,13 +92,13 @@ def _certificates(summary: Summary) -> int:
 def _verdict(summary: Summary) -> str:
     what = "; ".join(f"{name}: {text}" for name, text in _WHAT.items())
     return (
-        f"{summary['intervals above delta']} of {_certificates(summary)} intervals lie above "
-        "their delta. A run counts as failed if the true risk was above the bound after any of its "
-        "stages (feasibility: outside the interval), that is when stopped at its worst time; a "
-        "batch has one time. *Used* is the share of the slack that it would have taken for delta "
-        "to be met exactly: had the slack been smaller by that factor, the certificate would have "
-        f"failed too often. Simulations: {what}. The controls are bounds for one time, watched at "
-        "all times."
+        f"Intervals above their delta: {summary['intervals above delta']} of "
+        f"{_certificates(summary)}. A run counts as failed if the true risk was above the bound "
+        "after any of its stages (feasibility: outside the interval), that is when stopped at "
+        "its worst time; a batch has one time. *Used* is the share of the slack that it "
+        "would have taken for delta to be met exactly: had the slack been smaller by that factor, "
+        f"the certificate would have failed too often. Simulations: {what}. The "
+        "controls are bounds for one time, watched at all times."
     )
 
 
@@ -129,12 +129,3 @@ def _table(summary: Summary) -> Grid:
 
 def _cells(row: Mapping[str, Any]) -> tuple[str, str]:
     return f"{row['mean']:.4f} [{row['low']:.4f}, {row['high']:.4f}]", f"{row['used']:.2f}"
-
-
-STUDY = Study(
-    "guarantees-coverage",
-    lambda size: size._replace(trials=100 * size.trials, horizon=min(300, size.horizon)),
-    tasks,
-    summarise,
-    show,
-)

@@ -2,8 +2,9 @@
 
 from typing import NamedTuple
 
+from bocopt.experiments.catalogue import STUDIES
 from bocopt.experiments.paper import PRINTED
-from bocopt.experiments.study import Summary
+from bocopt.experiments.study import Size, Summary
 from bocopt.report.blocks import Grid, Row, Section
 
 
@@ -144,13 +145,16 @@ def grid(sensitivity: Summary | None = None) -> Grid:
             Row([e.name, e.in_print, e.here, *([moves.get(e.name, "")] if moves else [])])
             for e in ERRATA
         ],
-        caption="Settings are the fields of `bocopt.experiments.paper.Settings`."
-        + (
-            " Moves: paired changes of the mean reward whose 95% interval leaves out 0."
-            * bool(moves)
-        ),
+        caption="Settings are the fields of `bocopt.experiments.paper.Settings`. What is said of "
+        f"our own numbers was found at full size, {STUDIES['table1'].full}."
+        + (_about_moves(sensitivity) if sensitivity and moves else ""),
         words=True,
     )
+
+
+def _about_moves(sensitivity: Summary) -> str:
+    size = Size.of(sensitivity)._replace(horizon=sensitivity["first_half"])
+    return f" Moves: paired changes of the mean reward whose 95% interval leaves out 0, {size}."
 
 
 def _moves(sensitivity: Summary) -> dict[str, str]:

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 
 from bocopt.experiments.paper import PRINTED, Settings, tasks_of
-from bocopt.experiments.study import Size, Study, Summary
+from bocopt.experiments.study import Size, Summary
 from bocopt.experiments.summaries import band, running, shown, stages_shown
 from bocopt.experiments.tasks import Play, Record
 from bocopt.report.blocks import Chart, Curve, Section
+from bocopt.report.text import count
 
 
 def tasks(size: Size) -> dict[str, Play]:
@@ -37,9 +38,6 @@ def _chart(summary: Summary, what: str) -> Chart:
             Curve(name, summary["stages"], *(series[what][k] for k in ("mean", "low", "high")))
             for name, series in summary["policies"].items()
         ],
-        caption=f"Mean and 10-90 percentiles over {summary['trials']} trials of the average over "
-        "all stages so far; the last value stands beside each curve.",
+        caption=f"Mean and 10-90 percentiles over {count(summary['trials'], 'trial')} of the "
+        "average over all stages so far; the last value stands beside each curve.",
     )
-
-
-STUDY = Study("figure1", lambda size: size, tasks, summarise, show)

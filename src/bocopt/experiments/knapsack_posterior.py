@@ -14,7 +14,7 @@ from bocopt import Gaussian, ResampleMove
 from bocopt.core import Array
 from bocopt.experiments.beliefs import Spread
 from bocopt.experiments.posterior import LOSS, PREDICTOR, STREAM
-from bocopt.experiments.study import Size, Study, Summary
+from bocopt.experiments.study import Size, Summary
 from bocopt.experiments.summaries import cell, paired
 from bocopt.experiments.tasks import Record, Task
 from bocopt.report import tables
@@ -42,10 +42,6 @@ SAMPLERS: dict[str, tuple[ResampleMove, int]] = {
     "waste-free pCN, chains of 5": (replace(_BASE, chain_length=5), 0),
     **REFERENCES,
 }
-
-
-def size(full: Size) -> Size:
-    return Size(max(1, full.trials // 10), max(1, full.horizon * 3 // 10), full.seed)
 
 
 def tasks(size: Size) -> dict[str, Task]:
@@ -119,6 +115,3 @@ def show(summary: Summary) -> Section:
         "early rejection left out.",
     )
     return Section("The posterior of the knapsack", [grid])
-
-
-STUDY = Study("posterior-knapsack", size, tasks, summarise, show)

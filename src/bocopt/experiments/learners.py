@@ -13,16 +13,17 @@ _BELIEFS = ("weights", "probability", "arm_weights", "arm_cost", "arm_bound")
 
 @dataclass(frozen=True, kw_only=True)
 class Learn(Play):
-    """Reward and feasibility of each stage, and what a mixture or an ensemble showed."""
+    """Objective, feasibility and status of each stage, and what a mixture or an ensemble showed."""
 
     def run(self) -> Record:
         found: dict[str, list[np.ndarray]] = {}
-        sign = self.problem.sense.sign
+        sense = self.problem.sense
         for stage in run(
             self.policy, self.problem, self.stream, seeds=self.seeds, horizon=self.horizon
         ):
-            found.setdefault("reward", []).append(sign * stage.cost)
+            found.setdefault(sense.value, []).append(sense.sign * stage.cost)
             found.setdefault("feasible", []).append(stage.feasible)
+            found.setdefault("status", []).append(stage.decision.solution.status.astype(np.int8))
             for name in _BELIEFS:
                 if name in stage.info:
                     found.setdefault(name, []).append(stage.info[name].astype(np.float32))

@@ -15,7 +15,7 @@ from bocopt import (
 from bocopt.core import Array, Policy
 from bocopt.experiments.learners import Learn
 from bocopt.experiments.paper import Settings, policies_of
-from bocopt.experiments.study import Size, Study, Summary
+from bocopt.experiments.study import Size, Summary
 from bocopt.experiments.summaries import Cell, cell, curve, paired, running, stages_shown
 from bocopt.experiments.tasks import Record, Task
 from bocopt.experiments.worlds import World, worlds
@@ -23,6 +23,7 @@ from bocopt.models import Member, RandomCoefficients, default_members
 from bocopt.policies import Near
 from bocopt.report import tables
 from bocopt.report.blocks import Chart, Curve, Grid, Row, Section
+from bocopt.report.text import count
 from bocopt.trace import last_half, spread
 
 ENSEMBLE, MIXTURE, AGNOSTIC, AVERAGE, BEST = (
@@ -163,8 +164,7 @@ def _table(summary: Summary) -> Grid:
         rows=[Row([name, *_cells(row)]) for name, row in summary["rows"].items()],
         caption="Mean ± sd over trials. Members: each alone, with everything it is given in the "
         "ensemble. The drawn arm's expected cost is at most "
-        f"{tables.number(summary['bound']['mean'], 0)} (± {summary['bound']['sd'] or 0:.0f}) over "
-        "all stages above that of the best arm; "
+        f"{tables.spread(summary['bound'], 0)} over all stages above that of the best arm; "
         f"{tables.spread(summary['behind'], 0)} was seen.",
     )
 
@@ -201,9 +201,6 @@ def _chart(summary: Summary) -> Chart:
             Curve(name, stages[first:], values[first:])
             for name, values in summary["curves"].items()
         ],
-        caption=f"Mean over {summary['trials']} trials of the average over all stages so far, from "
-        "the tenth on.",
+        caption=f"Mean over {count(summary['trials'], 'trial')} of the average over all stages so "
+        "far, from the tenth on.",
     )
-
-
-STUDY = Study("learning-table", lambda size: size, tasks, summarise, show)

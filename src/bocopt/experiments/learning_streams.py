@@ -18,22 +18,19 @@ from bocopt.experiments.learning import (
     row,
     simple,
 )
-from bocopt.experiments.study import Size, Study, Summary
+from bocopt.experiments.study import Size, Summary
 from bocopt.experiments.summaries import curve, stages_shown
 from bocopt.experiments.tasks import Record, Task
 from bocopt.experiments.worlds import worlds
 from bocopt.report import tables
 from bocopt.report.blocks import Chart, Curve, Grid, Row, Section
+from bocopt.report.text import count
 
 _CHANGE = "change of regime"
 _BINS = 20
 #: Stages (first, last) whose predictions are judged together.
 _PHASES = {"first 10": (1, 10), "10 to 100": (10, 100), "later": (100, None)}
 _SHOWN_WEIGHT = 0.03  # members with less, on average, share one curve
-
-
-def size(full: Size) -> Size:
-    return full._replace(trials=max(1, full.trials // 5))
 
 
 def tasks(size: Size) -> dict[str, Task]:
@@ -87,9 +84,9 @@ def _coverage(probability: Array) -> dict[str, float | None]:
 
 
 def _histogram(probability: Array) -> list[float]:
-    """Density of the probability integral transform in equal bins: 1 if calibrated."""
+    """Density of the probability integral transform in equal bins: 1 if calibrated, 0 if none."""
     if not probability.size:
-        return [1.0] * _BINS
+        return [0.0] * _BINS
     counts, _ = np.histogram(probability, bins=_BINS, range=(0.0, 1.0))
     return [float(f"{c:.4g}") for c in counts / counts.mean()]
 
@@ -164,7 +161,7 @@ def _pit(summary: Summary) -> Chart:
             Curve(place, middles, found["histogram"]) for place, found in summary["worlds"].items()
         ],
         caption="Probability integral transform of all outcomes but the first, all components and "
-        "trials. A hump in the middle: predictions are too wide.",
+        "trials. A hump in the middle would mean that predictions are too wide.",
         x_label="predicted probability of a smaller outcome",
         steps=True,
     )
@@ -183,9 +180,6 @@ def _weights(summary: Summary, place: str) -> Chart:
         title="Which members are believed",
         y_label="weight",
         curves=curves,
-        caption=f"Mean over {summary['trials']} trials, in the world with a change of regime at "
-        "half time.",
+        caption=f"Mean over {count(summary['trials'], 'trial')}, in the world with a change of "
+        "regime at half time.",
     )
-
-
-STUDY = Study("learning-streams", size, tasks, summarise, show)

@@ -3,22 +3,26 @@
 import os
 import signal
 import threading
-from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import active_children, connection, get_context, parent_process
+from types import FrameType
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @contextmanager
 def processes(workers: int) -> Iterator[Executor]:
-    """A pool; when its block is left by an error or Ctrl-C, running tasks are dropped at once."""
+    """A pool; when its block is left by an error or Ctrl-C, running tasks are dropped at once.
+
+    Workers start as tasks come, and nobody waits for them to be up.
+    """
     before = set(active_children())
-    executor = ProcessPoolExecutor(
-        workers, mp_context=get_context("spawn"), initializer=_end_with_parent
-    )
+    executor = _Pool(workers, mp_context=get_context("spawn"), initializer=_prepare)
     try:
-        with _deaf_to_interrupts():  # the workers inherit it: Ctrl-C is the parent's business
-            list(executor.map(_nothing, range(workers)))
         yield executor
     except BaseException:
         executor.shutdown(wait=False, cancel_futures=True)
@@ -28,21 +32,50 @@ def processes(workers: int) -> Iterator[Executor]:
     executor.shutdown()
 
 
+class _Pool(ProcessPoolExecutor):
+    """Ctrl-C is the parent's business: workers are born deaf to it, and remain so."""
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        with _interrupts_later(), _interrupts_blocked():  # submitting may start a worker
+            return super().submit(fn, *args, **kwargs)
+
+
 @contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _interrupts_blocked() -> Iterator[None]:
+    """What starts here inherits it, where the system can do that."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _interrupts_later() -> Iterator[None]:
+    """A Ctrl-C waits for the end of the block: a worker cut off while it starts would complain.
+
+    Blocking alone is not enough, since a thread of a numerical library may take the signal.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    if not callable(handler) or threading.current_thread() is not threading.main_thread():
+        yield  # nothing would be interrupted
+        return
+    caught: list[FrameType | None] = []
+    signal.signal(signal.SIGINT, lambda _, frame: caught.append(frame))
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, handler)
+        if caught:
+            handler(signal.SIGINT, caught[0])
 
 
-def _nothing(_: int) -> None:
-    """What starts a worker."""
-
-
-def _end_with_parent() -> None:
-    """End when the parent is gone, even when it was killed."""
+def _prepare() -> None:
+    """In a worker: leave Ctrl-C to the parent; end when it is gone, even when it was killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     if parent is not None:
         threading.Thread(target=_wait_for, args=(parent.sentinel,), daemon=True).start()

@@ -1,15 +1,15 @@
 """Supplementary figures 1 and 2: how the paper chose the learning rates of PtO and DFL."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import NamedTuple
 
 from bocopt.experiments.paper import Settings, tasks_of
-from bocopt.experiments.study import Size, Study, Summary
+from bocopt.experiments.study import Size, Summary
 from bocopt.experiments.summaries import cell, curve, paired, running, stages_shown
 from bocopt.experiments.tasks import Play, Record
 from bocopt.report import tables
 from bocopt.report.blocks import Chart, Curve, Grid, Row, Section
+from bocopt.report.text import count
 from bocopt.trace import spread
 
 
@@ -24,8 +24,6 @@ class Tuning(NamedTuple):
     smallest: bool
 
 
-PTO = Tuning("figure-s1", "PtO", (0.01, 0.05, 0.1, 0.5, 1, 5, 10), "squared_error", "MSE", True)
-DFL = Tuning("figure-s2", "DFL", (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1), "reward", "reward", False)
 CHOSEN_IN_PRINT = 0.1
 DECAYS = (Settings().decay_every, 10, 5, 1)  # E17
 
@@ -74,8 +72,8 @@ def show(tuning: Tuning, summary: Summary) -> Section:
         title=f"{title}: {measure} of {policy} by learning rate",
         y_label=f"time-averaged {measure}",
         curves=[Curve(rate, summary["stages"], means) for rate, means in summary["curves"].items()],
-        caption=f"Mean over {size.trials} trials of the average over all stages so far; step decay "
-        f"every {DECAYS[0]} stages.",
+        caption=f"Mean over {count(size.trials, 'trial')} of the average over all stages so far; "
+        f"step decay every {DECAYS[0]} stages.",
     )
     by_decay: list[Summary] = list(summary["decays"].values())
     grid = Grid(
@@ -98,16 +96,3 @@ def show(tuning: Tuning, summary: Summary) -> Section:
         f"distance from the best. The print chose {CHOSEN_IN_PRINT}.",
     )
     return Section(title, [chart, grid])
-
-
-def _study(tuning: Tuning) -> Study:
-    return Study(
-        tuning.name,
-        Size.tuning,
-        partial(tasks, tuning),
-        partial(summarise, tuning),
-        partial(show, tuning),
-    )
-
-
-STUDIES = (_study(PTO), _study(DFL))

@@ -6,11 +6,11 @@ from dataclasses import replace
 from bocopt.experiments.fit import STATISTICS, fit
 from bocopt.experiments.paper import PRINTED, Settings, tasks_of
 from bocopt.experiments.sensitivity import CHOICES, DEFAULT, FIT_CAPTION, FIT_HEADER, fit_cells
-from bocopt.experiments.study import Size, Study, Summary
+from bocopt.experiments.study import Size, Summary
 from bocopt.experiments.summaries import COLUMNS, shown
 from bocopt.experiments.tasks import Play, Record
 from bocopt.report.blocks import Grid, Row, Section
-from bocopt.report.tables import spread
+from bocopt.report.tables import number, spread
 
 READINGS = (
     DEFAULT,
@@ -56,16 +56,23 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
 
 def show(summary: Summary) -> Section:
     along, over = (summary["closest"][statistic]["all"] for statistic in STATISTICS)
+    spreads = (number(_least_spread(summary, statistic)) for statistic in STATISTICS)
     return Section(
         "Which reading fits the print",
         [
-            "Table 1 of the print can be read as averages along time or over trials (E19). The "
-            "± in print decide: only along time do ours come near them.",
+            "Table 1 of the print can be read as averages along time or over trials (E19). Under "
+            "the reading that comes nearest, the ± of our rewards are {} from those in print "
+            "along time, and {} over trials.".format(*spreads),
             _distances(summary),
             f"Closest to the rewards in print along time: {along}; over trials: {over}.",
             *(_cells(summary, statistic) for statistic in STATISTICS),
         ],
     )
+
+
+def _least_spread(summary: Summary, statistic: str) -> float | None:
+    found = [fits[statistic]["distance"]["spread"] for fits in summary["readings"].values()]
+    return min((distance for distance in found if distance is not None), default=None)
 
 
 def _distances(summary: Summary) -> Grid:
@@ -92,6 +99,3 @@ def _cells(summary: Summary, statistic: str) -> Grid:
         header=["policy", "reading", "reward", "last half", "feasible", "last half"],
         rows=list(rows()),
     )
-
-
-STUDY = Study("readings", lambda size: size, tasks, summarise, show)

@@ -8,11 +8,12 @@ import numpy as np
 from bocopt import Gaussian, GibbsPosterior, LiuWest, MeanPrediction, PaperStream, ResampleMove
 from bocopt.core import Array
 from bocopt.experiments.posterior import LOSS, PREDICTOR, PROBLEM
-from bocopt.experiments.study import Size, Study, Summary
+from bocopt.experiments.study import Size, Summary
 from bocopt.experiments.tasks import Play, Record, Task
 from bocopt.experiments.worlds import Later
 from bocopt.report.blocks import Chart, Curve, Grid, Row, Section
 from bocopt.report.tables import number
+from bocopt.report.text import count
 from bocopt.streams import ChangePoint
 
 _WINDOW = 25  # stages that a point of the curves averages
@@ -28,10 +29,6 @@ FORGETTING: dict[str, ResampleMove | GibbsPosterior] = {
 }
 _FRESH = "started at the change"
 _BEFORE, _AFTER = PaperStream(), PaperStream(offset=1.3)
-
-
-def size(full: Size) -> Size:
-    return Size(max(1, full.trials // 5), max(2, full.horizon * 6 // 10), full.seed)
 
 
 def tasks(size: Size) -> dict[str, Task]:
@@ -119,8 +116,8 @@ def show(summary: Summary) -> Section:
         title="A change of regime",
         y_label=f"reward, mean of the last {_WINDOW} stages",
         curves=[Curve(name, stages(name), values) for name, values in summary["curves"].items()],
-        caption=f"Mean over {size.trials} trials; all weights rise by 0.3 after stage {at}. "
-        "Decisions from the mean prediction of the posterior at lambda 1e-2.",
+        caption=f"Mean over {count(size.trials, 'trial')}; all weights rise by 0.3 after "
+        f"stage {at}. Decisions from the mean prediction of the posterior at lambda 1e-2.",
     )
     grid = Grid(
         title=f"Recovery: {size}",
@@ -145,7 +142,4 @@ def show(summary: Summary) -> Section:
 
 
 def _stages(number_: int | None) -> str:
-    return "never" if number_ is None else f"{number_} stages"
-
-
-STUDY = Study("posterior-regimes", size, tasks, summarise, show)
+    return "never" if number_ is None else count(number_, "stage")

@@ -2,68 +2,31 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from bocopt import file
-from bocopt.experiments import (
-    accuracy,
-    converged,
-    coverage,
-    errata,
-    figure1,
-    knapsack_posterior,
-    learning,
-    learning_streams,
-    posterior,
-    rates,
-    readings,
-    regimes,
-    sensitivity,
-    table1,
-    tightness,
-)
+from bocopt.experiments import errata
+from bocopt.experiments.catalogue import STUDIES, studies_of
 from bocopt.experiments.paper import Settings
+from bocopt.experiments.sources import software
 from bocopt.experiments.study import Size, Study, Summary
-from bocopt.experiments.tasks import Store, Work, software
+from bocopt.experiments.tasks import Record, Store, Work
 from bocopt.report import charts, html
 from bocopt.report.blocks import Chart, Grid, Row, Section
-from bocopt.report.tables import markdown
+from bocopt.report.tables import in_markdown, markdown
+from bocopt.trace import cut_short
 
 TITLE = "PAC-Bayes Meets Online Contextual Optimization, reproduced"
 LEAD = (
-    "Every table and figure of the paper (Xie, Abdin, Fang), run by `bocopt` beside the numbers in "
+    "Tables and figures of the paper (Xie, Abdin, Fang), run by `bocopt` beside the numbers in "
     "print, with honest baselines and the errata that had to be settled first; and what goes "
     "beyond it, where that was run."
 )
-#: What `reproduce all` runs: the paper.
-PAPER = (table1.STUDY, figure1.STUDY, *rates.STUDIES, sensitivity.STUDY, readings.STUDY)
-#: What `reproduce posterior` runs.
-POSTERIOR = (
-    accuracy.STUDY,
-    *posterior.STUDIES,
-    converged.STUDY,
-    knapsack_posterior.STUDY,
-    regimes.STUDY,
-)
-#: What `reproduce learning` runs.
-LEARNING = (learning.STUDY, learning_streams.STUDY)
-#: What `reproduce guarantees` runs.
-GUARANTEES = (tightness.STUDY, coverage.STUDY)
-STUDIES: Mapping[str, Study] = {
-    study.name: study for study in (*PAPER, *POSTERIOR, *LEARNING, *GUARANTEES)
-}
-#: The studies of each command.
-COMMANDS: Mapping[str, Sequence[str]] = {
-    "all": [study.name for study in PAPER],
-    "posterior": [study.name for study in POSTERIOR],
-    "learning": [study.name for study in LEARNING],
-    "guarantees": [study.name for study in GUARANTEES],
-    **{name: [name] for name in STUDIES},
-}
-
 
 Plan = Sequence[tuple[Study, Size]]
 
@@ -75,9 +38,11 @@ class Result(NamedTuple):
     run: Mapping[str, Any]
 
 
-def plan_of(names: Sequence[str], size: Size) -> Plan:
-    """Studies at the sizes that they have when table 1 has this one."""
-    return [(STUDIES[name], STUDIES[name].size(size)) for name in names]
+def plan_of(command: str, size: Size) -> Plan:
+    """One study at this size, or a group at the sizes that they have when table 1 has this one."""
+    if command in STUDIES:
+        return [(STUDIES[command], size)]
+    return [(study, study.size(size)) for study in studies_of(command)]
 
 
 def work_of(plan: Plan, store: Store, fresh: bool = False) -> Work:
@@ -93,38 +58,61 @@ def results_of(plan: Plan, work: Work, about: Mapping[str, Any]) -> dict[str, Re
         tasks = study.tasks(size)
         records = {name: work.record(task) for name, task in tasks.items()}
         computing = {"computing seconds": round(work.seconds(tasks.values()), 1)}
-        run = {**size._asdict(), **about, **computing, "software": software(everything=True)}
+        run = {
+            **size._asdict(),
+            **about,
+            **computing,
+            **_cut_short(records.values()),
+            "software": software(),
+        }
         results[study.name] = Result(study.summarise(size, records), run)
     return results
+
+
+def _cut_short(records: Iterable[Record]) -> dict[str, float]:
+    """The share of decisions that stopped at a limit or fell back, where there are decisions."""
+    statuses = [
+        array.ravel()
+        for record in records
+        for name, array in record.items()
+        if name.rpartition("/")[2] == "status"
+    ]
+    if not statuses:
+        return {}
+    share = float(cut_short(np.concatenate(statuses)).mean())
+    return {"decisions at a limit or fallen back": float(f"{share:.3g}")}
 
 
 def write(folder: Path, results: Mapping[str, Result]) -> None:
     """The files of each study, `run.json` with all that differs between runs, and the report.
 
-    The report also shows what the folder holds of other studies by the same code.
+    The report also shows what the folder holds of other studies by the same code. Without
+    matplotlib, there are no figures and no report.
     """
     both = {**_earlier(folder), **results}
     shown = {name: both[name] for name in STUDIES if name in both}
     sections = {name: STUDIES[name].show(result.summary) for name, result in shown.items()}
-    drawings: dict[str, bytes] = {}
-    for section in sections.values():
-        for block in section.blocks:
-            if isinstance(block, Chart):
-                drawings |= charts.files(block)
     sensitivity = shown["sensitivity"].summary if "sensitivity" in shown else None
-    grid = errata.grid(sensitivity)
     runs = {name: result.run for name, result in shown.items()}
     last = [errata.section(sensitivity), Section("These runs", [_settings(), _runs(runs)])]
-    page = html.page(TITLE, LEAD, [*sections.values(), *last], drawings)
     texts = {
         **{f"{name}.json": _json(result.summary) for name, result in results.items()},
         **{f"{name}.md": markdown_of(name, results[name].summary) for name in results},
-        "errata.md": f"# Errata of the print\n\n{markdown(grid)}",
+        "errata.md": f"# Errata of the print\n\n{markdown(errata.grid(sensitivity))}",
         "run.json": _json(runs),
-        "index.html": page,
     }
-    for name, content in {**drawings, **{n: t.encode() for n, t in texts.items()}}.items():
+    files = {name: text.encode() for name, text in texts.items()}
+    if charts.available():
+        files |= _report([*sections.values(), *last])
+    for name, content in files.items():
         file.replace(folder / name, content)
+
+
+def _report(sections: Sequence[Section]) -> dict[str, bytes]:
+    """The figures and the page, by file name."""
+    shown = [block for section in sections for block in section.blocks if isinstance(block, Chart)]
+    drawings = {name: content for chart in shown for name, content in charts.files(chart).items()}
+    return {**drawings, "index.html": html.page(TITLE, LEAD, sections, drawings).encode()}
 
 
 def _earlier(folder: Path) -> dict[str, Result]:
@@ -134,7 +122,7 @@ def _earlier(folder: Path) -> dict[str, Result]:
         return {
             name: Result(json.loads((folder / f"{name}.json").read_text(encoding="utf-8")), run)
             for name, run in runs.items()
-            if run["software"] == software(everything=True)
+            if run["software"] == software()
         }
     except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
         return {}
@@ -160,15 +148,16 @@ def markdown_of(name: str, summary: Summary) -> str:
     """A study as a Markdown page, with the command that makes it."""
     section, size = STUDIES[name].show(summary), Size.of(summary)
     options = f"--trials {size.trials} --horizon {size.horizon} --seed {size.seed}"
-    parts = [f"# {section.title}", f"```sh\nbocopt reproduce {name} {options}\n```"]
+    parts = [f"# {in_markdown(section.title)}", f"```sh\nbocopt reproduce {name} {options}\n```"]
     for block in section.blocks:
         match block:
             case str():
-                parts.append(block)
+                parts.append(in_markdown(block))
             case Grid():
                 parts.append(markdown(block).rstrip())
             case Chart():
-                parts.append(f"![{block.title}]({block.name}.png)\n\n{block.caption}")
+                title, caption = in_markdown(block.title), in_markdown(block.caption)
+                parts.append(f"![{title}]({block.name}.png)\n\n{caption}")
     return "\n\n".join(parts) + "\n"
 
 

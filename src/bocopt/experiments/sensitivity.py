@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from bocopt.experiments.fit import fit
 from bocopt.experiments.paper import PRINTED, Settings, tasks_of
-from bocopt.experiments.study import Size, Study, Summary
-from bocopt.experiments.summaries import Paired, cell, clairvoyant, over_trials, paired, shown
+from bocopt.experiments.study import Size, Summary
+from bocopt.experiments.summaries import Paired, cell, clairvoyant, differences, over_trials, shown
 from bocopt.experiments.tasks import Play, Record
 from bocopt.report.blocks import Grid, Row, Section
 from bocopt.report.tables import change, number
-from bocopt.trace import averages
+from bocopt.trace import ONE_SERIES, averages
 
 DEFAULT, _HOT = "as by default", "lambda 1e-2"
 
@@ -57,10 +57,6 @@ CHOICES = {
 }
 
 
-def size(full: Size) -> Size:
-    return full._replace(trials=max(1, full.trials // 5))
-
-
 def tasks(size: Size) -> dict[str, Play]:
     return {
         f"{label}/{name}": task
@@ -79,7 +75,7 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
         for name in PRINTED:
             found = shown(first_half(label, name))
             ours, theirs = averages(found), averages(shown(first_half(choice.against, name)))
-            changes = {what: paired(ours[what], theirs[what]) for what in found}
+            changes = {w: d for w, d in differences(ours, theirs).items() if w in found}
             if not choice.paired:
                 changes = {
                     k: Paired(c.mean, float("nan"), float("nan")) for k, c in changes.items()
@@ -141,7 +137,8 @@ def _changes(summary: Summary, what: str, digits: int) -> Grid:
         rows=[Row([label_of(row), *cells(row)]) for row in summary["rows"]],
         caption="Mean over trials; in brackets the paired change from the default (of the "
         "corrected move at lambda 1e-2: from the printed move there) with the half width of its "
-        "95% interval, where the streams are the same; = marks no change in any trial.",
+        "95% interval, where the streams are the same; = marks no change in any trial."
+        + _on_one_series(summary),
     )
 
 
@@ -150,8 +147,14 @@ def _fits(summary: Summary) -> Grid:
         title=f"Distance from table 1 of the print: {Size.of(summary)}",
         header=FIT_HEADER,
         rows=[Row([label_of(row), *fit_cells(row["fit"])]) for row in summary["rows"]],
-        caption=FIT_CAPTION,
+        caption=FIT_CAPTION + _on_one_series(summary),
     )
+
+
+def _on_one_series(summary: Summary) -> str:
+    """What "over trials" means where all trials have the same stream."""
+    rows = [row for row in summary["rows"] if row["settings"].get("one_stream")]
+    return "".join(f" Row {row['choice']!r}: over {ONE_SERIES}." for row in rows)
 
 
 FIT_HEADER = (
@@ -165,7 +168,7 @@ FIT_HEADER = (
 )
 FIT_CAPTION = (
     "Root mean square distance of the four policies' means, over all stages and the last half, and "
-    "of the ± of their rewards. Averaged along time, as the print seems to (E19); ² over trials."
+    "of the ± of their rewards. Averaged along time; ² over trials (E19)."
 )
 
 
@@ -175,6 +178,3 @@ def fit_cells(fits: Summary) -> list[str]:
         for statistic in ("along_time", "over_trials")
         for measure, digits in (("reward", 2), ("feasibility", 3), ("spread", 2))
     ]
-
-
-STUDY = Study("sensitivity", size, tasks, summarise, show)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bocopt.core import Array
+from bocopt.core import Array, Sense
 from bocopt.experiments.tasks import Record
 from bocopt.trace import Spread, averages, last_half, spread
 
@@ -24,13 +24,19 @@ class Paired(NamedTuple):
 
 
 def shown(record: Record) -> dict[str, Array]:
-    """(trials, T): what table 1 is about."""
-    return {"reward": record["reward"], "feasibility": record["feasible"]}
+    """(trials, T): what table 1 is about; a cost where the problem is a minimisation."""
+    objective = _objective(record)
+    return {objective: record[objective], "feasibility": record["feasible"]}
 
 
 def clairvoyant(record: Record) -> dict[str, Array]:
     """(trials, T): the same for one who knows xi."""
-    return {"reward": record["hindsight_reward"], "feasibility": record["solvable"]}
+    objective = _objective(record)
+    return {objective: record[f"hindsight_{objective}"], "feasibility": record["solvable"]}
+
+
+def _objective(record: Record) -> str:
+    return next(sense.value for sense in Sense if sense.value in record)
 
 
 def over_trials(values: dict[str, Array]) -> dict[str, Cell]:
@@ -68,6 +74,20 @@ def paired(ours: Array, theirs: Array) -> Paired:
     mean, sd = spread(ours - theirs)
     half = float(stdtrit(max(1, ours.size - 1), 0.975)) * sd / float(np.sqrt(ours.size))
     return Paired(mean, mean - half, mean + half)
+
+
+def differences(ours: Mapping[str, Array], theirs: Mapping[str, Array]) -> dict[str, Paired]:
+    """(trials) each: paired differences by column; those of shares lie in [-1, 1]."""
+    found = {column: paired(values, theirs[column]) for column, values in ours.items()}
+    return {
+        column: _of_shares(difference) if column.startswith("feasibility") else difference
+        for column, difference in found.items()
+    }
+
+
+def _of_shares(difference: Paired) -> Paired:
+    low, high = np.clip((difference.low, difference.high), -1.0, 1.0).tolist()
+    return Paired(difference.mean, low, high)
 
 
 def curve(values: Array) -> list[float]:

@@ -4,15 +4,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
 from bocopt.experiments.paper import PRINTED, Settings, tasks_of
-from bocopt.experiments.study import Size, Study, Summary
+from bocopt.experiments.study import Size, Summary
 from bocopt.experiments.summaries import (
     COLUMNS,
     Cell,
     along_time,
     cell,
     clairvoyant,
+    differences,
     over_trials,
-    paired,
     shown,
 )
 from bocopt.experiments.tasks import Play, Record
@@ -36,8 +36,8 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
     per_trial = {name: averages(values) for name, values in series.items()}
 
     def minus(name: str, other: str) -> dict[str, Cell]:
-        ours, theirs = per_trial[name], per_trial[other]
-        return {column: cell(paired(ours[column], theirs[column])) for column in COLUMNS}
+        found = differences(per_trial[name], per_trial[other])
+        return {column: cell(found[column]) for column in COLUMNS}
 
     return {
         **size._asdict(),
@@ -80,8 +80,7 @@ def _beside_print(summary: Summary) -> Grid:
         header=["policy", *_HEADER],
         rows=list(rows()),
         caption="Mean ± sd over independent trials. Along time: mean ± sd over stages of the "
-        "running average, itself averaged over trials, which is what the print turns out to "
-        "report (E19).",
+        "running average, itself averaged over trials (E19).",
     )
 
 
@@ -125,6 +124,3 @@ def _label(policy: str) -> str:
 
 def _cells(cells: Mapping[str, Cell]) -> list[str]:
     return [tables.spread(cells[column]) for column in COLUMNS]
-
-
-STUDY = Study("table1", lambda size: size, tasks, summarise, show)

@@ -6,13 +6,10 @@ study that asks for the same. An interrupted study goes on where it stopped, to 
 """
 
 import hashlib
-import platform
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 from typing import Any, ClassVar, NamedTuple, Self
@@ -20,36 +17,25 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-import bocopt
-from bocopt import checkpoint, record, run
-from bocopt.core import Policy, Problem, Stream
+from bocopt import checkpoint, run
+from bocopt.core import Policy, Problem, Sense, Stream
+from bocopt.experiments.sources import modules_of, software
 from bocopt.fingerprint import fingerprint
 from bocopt.state import CheckpointError
+from bocopt.trace import stacked
 
 Record = dict[str, NDArray[Any]]  # (trials, T) by name
 
 #: What is kept of each stage, where the policy has it.
-_KEPT = {
-    "reward": np.float64,
+_KEPT: dict[str, type[np.generic]] = {
+    **{sense.value: np.float64 for sense in Sense},
     "feasible": np.bool_,
-    "hindsight_reward": np.float64,
+    **{f"hindsight_{sense.value}": np.float64 for sense in Sense},
     "solvable": np.bool_,
+    "status": np.int8,
     "squared_error": np.float64,
     "rejuvenated": np.int16,
 }
-_RUN_BY_TASKS = tuple(
-    f"experiments/{name}.py"
-    for name in (
-        "tasks",
-        "variants",
-        "beliefs",
-        "worlds",
-        "learners",
-        "certified",
-        "chances",
-        "simulations",
-    )
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +57,8 @@ class Task(ABC):
     @property
     def digest(self) -> str:
         """A name for the result: what is run, by which code, with which libraries."""
-        return hashlib.sha256((fingerprint(self) + software()).encode()).hexdigest()
+        code = software(modules_of(self))
+        return hashlib.sha256((fingerprint(self) + code).encode()).hexdigest()
 
     def blocks(self) -> Iterator[Self]:
         for first in range(0, len(self.seeds), self.trials_per_block):
@@ -88,7 +75,7 @@ class Play(Task):
 
     def run(self) -> Record:
         stages = run(self.policy, self.problem, self.stream, seeds=self.seeds, horizon=self.horizon)
-        seen = record(stages, self.problem.sense).arrays()
+        seen = stacked(stages, self.problem.sense).arrays()
         return {name: seen[name].astype(_KEPT[name]) for name in _KEPT if name in seen}
 
 
@@ -144,6 +131,10 @@ class Work:
     def stages_missing(self) -> int:
         return sum(block.stages for block in self._missing.values())
 
+    @property
+    def blocks_missing(self) -> int:
+        return len(self._missing)
+
     def compile(self) -> None:
         """Play one stage here, so that the workers find the machine code in the cache."""
         for block in list(self._missing.values())[:1]:
@@ -167,29 +158,3 @@ class Work:
         """What computing these tasks took, whenever that was."""
         digests = {block.digest for task in tasks for block in task.blocks()}
         return sum(self._done[digest].seconds for digest in digests)
-
-
-@cache
-def software(everything: bool = False) -> str:
-    """A digest of the code that records depend on, or of all code, and of what it runs on."""
-    root = Path(bocopt.__file__).parent
-    files = {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*.py")}
-    if not everything:
-        files = {name: content for name, content in files.items() if _matters(name)}
-    versions = {name: version(name) for name in ("numpy", "numba", "scipy")}
-    return digest_of(files, {"python": platform.python_version(), **versions})
-
-
-def digest_of(files: Mapping[str, bytes], versions: Mapping[str, str]) -> str:
-    code = hashlib.sha256(f"{platform.machine()} {sorted(versions.items())}".encode())
-    for name in sorted(files):
-        code.update(name.encode() + b"\0" + files[name] + b"\0")
-    return code.hexdigest()
-
-
-def _matters(name: str) -> bool:
-    """Whether records depend on a file, rather than only summaries and what is shown.
-
-    Which policies a study runs, and with which settings, stands in its tasks.
-    """
-    return name in _RUN_BY_TASKS or not name.startswith(("cli.py", "report/", "experiments/"))

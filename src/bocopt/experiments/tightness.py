@@ -10,7 +10,7 @@ from bocopt import Ensemble, PaperStream
 from bocopt.core import Array, BoolArray, Policy
 from bocopt.experiments.certified import Certify
 from bocopt.experiments.paper import Settings, policies_of, problem_of
-from bocopt.experiments.study import Size, Study, Summary
+from bocopt.experiments.study import Size, Summary
 from bocopt.experiments.tasks import Record, Task
 from bocopt.guarantees import (
     BestArm,
@@ -25,6 +25,7 @@ from bocopt.guarantees import (
 )
 from bocopt.losses import Clipped
 from bocopt.report.blocks import Chart, Curve, Grid, Row, Section
+from bocopt.report.text import count
 from bocopt.smc import for_horizon
 
 BMA, CLIPPED, BGS, ENSEMBLE = "BMA", "BMA, losses clipped at 100", "BGS", "Ensemble"
@@ -202,7 +203,8 @@ def _table(summary: Summary, policy: str) -> Grid:
         ],
         caption=f"Mean ± sd over the trials in which it applies, of {size}; delta = "
         f"0.05. The true expected reward a stage was {reward:.2f} after {found['stages'][-1]:,}; "
-        f"bounds on decisions failed {failed} times, at the {len(found['stages'])} stages seen.",
+        f"bounds on decisions failed {count(failed, 'time')}, at the "
+        f"{count(len(found['stages']), 'stage')} seen.",
         words=True,
     )
 
@@ -235,8 +237,9 @@ def _cost_chart(summary: Summary) -> Chart:
             ),
         ],
         logarithmic=True,
-        caption=f"Mean over {summary['trials']} trials. The headline is the tightest of empirical "
-        "Bernstein (declared range 160, wider stages by their range) and the Hoeffding mixture.",
+        caption=f"Mean over {count(summary['trials'], 'trial')}. The headline is the tightest of "
+        "empirical Bernstein (declared range 160, wider stages by their range) and the "
+        "Hoeffding mixture.",
     )
 
 
@@ -253,7 +256,7 @@ def _feasibility_chart(summary: Summary) -> Chart:
             _shown("at least", found, [None if v is None else 1 - v for v in one["bound"]], 1),
         ],
         logarithmic=True,
-        caption=f"Mean over {summary['trials']} trials; alpha = 0.9 was asked for.",
+        caption=f"Mean over {count(summary['trials'], 'trial')}; alpha = 0.9 was asked for.",
     )
 
 
@@ -266,12 +269,3 @@ def _shown(label: str, found: Summary, values: list[float | None], sign: int) ->
         if t >= first and value is not None
     ]
     return Curve(label, *(list(part) for part in zip(*points, strict=True)))
-
-
-STUDY = Study(
-    "guarantees-tightness",
-    lambda size: size._replace(trials=max(1, size.trials // 5), horizon=10 * size.horizon),
-    tasks,
-    summarise,
-    show,
-)

@@ -1,8 +1,11 @@
 """What a report is made of: plain data, shown on the terminal, as Markdown, HTML or figures."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
+
+from bocopt import arguments
 
 
 class Row(NamedTuple):
@@ -45,6 +48,11 @@ class Chart:
     x_label: str = "stage"
     steps: bool = False  # for histograms: a value holds around its place
     logarithmic: bool = False  # the stages
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}", self.name):
+            expected = "a plain file name: up to 100 of A-Z, a-z, 0-9, '_', '-' and '.'"
+            raise arguments.wrong("Chart", "name", expected, self.name)
 
 
 Block = str | Grid | Chart  # a string is a paragraph

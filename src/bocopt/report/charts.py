@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from bocopt.report.blocks import Chart, Curve
+from bocopt.report.text import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,6 +31,9 @@ _FILES: dict[str, dict[str, Any]] = {
     "pdf": {"metadata": {"CreationDate": None, "Creator": None, "Producer": None}},
 }
 _LABEL_HEIGHT = 0.075  # of the axes
+
+
+INSTALL = 'pip install "bocopt[plot]"'  # what brings matplotlib
 
 
 def available() -> bool:
@@ -74,8 +78,8 @@ def draw(chart: Chart) -> "Figure":
         axes.xaxis.set_minor_formatter(NullFormatter())
     first, last = chart.curves[0].t[0], chart.curves[0].t[-1]
     axes.set_xlim(first, last if last > first else first + 1)
-    axes.set_xlabel(chart.x_label)
-    axes.set_ylabel(chart.y_label)
+    axes.set_xlabel(plain(chart.x_label))
+    axes.set_ylabel(plain(chart.y_label))
     axes.grid(visible=True, color=INK, alpha=0.12)
     _name_curves(axes, chart)
     return figure
@@ -105,7 +109,8 @@ def _name_curves(axes: "Axes", chart: Chart) -> None:
 
 
 def _label(chart: Chart, curve: Curve) -> str:
-    return curve.label if chart.steps else f"{curve.label}: {curve.middle[-1]:#.3g}"
+    label = plain(curve.label)
+    return label if chart.steps else f"{label}: {curve.middle[-1]:#.3g}"
 
 
 def _lines(chart: Chart) -> list[tuple[str, Any]]:
@@ -131,4 +136,5 @@ _OURS: dict[str, Any] = {
     "axes.spines.right": False,
     "font.size": 10,
     "svg.fonttype": "none",
+    "text.parse_math": False,  # a $ is a $
 }

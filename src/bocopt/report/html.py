@@ -8,6 +8,7 @@ from string import Template
 
 from bocopt.report.blocks import Block, Chart, Grid, Row, Section
 from bocopt.report.charts import INK, PAPER
+from bocopt.report.text import plain
 
 _PAGE = Template("""<!doctype html>
 <html lang="en">
@@ -36,16 +37,16 @@ def page(title: str, lead: str, sections: Sequence[Section], drawings: Mapping[s
     """The whole file; `drawings` are the charts' SVG files by name."""
     names = [_anchor(section.title) for section in sections]
     links = [
-        f'<a href="#{name}">{escape(section.title)}</a>'
+        f'<a href="#{name}">{_text(section.title)}</a>'
         for name, section in zip(names, sections, strict=True)
     ]
     return _PAGE.substitute(
-        title=escape(title),
+        title=_text(title),
         style=files("bocopt.report").joinpath("style.css").read_text(encoding="utf-8"),
         lead=_inline(lead),
         links=" ".join(links),
         sections="".join(
-            f'<section id="{name}">\n<h2>{escape(section.title)}</h2>\n'
+            f'<section id="{name}">\n<h2>{_text(section.title)}</h2>\n'
             f"{_blocks(section.blocks, drawings)}</section>\n"
             for name, section in zip(names, sections, strict=True)
         ),
@@ -96,7 +97,7 @@ def _svg(drawing: bytes, chart: Chart) -> str:
     text = text.replace(INK, "currentColor").replace(PAPER, "none")
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r'(\bid="|href="#|url\(#)', rf"\1{chart.name}.", text)
-    label = escape(f"{chart.title}: {chart.caption}", quote=True)
+    label = _text(f"{chart.title}: {chart.caption}")
     return text.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
 
 
@@ -106,7 +107,12 @@ def _caption(text: str) -> str:
 
 def _inline(text: str) -> str:
     """Escaped text, with `code`."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text, quote=False))
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(plain(text), quote=False))
+
+
+def _text(text: str) -> str:
+    """Escaped text, also for attributes."""
+    return escape(plain(text))
 
 
 def _anchor(title: str) -> str:

@@ -1,20 +1,26 @@
 """Tables for the terminal and as Markdown, and how numbers are written in them."""
 
+import re
 from collections.abc import Mapping
 
 from rich.table import Table
 from rich.text import Text
 
 from bocopt.report.blocks import Grid
+from bocopt.report.text import plain
 
 
 def terminal(grid: Grid) -> Table:
-    table = Table(title=Text(grid.title), caption=Text(grid.caption), title_justify="left")
+    table = Table(title=_shown(grid.title), caption=_shown(grid.caption), title_justify="left")
     for i, heading in enumerate(grid.header):
-        table.add_column(Text(heading), justify="left" if i == 0 or grid.words else "right")
+        table.add_column(_shown(heading), justify="left" if i == 0 or grid.words else "right")
     for row in grid.rows:
-        table.add_row(*map(Text, row.cells), style="bright_black" if row.muted else "")
+        table.add_row(*map(_shown, row.cells), style="bright_black" if row.muted else "")
     return table
+
+
+def _shown(text: str) -> Text:
+    return Text(plain(text))
 
 
 def markdown(grid: Grid) -> str:
@@ -24,8 +30,20 @@ def markdown(grid: Grid) -> str:
         ["---", *(right for _ in grid.header[1:])],
         *([f"*{c}*" if c else "" for c in r.cells] if r.muted else r.cells for r in grid.rows),
     ]
-    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    return "\n\n".join(part for part in (f"**{grid.title}**", table, grid.caption) if part) + "\n"
+    table = "\n".join(f"| {' | '.join(map(in_markdown, line))} |" for line in lines)
+    title, caption = in_markdown(grid.title), in_markdown(grid.caption)
+    return "\n\n".join(part for part in (f"**{title}**", table, caption) if part) + "\n"
+
+
+def in_markdown(text: str) -> str:
+    r"""A text in which nothing ends a cell, opens a tag or is a link; `code` stays code.
+
+    >>> print(in_markdown("a|b <i> `<i>`"))
+    a\|b \<i> `<i>`
+    """
+    line = re.sub(r"(\\*)\|", r"\1\1\\|", plain(text))
+    opening = r"`[^`]+`|<(?=[A-Za-z/!?])|\](?=\()"
+    return re.sub(opening, lambda found: found[0] if found[0][0] == "`" else f"\\{found[0]}", line)
 
 
 Numbers = Mapping[str, float | None]  # by name; None where there is none
