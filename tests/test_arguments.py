@@ -65,7 +65,7 @@ def test_an_array_is_not_copied() -> None:
 
 
 def test_numbers_too_large_for_float64_are_infinite() -> None:
-    with pytest.raises(ValueError, match="'x' parameter of f must be finite. Got inf at"):
+    with pytest.raises(ValueError, match="'x' parameter of f must be finite"):
         arguments.array("f", "x", np.full(2, np.finfo(np.longdouble).max), (2,))
 
 
@@ -180,9 +180,9 @@ class Pair(NamedTuple):
 
 def test_an_instance_of_a_class_or_of_a_protocol() -> None:
     arguments.kind("f", "x", Pair(1, 2), Pair)
-    with pytest.raises(ValueError, match="'x' parameter of f must be a Pair. Got 3 instead"):
+    with pytest.raises(ValueError, match="'x' parameter of f must be a Pair"):
         arguments.kind("f", "x", 3, Pair)
-    with pytest.raises(ValueError, match="'x' parameter of f must be a Pair. Got <class"):
+    with pytest.raises(ValueError, match="'x' parameter of f must be a Pair"):
         arguments.kind("f", "x", Pair, Pair)
-    with pytest.raises(ValueError, match="'x' parameter of f must be an Ensemble. Got 3"):
+    with pytest.raises(ValueError, match="'x' parameter of f must be an Ensemble"):
         arguments.kind("f", "x", 3, Ensemble)

@@ -1,7 +1,7 @@
 """Checks of arguments, with one form of message: what, where, what was expected, what came."""
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cache
 from types import EllipsisType
 from typing import Any, Generic, Protocol
@@ -55,14 +55,13 @@ def kind(owner: str, name: str, value: object, wanted: type) -> None:
         raise wrong(owner, name, f"{article} {wanted.__name__}{reason}", value)
 
 
-def kinds(owner: str, name: str, values: object, wanted: type) -> tuple[Any, ...]:
-    """A tuple of them."""
-    if not isinstance(values, Iterable) or isinstance(values, _NOT_LISTS):
+def each(owner: str, name: str, values: object, wanted: type) -> Iterator[Any]:
+    """Several of them, one after the other."""
+    if not isinstance(values, Iterable) or isinstance(values, (*_NOT_LISTS, type)):
         raise wrong(owner, name, f"a sequence, each a {wanted.__name__}", values)
-    listed = tuple(values)
-    for value in listed:
+    for value in values:
         kind(owner, name, value, wanted)
-    return listed
+        yield value
 
 
 @cache
@@ -133,7 +132,7 @@ def integers(
 
 def _listed(owner: str, name: str, values: object, size: int | None) -> list[object]:
     if isinstance(values, np.ndarray):
-        values = _real(owner, name, values, PARAMETER).tolist()
+        values = real(owner, name, values).tolist()
     if size is not None and isinstance(values, int | float | np.number):
         return [values] * size
     if isinstance(values, Iterable) and not isinstance(values, _NOT_LISTS):
@@ -156,7 +155,7 @@ def array(
         result = values
     else:
         with np.errstate(over="ignore"):  # what is infinite is refused below
-            result = _real(owner, name, values, about).astype(np.float64, copy=False)
+            result = real(owner, name, values, about).astype(np.float64, copy=False)
     core = result.shape[max(result.ndim - len(shape), 0) :]
     fits = len(core) == len(shape) and all(
         want is ... or (have > 0 if want is None else have == want)
@@ -174,7 +173,7 @@ def array(
     return result
 
 
-def _real(owner: str, name: str, values: Any, about: str) -> NDArray[Any]:
+def real(owner: str, name: str, values: Any, about: str = PARAMETER) -> NDArray[Any]:
     """An array of real numbers of some kind: no truth values, dates, words or gaps."""
     try:
         given = np.asanyarray(values)

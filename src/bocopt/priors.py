@@ -69,6 +69,7 @@ class Calibrated:
     first_sd: float = 0.15
 
     def __post_init__(self) -> None:
+        arguments.kind("Calibrated", "predictor", self.predictor, Centred)
         arguments.integer("Calibrated", "warm_up", self.warm_up, "[3, inf)")
         arguments.number("Calibrated", "stretch", self.stretch, "(0, inf)")
         arguments.number("Calibrated", "first_sd", self.first_sd, "(0, inf)")

@@ -5,7 +5,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from bocopt import arguments
-from bocopt.core import Array, BoolArray, Decision, IntArray, Policy, Problem, S, Stream
+from bocopt.core import Array, BoolArray, Decision, IntArray, Policy, Problem, S, State, Stream
 from bocopt.losses import hindsight
 
 
@@ -29,6 +29,8 @@ def play(
     """One stage. The policy decides before it is shown xi."""
     arguments.kind("play", "policy", policy, Policy)
     arguments.kind("play", "problem", problem, Problem)
+    arguments.kind("play", "state", state, State)
+    arguments.integer("play", "t", t, "[0, inf)")
     return _played(policy, problem, state, t, x, xi)
 
 

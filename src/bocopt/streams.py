@@ -126,6 +126,8 @@ class ChangePoint:
     at: int
 
     def __post_init__(self) -> None:
+        arguments.kind("ChangePoint", "before", self.before, Stream)
+        arguments.kind("ChangePoint", "after", self.after, Stream)
         arguments.integer("ChangePoint", "at", self.at, "[0, inf)")
 
     def stages(self, seeds: IntArray) -> Iterator[tuple[Array, Array]]:
@@ -149,6 +151,8 @@ def from_csv(
         raise arguments.wrong("from_csv", "path", "a path", path)
     context = _columns("context", context)
     outcome = _columns("outcome", outcome)
+    if not outcome:
+        raise arguments.wrong("from_csv", "outcome", "one or more column names", outcome)
     with open(path, newline="", encoding="utf-8-sig") as file:
         try:
             table = _table(path, csv.reader(file), [*context, *outcome])

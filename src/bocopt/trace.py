@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bocopt import arguments
 from bocopt.core import Array, BoolArray, IntArray, Sense
 from bocopt.run import Stage
 
@@ -112,7 +113,8 @@ class Trace:
 
 def record(stages: Iterable[Stage], sense: Sense) -> Trace:
     """Run to the end and stack what was seen."""
-    seen = list(stages)
+    arguments.kind("record", "sense", sense, Sense)
+    seen = list(arguments.each("record", "stages", stages, Stage))
     if not seen:
         raise ValueError("There are no stages to record.")
 

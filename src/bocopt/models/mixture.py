@@ -95,7 +95,8 @@ class Mixture:
     def __post_init__(self) -> None:
         name = type(self).__name__
         arguments.integer(name, "dim_xi", self.dim_xi, "[1, inf)")
-        object.__setattr__(self, "members", tuple(self.members))
+        members = tuple(arguments.each(name, "members", self.members, Member))
+        object.__setattr__(self, "members", members)
         if not self.members:
             raise arguments.wrong(name, "members", "at least one", self.members)
         discounts = arguments.numbers(name, "discounts", self.discounts, "(0, 1]")

@@ -30,6 +30,12 @@ class FromBelief(ABC, Generic[B]):
     predictor: Predictor
     sampler: Sampler[B]
 
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        arguments.kind(name, "problem", self.problem, Problem)
+        arguments.kind(name, "predictor", self.predictor, Predictor)
+        arguments.kind(name, "sampler", self.sampler, Sampler)
+
     @abstractmethod
     def decide(self, state: B, t: int, x: Array) -> Decision: ...
 

@@ -92,9 +92,12 @@ class Ensemble:
         if self.rule not in ("sample", "leader"):
             raise arguments.wrong("Ensemble", "rule", "'sample' or 'leader'", self.rule)
         object.__setattr__(self, "first", checked_first("Ensemble", self.problem, self.first))
-        object.__setattr__(self, "arms", tuple(self.arms))
+        arms = tuple(arguments.each("Ensemble", "arms", self.arms, Policy))
+        object.__setattr__(self, "arms", arms)
         if any(isinstance(arm, Ensemble) for arm in self.arms):
             raise arguments.wrong("Ensemble", "arms", "policies other than ensembles", self.arms)
+        if self.model is not None:
+            arguments.kind("Ensemble", "model", self.model, Mixture)
         object.__setattr__(self, "model", self._mixture)  # so that a checkpoint knows which it was
         Predictive(self.problem, self._mixture)  # checks that they fit together
 

@@ -83,6 +83,10 @@ class OneModel(ABC):
 
     def __post_init__(self) -> None:
         name = type(self).__name__
+        arguments.kind(name, "problem", self.problem, Problem)
+        arguments.kind(name, "predictor", self.predictor, Differentiable)
+        arguments.kind(name, "prior", self.prior, Prior)
+        arguments.kind(name, "adam", self.adam, Adam)
         if self.prior.dim != self.predictor.dim:
             raise arguments.wrong(
                 name, "prior", f"of dimension {self.predictor.dim}", self.prior.dim

@@ -97,6 +97,10 @@ class WeightedSampleAverage(_FromPairs):
 
     nearness: Nearness = field(default_factory=Nearest)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        arguments.kind("WeightedSampleAverage", "nearness", self.nearness, Nearness)
+
     def decide(self, state: Pairs, t: int, x: Array) -> Decision:
         if not state.xi.size:
             return before_any_outcome(self.problem, self.first, state.seeds.shape, x)

@@ -158,6 +158,7 @@ class WithResiduals:
     residuals: ArrayLike
 
     def __post_init__(self) -> None:
+        arguments.kind("WithResiduals", "predictor", self.predictor, Predictor)
         residuals = arguments.array("WithResiduals", "residuals", self.residuals, (None, None))
         object.__setattr__(self, "residuals", residuals.copy())
 

@@ -75,15 +75,17 @@ class ResampleMove:
 
     def __post_init__(self) -> None:
         name = type(self).__name__
-        if not callable(self.lam):
+        if not isinstance(self.prior, Calibrated):
+            arguments.kind(name, "prior", self.prior, Prior)
+        arguments.kind(name, "loss", self.loss, Loss)
+        arguments.kind(name, "kernel", self.kernel, Kernel)
+        if isinstance(self.lam, type) or not callable(self.lam):
             arguments.number(name, "lam", self.lam, "(0, inf)")
         arguments.integer(name, "size", self.size, "[2, inf)")
         arguments.number(name, "threshold", self.threshold, "(0, 0.99]")
         if self.threshold * self.size <= 1:
             expected = f"more than 1 / size = {1 / self.size:g}: else particles are never moved"
             raise arguments.wrong(name, "threshold", expected, self.threshold)
-        if not hasattr(self.kernel, "sweep"):
-            raise arguments.wrong(name, "kernel", "a Kernel", self.kernel)
         arguments.integer(name, "sweeps", self.sweeps, "[1, inf)")
         arguments.integer(name, "threads", self.threads, "[1, inf)")
         arguments.number(name, "discount", self.discount, "(0, 1]")

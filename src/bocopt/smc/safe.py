@@ -59,6 +59,7 @@ class SafeGrid:
     lams: Sequence[float]
 
     def __post_init__(self) -> None:
+        arguments.kind("SafeGrid", "sampler", self.sampler, ResampleMove)
         lams = arguments.numbers("SafeGrid", "lams", self.lams, "(0, inf)")
         object.__setattr__(self, "lams", tuple(sorted(lams)))
 
