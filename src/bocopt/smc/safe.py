@@ -27,6 +27,10 @@ class Grid(NamedTuple):
         return best
 
     @property
+    def dim_x(self) -> int | None:
+        return self.beliefs[0].dim_x
+
+    @property
     def theta(self) -> Array:
         return self._of_the_chosen("theta")
 
