@@ -4,13 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple, TypeVar
-from warnings import warn
 
 import numpy as np
 
 from bocopt import arguments, noise
 from bocopt.core import Array, Decision, IntArray, Policy, Problem, Solution
 from bocopt.models import Mixture
+from bocopt.models.design import checked_size
+from bocopt.models.guard import tell
 from bocopt.policies.baselines import SampleAverage, checked_first
 from bocopt.policies.predictive import Predictive
 from bocopt.smc.resample import multinomial
@@ -186,7 +187,7 @@ class Ensemble:
         self, state: EnsembleState, t: int, x: Array, decision: Decision, xi: Array
     ) -> EnsembleState:
         x = self._mixture.checked_context("Ensemble.learn", state.arms[0], x)
-        xi = arguments.array("Ensemble.learn", "xi", xi, (self.problem.dims.xi,))
+        xi = checked_size("Ensemble.learn", "xi", xi, self.problem.dims.xi)
         size = len(_Memo._fields)
         memo, rest = _Memo(*decision.memo[:size]), decision.memo[size:]
         after, failed = [], memo.failed.copy()
@@ -247,8 +248,7 @@ def _tried(arm: Policy[Any], action: Callable[[], T]) -> T | None:
     try:
         return action()
     except Exception as error:
-        name = type(arm).__name__
-        warn(f"The arm {name} failed: {error!r}. The others carry on.", stacklevel=2)
+        tell(f"The arm {type(arm).__name__} failed", error)
         return None
 
 
