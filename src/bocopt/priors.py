@@ -83,6 +83,10 @@ class Calibrated:
 
     def fit(self, x: Array, xi: Array) -> tuple[Array, Array]:
         """(n, k), (n, m) -> mean (p), sd ()."""
+        with np.errstate(over="ignore", invalid="ignore"):  # what is too wide is narrowed
+            return self._fit(x, xi)
+
+    def _fit(self, x: Array, xi: Array) -> tuple[Array, Array]:
         lead, n = xi.shape[:-2], xi.shape[-2]
         if n < _FEWEST:
             mean = (

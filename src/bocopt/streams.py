@@ -75,6 +75,8 @@ class PaperStream:
 
     def sample_given(self, x: Array, u: Array) -> Array:
         """(3), (15) -> (12): the law of xi given x, with u = (delta, eps)."""
+        x = arguments.array("PaperStream.sample_given", "x", x, (3,))
+        u = arguments.array("PaperStream.sample_given", "u", u, (self.dim_noise,))
         raw = _times(_G, x + u[..., :3] / 4) + _times(_B, x) * u[..., 3:]
         return np.maximum(-100.0, raw) / 100 + self.offset
 
