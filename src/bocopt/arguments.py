@@ -1,25 +1,81 @@
 """Checks of arguments, with one form of message: what, where, what was expected, what came."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from functools import cache
 from types import EllipsisType
-from typing import Any
+from typing import Any, Generic, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from bocopt.core import Array, BoolArray, IntArray
 
 Size = int | EllipsisType | None
 
+PARAMETER = "The '{name}' parameter of {owner}"
+RETURNED = "The '{name}' that {owner} returned"
+_LARGEST_SEED = np.iinfo(np.int64).max
+_NOT_LISTS = (str, bytes, bytearray, Mapping, Set)  # their items are something else, or in no order
 
-def wrong(owner: str, name: str, expected: str, got: object) -> ValueError:
+
+def wrong(owner: str, name: str, expected: str, got: object, about: str = PARAMETER) -> ValueError:
     """The error for a bad argument; the caller raises it.
 
     >>> print(wrong("Knapsack", "alpha", "a number in (0, 1]", 1.4))
     The 'alpha' parameter of Knapsack must be a number in (0, 1]. Got 1.4 instead.
     """
-    return ValueError(f"The '{name}' parameter of {owner} must be {expected}. Got {got!r} instead.")
+    return _error(about, owner, name, expected, repr(got))
+
+
+def _error(about: str, owner: str, name: str, expected: str, got: str) -> ValueError:
+    subject = about.format(name=name, owner=owner)
+    return ValueError(f"{subject} must be {expected}. Got {got} instead.")
+
+
+def kind(owner: str, name: str, value: object, wanted: type) -> None:
+    """An instance of a class, or of anything that has what a protocol asks for.
+
+    >>> from bocopt.core import Stream
+    >>> kind("run", "stream", 3.0, Stream)
+    Traceback (most recent call last):
+    ValueError: The 'stream' parameter of run must be a Stream (it needs stages). Got 3.0 instead.
+    """
+    needs = _members(wanted)
+    if isinstance(value, type):
+        fits = False
+    elif needs:
+        fits = all(hasattr(value, member) for member in needs)
+    else:
+        fits = isinstance(value, wanted)
+    if not fits:
+        article = "an" if wanted.__name__[0] in "AEIOU" else "a"
+        listed = f"{', '.join(needs[:-1])} and {needs[-1]}" if needs[1:] else "".join(needs)
+        reason = f" (it needs {listed})" if needs else ""
+        raise wrong(owner, name, f"{article} {wanted.__name__}{reason}", value)
+
+
+def each(owner: str, name: str, values: object, wanted: type) -> Iterator[Any]:
+    """Several of them, one after the other."""
+    if not isinstance(values, Iterable) or isinstance(values, (*_NOT_LISTS, type)):
+        raise wrong(owner, name, f"a sequence, each a {wanted.__name__}", values)
+    for value in values:
+        kind(owner, name, value, wanted)
+        yield value
+
+
+@cache
+def _members(wanted: type) -> tuple[str, ...]:
+    """The names that a protocol asks for; none of a class that is no protocol."""
+    if Protocol not in wanted.__bases__:
+        return ()
+    return tuple(
+        name
+        for base in reversed(wanted.__mro__)
+        if base not in (Protocol, Generic, object)
+        for name in vars(base)
+        if name == "__call__" or not name.startswith("_")
+    )
 
 
 def number(owner: str, name: str, value: object, interval: str) -> float:
@@ -46,6 +102,8 @@ def integer(owner: str, name: str, value: object, interval: str) -> int:
 
 
 def _inside(value: Any, interval: str) -> bool:
+    if isinstance(value, np.generic):  # whose own arithmetic would overflow at its own size
+        value = int(value) if isinstance(value, np.integer) else float(value)
     if isinstance(value, bool) or not abs(value) <= sys.float_info.max:  # NaN fails this too
         return False
     low, high = (float(end) for end in interval[1:-1].split(","))
@@ -74,27 +132,30 @@ def integers(
 
 def _listed(owner: str, name: str, values: object, size: int | None) -> list[object]:
     if isinstance(values, np.ndarray):
-        values = values.tolist()
+        values = real(owner, name, values).tolist()
     if size is not None and isinstance(values, int | float | np.number):
         return [values] * size
-    if isinstance(values, Iterable) and not isinstance(values, str):
+    if isinstance(values, Iterable) and not isinstance(values, _NOT_LISTS):
         listed = list(values)
         if listed and size in (None, len(listed)):
             return listed
     raise wrong(owner, name, f"a sequence of {size or 'one or more'} numbers", values)
 
 
-def array(owner: str, name: str, values: ArrayLike, shape: Sequence[Size]) -> Array:
+def array(
+    owner: str, name: str, values: ArrayLike, shape: Sequence[Size], about: str = PARAMETER
+) -> Array:
     """A finite float64 array whose last axes have the given sizes (None: one or more; ...: any).
 
     >>> array("Knapsack.solve", "w", [0.5, float("nan")], (None,))
     Traceback (most recent call last):
     ValueError: The 'w' parameter of Knapsack.solve must be finite. Got nan at [1] instead.
     """
-    try:
-        result = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise wrong(owner, name, "an array of numbers", values) from error
+    if type(values) is np.ndarray and values.dtype == np.float64:
+        result = values
+    else:
+        with np.errstate(over="ignore"):  # what is infinite is refused below
+            result = real(owner, name, values, about).astype(np.float64, copy=False)
     core = result.shape[max(result.ndim - len(shape), 0) :]
     fits = len(core) == len(shape) and all(
         want is ... or (have > 0 if want is None else have == want)
@@ -104,15 +165,26 @@ def array(owner: str, name: str, values: ArrayLike, shape: Sequence[Size]) -> Ar
         names: dict[Size, str] = {None: "n >= 1", ...: "n"}
         wanted = ", ".join(names.get(size, str(size)) for size in shape)
         expected = f"an array of shape (..., {wanted})"
-        raise wrong(owner, name, expected, result.shape)
+        raise wrong(owner, name, expected, result.shape, about)
     finite = np.isfinite(result)
     if not finite.all():
         where = [int(i) for i in np.argwhere(~finite)[0]]
-        raise ValueError(
-            f"The '{name}' parameter of {owner} must be finite. "
-            f"Got {result[tuple(where)]} at {where} instead."
-        )
+        raise _error(about, owner, name, "finite", f"{result[tuple(where)]} at {where}")
     return result
+
+
+def real(owner: str, name: str, values: Any, about: str = PARAMETER) -> NDArray[Any]:
+    """An array of real numbers of some kind: no truth values, dates, words or gaps."""
+    try:
+        given = np.asanyarray(values)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise wrong(owner, name, "an array of numbers", values, about) from error
+    if np.ma.is_masked(given):
+        raise wrong(owner, name, "an array without masked entries", values, about)
+    if given.dtype.kind not in "iuf":
+        got = f"{values!r} of dtype {given.dtype}"
+        raise _error(about, owner, name, "an array of numbers", got)
+    return np.asarray(given)
 
 
 def weights(owner: str, w: ArrayLike, size: int) -> Array:
@@ -157,7 +229,11 @@ def seeds_of(owner: str, seeds: object) -> IntArray:
     >>> seeds_of("run", range(3))
     array([0, 1, 2])
     """
-    given = np.asarray(seeds)
-    if given.dtype.kind not in "iu" or given.size == 0 or given.min() < 0:
+    try:
+        given = np.asanyarray(seeds)
+    except (TypeError, ValueError, OverflowError):
+        given = np.empty(0)
+    fits = given.dtype.kind in "iu" and given.size > 0 and not np.ma.is_masked(given)
+    if not fits or given.min() < 0 or given.max() > _LARGEST_SEED:
         raise wrong(owner, "seeds", "one or more integers >= 0", seeds)
-    return given.astype(np.int64)
+    return np.asarray(given, np.int64)

@@ -28,7 +28,9 @@ class LawError(AssertionError):
 
 def check_problem(problem: Problem, x: Array, xi: Array) -> None:
     """Check a problem on samples of contexts (n, k) and outcomes (n, m), n at least 2."""
-    x, xi = np.asarray(x, np.float64), np.asarray(xi, np.float64)
+    arguments.kind("check_problem", "problem", problem, Problem)
+    x = arguments.array("check_problem", "x", x, (...,))
+    xi = arguments.array("check_problem", "xi", xi, (...,))
     if x.ndim != 2 or xi.ndim != 2 or len(x) != len(xi) or len(x) < 2:
         raise ValueError(
             f"check_problem needs x (n, k) and xi (n, m), n >= 2. Got {x.shape} and {xi.shape}."
@@ -46,9 +48,13 @@ def check_policy(
     horizon: int = 20,
 ) -> None:
     """Check a policy on the first stages of a stream, for a few trials."""
-    given = np.array(seeds)
+    arguments.kind("check_policy", "policy", policy, Policy)
+    arguments.kind("check_policy", "problem", problem, Problem)
+    arguments.kind("check_policy", "stream", stream, Stream)
+    arguments.integer("check_policy", "horizon", horizon, "[2, inf)")
+    given = arguments.seeds_of("check_policy", seeds)
     stages = list(islice(stream.stages(given), horizon))
-    if len(stages) < 2 or len(seeds) < 2:
+    if len(stages) < 2 or given.size < 2:
         raise ValueError("check_policy needs at least 2 stages and 2 seeds.")
     for law in POLICY_LAWS:
         law(policy, problem, given, stages)

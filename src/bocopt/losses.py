@@ -55,6 +55,10 @@ class DecisionRegret:
     lower: ClassVar[float] = 0.0
     regret: ClassVar[bool] = True
 
+    def __post_init__(self) -> None:
+        arguments.kind("DecisionRegret", "problem", self.problem, Problem)
+        arguments.kind("DecisionRegret", "predictor", self.predictor, Predictor)
+
     @property
     def dim_noise(self) -> int:
         return self.predictor.dim_noise
@@ -79,6 +83,7 @@ class Clipped:
     at: float
 
     def __post_init__(self) -> None:
+        arguments.kind("Clipped", "loss", self.loss, Loss)
         arguments.number("Clipped", "at", self.at, "(-inf, inf)")
 
     @property
@@ -110,6 +115,9 @@ class LogScore:
     lower: ClassVar[float] = -np.inf
     dim_noise: ClassVar[int] = 0
 
+    def __post_init__(self) -> None:
+        arguments.kind("LogScore", "predictor", self.predictor, Density)
+
     def __call__(self, theta: Array, x: Array, xi: Array, u: Array) -> Array:
         """(p), (k), (m), (0) -> ()."""
         return -self.predictor.log_density(theta, x, xi)
@@ -122,9 +130,12 @@ class _ByDraws:
     predictor: Predictor
     draws: int = field(default=20, kw_only=True)
     lower: ClassVar[float] = 0.0
+    _least_draws: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        arguments.integer(type(self).__name__, "draws", self.draws, "[1, inf)")
+        name = type(self).__name__
+        arguments.kind(name, "predictor", self.predictor, Predictor)
+        arguments.integer(name, "draws", self.draws, f"[{self._least_draws}, inf)")
 
     @property
     def dim_noise(self) -> int:
@@ -148,9 +159,7 @@ class EnergyScore(_ByDraws):
     """
 
     lower: ClassVar[float] = -np.inf
-
-    def __post_init__(self) -> None:
-        arguments.integer("EnergyScore", "draws", self.draws, "[2, inf)")
+    _least_draws: ClassVar[int] = 2
 
     def __call__(self, theta: Array, x: Array, xi: Array, u: Array) -> Array:
         """(p), (k), (m), (n) -> ()."""
@@ -194,6 +203,10 @@ class ScenarioRegret(_ByDraws):
 
     problem: Problem
     regret: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        arguments.kind("ScenarioRegret", "problem", self.problem, Problem)
 
     def __call__(self, theta: Array, x: Array, xi: Array, u: Array) -> Array:
         """(p), (k), (m), (n) -> ()."""

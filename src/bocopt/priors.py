@@ -69,6 +69,7 @@ class Calibrated:
     first_sd: float = 0.15
 
     def __post_init__(self) -> None:
+        arguments.kind("Calibrated", "predictor", self.predictor, Centred)
         arguments.integer("Calibrated", "warm_up", self.warm_up, "[3, inf)")
         arguments.number("Calibrated", "stretch", self.stretch, "(0, inf)")
         arguments.number("Calibrated", "first_sd", self.first_sd, "(0, inf)")
@@ -82,6 +83,10 @@ class Calibrated:
 
     def fit(self, x: Array, xi: Array) -> tuple[Array, Array]:
         """(n, k), (n, m) -> mean (p), sd ()."""
+        with np.errstate(over="ignore", invalid="ignore"):  # what is too wide is narrowed
+            return self._fit(x, xi)
+
+    def _fit(self, x: Array, xi: Array) -> tuple[Array, Array]:
         lead, n = xi.shape[:-2], xi.shape[-2]
         if n < _FEWEST:
             mean = (

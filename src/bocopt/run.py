@@ -5,7 +5,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from bocopt import arguments
-from bocopt.core import Array, BoolArray, Decision, IntArray, Policy, Problem, S, Stream
+from bocopt.core import Array, BoolArray, Decision, IntArray, Policy, Problem, S, State, Stream
 from bocopt.losses import hindsight
 
 
@@ -27,11 +27,31 @@ def play(
     policy: Policy[S], problem: Problem, state: S, t: int, x: Array, xi: Array
 ) -> tuple[Stage, S]:
     """One stage. The policy decides before it is shown xi."""
+    arguments.kind("play", "policy", policy, Policy)
+    arguments.kind("play", "problem", problem, Problem)
+    arguments.kind("play", "state", state, State)
+    arguments.integer("play", "t", t, "[0, inf)")
+    return _played(policy, problem, state, t, x, xi)
+
+
+def _played(
+    policy: Policy[S], problem: Problem, state: S, t: int, x: Array, xi: Array
+) -> tuple[Stage, S]:
     x = context("play", problem, x)
     xi = arguments.array("play", "xi", xi, (problem.dims.xi,))
     decision = policy.decide(state, t, x)
+    decision = checked_decision(f"{type(policy).__name__}.decide", problem, decision)
     after = policy.learn(state, t, x, decision, xi)
     return review(problem, t, x, decision, xi, after.info._asdict()), after
+
+
+def checked_decision(owner: str, problem: Problem, decision: Decision) -> Decision:
+    """What `owner` (say "BMA.decide") returned, with a z that is finite and of the right size."""
+    if not isinstance(decision, Decision):
+        raise arguments.wrong(owner, "decision", "a Decision", decision, arguments.RETURNED)
+    given = decision.solution.z
+    z = arguments.array(owner, "z", given, (problem.dims.z,), arguments.RETURNED)
+    return decision if z is given else decision._replace(solution=decision.solution._replace(z=z))
 
 
 def context(owner: str, problem: Problem, x: Array) -> Array:
@@ -69,6 +89,9 @@ def run(
 
     Without a horizon it goes on as long as the stream does.
     """
+    arguments.kind("run", "policy", policy, Policy)
+    arguments.kind("run", "problem", problem, Problem)
+    arguments.kind("run", "stream", stream, Stream)
     seeds = arguments.seeds_of("run", seeds)
     if horizon is not None:
         arguments.integer("run", "horizon", horizon, "[1, inf)")
@@ -89,5 +112,5 @@ def _stages(
                     f"The stream ended after {t} stages; {horizon or 'at least one'} wanted."
                 ) from None
             return
-        stage, state = play(policy, problem, state, t, x, xi)
+        stage, state = _played(policy, problem, state, t, x, xi)
         yield stage

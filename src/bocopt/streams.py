@@ -1,10 +1,10 @@
 """Streams of (context, outcome): the paper's process, and replay of arrays and CSV files."""
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -75,6 +75,8 @@ class PaperStream:
 
     def sample_given(self, x: Array, u: Array) -> Array:
         """(3), (15) -> (12): the law of xi given x, with u = (delta, eps)."""
+        x = arguments.array("PaperStream.sample_given", "x", x, (3,))
+        u = arguments.array("PaperStream.sample_given", "u", u, (self.dim_noise,))
         raw = _times(_G, x + u[..., :3] / 4) + _times(_B, x) * u[..., 3:]
         return np.maximum(-100.0, raw) / 100 + self.offset
 
@@ -126,6 +128,8 @@ class ChangePoint:
     at: int
 
     def __post_init__(self) -> None:
+        arguments.kind("ChangePoint", "before", self.before, Stream)
+        arguments.kind("ChangePoint", "after", self.after, Stream)
         arguments.integer("ChangePoint", "at", self.at, "[0, inf)")
 
     def stages(self, seeds: IntArray) -> Iterator[tuple[Array, Array]]:
@@ -138,14 +142,19 @@ class ChangePoint:
                 raise ValueError(f"The stream before the change ended at stage {t}.") from None
 
 
-def from_csv(path: str | Path, *, context: Sequence[str], outcome: Sequence[str]) -> Replay:
+def from_csv(
+    path: str | PathLike[str], *, context: Sequence[str], outcome: Sequence[str]
+) -> Replay:
     """Replay a CSV file, one stage per row: the named columns are x and xi, in this order.
 
     The first row names the columns; others than those named are not read.
     """
-    for name, columns in (("context", context), ("outcome", outcome)):
-        if isinstance(columns, str) or len(set(columns)) != len(columns):
-            raise arguments.wrong("from_csv", name, "a list of different column names", columns)
+    if not isinstance(path, str | PathLike):  # a number would be taken for an open file
+        raise arguments.wrong("from_csv", "path", "a path", path)
+    context = _columns("context", context)
+    outcome = _columns("outcome", outcome)
+    if not outcome:
+        raise arguments.wrong("from_csv", "outcome", "one or more column names", outcome)
     with open(path, newline="", encoding="utf-8-sig") as file:
         try:
             table = _table(path, csv.reader(file), [*context, *outcome])
@@ -154,7 +163,15 @@ def from_csv(path: str | Path, *, context: Sequence[str], outcome: Sequence[str]
     return Replay(table[:, : len(context)], table[:, len(context) :])
 
 
-def _table(path: str | Path, reader: Any, wanted: list[str]) -> Array:
+def _columns(name: str, columns: Sequence[str]) -> list[str]:
+    listed = list(columns) if isinstance(columns, Iterable) else [columns]
+    words = not isinstance(columns, str) and all(isinstance(column, str) for column in listed)
+    if not words or len(set(listed)) != len(listed):
+        raise arguments.wrong("from_csv", name, "a list of different column names", columns)
+    return listed
+
+
+def _table(path: str | PathLike[str], reader: Any, wanted: list[str]) -> Array:
     header = next(reader, None)
     if not header:
         raise ValueError(f"{path} must name its columns in the first line.")
@@ -175,7 +192,9 @@ def _table(path: str | Path, reader: Any, wanted: list[str]) -> Array:
     return np.array(rows)
 
 
-def _cell(path: str | Path, line: int, header: list[str], cells: list[str], place: int) -> float:
+def _cell(
+    path: str | PathLike[str], line: int, header: list[str], cells: list[str], place: int
+) -> float:
     if len(cells) != len(header):
         raise ValueError(f"{path}, line {line}: {len(header)} cells expected, {len(cells)} found.")
     try:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bocopt import arguments
 from bocopt.core import Array, BoolArray, IntArray, Sense, Status
 from bocopt.file import replace
 from bocopt.run import Stage
@@ -154,7 +155,8 @@ def _no_formula(name: str) -> str:
 
 def record(stages: Iterable[Stage], sense: Sense) -> Trace:
     """Run to the end and stack what was seen; warns where many decisions were cut short."""
-    trace = stacked(stages, sense)
+    arguments.kind("record", "sense", sense, Sense)
+    trace = stacked(arguments.each("record", "stages", stages, Stage), sense)
     cut = cut_short(trace.status)
     if cut.sum() >= 10 and cut.mean() > 0.1:
         warnings.warn(

@@ -1,8 +1,9 @@
 """The mixture: weights by what members foresaw, shares, failures, bounded memory."""
 
+import warnings
 from collections.abc import Iterable
 from itertools import islice
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ from scipy.stats import kstest
 
 from bocopt import Mixture, PaperStream
 from bocopt.core import Array
-from bocopt.models import ConstantVariance, Member, RandomCoefficients, default_members
+from bocopt.models import ConstantVariance, Member, RandomCoefficients, default_members, guard
+from bocopt.models import mixture as mixture_module
 from bocopt.models.design import Design, Ground
 from bocopt.models.members import Fit, Moments
 from bocopt.models.mixture import MixtureState
@@ -149,13 +151,14 @@ def test_a_member_that_fails_is_left_out(how: str) -> None:
     assert (mixture.sample(states[-1], x) == alone.sample(learned(alone, 40)[-1], x)).all()
 
 
-def test_a_failure_is_reported() -> None:
+def test_a_failure_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "_told", set())
     members: tuple[Member, ...] = (Broken("refit"), ConstantVariance())
     mixture = Mixture(dim_xi=12, members=members, discounts=[1.0])
-    with pytest.warns(UserWarning, match="Broken is left out") as warnings:
+    with pytest.warns(UserWarning, match="Broken is left out") as told:
         states = learned(mixture, 25)
-    assert "it broke" in str(warnings[0].message)
-    assert "The others carry on" in str(warnings[0].message)
+    assert "it broke" in str(told[0].message)
+    assert "The others carry on" in str(told[0].message)
     assert (states[10].info.failed == 0).all()
     assert (states[-1].info.failed == [1, 0]).all()  # not predicted with a fit to another past
 
@@ -311,3 +314,33 @@ def test_fits_look_back_as_far_as_an_outcome_counts_a_thousandth() -> None:
     kept = np.ceil(np.log(1e-3) / np.log(0.9))
     state = learned(mixture, 90)[-1]
     assert state.grounds[0].size == pytest.approx((1 - 0.9**kept) / (1 - 0.9), rel=1e-12)
+
+
+class Counting(ConstantVariance):
+    """Fails with other words each time."""
+
+    failures: ClassVar[list[int]] = []
+
+    def predict(self, fit: Fit, ground: Ground, x: Array) -> Moments:
+        self.failures.append(len(self.failures))
+        raise RuntimeError(f"it broke, {self.failures[-1]}")
+
+
+def test_failures_with_ever_new_words_leave_few_warnings_behind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(guard, "_told", set())
+    registry: dict[Any, Any] = {}
+    monkeypatch.setattr(mixture_module, "__warningregistry__", registry, raising=False)
+    members: tuple[Member, ...] = (Counting(), ConstantVariance())
+    mixture = Mixture(dim_xi=1, members=members, discounts=[1.0], scenarios=2)
+    state = mixture.step(mixture.init(np.array(0)), 0, np.zeros(1), np.ones(1))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        for number in range(1000):
+            mixture.sample(state, np.array([float(number)]))
+    words = [str(warning.message) for warning in caught]
+    assert len(words) == 2
+    assert "Counting is left out: RuntimeError('it broke, 0')" in words[0]
+    assert "Counting is left out: RuntimeError. The others carry on." in words[1]
+    assert len(registry) <= 3  # both, and the version of the filters

@@ -1,5 +1,6 @@
 """The ensemble: its arms, its hedge and its bound, and the sample averages beside it."""
 
+import warnings
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -27,8 +28,9 @@ from bocopt import (
 )
 from bocopt.checks import check_policy
 from bocopt.core import Array, Policy
-from bocopt.models import ConstantVariance
+from bocopt.models import ConstantVariance, guard
 from bocopt.policies import Near, Nearest
+from bocopt.policies import ensemble as ensemble_module
 from bocopt.policies.ensemble import hedge, mixability_gap
 
 PROBLEM = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
@@ -313,15 +315,45 @@ class Fragile(Constant):
         return super().decide(state, t, x)
 
 
-def test_an_arm_that_fails_is_reported_and_the_others_carry_on() -> None:
+def test_an_arm_that_fails_is_reported_and_the_others_carry_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(guard, "_told", set())
     ensemble = Ensemble(PROBLEM, SMALL, [Fragile([2, 2, 1, 1])], trust=0.3)
-    with pytest.warns(UserWarning, match=r"The arm Fragile failed.*out of order"):
+    with pytest.warns(UserWarning, match="The arm Fragile failed") as told:
         stages = list(run(ensemble, PROBLEM, PaperStream(), seeds=range(20), horizon=12))
+    assert "out of order" in str(told[0].message)
     assert (stages[3].info["arm_failed"] == 0).all()
     assert (stages[8].info["arm_failed"] == [0, 0, 1]).all()
     paid = stages[8].info["arm_cost"]
     assert (paid[:, 2] == paid[:, :2].max(axis=-1)).all()
     assert np.isfinite(stages[-1].cost).all()
+
+
+class Wordy(Constant):
+    """Fails with other words each time."""
+
+    def decide(self, state: Any, t: int, x: Array) -> Any:
+        raise RuntimeError(f"out of order at {t}")
+
+
+def test_arms_that_fail_with_ever_new_words_leave_few_warnings_behind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(guard, "_told", set())
+    registry: dict[Any, Any] = {}
+    monkeypatch.setattr(ensemble_module, "__warningregistry__", registry, raising=False)
+    ensemble = Ensemble(PROBLEM, SMALL, [Wordy([2, 2, 1, 1])])
+    state = ensemble.init(np.array(0))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        for t in range(1000):
+            ensemble.decide(state, t, np.zeros(3))
+    words = [str(warning.message) for warning in caught]
+    assert len(words) == 2
+    assert "The arm Wordy failed: RuntimeError('out of order at 0')" in words[0]
+    assert "The arm Wordy failed: RuntimeError. The others carry on." in words[1]
+    assert len(registry) <= 3  # both, and the version of the filters
 
 
 def test_a_context_of_another_width_is_refused_before_anything_is_decided() -> None:

@@ -82,3 +82,22 @@ def test_learning_brings_decisions_near_a_constant_outcome(kind: type[PtO] | typ
     z = policy.decide(state, 400, np.ones((5, 1))).solution.z
     assert z == pytest.approx(xi, abs=0.5)
     assert (state.info.squared_error < 0.1).all()
+
+
+def test_a_step_that_is_not_finite_is_left_out_for_that_trial() -> None:
+    policy = DFL(problem=PROBLEM, predictor=PREDICTOR, prior=PRIOR)
+    before = policy.init(np.arange(3))
+    x, xi = np.ones((3, 1)), np.ones((3, 2))
+    x[1] = 1e155
+    with pytest.warns(UserWarning, match="A step of DFL was not finite"):
+        after = policy.learn(before, 0, x, NO_DECISION, xi)
+    assert (after.theta[1] == before.theta[1]).all()
+    assert (after.adam.first[1] == 0).all()
+    assert (after.adam.second[1] == 0).all()
+    usual = policy.learn(before, 0, np.ones((3, 1)), NO_DECISION, xi)
+    for trial in (0, 2):
+        assert (after.theta[trial] == usual.theta[trial]).all()
+        assert (after.theta[trial] != before.theta[trial]).any()
+    later = policy.learn(after, 1, np.ones((3, 1)), NO_DECISION, xi)
+    assert np.isfinite(later.theta).all()
+    assert (later.theta[1] != before.theta[1]).any()

@@ -1,6 +1,6 @@
 """The exact sampler against exact posteriors, brute force and itself."""
 
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from bocopt.checks import check_policy
 from bocopt.core import Array
 from bocopt.smc import (
     AdaHedge,
+    Belief,
     CrankNicolson,
     EllipticalSlice,
     FittedCrankNicolson,
@@ -368,3 +369,36 @@ def test_one_ancestor_cannot_tell_its_error() -> None:
     belief = learned(outcomes(3, 2, 2), lam=0.1, size=20)
     lonely = belief._replace(roots=np.zeros_like(belief.roots))
     assert np.isnan(posterior_mean(lonely, belief.theta).standard_error).all()
+
+
+def test_one_outcome_far_from_all_others_neither_raises_nor_takes_for_ever() -> None:
+    xi = outcomes(12, trials=2, dim=2)
+    xi[6, 1] = 1e6  # of the second trial
+    sampler = ResampleMove(prior=Gaussian.isotropic(2), loss=Quadratic(), lam=1.0, size=50)
+
+    def step(belief: Belief, stage: tuple[int, Array]) -> Belief:
+        return sampler.step(belief, stage[0], np.zeros((2, 1)), stage[1])
+
+    first = sampler.init(np.arange(2))
+    with pytest.warns(UserWarning, match="the rest of the stage only reweights") as warnings:
+        beliefs = list(accumulate(enumerate(xi), step, initial=first))[1:]
+    unfinished = [belief.info.unfinished.tolist() for belief in beliefs]
+    belief = beliefs[-1]
+    assert unfinished[:6] == [[0.0, 0.0]] * 6
+    assert unfinished[6] == [0.0, 1.0]
+    assert beliefs[6].info.rejuvenated[1] == 20
+    assert len({str(warning.message) for warning in warnings}) == 1
+    assert np.isfinite(belief.theta).all()
+    assert np.exp(belief.log_w).sum(axis=-1) == pytest.approx(1.0)
+    alone = learned(xi[:, :1], lam=1.0, size=50)
+    assert (belief.theta[0] == alone.theta[0]).all()  # the other trial is not touched by it
+
+
+def test_where_the_posterior_is_not_reached_the_weights_are_still_those_of_its_target() -> None:
+    """Reweighting the rest of the way: total losses and weights stay in step."""
+    xi = np.full((1, 1, 2), 1e6)
+    with pytest.warns(UserWarning, match="the rest of the stage only reweights"):
+        belief = learned(xi, lam=1.0, size=50)
+    best = belief.total.argmin(axis=-1)[..., None]
+    assert (belief.log_w.argmax(axis=-1)[..., None] == best).all()
+    assert np.take_along_axis(belief.log_w, best, -1) == pytest.approx(0.0, abs=1e-9)

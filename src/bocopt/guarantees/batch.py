@@ -74,7 +74,7 @@ def offline(
 
 def _log_weights(owner: str, name: str, log_w: Array, losses: Array) -> Array:
     """(N), with a sum of 1 up to rounding; -inf is allowed."""
-    log_w = np.asarray(log_w, float)
+    log_w = arguments.real(owner, name, log_w)
     weights = arguments.array(owner, name, np.exp(log_w), (losses.shape[-1],))
     if (np.abs(weights.sum(axis=-1) - 1) > 1e-6).any():
         raise arguments.wrong(owner, name, "logs of weights with sum 1", weights.sum(axis=-1))

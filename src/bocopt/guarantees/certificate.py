@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from bocopt import arguments
 from bocopt.core import Array, BoolArray, Sense
 
 _UNKNOWN, _YES, _NO = np.array(np.nan), np.array(True), np.array(False)
@@ -89,8 +90,9 @@ class Guarantee(Protocol[S]):
 
 def certify(guarantee: Guarantee[Any], stages: Iterable[Evidence]) -> Certificate:
     """The certificate after all these stages, at least one."""
+    arguments.kind("certify", "guarantee", guarantee, Guarantee)
     state = None
-    for evidence in stages:
+    for evidence in arguments.each("certify", "stages", stages, Evidence):
         if state is None:
             state = guarantee.init(evidence.cost.shape)
         state = guarantee.step(state, evidence)

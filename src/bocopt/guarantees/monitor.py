@@ -46,6 +46,8 @@ def evidence_of(
     `stale`: whether the policy learned anything between the decision and its outcome. `late`: that,
     or whether it decided while outcomes of earlier decisions were unknown.
     """
+    arguments.kind("evidence_of", "problem", problem, Problem)
+    arguments.kind("evidence_of", "stage", stage, Stage)
     known: dict[str, Any] = {name: stage.info[name] for name in _INFO if name in stage.info}
     z, lead = stage.decision.solution.z, stage.cost.shape
     known["low"], known["high"] = cost_range or range_of(problem, stage.x, z)
@@ -86,11 +88,12 @@ class Monitor:
         scale: float | None = None,
         delta: float = 0.05,
     ) -> None:
+        arguments.kind("Monitor", "problem", problem, Problem)
         feasibility = Feasibility(alpha=getattr(problem, "alpha", None), delta=delta)
         self.guarantees: tuple[Guarantee[Any], ...] = (
             headline(scale, delta),
             feasibility,
-            *guarantees,
+            *arguments.each("Monitor", "guarantees", guarantees, Guarantee),
         )
         self.states: tuple[Any, ...] | None = None  # of the guarantees; None before any stage
         self._problem = problem

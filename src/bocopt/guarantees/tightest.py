@@ -21,9 +21,10 @@ class Tightest:
     guarantees: Sequence[Guarantee[Any]]
 
     def __post_init__(self) -> None:
-        if not self.guarantees:
+        given = tuple(arguments.each("Tightest", "guarantees", self.guarantees, Guarantee))
+        if not given:
             raise arguments.wrong("Tightest", "guarantees", "at least one", self.guarantees)
-        object.__setattr__(self, "guarantees", tuple(self.guarantees))
+        object.__setattr__(self, "guarantees", given)
 
     def init(self, lead: tuple[int, ...]) -> tuple[Any, ...]:
         return tuple(guarantee.init(lead) for guarantee in self.guarantees)

@@ -17,7 +17,7 @@ def refit(member: Member, fit: Fit, past: Design) -> tuple[Fit, BoolArray]:
     try:
         found = member.refit(fit, past)
     except Exception as error:
-        report(member, repr(error))
+        tell(f"{name_of(member)} is left out", error)
         return start, np.ones(lead, bool)
     broken = np.zeros(lead, bool)
     for part in found:
@@ -44,5 +44,15 @@ def name_of(member: Member) -> str:
     return type(member).__name__ + (f"({', '.join(changed)})" if changed else "")
 
 
-def report(member: Member, why: str) -> None:
-    warn(f"{name_of(member)} is left out: {why}. The others carry on.", stacklevel=2)
+def tell(what: str, error: Exception) -> None:
+    """Warn of an error: in its own words the first time, by its type from then on.
+
+    Its words may have numbers in them, and Python keeps the text of every warning for ever.
+    """
+    kind = type(error).__name__
+    words = kind if (what, kind) in _told else repr(error)
+    _told.add((what, kind))
+    warn(f"{what}: {words}. The others carry on.", stacklevel=3)
+
+
+_told: set[tuple[str, str]] = set()

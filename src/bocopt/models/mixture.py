@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
+from warnings import warn
 
 import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, IntArray
 from bocopt.history import History, empty
-from bocopt.models.design import LARGEST, Ground, design, nothing
-from bocopt.models.guard import name_of, refit, report
+from bocopt.models.design import Ground, checked_size, design, nothing
+from bocopt.models.guard import name_of, refit, tell
 from bocopt.models.law import Law, base_points
 from bocopt.models.members import (
     ConstantVariance,
@@ -95,7 +96,8 @@ class Mixture:
     def __post_init__(self) -> None:
         name = type(self).__name__
         arguments.integer(name, "dim_xi", self.dim_xi, "[1, inf)")
-        object.__setattr__(self, "members", tuple(self.members))
+        members = tuple(arguments.each(name, "members", self.members, Member))
+        object.__setattr__(self, "members", members)
         if not self.members:
             raise arguments.wrong(name, "members", "at least one", self.members)
         discounts = arguments.numbers(name, "discounts", self.discounts, "(0, 1]")
@@ -157,9 +159,7 @@ class Mixture:
     def step(self, state: MixtureState, t: int, x: Array, xi: Array) -> MixtureState:
         lead = state.seeds.shape
         x = self.checked_context("Mixture.step", state, x)
-        xi = arguments.array("Mixture.step", "xi", xi, (self.dim_xi,))
-        if np.abs(xi).max() > LARGEST:
-            raise arguments.wrong("Mixture.step", "xi", f"at most {LARGEST} in size", xi)
+        xi = checked_size("Mixture.step", "xi", xi, self.dim_xi)
         x, xi = (np.broadcast_to(a, (*lead, a.shape[-1])) for a in (x, xi))
         if not self.seen(state):
             state = self._begun(state, x.shape[-1])
@@ -194,10 +194,7 @@ class Mixture:
     def checked_context(self, owner: str, state: MixtureState, x: Array) -> Array:
         """(k), as many numbers as before."""
         seen = self.seen(state)
-        x = arguments.array(owner, "x", x, (state.x.buffer.shape[-1] if seen else ...,))
-        if np.abs(x).max(initial=0.0) > LARGEST:
-            raise arguments.wrong(owner, "x", f"at most {LARGEST} in size", x)
-        return x
+        return checked_size(owner, "x", x, state.x.buffer.shape[-1] if seen else ...)
 
     def _begun(self, state: MixtureState, dim_x: int) -> MixtureState:
         """With the shapes of the first context."""
@@ -219,7 +216,7 @@ class Mixture:
                 location, scale = (np.broadcast_to(a, shape) for a in (location, scale))
                 df = max(1.0, np.floor(min(3.0 + float(ground.size) / 5.0, most)))
             except Exception as error:  # whatever a member does, the others carry on
-                report(member, repr(error))
+                tell(f"{name_of(member)} is left out", error)
                 location, scale, df = np.full(shape, np.nan), np.ones(shape), 1.0
             fine = np.isfinite(location) & np.isfinite(scale) & (scale > 0)
             bad = np.asarray(~fine.all(axis=-1)) | state.broken[..., m]
@@ -248,7 +245,9 @@ class Mixture:
         failed = failed | ~np.isfinite(score)
         score = np.where(failed, -np.inf, score)
         for m in np.flatnonzero(failed.any(axis=tuple(range(failed.ndim - 1)))):
-            report(self._all[m][1], "it predicts nonsense, or could not be fitted")
+            name = name_of(self._all[m][1])
+            why = "it predicts nonsense, or could not be fitted"
+            warn(f"{name} is left out: {why}. The others carry on.", stacklevel=2)
         errors = np.stack([law.errors(xi) for law in laws], axis=-2)
         errors = np.clip(np.where(failed[..., None], 0.0, errors), -_LARGEST_ERROR, _LARGEST_ERROR)
         keep = np.array([self.discounts[d] for d, _ in self._all])[:, None, None]

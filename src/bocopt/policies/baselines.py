@@ -57,6 +57,8 @@ def before_any_outcome(
 def checked_first(
     owner: str, problem: Problem, first: Sequence[float] | None
 ) -> tuple[float, ...] | None:
+    """`first` for a problem that is one."""
+    arguments.kind(owner, "problem", problem, Problem)
     if first is None:
         return None
     return arguments.numbers(owner, "first", first, "(-inf, inf)", problem.dims.z)
@@ -133,6 +135,8 @@ class ConditionalOptimum:
     scenarios: int = 1000
 
     def __post_init__(self) -> None:
+        arguments.kind("ConditionalOptimum", "problem", self.problem, Problem)
+        arguments.kind("ConditionalOptimum", "law", self.law, ConditionalSampler)
         arguments.integer("ConditionalOptimum", "scenarios", self.scenarios, "[1, inf)")
 
     def init(self, seeds: IntArray) -> Seeded:
@@ -153,6 +157,9 @@ class Frozen(Generic[S]):
     """A policy that never learns: around BMA, what the prior alone is worth."""
 
     policy: Policy[S]
+
+    def __post_init__(self) -> None:
+        arguments.kind("Frozen", "policy", self.policy, Policy)
 
     def init(self, seeds: IntArray) -> S:
         return self.policy.init(seeds)

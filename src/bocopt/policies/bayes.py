@@ -30,6 +30,12 @@ class FromBelief(ABC, Generic[B]):
     predictor: Predictor
     sampler: Sampler[B]
 
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        arguments.kind(name, "problem", self.problem, Problem)
+        arguments.kind(name, "predictor", self.predictor, Predictor)
+        arguments.kind(name, "sampler", self.sampler, Sampler)
+
     @abstractmethod
     def decide(self, state: B, t: int, x: Array) -> Decision: ...
 
@@ -43,6 +49,15 @@ class FromBelief(ABC, Generic[B]):
     def learn(self, state: B, t: int, x: Array, decision: Decision, xi: Array) -> B:
         return self.sampler.step(state, t, x, xi)
 
+    def _predictions(self, state: B, t: int, x: Array) -> Array:
+        """(N, m): what each particle predicts."""
+        seen = getattr(state, "dim_x", None)  # of the contexts so far, where the belief knows it
+        if seen is not None:
+            x = arguments.array(f"{type(self).__name__}.decide", "x", x, (seen,))
+        shape = (state.theta.shape[-2], self.predictor.dim_noise)
+        u = noise.normal(state.seeds, t, "predictive", shape)
+        return self.predictor.sample(state.theta, x[..., None, :], u)
+
 
 @dataclass(frozen=True)
 class BMA(FromBelief[B]):
@@ -52,7 +67,7 @@ class BMA(FromBelief[B]):
     """
 
     def decide(self, state: B, t: int, x: Array) -> Decision:
-        scenarios = _predictions(self.predictor, state, t, x)
+        scenarios = self._predictions(state, t, x)
         return Decision(self.problem.solve(x, scenarios, np.exp(state.log_w)))
 
 
@@ -64,7 +79,7 @@ class BGS(FromBelief[B]):
     """
 
     def decide(self, state: B, t: int, x: Array) -> Decision:
-        scenarios = _predictions(self.predictor, state, t, x)
+        scenarios = self._predictions(state, t, x)
         drawn = multinomial(np.exp(state.log_w), noise.uniform(state.seeds, t, "bgs.draw", (1,)))
         scenario = np.take_along_axis(scenarios, drawn[..., None], axis=-2)[..., 0, :]
         return Decision(decide_as_if(self.problem, x, scenario))
@@ -75,7 +90,7 @@ class MostProbable(FromBelief[B]):
     """The particle with the highest density (as far as the sampler knows it) decides alone."""
 
     def decide(self, state: B, t: int, x: Array) -> Decision:
-        scenarios = _predictions(self.predictor, state, t, x)
+        scenarios = self._predictions(state, t, x)
         best = state.score.argmax(axis=-1)[..., None, None]
         return Decision(
             decide_as_if(self.problem, x, np.take_along_axis(scenarios, best, axis=-2)[..., 0, :])
@@ -87,7 +102,7 @@ class MeanPrediction(FromBelief[B]):
     """The program for the belief's mean prediction: z_t = P(E m(x_t; theta))."""
 
     def decide(self, state: B, t: int, x: Array) -> Decision:
-        scenarios = _predictions(self.predictor, state, t, x)
+        scenarios = self._predictions(state, t, x)
         mean = np.matmul(np.exp(state.log_w)[..., None, :], scenarios)[..., 0, :]
         return Decision(decide_as_if(self.problem, x, mean))
 
@@ -101,7 +116,7 @@ class Vote(FromBelief[B]):
     """
 
     def decide(self, state: B, t: int, x: Array) -> Decision:
-        scenarios = _predictions(self.predictor, state, t, x)
+        scenarios = self._predictions(state, t, x)
         w = np.exp(state.log_w)
         decisions = decide_as_if(self.problem, x[..., None, :], scenarios).z
         z = _winner(decisions, w)
@@ -119,10 +134,3 @@ def _most_weight(decisions: Array, w: Array) -> Array:
 
 
 _winner = np.vectorize(_most_weight, signature="(n,d),(n)->(d)", otypes=[np.float64])
-
-
-def _predictions(predictor: Predictor, state: B, t: int, x: Array) -> Array:
-    """(N, m): what each particle predicts."""
-    size = state.theta.shape[-2]
-    u = noise.normal(state.seeds, t, "predictive", (size, predictor.dim_noise))
-    return predictor.sample(state.theta, x[..., None, :], u)

@@ -4,13 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple, TypeVar
-from warnings import warn
 
 import numpy as np
 
 from bocopt import arguments, noise
 from bocopt.core import Array, Decision, IntArray, Policy, Problem, Solution
 from bocopt.models import Mixture
+from bocopt.models.design import checked_size
+from bocopt.models.guard import tell
 from bocopt.policies.baselines import SampleAverage, checked_first
 from bocopt.policies.predictive import Predictive
 from bocopt.smc.resample import multinomial
@@ -92,9 +93,12 @@ class Ensemble:
         if self.rule not in ("sample", "leader"):
             raise arguments.wrong("Ensemble", "rule", "'sample' or 'leader'", self.rule)
         object.__setattr__(self, "first", checked_first("Ensemble", self.problem, self.first))
-        object.__setattr__(self, "arms", tuple(self.arms))
+        arms = tuple(arguments.each("Ensemble", "arms", self.arms, Policy))
+        object.__setattr__(self, "arms", arms)
         if any(isinstance(arm, Ensemble) for arm in self.arms):
             raise arguments.wrong("Ensemble", "arms", "policies other than ensembles", self.arms)
+        if self.model is not None:
+            arguments.kind("Ensemble", "model", self.model, Mixture)
         object.__setattr__(self, "model", self._mixture)  # so that a checkpoint knows which it was
         Predictive(self.problem, self._mixture)  # checks that they fit together
 
@@ -183,7 +187,7 @@ class Ensemble:
         self, state: EnsembleState, t: int, x: Array, decision: Decision, xi: Array
     ) -> EnsembleState:
         x = self._mixture.checked_context("Ensemble.learn", state.arms[0], x)
-        xi = arguments.array("Ensemble.learn", "xi", xi, (self.problem.dims.xi,))
+        xi = checked_size("Ensemble.learn", "xi", xi, self.problem.dims.xi)
         size = len(_Memo._fields)
         memo, rest = _Memo(*decision.memo[:size]), decision.memo[size:]
         after, failed = [], memo.failed.copy()
@@ -244,8 +248,7 @@ def _tried(arm: Policy[Any], action: Callable[[], T]) -> T | None:
     try:
         return action()
     except Exception as error:
-        name = type(arm).__name__
-        warn(f"The arm {name} failed: {error!r}. The others carry on.", stacklevel=2)
+        tell(f"The arm {type(arm).__name__} failed", error)
         return None
 
 

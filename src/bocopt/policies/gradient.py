@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import NamedTuple
+from warnings import warn
 
 import numpy as np
 
@@ -74,7 +75,10 @@ class GradientState(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class OneModel(ABC):
-    """Start from a draw of the prior, decide with the prediction, follow a gradient of it."""
+    """Start from a draw of the prior, decide with the prediction, follow a gradient of it.
+
+    A step that would leave a number that is not finite is left out, with a warning.
+    """
 
     problem: Problem
     predictor: Differentiable
@@ -83,6 +87,10 @@ class OneModel(ABC):
 
     def __post_init__(self) -> None:
         name = type(self).__name__
+        arguments.kind(name, "problem", self.problem, Problem)
+        arguments.kind(name, "predictor", self.predictor, Differentiable)
+        arguments.kind(name, "prior", self.prior, Prior)
+        arguments.kind(name, "adam", self.adam, Adam)
         if self.prior.dim != self.predictor.dim:
             raise arguments.wrong(
                 name, "prior", f"of dimension {self.predictor.dim}", self.prior.dim
@@ -108,12 +116,31 @@ class OneModel(ABC):
         self, state: GradientState, t: int, x: Array, decision: Decision, xi: Array
     ) -> GradientState:
         xi = arguments.array(type(self).__name__, "xi", xi, (self.problem.dims.xi,))
-        predicted = self.predictor.sample(state.theta, x, np.empty(0))
-        g = self.gradient(state.seeds, t, x, predicted, xi)
-        g_theta = self.predictor.pullback(state.theta, x, g)
-        theta, adam = self.adam.step(state.adam, state.theta, g_theta)
-        info = GradientInfo(((predicted - xi) ** 2).mean(axis=-1))
-        return GradientState(state.seeds, theta, adam, info)
+        with np.errstate(over="ignore", invalid="ignore"):  # such a step is not taken
+            predicted = self.predictor.sample(state.theta, x, np.empty(0))
+            g = self.gradient(state.seeds, t, x, predicted, xi)
+            g_theta = self.predictor.pullback(state.theta, x, g)
+            theta, adam = self.adam.step(state.adam, state.theta, g_theta)
+            info = GradientInfo(((predicted - xi) ** 2).mean(axis=-1))
+        return self._kept_finite(state, GradientState(state.seeds, theta, adam, info))
+
+    def _kept_finite(self, old: GradientState, new: GradientState) -> GradientState:
+        """The new state, but for trials where a number would be lost for ever."""
+        parts = (new.theta, new.adam.first, new.adam.second)
+        fine = np.all([np.isfinite(part).all(axis=-1) for part in parts], axis=0)
+        if fine.all():
+            return new
+        name = type(self).__name__
+        warn(f"A step of {name} was not finite, and was left out. It goes on.", stacklevel=3)
+        first, second, theta = (
+            np.where(fine[..., None], after, before)
+            for after, before in (
+                (new.adam.first, old.adam.first),
+                (new.adam.second, old.adam.second),
+                (new.theta, old.theta),
+            )
+        )
+        return new._replace(theta=theta, adam=new.adam._replace(first=first, second=second))
 
 
 @dataclass(frozen=True, kw_only=True)

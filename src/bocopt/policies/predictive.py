@@ -25,10 +25,11 @@ class Predictive:
     first: Sequence[float] | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "first", checked_first("Predictive", self.problem, self.first))
+        arguments.kind("Predictive", "model", self.model, Mixture)
         if self.model.dim_xi != self.problem.dims.xi:
             expected = f"one of {self.problem.dims.xi} components, as the problem's xi has"
             raise arguments.wrong("Predictive", "model", expected, self.model.dim_xi)
-        object.__setattr__(self, "first", checked_first("Predictive", self.problem, self.first))
 
     def init(self, seeds: IntArray) -> MixtureState:
         return self.model.init(seeds)

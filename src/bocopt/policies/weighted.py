@@ -9,7 +9,7 @@ import numpy as np
 from bocopt import arguments
 from bocopt.core import Array, Decision, IntArray, Problem
 from bocopt.history import History, empty
-from bocopt.models.design import design, with_one
+from bocopt.models.design import checked_size, design, with_one
 from bocopt.policies.baselines import NoInfo, before_any_outcome, checked_first
 
 
@@ -78,10 +78,15 @@ class _FromPairs:
         seeds = arguments.seeds_of(type(self).__name__, seeds)
         return Pairs(seeds, empty(seeds.shape, 0), empty(seeds.shape, self.problem.dims.xi))
 
+    def _checked_context(self, where: str, state: Pairs, x: Array) -> Array:
+        """(k), as many numbers as before."""
+        size = state.x.rows.shape[-1] if state.xi.size else ...
+        return checked_size(f"{type(self).__name__}.{where}", "x", x, size)
+
     def learn(self, state: Pairs, t: int, x: Array, decision: Decision, xi: Array) -> Pairs:
         name = f"{type(self).__name__}.learn"
-        xi = arguments.array(name, "xi", xi, (self.problem.dims.xi,))
-        x = arguments.array(name, "x", x, (... if not state.xi.size else state.x.rows.shape[-1],))
+        xi = checked_size(name, "xi", xi, self.problem.dims.xi)
+        x = self._checked_context("learn", state, x)
         past = state.x if state.xi.size else empty(state.seeds.shape, x.shape[-1])
         return state._replace(
             x=past.append(x).at_most(self.latest), xi=state.xi.append(xi).at_most(self.latest)
@@ -97,10 +102,14 @@ class WeightedSampleAverage(_FromPairs):
 
     nearness: Nearness = field(default_factory=Nearest)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        arguments.kind("WeightedSampleAverage", "nearness", self.nearness, Nearness)
+
     def decide(self, state: Pairs, t: int, x: Array) -> Decision:
+        x = self._checked_context("decide", state, x)
         if not state.xi.size:
             return before_any_outcome(self.problem, self.first, state.seeds.shape, x)
-        x = arguments.array("WeightedSampleAverage.decide", "x", x, (state.x.rows.shape[-1],))
         past = design(state.x.rows, state.xi.rows, 1.0)
         here = past.ground.standard(x)
         weight = self.nearness(((past.x - here[..., None, :]) ** 2).sum(axis=-1), x.shape[-1])
@@ -119,9 +128,9 @@ class ResidualSampleAverage(_FromPairs):
     """
 
     def decide(self, state: Pairs, t: int, x: Array) -> Decision:
+        x = self._checked_context("decide", state, x)
         if not state.xi.size:
             return before_any_outcome(self.problem, self.first, state.seeds.shape, x)
-        x = arguments.array("ResidualSampleAverage.decide", "x", x, (state.x.rows.shape[-1],))
         past = design(state.x.rows, state.xi.rows, 1.0)
         ground = past.ground
         phi = with_one(ground.standard(x))[..., None, :]

@@ -16,6 +16,7 @@ from bocopt.core import Array, Predictor
 from bocopt.predictors.linear import Linear
 
 _LARGEST = 30.0  # of a log scale, either way: beyond, numbers overflow
+_LARGEST_X = 1e150  # contexts beyond would overflow when squared
 _GUESS = 0.3  # the spread of an outcome of which nothing is known, in units of its size
 
 
@@ -56,6 +57,8 @@ class _LocationScale(ABC):
         name = f"{type(self).__name__}.sample"
         theta = arguments.array(name, "theta", theta, (self.dim,))
         x = arguments.array(name, "x", x, (self.dim_x,))
+        if np.abs(x).max(initial=0.0) > _LARGEST_X:
+            raise arguments.wrong(name, "x", f"at most {_LARGEST_X} in size", x)
         location = self._mean.sample(theta[..., : self._mean.dim], x, np.empty(0))
         parameters = theta[..., self._mean.dim :]
         shape = (*theta.shape[:-1], self.dim_xi, self._scale_terms)
@@ -75,7 +78,8 @@ class _LocationScale(ABC):
         from scipy.special import gammaln
 
         location, scale = self.location_scale(theta, x)
-        square = ((xi - location) / scale) ** 2
+        with np.errstate(over="ignore"):  # too far out to have any density
+            square = ((xi - location) / scale) ** 2
         if self.df is None:
             log = -0.5 * (square + np.log(2 * np.pi))
         else:
@@ -158,6 +162,7 @@ class WithResiduals:
     residuals: ArrayLike
 
     def __post_init__(self) -> None:
+        arguments.kind("WithResiduals", "predictor", self.predictor, Predictor)
         residuals = arguments.array("WithResiduals", "residuals", self.residuals, (None, None))
         object.__setattr__(self, "residuals", residuals.copy())
 

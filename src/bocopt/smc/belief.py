@@ -33,6 +33,7 @@ class MoveInfo(NamedTuple):
     lam: Array  # () temperature of the belief
     evaluated: Array  # () losses computed for proposals
     spared: Array  # () losses that early rejection spared
+    unfinished: Array  # () 1 where there were too few rounds of moves to reach the posterior
 
 
 class Belief(NamedTuple):
@@ -54,6 +55,11 @@ class Belief(NamedTuple):
     info: MoveInfo
 
     @property
+    def dim_x(self) -> int | None:
+        """How many numbers a context has; None before the first."""
+        return int(self.past.x.buffer.shape[-1]) if self.past.size else None
+
+    @property
     def score(self) -> Array:
         """(N) log density in the space of u, up to a constant, of those that have seen most."""
         density = -0.5 * (self.u**2).sum(axis=-1) - self.lam[..., None] * self.total
@@ -73,6 +79,7 @@ def first_info(loss: Loss, size: int, lam: Array) -> MoveInfo:
         lam=lam,
         evaluated=zero,
         spared=zero,
+        unfinished=zero,
     )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from bocopt import arguments, noise
 from bocopt.core import Array, BoolArray, IntArray, Loss, Prior
+from bocopt.priors import Calibrated
 from bocopt.smc.moves import Cloud, LiuWest, Move
 from bocopt.smc.weights import declared, effective_size, gibbs_update, uniform
 
@@ -62,9 +63,12 @@ class GibbsPosterior:
     move: Move = field(default_factory=LiuWest)
 
     def __post_init__(self) -> None:
-        if not hasattr(self.prior, "log_density"):
+        if isinstance(self.prior, Calibrated):
             expected = "a Prior with a density of its own; a calibrated one needs ResampleMove"
             raise arguments.wrong("GibbsPosterior", "prior", expected, self.prior)
+        arguments.kind("GibbsPosterior", "prior", self.prior, Prior)
+        arguments.kind("GibbsPosterior", "loss", self.loss, Loss)
+        arguments.kind("GibbsPosterior", "move", self.move, Move)
         arguments.number("GibbsPosterior", "lam", self.lam, "(0, inf)")
         arguments.integer("GibbsPosterior", "size", self.size, "[1, inf)")
         arguments.number("GibbsPosterior", "threshold", self.threshold, "[0, 1]")

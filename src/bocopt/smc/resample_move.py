@@ -26,6 +26,8 @@ from bocopt.smc.temperature import Fixed, Temperature
 from bocopt.smc.travel import Crowd, Mover, crowd_of, renewed, travel
 from bocopt.smc.weights import effective_size, gibbs_update, normalised, uniform
 
+_ROUNDS = 20  # of moves in one stage, at most: one or two as a rule, more where it tells much
+_ROUNDS_OF_A_BATCH = 200  # which is entered at once
 _NEGLIGIBLE = 1e-12  # weight below which a discounted stage no longer counts
 
 
@@ -37,7 +39,9 @@ class ResampleMove:
     is entered only so far that it does not, the particles are resampled and moved by `sweeps`
     sweeps of `kernel`, whose target looks back on every stage, and the rest of the stage follows:
     once as a rule (IBIS), more often where one stage tells much (adaptive tempering). Nothing but
-    the number of particles and of sweeps stands between the particles and the exact posterior.
+    the number of particles and of sweeps stands between the particles and the exact posterior. At
+    most 20 times a stage, though: after that the rest only reweights, with a warning, and
+    `info.unfinished` says so.
 
     - `chain_length` P: waste-free, N/P particles are resampled and all P states of each of their
       chains are kept, for the cost of about one sweep.
@@ -75,15 +79,17 @@ class ResampleMove:
 
     def __post_init__(self) -> None:
         name = type(self).__name__
-        if not callable(self.lam):
+        if not isinstance(self.prior, Calibrated):
+            arguments.kind(name, "prior", self.prior, Prior)
+        arguments.kind(name, "loss", self.loss, Loss)
+        arguments.kind(name, "kernel", self.kernel, Kernel)
+        if isinstance(self.lam, type) or not callable(self.lam):
             arguments.number(name, "lam", self.lam, "(0, inf)")
         arguments.integer(name, "size", self.size, "[2, inf)")
         arguments.number(name, "threshold", self.threshold, "(0, 0.99]")
         if self.threshold * self.size <= 1:
             expected = f"more than 1 / size = {1 / self.size:g}: else particles are never moved"
             raise arguments.wrong(name, "threshold", expected, self.threshold)
-        if not hasattr(self.kernel, "sweep"):
-            raise arguments.wrong(name, "kernel", "a Kernel", self.kernel)
         arguments.integer(name, "sweeps", self.sweeps, "[1, inf)")
         arguments.integer(name, "threads", self.threads, "[1, inf)")
         arguments.number(name, "discount", self.discount, "(0, 1]")
@@ -150,7 +156,7 @@ class ResampleMove:
             flat, last = self._begun_again(flat, stage, seen.x.rows, seen.xi.rows)
             start = Coefficients(np.zeros(len(lam)), np.zeros(len(lam)))
         change = start.energy(flat.total, last) - end.energy(flat.total, last)
-        crowd = self._travel(flat, stage, last, start, end)
+        crowd = self._travel(flat, stage, last, start, end, _ROUNDS)
         flat = flat._replace(
             lam=lam,
             gap=gap,
@@ -195,7 +201,9 @@ class ResampleMove:
         flat, last = self._begun_again(flat, stage, x[:, :first], xi[:, :first])
         nowhere = np.zeros(len(flat.seeds))
         end = Coefficients(flat.lam * self.discount, flat.lam)
-        crowd = self._travel(flat, stage, last, Coefficients(nowhere, nowhere), end)
+        crowd = self._travel(
+            flat, stage, last, Coefficients(nowhere, nowhere), end, _ROUNDS_OF_A_BATCH
+        )
         return many_axes(self._arrived(flat, crowd, stage), lead)
 
     def _arrived(self, flat: Belief, crowd: Crowd, stage: Stage) -> Belief:
@@ -216,6 +224,7 @@ class ResampleMove:
                 lam=flat.lam,
                 evaluated=crowd.evaluated,
                 spared=crowd.spared,
+                unfinished=crowd.unfinished,
             ),
         )
 
@@ -295,9 +304,15 @@ class ResampleMove:
         return checked(self.loss, self.loss(theta, x, xi, u))
 
     def _travel(
-        self, flat: Belief, stage: Stage, last: Array, start: Coefficients, end: Coefficients
+        self,
+        flat: Belief,
+        stage: Stage,
+        last: Array,
+        start: Coefficients,
+        end: Coefficients,
+        rounds: int,
     ) -> Crowd:
-        mover = Mover(self.kernel, self.sweeps, self.chain_length, self.threshold)
+        mover = Mover(self.kernel, self.sweeps, self.chain_length, self.threshold, rounds)
         return travel(mover, crowd_of(flat, last), self._target(flat, stage), start, end)
 
     def _target(self, flat: Belief, stage: Stage) -> Target:

@@ -27,6 +27,10 @@ class Grid(NamedTuple):
         return best
 
     @property
+    def dim_x(self) -> int | None:
+        return self.beliefs[0].dim_x
+
+    @property
     def theta(self) -> Array:
         return self._of_the_chosen("theta")
 
@@ -59,6 +63,7 @@ class SafeGrid:
     lams: Sequence[float]
 
     def __post_init__(self) -> None:
+        arguments.kind("SafeGrid", "sampler", self.sampler, ResampleMove)
         lams = arguments.numbers("SafeGrid", "lams", self.lams, "(0, inf)")
         object.__setattr__(self, "lams", tuple(sorted(lams)))
 

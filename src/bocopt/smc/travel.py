@@ -5,7 +5,9 @@ the straight line between two targets, as far at a time as the effective sample 
 """
 
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, NamedTuple
+from warnings import warn
 
 import numpy as np
 
@@ -19,7 +21,10 @@ from bocopt.smc.weights import effective_size, normalised, uniform
 
 _HALVINGS = 40  # of the interval in which the next target is sought
 _SMALLEST_SCALE = 1e-4
-_ROUNDS = 200  # of tempering within one stage, at most
+_FAR = (
+    "ResampleMove has moved its particles as often as it does in one stage, and they are still far "
+    "from the posterior: the rest of the stage only reweights them. See info.unfinished."
+)
 
 
 class Crowd(NamedTuple):
@@ -36,6 +41,7 @@ class Crowd(NamedTuple):
     acceptance: Array  # () of the last sweep
     evaluated: Array  # ()
     spared: Array  # ()
+    unfinished: Array  # () 1 where there were not enough rounds
 
     def of(self, trials: IntArray) -> "Crowd":
         parts: list[Any] = [part[trials] for part in self]
@@ -64,6 +70,7 @@ def crowd_of(belief: Belief, last: Array) -> Crowd:
         acceptance=none + np.nan,
         evaluated=none,
         spared=none,
+        unfinished=none,
     )
 
 
@@ -75,29 +82,46 @@ class Mover:
     sweeps: int
     chain_length: int | None
     threshold: float
+    rounds: int = 1  # of moves between reweighting, at most
 
 
 def travel(
     mover: Mover, crowd: Crowd, target: Target, start: Coefficients, end: Coefficients
 ) -> Crowd:
-    """Reweight from start to end; on the way, renew the particles wherever the ESS would fall."""
+    """Reweight from start to end; on the way, renew the particles wherever the ESS would fall.
+
+    After so many rounds the rest is reweighted all the same: the weights remain those of the
+    target, and few particles have most of them.
+    """
     size = crowd.log_w.shape[-1]
     pending = np.arange(len(crowd.log_w))
-    for round_ in range(_ROUNDS):
+    for round_ in count():
         goal, before, last = end.of(pending), crowd.before[pending], crowd.last[pending]
         change = start.energy(before, last) - goal.energy(before, last)
         log_w = crowd.log_w.copy()
         share = _furthest(log_w[pending], change, mover.threshold * size)
+        if round_ == mover.rounds:
+            crowd = _noted(crowd, pending[share < 1])
+            share = np.ones(len(pending))
         log_w[pending] = normalised(log_w[pending] + share[:, None] * change)
         crowd = crowd._replace(log_w=log_w)
         short = share < 1
         if not short.any():
-            return crowd
+            break
         start = start.towards(goal, share).of(np.flatnonzero(short))
         pending = pending[short]
         target = target.at(pending, start)
         crowd = crowd.put(pending, renewed(mover, crowd.of(pending), target, f"move.{round_}"))
-    raise RuntimeError(f"The posterior was not reached in {_ROUNDS} steps of tempering.")
+    return crowd
+
+
+def _noted(crowd: Crowd, unfinished: IntArray) -> Crowd:
+    """With a note, and a warning, of the trials that were not moved to the end."""
+    if unfinished.size:
+        warn(_FAR, stacklevel=4)
+    noted = crowd.unfinished.copy()
+    noted[unfinished] = 1.0
+    return crowd._replace(unfinished=noted)
 
 
 def _furthest(log_w: Array, change: Array, wanted: float) -> Array:
@@ -163,4 +187,5 @@ def renewed(mover: Mover, crowd: Crowd, target: Target, purpose: str) -> Crowd:
         acceptance=acceptance,
         evaluated=crowd.evaluated + target.evaluated,
         spared=crowd.spared + target.spared,
+        unfinished=crowd.unfinished,
     )
