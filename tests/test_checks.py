@@ -11,6 +11,7 @@ from cases import CASES, parts
 from bocopt import Constant, Decision, Dims, Knapsack, PaperStream, Replay, Sense, Solution
 from bocopt.checks import LawError, check_policy, check_problem
 from bocopt.core import Array, IntArray
+from bocopt.problems import Expectation
 
 KNAPSACK = Knapsack(value=[12.0] * 4, capacity=[8.0] * 3, salvage=[3.0] * 3)
 X = np.random.default_rng(0).normal(size=(6, 3))
@@ -45,7 +46,7 @@ class Broken:
         self.calls = 0
         self.methods = methods
 
-    dims, sense = KNAPSACK.dims, KNAPSACK.sense
+    dims, sense, risk = KNAPSACK.dims, KNAPSACK.sense, KNAPSACK.risk
 
     def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
         self.calls += 1
@@ -113,6 +114,14 @@ BROKEN_PROBLEMS: list[tuple[Broken, str]] = [
         ),
         "the same z for a scenario and for its two halves",
     ),
+    (
+        Broken(solve=lambda p, a, x, s, w: a if s.shape[-2] < 3 else a._replace(z=a.z + 5)),
+        "a z that meets the risk, or an infinite value",
+    ),
+    (
+        Broken(solve=lambda p, a, x, s, w: a if s.shape[-2] < 3 else a._replace(value=a.value + 1)),
+        "the value that the risk gives to the costs of z",
+    ),
     (Broken(solve=lambda p, a, x, s, w: a), "a ValueError for a NaN scenario"),
 ]
 
@@ -128,7 +137,7 @@ def test_a_broken_problem_is_caught(problem: Broken, message: str) -> None:
 class LargestOfEqual:
     """Decides the largest z where all cost the same."""
 
-    dims, sense = Dims(None, 1, 1), Sense.MINIMISE
+    dims, sense, risk = Dims(None, 1, 1), Sense.MINIMISE, Expectation()
 
     def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
         lead = np.broadcast_shapes(x.shape[:-1], scenarios.shape[:-2])

@@ -129,7 +129,6 @@ FINE: dict[Callable[..., Any], dict[str, Any]] = {
 
 #: Functions of arrays that the loops call with what was checked before.
 INNER = {
-    *(losses.decide_as_if, losses.hindsight, losses.regret),
     *(smc.effective_size, smc.multinomial, smc.systematic, smc.posterior_mean),
     *(guarantees.evidence_of, guarantees.range_of),
 }

@@ -9,8 +9,9 @@ from scipy.stats import norm, t
 from bocopt import BMA, Gaussian, GibbsPosterior, Knapsack, PaperStream, ResampleMove
 from bocopt.checks import check_policy
 from bocopt.core import Density, Loss
-from bocopt.losses import EnergyScore, LogScore, PinballScore, ScenarioRegret, regret
+from bocopt.losses import EnergyScore, LogScore, PinballScore, ScenarioRegret
 from bocopt.predictors import Linear, LogScale, NoisyLinear, RandomSlopes, WithResiduals
+from bocopt.problems.hindsight import regret
 
 RNG = np.random.default_rng(0)
 PROBLEM = Knapsack(value=[12] * 2, capacity=[8], salvage=[3])

@@ -13,7 +13,7 @@ from bocopt.core import Array, Decision, IntArray, Policy, Problem, S, Solution,
 from bocopt.file import Owner
 from bocopt.fingerprint import fingerprint
 from bocopt.guarantees import Monitor, evidence_of, range_of
-from bocopt.run import Stage, context, review
+from bocopt.run import Stage, checked_decision, context, review
 from bocopt.state import (
     Arrays,
     CheckpointError,
@@ -69,7 +69,8 @@ class Agent(Generic[S]):
     read only.
 
     The monitor watches all of it: `print(agent.monitor)` says what is guaranteed so far. Give one
-    of your own for a tighter headline, or for more guarantees.
+    of your own for a tighter headline, or for more guarantees. Without `hindsight`, a stage does
+    not say what could have been decided, and an outcome costs one program less.
 
     >>> from bocopt import Constant, Knapsack
     >>> problem = Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0])
@@ -88,7 +89,13 @@ class Agent(Generic[S]):
         seed: int = 0,
         max_open: int = 1000,
         monitor: Monitor | None = None,
+        hindsight: bool = True,
     ) -> None:
+        arguments.kind("Agent", "policy", policy, Policy)
+        arguments.kind("Agent", "problem", problem, Problem)
+        if monitor is not None:
+            arguments.kind("Agent", "monitor", monitor, Monitor)
+        self._hindsight = bool(hindsight)
         self._max_open = arguments.integer("Agent", "max_open", max_open, "[1, inf)")
         self._seed = arguments.integer("Agent", "seed", seed, "[0, 9e18]")
         self._policy, self._problem = policy, problem
@@ -129,7 +136,7 @@ class Agent(Generic[S]):
             x = context("Agent.decide", self._problem, x).copy()
             if x.ndim != 1:
                 raise arguments.wrong("Agent.decide", "x", "one context", x.shape)
-            decision = _own(self._policy.decide(live.state, live.t, x))
+            decision = self._decision(live, x)
             z, status = decision.solution.z, Status(int(decision.solution.status))
             waiting = Open(
                 read_only(x),
@@ -155,7 +162,7 @@ class Agent(Generic[S]):
             xi = read_only(xi)
             state = self._policy.learn(live.state, ticket, x, decision, xi)
             info = read_only(state.info)._asdict()
-            stage = review(self._problem, ticket, x, decision, xi, info)
+            stage = review(self._problem, ticket, x, decision, xi, info, self._hindsight)
             stale = bool(learned != live.learned)
             late = stale or bool(learned != ticket)  # an earlier outcome was not known, or never
             evidence = evidence_of(
@@ -174,6 +181,12 @@ class Agent(Generic[S]):
             if len(self._closed) > _REMEMBERED:
                 del self._closed[next(iter(self._closed))]
             return stage
+
+    def _decision(self, live: Live, x: Array) -> Decision:
+        """What the policy decides, checked, and copied so that nobody else can change it."""
+        owner = f"{type(self._policy).__name__}.decide"
+        decision = self._policy.decide(live.state, live.t, x)
+        return _own(checked_decision(owner, self._problem, decision))
 
     def forget(self, ticket: int) -> None:
         """Give up waiting for an outcome; nothing is learned from the decision."""
@@ -240,6 +253,7 @@ class Agent(Generic[S]):
         problem: Problem,
         *,
         monitor: Monitor | None = None,
+        hindsight: bool = True,
     ) -> "Agent[S]":
         """Go on where `save` stopped, with the same configuration, bit for bit."""
         header, arrays = checkpoint.load(path)
@@ -252,7 +266,8 @@ class Agent(Generic[S]):
                 "monitor."
             )
         try:
-            agent = cls(policy, problem, seed=header["seed"], max_open=header["max_open"])
+            settings = {name: header[name] for name in ("seed", "max_open")}
+            agent = cls(policy, problem, **settings, hindsight=hindsight)
             agent._restore(header, arrays, monitor)
         except Exception as error:
             why = error if isinstance(error, CheckpointError) else repr(error)
@@ -294,11 +309,10 @@ class Agent(Generic[S]):
 
     def _try(self, live: Live, x: Array, xi: Array) -> None:
         """Whether the state is one that the policy can go on from: policies are pure."""
-        state = read_only(live.state)  # what is shared with it is copied, not added to
+        live = live._replace(state=read_only(live.state))  # what it shares is copied, not added to
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            decision = _own(self._policy.decide(state, live.t, x))
-            after = self._policy.learn(state, live.t, x, decision, xi)
+            after = self._policy.learn(live.state, live.t, x, self._decision(live, x), xi)
         rebuild(live.state, flatten(after))
 
 

@@ -130,6 +130,21 @@ def one_scenario_or_two_halves(problem: Problem, x: Array, xi: Array) -> None:
         _expect(same, "solve", "the same z for a scenario and for its two halves")
 
 
+def met_and_priced_under_scenarios(problem: Problem, x: Array, xi: Array) -> None:
+    """Under many scenarios, a z with a finite value meets the problem's risk, which gives it."""
+    w = np.full(len(xi), 1.0 / len(xi))
+    solution = problem.solve(x[0], xi, w)
+    if not np.isfinite(solution.value):
+        return
+    z = np.broadcast_to(solution.z, (len(xi), problem.dims.z))
+    here = np.broadcast_to(x[0], x.shape)
+    met = problem.risk.met(problem.violation(here, z, xi), w)
+    _expect(bool(met), "solve", "a z that meets the risk, or an infinite value")
+    value = float(problem.risk.value(problem.cost(here, z, xi), w))
+    close = abs(value - float(solution.value)) <= 1e-9 * max(1.0, abs(value))
+    _expect(close, "solve", "the value that the risk gives to the costs of z")
+
+
 def refuses_nan(problem: Problem, x: Array, xi: Array) -> None:
     """A NaN is an error, not an answer."""
     bad = np.full_like(xi[:1], np.nan)
@@ -161,6 +176,7 @@ PROBLEM_LAWS = (
     feasible_and_priced,
     best_and_smallest,
     one_scenario_or_two_halves,
+    met_and_priced_under_scenarios,
     within_its_range,
     refuses_nan,
 )

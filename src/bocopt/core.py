@@ -99,13 +99,32 @@ class Decision(NamedTuple):
     memo: tuple[Any, ...] = ()
 
 
+class Risk(Protocol):
+    """What is asked of a decision under scenarios: one number for its costs, and one verdict."""
+
+    @property
+    def alpha(self) -> float | None:
+        """The share of outcomes in which the constraints are to hold; None: nothing is promised."""
+        ...
+
+    def value(self, costs: Array, w: Array) -> Array:
+        """(s), (s) -> () what is minimised."""
+        ...
+
+    def met(self, violations: Array, w: Array) -> BoolArray:
+        """(s), (s) -> () whether the constraints hold as far as they are to."""
+        ...
+
+
 class Problem(Protocol):
-    """min over z of E_w cost(x, z, .)  subject to  P_w(violation(x, z, .) <= 0) >= alpha."""
+    """min over z of risk.value(cost(x, z, .))  subject to  risk.met(violation(x, z, .))."""
 
     @property
     def dims(self) -> Dims: ...
     @property
     def sense(self) -> Sense: ...
+    @property
+    def risk(self) -> Risk: ...
     def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
         """(k), (s, m), (s) -> the best z under the distribution; one scenario gives P(xi)."""
         ...

@@ -2,48 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array, BoolArray, Density, Loss, Predictor, Problem, Solution, Status
-
-_CERTAIN = np.ones(1)  # the weight of a single scenario
-
-
-class Hindsight(NamedTuple):
-    """The best that could have been done, had xi been known."""
-
-    cost: Array  # ()
-    feasible: BoolArray  # () whether any decision would have been
-
-
-def decide_as_if(problem: Problem, x: Array, xi: Array) -> Solution:
-    """P(xi): the program with one certain scenario, (k), (m) -> solution."""
-    return problem.solve(x, xi[..., None, :], _CERTAIN)
-
-
-def hindsight(problem: Problem, x: Array, xi: Array) -> Hindsight:
-    """min over z of c(z; xi), (k), (m) -> ().
-
-    Where no decision is feasible, `solve` answers with one that pays for infeasibility: that is
-    then the least cost. Where the search stopped at its limit, the proven bound takes the place of
-    the optimum, so that regret is never negative.
-    """
-    solution = decide_as_if(problem, x, xi)
-    missed = np.where(solution.status == Status.LIMIT, solution.gap, 0.0)
-    cost = problem.cost(x, solution.z, xi) - np.where(np.isfinite(missed), missed, 0.0)
-    return Hindsight(cost, problem.violation(x, solution.z, xi) <= 0)
-
-
-def regret(problem: Problem, x: Array, predicted: Array, xi: Array) -> Array:
-    """What deciding as if xi were `predicted` costs above hindsight, (k), (m), (m) -> ().
-
-    c'(P(predicted); xi) - min over z of c(z; xi)
-    """
-    z = decide_as_if(problem, x, predicted).z
-    return problem.cost(x, z, xi) - hindsight(problem, x, xi).cost
+from bocopt.core import Array, Density, Loss, Predictor, Problem
+from bocopt.problems.hindsight import hindsight, regret
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,11 @@ from collections.abc import Iterator, Mapping
 from itertools import count
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, Decision, IntArray, Policy, Problem, S, State, Stream
-from bocopt.losses import hindsight
+from bocopt.problems.hindsight import hindsight as in_hindsight
 
 
 class Stage(NamedTuple):
@@ -18,31 +20,41 @@ class Stage(NamedTuple):
     xi: Array  # (m)
     cost: Array  # () what was paid
     feasible: BoolArray  # ()
-    hindsight: Array  # () the least cost, had xi been known
-    solvable: BoolArray  # () whether any decision would have been feasible
+    hindsight: Array  # () the least cost, had xi been known; NaN where it was not asked for
+    solvable: Array | BoolArray  # () whether any decision would have been feasible; NaN likewise
     info: Mapping[str, Array]  # what the policy learned about the stage
 
 
 def play(
-    policy: Policy[S], problem: Problem, state: S, t: int, x: Array, xi: Array
+    policy: Policy[S],
+    problem: Problem,
+    state: S,
+    t: int,
+    x: Array,
+    xi: Array,
+    *,
+    hindsight: bool = True,
 ) -> tuple[Stage, S]:
-    """One stage. The policy decides before it is shown xi."""
+    """One stage. The policy decides before it is shown xi.
+
+    Without `hindsight`, what could have been decided is not computed: one program less a stage.
+    """
     arguments.kind("play", "policy", policy, Policy)
     arguments.kind("play", "problem", problem, Problem)
     arguments.kind("play", "state", state, State)
     arguments.integer("play", "t", t, "[0, inf)")
-    return _played(policy, problem, state, t, x, xi)
+    return _played(policy, problem, state, t, x, xi, hindsight)
 
 
 def _played(
-    policy: Policy[S], problem: Problem, state: S, t: int, x: Array, xi: Array
+    policy: Policy[S], problem: Problem, state: S, t: int, x: Array, xi: Array, hindsight: bool
 ) -> tuple[Stage, S]:
     x = context("play", problem, x)
     xi = arguments.array("play", "xi", xi, (problem.dims.xi,))
     decision = policy.decide(state, t, x)
     decision = checked_decision(f"{type(policy).__name__}.decide", problem, decision)
     after = policy.learn(state, t, x, decision, xi)
-    return review(problem, t, x, decision, xi, after.info._asdict()), after
+    return review(problem, t, x, decision, xi, after.info._asdict(), hindsight), after
 
 
 def checked_decision(owner: str, problem: Problem, decision: Decision) -> Decision:
@@ -60,19 +72,28 @@ def context(owner: str, problem: Problem, x: Array) -> Array:
 
 
 def review(
-    problem: Problem, t: int, x: Array, decision: Decision, xi: Array, info: Mapping[str, Array]
+    problem: Problem,
+    t: int,
+    x: Array,
+    decision: Decision,
+    xi: Array,
+    info: Mapping[str, Array],
+    hindsight: bool,
 ) -> Stage:
     """What came of a decision, beside what could have come."""
-    z, best = decision.solution.z, hindsight(problem, x, xi)
+    z = decision.solution.z
+    cost = problem.cost(x, z, xi)
+    unknown = np.full(cost.shape, np.nan)
+    best, solvable = in_hindsight(problem, x, xi) if hindsight else (unknown, unknown)
     return Stage(
         t=t,
         x=x,
         decision=decision,
         xi=xi,
-        cost=problem.cost(x, z, xi),
+        cost=cost,
         feasible=problem.violation(x, z, xi) <= 0,
-        hindsight=best.cost,
-        solvable=best.feasible,
+        hindsight=best,
+        solvable=solvable,
         info=info,
     )
 
@@ -84,10 +105,11 @@ def run(
     *,
     seeds: Any = 0,
     horizon: int | None = None,
+    hindsight: bool = True,
 ) -> Iterator[Stage]:
     """Play stage after stage; `seeds` is one number (one trial) or many (a leading axis).
 
-    Without a horizon it goes on as long as the stream does.
+    Without a horizon it goes on as long as the stream does; `hindsight` as in `play`.
     """
     arguments.kind("run", "policy", policy, Policy)
     arguments.kind("run", "problem", problem, Problem)
@@ -95,11 +117,16 @@ def run(
     seeds = arguments.seeds_of("run", seeds)
     if horizon is not None:
         arguments.integer("run", "horizon", horizon, "[1, inf)")
-    return _stages(policy, problem, stream, seeds, horizon)
+    return _stages(policy, problem, stream, seeds, horizon, hindsight)
 
 
 def _stages(
-    policy: Policy[S], problem: Problem, stream: Stream, seeds: IntArray, horizon: int | None
+    policy: Policy[S],
+    problem: Problem,
+    stream: Stream,
+    seeds: IntArray,
+    horizon: int | None,
+    hindsight: bool,
 ) -> Iterator[Stage]:
     state = policy.init(seeds)
     outcomes = stream.stages(seeds)
@@ -112,5 +139,5 @@ def _stages(
                     f"The stream ended after {t} stages; {horizon or 'at least one'} wanted."
                 ) from None
             return
-        stage, state = _played(policy, problem, state, t, x, xi)
+        stage, state = _played(policy, problem, state, t, x, xi, hindsight)
         yield stage

@@ -248,7 +248,7 @@ class Recording:
     """A problem that remembers what it was asked to solve."""
 
     def __init__(self) -> None:
-        self.dims, self.sense = PROBLEM.dims, PROBLEM.sense
+        self.dims, self.sense, self.risk = PROBLEM.dims, PROBLEM.sense, PROBLEM.risk
         self.cost, self.violation = PROBLEM.cost, PROBLEM.violation
         self.asked: list[tuple[Array, Array]] = []
 

@@ -42,6 +42,7 @@ from bocopt.core import Array, Policy, Problem
 from bocopt.losses import LogScore
 from bocopt.policies import Near
 from bocopt.predictors import LogScale, NoisyLinear, RandomSlopes, WithResiduals
+from bocopt.problems import Expectation
 from bocopt.smc import SafeGrid
 
 KNAPSACK = Knapsack(value=[12.0, 12.0], capacity=[8.0], salvage=[3.0], upper=50)
@@ -51,7 +52,7 @@ SEEDS = np.arange(2)
 class Tracking:
     """Decide z to be near xi, whatever its size: cost |z - xi|."""
 
-    dims, sense = Dims(None, 2, 2), Sense.MINIMISE
+    dims, sense, risk = Dims(None, 2, 2), Sense.MINIMISE, Expectation()
 
     def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
         z = (w[..., None] * scenarios).sum(axis=-2)

@@ -8,6 +8,7 @@ import pytest
 
 from bocopt import DFL, Adam, Dims, Gaussian, Linear, PtO, Sense, Solution
 from bocopt.core import Array, Decision, Problem
+from bocopt.problems import Expectation
 
 NO_DECISION = Decision(Solution(np.zeros(2), np.zeros(()), np.zeros((), np.int64), np.zeros(())))
 
@@ -18,6 +19,7 @@ class Tracking:
 
     dims: ClassVar[Dims] = Dims(None, 2, 2)
     sense: ClassVar[Sense] = Sense.MINIMISE
+    risk: ClassVar[Expectation] = Expectation()
 
     def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
         z = (w[..., None] * scenarios).sum(axis=-2)

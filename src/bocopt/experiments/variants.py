@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bocopt import Knapsack
-from bocopt.core import Array, Dims, IntArray, Sense, Solution, Status, Stream
+from bocopt.core import Array, Dims, IntArray, Risk, Sense, Solution, Status, Stream
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,10 @@ class OtherSolver(ABC):
     @property
     def sense(self) -> Sense:
         return self.problem.sense
+
+    @property
+    def risk(self) -> Risk:
+        return self.problem.risk
 
     @abstractmethod
     def solve(self, x: Array, scenarios: Array, w: Array) -> Solution: ...
@@ -47,8 +51,7 @@ class Uncapped(OtherSolver):
         lowest = np.asarray(self.problem.lower, dtype=np.float64)
         z = np.broadcast_to(lowest, (*scenarios.shape[:-2], self.dims.z))
         each = (x[..., None, :], z[..., None, :], scenarios)
-        met = ((self.violation(*each) <= 0) * w).sum(axis=-1)
-        possible = met >= self.problem.alpha * w.sum(axis=-1) - 1e-12
+        possible = self.risk.met(self.violation(*each), w)
         value = np.where(possible, (self.cost(*each) * w).sum(axis=-1), np.inf)
         status = np.where(possible, Status.OPTIMAL, Status.INFEASIBLE)
         return Solution(z, value, status, np.zeros(value.shape))

@@ -89,7 +89,7 @@ class Monitor:
         delta: float = 0.05,
     ) -> None:
         arguments.kind("Monitor", "problem", problem, Problem)
-        feasibility = Feasibility(alpha=getattr(problem, "alpha", None), delta=delta)
+        feasibility = Feasibility(alpha=problem.risk.alpha, delta=delta)
         self.guarantees: tuple[Guarantee[Any], ...] = (
             headline(scale, delta),
             feasibility,

@@ -18,7 +18,7 @@ from bocopt.core import (
     Solution,
     Status,
 )
-from bocopt.losses import decide_as_if
+from bocopt.problems.hindsight import decide_as_if
 from bocopt.smc.resample import multinomial
 
 

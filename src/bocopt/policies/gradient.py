@@ -9,7 +9,7 @@ import numpy as np
 
 from bocopt import arguments, noise
 from bocopt.core import Array, Decision, Differentiable, IntArray, Prior, Problem
-from bocopt.losses import decide_as_if, regret
+from bocopt.problems.hindsight import decide_as_if, regret
 
 
 class AdamState(NamedTuple):

@@ -2,5 +2,6 @@
 
 from bocopt.problems.adapters import FromCallables, from_callables
 from bocopt.problems.knapsack import Knapsack
+from bocopt.problems.risk import Chance, Expectation
 
-__all__ = ["FromCallables", "Knapsack", "from_callables"]
+__all__ = ["Chance", "Expectation", "FromCallables", "Knapsack", "from_callables"]

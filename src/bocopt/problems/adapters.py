@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array, BoolArray, Dims, IntArray, Sense, Solution, Status
+from bocopt.core import Array, BoolArray, Dims, IntArray, Risk, Sense, Solution, Status
+from bocopt.problems.risk import Chance, Expectation
 
 _SCREEN, _FINALISTS = 128, 8  # scenarios to choose candidates on, and candidates for all scenarios
 
@@ -27,7 +28,7 @@ class FromCallables:
     excess: Measure
     dims: Dims
     fallback: Sequence[float]
-    alpha: float
+    risk: Risk
     sense: Sense
     candidates: int
     bounds: Bounds | None = None
@@ -47,7 +48,6 @@ class FromCallables:
             raise arguments.wrong(
                 "from_callables", "dims or sense", "a Dims and a Sense", self.dims
             )
-        arguments.number("from_callables", "alpha", self.alpha, "(0, 1]")
         arguments.integer("from_callables", "candidates", self.candidates, "[1, inf)")
         size = arguments.integer("from_callables", "dims.z", self.dims.z, "[1, inf)")
         arguments.integer("from_callables", "dims.xi", self.dims.xi, "[1, inf)")
@@ -126,11 +126,10 @@ class FromCallables:
         return best, best_key[0], status, 0.0 if alone else np.inf
 
     def _key(self, x: Array, z: Array, scenarios: Array, w: Array) -> tuple[float, float]:
-        """How much weight is missing to meet alpha, and the expected cost."""
-        met = self.violation(x, z, scenarios) <= 0
-        missed = self.alpha * w.sum() - 1e-12 - w[met].sum()
-        cost = float(sum(w * self.cost(x, z, scenarios)))  # in scenario order: the tie rule
-        return max(float(missed), 0.0), cost
+        """The weight of the scenarios that are missed, if they are too many, and the cost."""
+        violations = self.violation(x, z, scenarios)
+        missed = 0.0 if self.risk.met(violations, w) else float(w[violations > 0].sum())
+        return missed, float(self.risk.value(self.cost(x, z, scenarios), w))
 
     def _decision(self, x: Array, xi: Array) -> Array | None:
         """The user's decision for one scenario, judged; None where nothing is feasible."""
@@ -211,6 +210,10 @@ def _number(name: str, function: Callable[..., Any], *values: Array) -> float:
     return float(given.item())
 
 
+def _alpha(alpha: float) -> float:
+    return arguments.number("from_callables", "alpha", alpha, "(0, 1]")
+
+
 def from_callables(
     solve: Solve,
     cost: Measure,
@@ -218,7 +221,7 @@ def from_callables(
     *,
     dims: Dims,
     fallback: Sequence[float],
-    alpha: float = 0.9,
+    alpha: float | None = 0.9,
     sense: Sense = Sense.MINIMISE,
     candidates: int = 50,
     bounds: Bounds | None = None,
@@ -231,7 +234,7 @@ def from_callables(
     best few against all scenarios, and the cheapest that meets alpha wins (status POOL: a better
     decision may exist outside the pool).
     `solve` returns None where nothing is feasible; then, and where no candidate meets alpha,
-    `fallback` is decided.
+    `fallback` is decided. With alpha None nothing is promised: the cheapest wins.
 
     For certificates: `bounds(x, z) -> (low, high)` says before the outcome what a decision can
     cost, for outcomes with `support(x, xi)`.
@@ -251,7 +254,7 @@ def from_callables(
         excess=violation,
         dims=dims,
         fallback=fallback,
-        alpha=alpha,
+        risk=Expectation() if alpha is None else Chance(_alpha(alpha)),
         sense=sense,
         candidates=candidates,
         bounds=bounds,

@@ -11,8 +11,6 @@ import numpy as np
 from bocopt.compiled import compiled, gufunc, inlined
 from bocopt.core import Array
 
-WEIGHT_TOLERANCE = 1e-12  # the chance constraint means: weight met >= alpha * all weight - 1e-12
-
 
 class Program(NamedTuple):
     """One instance, as every search reads it; all arrays contiguous."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, Dims, Sense, Solution
+from bocopt.problems.risk import Chance
 
 _LARGEST = 1e100  # numbers above this are mistakes, and could overflow
 
@@ -87,6 +88,10 @@ class Knapsack:
     @property
     def sense(self) -> Sense:
         return Sense.MAXIMISE
+
+    @property
+    def risk(self) -> Chance:
+        return Chance(self.alpha)
 
     def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
         """(k), (s, m), (s) -> the exact optimum under the scenarios."""

@@ -18,8 +18,9 @@ from bocopt.compiled import compiled
 from bocopt.core import Array, IntArray, Status
 from bocopt.problems.certain import desk_for, solve_certain
 from bocopt.problems.chance import solve_chance
-from bocopt.problems.judge import WEIGHT_TOLERANCE, Program
+from bocopt.problems.judge import Program
 from bocopt.problems.reference import solve_readably
+from bocopt.problems.risk import WEIGHT_TOLERANCE
 
 OPTIMAL, INFEASIBLE, LIMIT = int(Status.OPTIMAL), int(Status.INFEASIBLE), int(Status.LIMIT)
 ONE_SECOND = 5e8  # of work, in looks at one resource of one scenario
