@@ -8,7 +8,8 @@ from cases import parts
 
 from bocopt import Agent, Constant, Knapsack, PaperStream, Solution, run
 from bocopt.core import Array
-from bocopt.problems import Chance, Expectation, hindsight
+from bocopt.problems import Chance, Expectation
+from bocopt.problems.hindsight import hindsight
 from bocopt.recent import Recent
 
 
@@ -45,7 +46,6 @@ def test_a_stage_solves_it_once_or_not_at_all() -> None:
         stage: Any = agent.observe(agent.decide(np.zeros(3)).id, np.ones(12))
         assert problem.solved == asked
         assert np.isfinite(stage.hindsight) == asked
-        assert np.isfinite(agent.monitor.headline().bound) == np.isfinite(stage.cost)
 
 
 def test_what_learning_needs_is_not_solved_again_for_the_record() -> None:
@@ -62,10 +62,8 @@ def test_what_learning_needs_is_not_solved_again_for_the_record() -> None:
 
 
 def test_answers_are_those_of_the_question() -> None:
-    problem, rng = (
-        Knapsack(value=[12.0] * 2, capacity=[8.0], salvage=[3.0]),
-        np.random.default_rng(0),
-    )
+    problem = Knapsack(value=[12.0] * 2, capacity=[8.0], salvage=[3.0])
+    rng = np.random.default_rng(0)
     x, xi = np.zeros((2, 3, 1)), rng.uniform(0.5, 2.0, (2, 3, 2))
     whole = hindsight(problem, x, xi).cost
     assert (hindsight(problem, x[:, :, None], xi[:, :, None]).cost == whole[..., None]).all()
