@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bocopt.experiments.catalogue import GROUPS, STUDIES
+from bocopt.experiments.catalogue import GROUPS, studies_of
 from bocopt.experiments.study import Size
 from bocopt.report.text import plain
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from bocopt.experiments.tasks import Work
+    from bocopt.report.blocks import Section
 
 app = typer.Typer(
     help="Bayesian online contextual optimization: decide, see the outcome, learn from it.",
@@ -54,7 +55,8 @@ def _add(name: str, purpose: str, size: Size) -> None:
         horizon: Annotated[int, typer.Option(min=1, help="Stages a trial.")] = size.horizon,
         seed: Annotated[int, typer.Option(min=0, help="Trial i has seed SEED + i.")] = size.seed,
         jobs: Annotated[
-            str, typer.Option(help="Worker processes, or 'auto' for all cores.")
+            str,
+            typer.Option(help="Worker processes, at most 4 a core, or 'auto' for one a core."),
         ] = "auto",
         out: Annotated[
             str, typer.Option(help="Folder for the results.", metavar="FOLDER")
@@ -70,11 +72,10 @@ def _add(name: str, purpose: str, size: Size) -> None:
         _reproduce(name, Size(trials, horizon, seed), _workers(jobs), _folder(out), fresh)
 
 
-for _group, (_command, _help) in GROUPS.items():
-    _add(_command, _help, Size())
-    for _study in STUDIES.values():
-        if _study.group == _group:
-            _add(_study.name, _study.help, _study.full)
+for _group in GROUPS.values():
+    _add(_group.command, _group.help, Size())
+    for _study in studies_of(_group.command):
+        _add(_study.name, _study.help, _study.full)
 
 
 def _reproduce(name: str, size: Size, workers: int, out: Path, fresh: bool) -> None:
@@ -99,12 +100,9 @@ def _reproduce(name: str, size: Size, workers: int, out: Path, fresh: bool) -> N
 
 def _run_and_show(name: str, size: Size, workers: int, out: Path, fresh: bool) -> None:
     """Nothing is printed to a pipe, which may be closed, before all files are written."""
-    from rich.console import Console
-
     from bocopt.experiments import reproduce as study
     from bocopt.experiments.tasks import Store
-    from bocopt.report import charts, tables
-    from bocopt.report.blocks import Grid
+    from bocopt.report import charts
 
     started = time.perf_counter()
     plan = study.plan_of(name, size)
@@ -122,14 +120,24 @@ def _run_and_show(name: str, size: Size, workers: int, out: Path, fresh: bool) -
     results = study.results_of(plan, work, about)
     study.write(out, results)
     first, _ = plan[0]
-    for block in first.show(results[first.name].summary).blocks:
-        if isinstance(block, Grid):
-            Console().print(tables.terminal(block))
+    _show_tables(first.show(results[first.name].summary))
     took = f"{time.perf_counter() - started:.1f} s"
     if charts.available():
         _say(f"{took}; the report is {out / 'index.html'}")
     else:
         _say(f"{took}; results are in {out}. For figures and a report: {charts.INSTALL}")
+
+
+def _show_tables(section: "Section") -> None:
+    from rich.console import Console
+
+    from bocopt.report.blocks import Grid
+    from bocopt.report.tables import terminal
+
+    console = Console()
+    for block in section.blocks:
+        if isinstance(block, Grid):
+            console.print(terminal(block))
 
 
 def _finish(work: "Work", workers: int) -> None:

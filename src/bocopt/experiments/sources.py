@@ -20,8 +20,9 @@ _SHOWN_OR_STUDIED = ("cli.py", "report/", "experiments/")
 def modules_of(thing: Any) -> frozenset[str]:
     """The modules of all classes and functions that a (nested) object is made of.
 
-    >>> sorted(modules_of([Path("x"), pickle.Pickler]))
-    ['_pickle', 'pathlib']
+    >>> from bocopt.core import Dims
+    >>> sorted(modules_of([Dims(1, 2, 3), digest_of]))
+    ['bocopt.core', 'bocopt.experiments.sources']
     """
     # Protocol 2 is the last that names each class by one opcode, "module name".
     named = (arg for op, arg, _ in genops(pickle.dumps(thing, protocol=2)) if op.name == "GLOBAL")
