@@ -46,7 +46,6 @@ def evidence_of(
     `stale`: whether the policy learned anything between the decision and its outcome. `late`: that,
     or whether it decided while outcomes of earlier decisions were unknown.
     """
-    arguments.kind("evidence_of", "problem", problem, Problem)
     arguments.kind("evidence_of", "stage", stage, Stage)
     known: dict[str, Any] = {name: stage.info[name] for name in _INFO if name in stage.info}
     z, lead = stage.decision.solution.z, stage.cost.shape
