@@ -45,7 +45,6 @@ def evidence_of(
     `stale`: whether the policy learned anything between the decision and its outcome. `late`: that,
     or whether it decided while outcomes of earlier decisions were unknown.
     """
-    arguments.kind("evidence_of", "problem", problem, Problem)
     arguments.kind("evidence_of", "stage", stage, Stage)
     z, lead = stage.decision.solution.z, stage.cost.shape
     low, high = cost_range or range_of(problem, stage.x, z)
