@@ -5,7 +5,7 @@ from typing import NamedTuple
 from warnings import warn
 
 from bocopt import arguments
-from bocopt.smc import for_horizon
+from bocopt.beliefs import for_horizon
 
 
 class Guidance(NamedTuple):
