@@ -10,7 +10,8 @@ import pytest
 from bocopt import Constant, Knapsack, PaperStream, Replay, from_csv, record, run
 from bocopt.core import Sense
 from bocopt.numeric import noise
-from bocopt.streams.paper import _B, _G, _PHI1, _PHI2, _SIGMA_U, _THETA1, _THETA2, ChangePoint
+from bocopt.streams import ChangePoint
+from bocopt.streams.paper import _B, _G, _PHI1, _PHI2, _SIGMA_U, _THETA1, _THETA2
 
 SEEDS = np.arange(3)
 
