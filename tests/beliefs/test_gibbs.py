@@ -7,7 +7,7 @@ import pytest
 from posteriors import Quadratic
 
 from bocopt import Gaussian, GibbsPosterior, LiuWest
-from bocopt.beliefs import Particles
+from bocopt.beliefs import GibbsBelief
 from bocopt.core import Array
 
 SEEDS = np.arange(8)
@@ -26,7 +26,7 @@ def sampler(
     )
 
 
-def moments(belief: Particles) -> tuple[Array, Array]:
+def moments(belief: GibbsBelief) -> tuple[Array, Array]:
     w = np.exp(belief.log_w)[..., None]
     mean = (w * belief.theta).sum(axis=-2)
     return mean, (w * (belief.theta - mean[..., None, :]) ** 2).sum(axis=-2)
@@ -95,8 +95,8 @@ def test_without_diagonal_proposals_stay_in_the_particles_hull() -> None:
         moved = gibbs.step(start, 0, np.zeros(1), np.zeros(10))
         for t in range(1, 5):
             moved = gibbs.step(moved, t, np.zeros(1), np.zeros(10))
-        cloud = np.concatenate([start.theta, moved.theta]) - start.theta[0]
-        assert np.linalg.matrix_rank(cloud, tol=1e-8) == min(rank, 7)
+        particles = np.concatenate([start.theta, moved.theta]) - start.theta[0]
+        assert np.linalg.matrix_rank(particles, tol=1e-8) == min(rank, 7)
 
 
 def test_weights_are_even_again_only_where_particles_moved() -> None:

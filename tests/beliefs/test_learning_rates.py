@@ -1,4 +1,4 @@
-"""Temperatures, and forgetting by fixed share."""
+"""Learning rates, and forgetting by fixed share."""
 
 from itertools import islice
 
@@ -11,12 +11,12 @@ from bocopt.beliefs import AdaHedge, SafeGrid, for_horizon
 from bocopt.checks import check_policy
 
 
-def test_the_laws_hold_for_a_grid_of_temperatures() -> None:
+def test_the_laws_hold_for_a_grid_of_learning_rates() -> None:
     policy = BMA(PROBLEM, PREDICTOR, SafeGrid(knapsack(), [1e-3, 1e-2]))
     check_policy(policy, PROBLEM, PaperStream(), horizon=25)
 
 
-def test_the_grid_follows_the_temperature_that_predicted_best() -> None:
+def test_the_grid_follows_the_learning_rate_that_predicted_best() -> None:
     seeds = np.array([0, 1, 2])
     lams = (1e-4, 1e-3, 1e-2)
     grid = SafeGrid(knapsack(), lams)
@@ -35,14 +35,14 @@ def test_the_grid_follows_the_temperature_that_predicted_best() -> None:
         assert (state.log_w[trial] == beliefs[best].log_w[trial]).all()
 
 
-def test_a_grid_begins_with_its_smallest_temperature_in_whatever_order() -> None:
+def test_a_grid_begins_with_its_smallest_learning_rate_in_whatever_order() -> None:
     grid = SafeGrid(knapsack(), [1e-2, 1e-4, 1e-3])
     x, xi = next(PaperStream().stages(np.arange(3)))
     state = grid.step(grid.init(np.arange(3)), 0, x, xi)
     assert (state.info.lam == 1e-4).all()  # all had lost nothing before
 
 
-def test_adahedge_lowers_the_temperature_as_mixing_costs_more() -> None:
+def test_adahedge_lowers_the_learning_rate_as_mixing_costs_more() -> None:
     xi = outcomes(60, 8, 2)
     rule = AdaHedge(complexity=0.5, largest=0.5)
     belief = learned(xi, lam=rule, size=1000)
@@ -70,7 +70,7 @@ def test_adahedge_is_at_its_largest_until_mixing_has_cost_enough() -> None:
     assert (learned(outcomes(1, 3, 2), lam=rule, size=50).lam == 0.25).all()
 
 
-def test_the_temperature_of_the_theory() -> None:
+def test_the_learning_rate_of_the_theory() -> None:
     assert for_horizon(1000, 100.0, 0.05) == pytest.approx(np.sqrt(8 * np.log(20) / 1000) / 100)
 
 

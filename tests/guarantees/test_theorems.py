@@ -112,7 +112,7 @@ def test_the_comparator_holds_for_every_run_and_is_the_least_over_mixtures() -> 
     assert 20 * float(one.bound) == pytest.approx(best + lam * 20 / 8, abs=1e-4)
 
 
-def test_the_comparator_refuses_moves_and_other_temperatures() -> None:
+def test_the_comparator_refuses_moves_and_other_learning_rates() -> None:
     moved = certify(Comparator(lam=LAM, scale=1.0), stages_of(restless=True))
     assert not moved.applicable.any()
     assert "Particles had been moved" in moved.note
@@ -247,7 +247,7 @@ def test_a_live_belief_is_certified_once_its_losses_are_clipped(
 @pytest.mark.parametrize(
     "settings",
     [{"lam": 0.02}, {"share": 0.2}, {"discount": 0.9}, {"window": 5}, {"lam": AdaHedge(1e-3)}],
-    ids=["moves", "share", "discount", "window", "temperature"],
+    ids=["moves", "share", "discount", "window", "learning rate"],
 )
 def test_whatever_else_happens_to_a_belief_is_seen(settings: dict[str, Any]) -> None:
     loss = Clipped(DecisionRegret(PROBLEM, PREDICTOR), at=100.0)
@@ -271,7 +271,7 @@ def test_more_sweeps_are_a_move() -> None:
     assert (sampler.refresh(belief, 1).info.belief.intact == 0).all()
 
 
-def test_a_grid_that_changes_its_temperature_changes_its_belief() -> None:
+def test_a_grid_that_changes_its_learning_rate_changes_its_belief() -> None:
     loss = Clipped(DecisionRegret(PROBLEM, PREDICTOR), at=100.0)
     sampler = ResampleMove(
         prior=Gaussian.isotropic(48), loss=loss, lam=1.0, size=20, threshold=0.06

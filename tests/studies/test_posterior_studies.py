@@ -107,7 +107,7 @@ def test_recovery_is_the_first_stage_at_which_the_level_is_reached() -> None:
     assert summary["after"]["window 100"] == pytest.approx(80 * 0.6)
 
 
-def test_scale_and_temperature_are_those_that_the_committed_tuning_chose() -> None:
+def test_scale_and_learning_rate_are_those_that_the_committed_tuning_chose() -> None:
     committed = json.loads((DOCS / "posterior-tuning.json").read_text())
     assert tuple(committed["best"]) == samplers.CHOSEN
     assert tuple(committed["best_for_one"]) == samplers.CHOSEN_FOR_ONE

@@ -1,12 +1,12 @@
 """The Gibbs posterior by sequential Monte Carlo.
 
 `GibbsPosterior` is the paper's and looks at the last stage only. `ResampleMove` looks back on all
-stages and finds the exact posterior; `SafeGrid` chooses its temperature.
+stages and finds the exact posterior; `SafeGrid` chooses its learning rate.
 """
 
 from bocopt.beliefs.belief import Belief
 from bocopt.beliefs.diagnostics import Estimate, posterior_mean
-from bocopt.beliefs.gibbs import GibbsPosterior, Particles
+from bocopt.beliefs.gibbs import GibbsBelief, GibbsPosterior
 from bocopt.beliefs.ibis import ResampleMove
 from bocopt.beliefs.kernels import CrankNicolson, EllipticalSlice, FittedCrankNicolson, RandomWalk
 from bocopt.beliefs.learning_rate import AdaHedge, Fixed, for_horizon
@@ -23,9 +23,9 @@ __all__ = [
     "Estimate",
     "FittedCrankNicolson",
     "Fixed",
+    "GibbsBelief",
     "GibbsPosterior",
     "LiuWest",
-    "Particles",
     "RandomWalk",
     "ResampleMove",
     "SafeGrid",

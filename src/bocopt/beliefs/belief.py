@@ -22,7 +22,7 @@ class MoveInfo(NamedTuple):
     rejuvenated: Array  # () how often the particles were moved
     acceptance: Array  # () of the last sweep; NaN where there was none
     ancestors: Array  # () different ancestors in the oldest generation known
-    lam: Array  # () temperature of the belief
+    lam: Array  # () learning rate of the belief
     evaluated: Array  # () losses computed for proposals
     spared: Array  # () losses that early rejection spared
     unfinished: Array  # () 1 where there were too few rounds of moves to reach the posterior

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt import arguments
-from bocopt.beliefs.liu_west import Cloud, LiuWest, Move
+from bocopt.beliefs.liu_west import LiuWest, Move, Particles
 from bocopt.beliefs.update import gibbs_update, no_report
 from bocopt.core import Array, BeliefReport, BoolArray, IntArray, Loss, Prior
 from bocopt.numeric import noise
@@ -23,7 +23,7 @@ class BeliefInfo(NamedTuple):
     acceptance: Array  # () of the move; NaN where there was none
 
 
-class Particles(NamedTuple):
+class GibbsBelief(NamedTuple):
     """A belief: weighted parameters."""
 
     seeds: IntArray  # ()
@@ -66,7 +66,7 @@ class GibbsPosterior:
         arguments.integer("GibbsPosterior", "size", self.size, "[1, inf)")
         arguments.number("GibbsPosterior", "threshold", self.threshold, "[0, 1]")
 
-    def init(self, seeds: IntArray) -> Particles:
+    def init(self, seeds: IntArray) -> GibbsBelief:
         seeds = arguments.seeds_of("GibbsPosterior.init", seeds)
         theta = self.prior.sample(noise.normal(seeds, 0, "prior", (self.size, self.prior.dim)))
         nan = np.full(seeds.shape, np.nan)
@@ -76,9 +76,9 @@ class GibbsPosterior:
             rejuvenated=np.zeros(seeds.shape, bool),
             acceptance=nan,
         )
-        return Particles(seeds, theta, uniform(seeds.shape, self.size), info)
+        return GibbsBelief(seeds, theta, uniform(seeds.shape, self.size), info)
 
-    def step(self, belief: Particles, t: int, x: Array, xi: Array) -> Particles:
+    def step(self, belief: GibbsBelief, t: int, x: Array, xi: Array) -> GibbsBelief:
         seeds, theta = belief.seeds, belief.theta
         x = np.broadcast_to(x, (*seeds.shape, x.shape[-1]))
         xi = np.broadcast_to(xi, (*seeds.shape, xi.shape[-1]))
@@ -91,11 +91,11 @@ class GibbsPosterior:
         log_w, acceptance = update.log_w, np.full(seeds.shape, np.nan)
         if low.any():  # gather the trials in need and leave the others alone
             theta, log_w = theta.copy(), log_w.copy()
-            cloud = Cloud(
+            particles = Particles(
                 seeds[low], theta[low], loss[low], np.exp(belief.log_w[low]), np.exp(log_w[low])
             )
             stage = x[low][:, None, :], xi[low][:, None, :], u[low][:, None, :]
-            moved = self.move(cloud, t, self.lam, lambda theta: self.loss(theta, *stage))
+            moved = self.move(particles, t, self.lam, lambda theta: self.loss(theta, *stage))
             theta[low], log_w[low], acceptance[low] = (
                 moved.theta,
                 -np.log(self.size),
@@ -109,4 +109,4 @@ class GibbsPosterior:
             rejuvenated=low,
             acceptance=acceptance,
         )
-        return Particles(seeds, theta, log_w, info)
+        return GibbsBelief(seeds, theta, log_w, info)

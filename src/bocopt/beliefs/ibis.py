@@ -18,10 +18,10 @@ from bocopt.beliefs.belief import (
     with_stage,
 )
 from bocopt.beliefs.kernels import CrankNicolson, Kernel
-from bocopt.beliefs.learning_rate import Fixed, Temperature
+from bocopt.beliefs.learning_rate import Fixed, LearningRate
 from bocopt.beliefs.past import Ledger, checked, nothing
 from bocopt.beliefs.target import Coefficients, Stage, Target
-from bocopt.beliefs.tempering import Crowd, Mover, crowd_of, renewed, travel
+from bocopt.beliefs.tempering import Mover, Particles, moved, particles_of, travel
 from bocopt.beliefs.update import gibbs_update
 from bocopt.core import Array, IntArray, Loss, Prior
 from bocopt.fingerprint import CHANGES_NO_RESULT
@@ -68,7 +68,7 @@ class ResampleMove:
 
     prior: Prior | Calibrated
     loss: Loss
-    lam: float | Temperature
+    lam: float | LearningRate
     size: int = 200
     threshold: float = 0.5
     kernel: Kernel = field(default_factory=CrankNicolson)
@@ -115,13 +115,13 @@ class ResampleMove:
         return np.inf
 
     @property
-    def _temperature(self) -> Temperature:
+    def _learning_rate(self) -> LearningRate:
         return self.lam if callable(self.lam) else Fixed(self.lam)
 
     def init(self, seeds: IntArray) -> Belief:
         seeds = arguments.seeds_of("ResampleMove.init", seeds)
         lead = seeds.shape
-        lam = self._temperature(np.zeros(lead))
+        lam = self._learning_rate(np.zeros(lead))
         none = nothing(lead, 0, 0)
         centre, width = self._calibrated(none.x.rows, none.xi.rows)
         u = noise.normal(seeds, 0, "prior", (self.size, self.prior.dim))
@@ -150,7 +150,7 @@ class ResampleMove:
         last = self._losses(theta, stage)
         update = gibbs_update(flat.log_w, last, flat.lam)
         gap = flat.gap + (update.losses.mean_loss - update.losses.mix_loss)
-        lam = self._temperature(gap)
+        lam = self._learning_rate(gap)
         flat = self._without_the_oldest(flat)
         start = Coefficients(flat.lam, np.zeros(len(lam)))
         end = Coefficients(lam * self.discount, lam)
@@ -159,7 +159,7 @@ class ResampleMove:
             flat, last = self._begun_again(flat, stage, seen.x.rows, seen.xi.rows)
             start = Coefficients(np.zeros(len(lam)), np.zeros(len(lam)))
         change = start.energy(flat.total, last) - end.energy(flat.total, last)
-        crowd = self._travel(flat, stage, last, start, end, _ROUNDS)
+        particles = self._travel(flat, stage, last, start, end, _ROUNDS)
         flat = flat._replace(
             lam=lam,
             gap=gap,
@@ -168,7 +168,7 @@ class ResampleMove:
                 belief=flat.info.belief._replace(losses=update.losses),
             ),
         )
-        after = self._with_fresh_ones(self._arrived(flat, crowd, stage), t)
+        after = self._with_fresh_ones(self._arrived(flat, particles, stage), t)
         return many_axes(compared(after, theta, update.log_w), lead)
 
     def fit(self, seeds: IntArray, x: Array, xi: Array) -> Belief:
@@ -178,7 +178,7 @@ class ResampleMove:
         lambda / n. It must be a number, and nothing is shared out: both only mean something stage
         by stage.
         """
-        if not isinstance(self._temperature, Fixed):
+        if not isinstance(self._learning_rate, Fixed):
             raise arguments.wrong("ResampleMove.fit", "lam", "a number", self.lam)
         if self.share:
             raise arguments.wrong("ResampleMove.fit", "share", "0", self.share)
@@ -204,30 +204,30 @@ class ResampleMove:
         flat, last = self._begun_again(flat, stage, x[:, :first], xi[:, :first])
         nowhere = np.zeros(len(flat.seeds))
         end = Coefficients(flat.lam * self.discount, flat.lam)
-        crowd = self._travel(
+        particles = self._travel(
             flat, stage, last, Coefficients(nowhere, nowhere), end, _ROUNDS_OF_A_BATCH
         )
-        return many_axes(self._arrived(flat, crowd, stage), lead)
+        return many_axes(self._arrived(flat, particles, stage), lead)
 
-    def _arrived(self, flat: Belief, crowd: Crowd, stage: Stage) -> Belief:
+    def _arrived(self, flat: Belief, particles: Particles, stage: Stage) -> Belief:
         """The belief after a stage, with what getting there took."""
         return flat._replace(
-            u=crowd.u,
-            theta=self._theta(crowd.u, flat.centre[:, None, :], flat.width[:, None, None]),
-            log_w=crowd.log_w,
-            total=self.discount * crowd.before + crowd.last,
-            birth=crowd.birth,
-            roots=crowd.roots,
-            scale=crowd.scale,
+            u=particles.u,
+            theta=self._theta(particles.u, flat.centre[:, None, :], flat.width[:, None, None]),
+            log_w=particles.log_w,
+            total=self.discount * particles.before + particles.last,
+            birth=particles.birth,
+            roots=particles.roots,
+            scale=particles.scale,
             past=flat.past.append(stage.x, stage.xi, stage.t),
             info=flat.info._replace(
-                rejuvenated=crowd.moves,
-                acceptance=crowd.acceptance,
-                ancestors=different(crowd.roots[..., 0]),
+                rejuvenated=particles.moves,
+                acceptance=particles.acceptance,
+                ancestors=different(particles.roots[..., 0]),
                 lam=flat.lam,
-                evaluated=crowd.evaluated,
-                spared=crowd.spared,
-                unfinished=crowd.unfinished,
+                evaluated=particles.evaluated,
+                spared=particles.spared,
+                unfinished=particles.unfinished,
             ),
         )
 
@@ -285,17 +285,17 @@ class ResampleMove:
         trials = np.arange(len(flat.seeds))
         here = Coefficients(flat.lam, np.zeros(len(trials)))
         mover = Mover(self.kernel, sweeps, None, self.threshold)
-        crowd = crowd_of(flat, np.zeros(flat.total.shape))
-        crowd = renewed(mover, crowd, self._target(flat, stage).at(trials, here), purpose)
+        particles = particles_of(flat, np.zeros(flat.total.shape))
+        particles = moved(mover, particles, self._target(flat, stage).at(trials, here), purpose)
         after = flat._replace(
-            u=crowd.u,
-            theta=self._theta(crowd.u, flat.centre[:, None, :], flat.width[:, None, None]),
-            log_w=crowd.log_w,
-            total=crowd.before,
-            birth=crowd.birth,
-            roots=crowd.roots,
-            scale=crowd.scale,
-            info=flat.info._replace(ancestors=different(crowd.roots[..., 0])),
+            u=particles.u,
+            theta=self._theta(particles.u, flat.centre[:, None, :], flat.width[:, None, None]),
+            log_w=particles.log_w,
+            total=particles.before,
+            birth=particles.birth,
+            roots=particles.roots,
+            scale=particles.scale,
+            info=flat.info._replace(ancestors=different(particles.roots[..., 0])),
         )
         return many_axes(with_intact(after, np.zeros(len(trials))), belief.seeds.shape)
 
@@ -312,9 +312,9 @@ class ResampleMove:
         start: Coefficients,
         end: Coefficients,
         rounds: int,
-    ) -> Crowd:
+    ) -> Particles:
         mover = Mover(self.kernel, self.sweeps, self.chain_length, self.threshold, rounds)
-        return travel(mover, crowd_of(flat, last), self._target(flat, stage), start, end)
+        return travel(mover, particles_of(flat, last), self._target(flat, stage), start, end)
 
     def _target(self, flat: Belief, stage: Stage) -> Target:
         none = np.zeros(len(flat.seeds))

@@ -1,4 +1,4 @@
-"""How much a belief is moved by a loss: the temperature lam of the Gibbs posterior, by rule."""
+"""How much a belief is moved by a loss: the learning rate lam of the Gibbs posterior, by rule."""
 
 from dataclasses import dataclass
 from math import log, sqrt
@@ -10,8 +10,8 @@ from bocopt import arguments
 from bocopt.core import Array
 
 
-class Temperature(Protocol):
-    """The temperature after some stages, from the sum of the mixability gaps so far."""
+class LearningRate(Protocol):
+    """The learning rate after some stages, from the sum of the mixability gaps so far."""
 
     def __call__(self, gap: Array) -> Array:
         """() sum of (mean loss - mix loss) over stages -> () lam."""

@@ -12,7 +12,7 @@ from bocopt.numeric import noise
 from bocopt.numeric.resampling import multinomial, systematic
 
 
-class Cloud(NamedTuple):
+class Particles(NamedTuple):
     """Particles to be moved, with what the current stage did to them."""
 
     seeds: IntArray  # ()
@@ -33,7 +33,7 @@ class Move(Protocol):
     """Leaves the law of the weighted particles (after the update) unchanged, or tries to."""
 
     def __call__(
-        self, cloud: Cloud, t: int, lam: float, loss_of: Callable[[Array], Array]
+        self, particles: Particles, t: int, lam: float, loss_of: Callable[[Array], Array]
     ) -> Moved: ...
 
 
@@ -75,17 +75,19 @@ class LiuWest:
             raise arguments.wrong("LiuWest", "diagonal", "0 in printed mode", self.diagonal)
 
     def __call__(
-        self, cloud: Cloud, t: int, lam: float, loss_of: Callable[[Array], Array]
+        self, particles: Particles, t: int, lam: float, loss_of: Callable[[Array], Array]
     ) -> Moved:
-        proposals = self._proposals(cloud, t)
-        theta, loss = cloud.theta, cloud.loss
+        proposals = self._proposals(particles, t)
+        theta, loss = particles.theta, particles.loss
         if self.mode == "corrected":  # E7
-            kept = systematic(cloud.w_after, noise.uniform(cloud.seeds, t, "liu-west.resample", ()))
+            kept = systematic(
+                particles.w_after, noise.uniform(particles.seeds, t, "liu-west.resample", ())
+            )
             theta = np.take_along_axis(theta, kept[..., None], axis=-2)
             loss = np.take_along_axis(loss, kept, axis=-1)
         size = theta.shape[-2]
-        chance = noise.uniform(cloud.seeds, t, "liu-west.accept", (self.steps, size))
-        accepted = np.zeros(cloud.seeds.shape)
+        chance = noise.uniform(particles.seeds, t, "liu-west.accept", (self.steps, size))
+        accepted = np.zeros(particles.seeds.shape)
         for step in range(self.steps):
             proposal = proposals[..., step, :, :]
             proposed = loss_of(proposal)
@@ -95,21 +97,21 @@ class LiuWest:
             accepted = accepted + accept.sum(axis=-1)
         return Moved(theta, accepted / (self.steps * size))
 
-    def _proposals(self, cloud: Cloud, t: int) -> Array:
+    def _proposals(self, particles: Particles, t: int) -> Array:
         """(L, N, p): all proposals at once, since the density is frozen over the steps."""
-        v = cloud.w_before if self.mode == "corrected" else cloud.w_after  # E6
-        size, dim = cloud.theta.shape[-2:]
+        v = particles.w_before if self.mode == "corrected" else particles.w_after  # E6
+        size, dim = particles.theta.shape[-2:]
         a, many = self.shrinkage, self.steps * size
-        mean = np.matmul(v[..., None, :], cloud.theta)  # (1, p)
-        rows = np.sqrt(v)[..., None] * (cloud.theta - mean)
+        mean = np.matmul(v[..., None, :], particles.theta)  # (1, p)
+        rows = np.sqrt(v)[..., None] * (particles.theta - mean)
         factor: Array = np.linalg.qr(rows).R
-        pick = multinomial(v, noise.uniform(cloud.seeds, t, "liu-west.pick", (many,)))
-        centre = np.take_along_axis(cloud.theta, pick[..., None], axis=-2)
-        e = noise.normal(cloud.seeds, t, "liu-west.kernel", (many, factor.shape[-2]))
+        pick = multinomial(v, noise.uniform(particles.seeds, t, "liu-west.pick", (many,)))
+        centre = np.take_along_axis(particles.theta, pick[..., None], axis=-2)
+        e = noise.normal(particles.seeds, t, "liu-west.kernel", (many, factor.shape[-2]))
         kick = np.matmul(e, factor)
         if self.diagonal:  # E8
             sd = np.sqrt((factor**2).sum(axis=-2, keepdims=True))
-            wide = noise.normal(cloud.seeds, t, "liu-west.diagonal", (many, dim))
+            wide = noise.normal(particles.seeds, t, "liu-west.diagonal", (many, dim))
             kick = np.sqrt(1 - self.diagonal) * kick + np.sqrt(self.diagonal) * sd * wide
         proposals: Array = a * centre + (1 - a) * mean + np.sqrt(1 - a * a) * kick
         return proposals.reshape(*proposals.shape[:-2], self.steps, size, dim)

@@ -1,4 +1,4 @@
-"""The temperature that would have done best so far, from a grid."""
+"""The learning rate that would have done best so far, from a grid."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,16 +14,16 @@ from bocopt.state import mapped
 
 
 class Grid(NamedTuple):
-    """One belief for each temperature; the belief that counts is the chosen one."""
+    """One belief for each learning rate; the belief that counts is the chosen one."""
 
     seeds: IntArray  # ()
     beliefs: tuple[Belief, ...]
-    losses: Array  # (temperatures) sums of mean losses, each under the belief before the stage
+    losses: Array  # (learning rates) sums of mean losses, each under the belief before the stage
     info: MoveInfo
 
     @property
     def chosen(self) -> IntArray:
-        """() the temperature with the least loss so far, the smallest among equal ones."""
+        """() the learning rate with the least loss so far, the smallest among equal ones."""
         best: IntArray = self.losses.argmin(axis=-1)
         return best
 
@@ -52,7 +52,7 @@ class Grid(NamedTuple):
 
 @dataclass(frozen=True)
 class SafeGrid:
-    """SafeBayes: of several temperatures, the one whose beliefs predicted best so far.
+    """SafeBayes: of several learning rates, the one whose beliefs predicted best so far.
 
         lam_t = argmin over lam of sum_{s < t} E_{pi_s^lam} l(theta, d_s)
 

@@ -27,7 +27,7 @@ _FAR = (
 )
 
 
-class Crowd(NamedTuple):
+class Particles(NamedTuple):
     """Weighted particles under way, and what moving them has taken so far."""
 
     u: Array  # (N, p)
@@ -43,22 +43,22 @@ class Crowd(NamedTuple):
     spared: Array  # ()
     unfinished: Array  # () 1 where there were not enough rounds
 
-    def of(self, trials: IntArray) -> "Crowd":
+    def of(self, trials: IntArray) -> "Particles":
         parts: list[Any] = [part[trials] for part in self]
-        return Crowd(*parts)
+        return Particles(*parts)
 
-    def put(self, trials: IntArray, some: "Crowd") -> "Crowd":
+    def put(self, trials: IntArray, some: "Particles") -> "Particles":
         """With these trials replaced."""
         parts: list[Any] = [part.copy() for part in self]
         for part, new in zip(parts, some, strict=True):
             part[trials] = new
-        return Crowd(*parts)
+        return Particles(*parts)
 
 
-def crowd_of(belief: Belief, last: Array) -> Crowd:
+def particles_of(belief: Belief, last: Array) -> Particles:
     """The particles of a belief, with their losses (N) at the stage beside its past."""
     none = np.zeros(len(belief.seeds))
-    return Crowd(
+    return Particles(
         u=belief.u,
         log_w=belief.log_w,
         before=belief.total,
@@ -86,42 +86,44 @@ class Mover:
 
 
 def travel(
-    mover: Mover, crowd: Crowd, target: Target, start: Coefficients, end: Coefficients
-) -> Crowd:
+    mover: Mover, particles: Particles, target: Target, start: Coefficients, end: Coefficients
+) -> Particles:
     """Reweight from start to end; on the way, renew the particles wherever the ESS would fall.
 
     After so many rounds the rest is reweighted all the same: the weights remain those of the
     target, and few particles have most of them.
     """
-    size = crowd.log_w.shape[-1]
-    pending = np.arange(len(crowd.log_w))
+    size = particles.log_w.shape[-1]
+    pending = np.arange(len(particles.log_w))
     for round_ in count():
-        goal, before, last = end.of(pending), crowd.before[pending], crowd.last[pending]
+        goal, before, last = end.of(pending), particles.before[pending], particles.last[pending]
         change = start.energy(before, last) - goal.energy(before, last)
-        log_w = crowd.log_w.copy()
+        log_w = particles.log_w.copy()
         share = _furthest(log_w[pending], change, mover.threshold * size)
         if round_ == mover.rounds:
-            crowd = _noted(crowd, pending[share < 1])
+            particles = _noted(particles, pending[share < 1])
             share = np.ones(len(pending))
         log_w[pending] = normalised(log_w[pending] + share[:, None] * change)
-        crowd = crowd._replace(log_w=log_w)
+        particles = particles._replace(log_w=log_w)
         short = share < 1
         if not short.any():
             break
         start = start.towards(goal, share).of(np.flatnonzero(short))
         pending = pending[short]
         target = target.at(pending, start)
-        crowd = crowd.put(pending, renewed(mover, crowd.of(pending), target, f"move.{round_}"))
-    return crowd
+        particles = particles.put(
+            pending, moved(mover, particles.of(pending), target, f"move.{round_}")
+        )
+    return particles
 
 
-def _noted(crowd: Crowd, unfinished: IntArray) -> Crowd:
+def _noted(particles: Particles, unfinished: IntArray) -> Particles:
     """With a note, and a warning, of the trials that were not moved to the end."""
     if unfinished.size:
         warn(_FAR, stacklevel=4)
-    noted = crowd.unfinished.copy()
+    noted = particles.unfinished.copy()
     noted[unfinished] = 1.0
-    return crowd._replace(unfinished=noted)
+    return particles._replace(unfinished=noted)
 
 
 def _furthest(log_w: Array, change: Array, wanted: float) -> Array:
@@ -141,9 +143,9 @@ def _furthest(log_w: Array, change: Array, wanted: float) -> Array:
     return np.where(arrived, 1.0, low)
 
 
-def renewed(mover: Mover, crowd: Crowd, target: Target, purpose: str) -> Crowd:
+def moved(mover: Mover, particles: Particles, target: Target, purpose: str) -> Particles:
     """Resampled, and moved by the kernel."""
-    size = crowd.log_w.shape[-1]
+    size = particles.log_w.shape[-1]
     seeds, t = target.ledger.seeds[target.trials], target.stage.t
 
     def drawing(of: str) -> Draw:
@@ -153,17 +155,17 @@ def renewed(mover: Mover, crowd: Crowd, target: Target, purpose: str) -> Crowd:
 
         return draw
 
-    w = np.exp(crowd.log_w)
+    w = np.exp(particles.log_w)
     kept_size = size // (mover.chain_length or 1)
     points = (np.arange(kept_size) + drawing("resample")("uniform", (1,))) / kept_size
     kept = multinomial(w, points)
-    birth = np.take_along_axis(crowd.birth, kept, -1)
-    before, last = (np.take_along_axis(a, kept, -1) for a in (crowd.before, crowd.last))
-    u = np.take_along_axis(crowd.u, kept[..., None], -2)
+    birth = np.take_along_axis(particles.birth, kept, -1)
+    before, last = (np.take_along_axis(a, kept, -1) for a in (particles.before, particles.last))
+    u = np.take_along_axis(particles.u, kept[..., None], -2)
     target = target.born(birth)
     chain = Chain(u, target.coefficients.energy(before, last), before, last)
     group = np.arange(size) % kept_size >= kept_size // 2  # the states of a chain are in one
-    shape, scale, states = shape_of(crowd.u, w, group, kept), crowd.scale, [chain]
+    shape, scale, states = shape_of(particles.u, w, group, kept), particles.scale, [chain]
     for sweep in range((mover.chain_length or mover.sweeps + 1) - 1):
         chain, acceptance = mover.kernel.sweep(chain, shape, scale, target, drawing(f"{sweep}"))
         scale = scale * np.exp(acceptance - mover.kernel.wanted)
@@ -172,10 +174,10 @@ def renewed(mover: Mover, crowd: Crowd, target: Target, purpose: str) -> Crowd:
     if mover.chain_length:  # waste-free: all states count
         chain = Chain(*(np.concatenate(parts, axis=1) for parts in zip(*states, strict=True)))
     copies = mover.chain_length or 1
-    older = np.take_along_axis(crowd.roots, kept[..., None], -2)[..., 1:]
+    older = np.take_along_axis(particles.roots, kept[..., None], -2)[..., 1:]
     itself = np.tile(np.arange(kept_size), copies)[:, None]  # the states of a chain are one
     itself = np.broadcast_to(itself, (len(w), size, 1))
-    return Crowd(
+    return Particles(
         u=chain.u,
         log_w=uniform(w.shape[:-1], size),
         before=chain.before,
@@ -183,9 +185,9 @@ def renewed(mover: Mover, crowd: Crowd, target: Target, purpose: str) -> Crowd:
         birth=np.tile(birth, (1, copies)),
         roots=np.concatenate([np.tile(older, (1, copies, 1)), itself], axis=-1),
         scale=scale,
-        moves=crowd.moves + 1,
+        moves=particles.moves + 1,
         acceptance=acceptance,
-        evaluated=crowd.evaluated + target.evaluated,
-        spared=crowd.spared + target.spared,
-        unfinished=crowd.unfinished,
+        evaluated=particles.evaluated + target.evaluated,
+        spared=particles.spared + target.spared,
+        unfinished=particles.unfinished,
     )

@@ -87,7 +87,7 @@ STUDIES: Mapping[str, Study] = {
         ),
         Study(
             "posterior-tuning",
-            "The scale of the prior and the temperature.",
+            "The scale of the prior and the learning rate.",
             "posterior",
             "tuning",
             lambda full: full.part()._replace(seed=TUNING_SEED),

@@ -66,8 +66,9 @@ def needed(modules: Iterable[str], files: Mapping[str, bytes]) -> set[str]:
         if name is None or name in found:
             continue
         found.add(name)
-        package = module if name.endswith("__init__.py") else module.rpartition(".")[0]
-        left += [package, *_imported(files[name], package)]
+        parent = module.rpartition(".")[0]
+        package = module if name.endswith("__init__.py") else parent
+        left += [parent, *_imported(files[name], package)]
     return found
 
 

@@ -24,7 +24,7 @@ from bocopt.studies.summaries import cell, paired
 from bocopt.trace import spread
 from bocopt.work.task import Play, Record, Task
 
-_NOTHING = 1e-9  # a temperature at which nothing is learned
+_NOTHING = 1e-9  # a learning rate at which nothing is learned
 
 
 def tasks(size: Size) -> dict[str, Task]:

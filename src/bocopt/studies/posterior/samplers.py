@@ -1,7 +1,7 @@
 """The exact posterior of the paper's problem: what the studies of it share."""
 
 from bocopt import Calibrated, DecisionRegret, Gaussian, GibbsPosterior, ResampleMove, SigmoidLinear
-from bocopt.beliefs.learning_rate import Temperature
+from bocopt.beliefs.learning_rate import LearningRate
 from bocopt.studies.paper.settings import CONTEXT, ITEMS, RESOURCES, Settings, problem_of, stream_of
 from bocopt.studies.posterior.tasks import Rules
 from bocopt.studies.study import Size
@@ -13,7 +13,7 @@ LOSS = DecisionRegret(PROBLEM, PREDICTOR)
 CHOSEN, CHOSEN_FOR_ONE = (1.5, 1e-4), (3.0, 1e-2)
 
 
-def full_history(prior: Gaussian | Calibrated, lam: float | Temperature) -> ResampleMove:
+def full_history(prior: Gaussian | Calibrated, lam: float | LearningRate) -> ResampleMove:
     return ResampleMove(prior=prior, loss=LOSS, lam=lam, size=200, chain_length=5)
 
 

@@ -1,4 +1,4 @@
-"""The exact posterior: which scale of the prior and which temperature."""
+"""The exact posterior: which scale of the prior and which learning rate."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
@@ -65,7 +65,7 @@ def _named(setting: Sequence[float]) -> str:
 
 def show(summary: Summary) -> Section:
     grid = Grid(
-        title=f"Reward by prior scale and temperature: {Size.of(summary)}",
+        title=f"Reward by prior scale and learning rate: {Size.of(summary)}",
         header=["scale, lambda", *RULES],
         rows=[
             Row(
@@ -81,4 +81,4 @@ def show(summary: Summary) -> Section:
         f"studies of the posterior use {_named(CHOSEN)} and {_named(CHOSEN_FOR_ONE)}, chosen at "
         f"full size: {STUDIES['posterior-tuning'].full}.",
     )
-    return Section("The posterior: choosing scale and temperature", [grid])
+    return Section("The posterior: choosing scale and learning rate", [grid])
