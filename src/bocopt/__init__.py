@@ -4,9 +4,9 @@ Decide under uncertainty, see the outcome in full, learn from the quality of the
 """
 
 from bocopt import losses, models, policies, predictors, priors, problems, streams
-from bocopt.agent import Agent
 from bocopt.beliefs import GibbsPosterior, LiuWest, ResampleMove
 from bocopt.core import Decision, Dims, Sense, Solution, Status
+from bocopt.live import Agent
 from bocopt.losses import DecisionRegret
 from bocopt.models import Mixture
 from bocopt.policies import (

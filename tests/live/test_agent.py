@@ -113,7 +113,7 @@ def assert_killed_saves_load(folder: Path, kills: int) -> int:
     """SIGKILL a process that saves without pause, at random moments; the file always loads."""
     path, chance = folder / "agent.ckpt", random.Random(0)
     code = (
-        "import sys; sys.path.insert(0, sys.argv[2]); from test_agent import *\n"
+        "import sys; sys.path[:0] = sys.argv[2:]; from test_agent import *\n"
         "from bocopt import *; agent = small_agent()\n"
         "if os.path.exists(sys.argv[1]): agent = Agent.load(sys.argv[1], agent._policy, PROBLEM)\n"
         "agent.observe(agent.decide(CONTEXT).id, OUTCOME); print('ready', flush=True)\n"
@@ -125,7 +125,7 @@ def assert_killed_saves_load(folder: Path, kills: int) -> int:
     stages = inside = 0
     for _ in range(kills):
         process = subprocess.Popen(
-            [sys.executable, "-c", code, str(path), str(Path(__file__).parent)],
+            [sys.executable, "-c", code, str(path), *map(str, Path(__file__).parents[:2])],
             stdout=subprocess.PIPE,
         )
         assert process.stdout is not None
@@ -384,7 +384,7 @@ def test_an_interrupt_at_any_line_leaves_the_old_or_the_new() -> None:
         lines = iter(range(line))
 
         def trace(frame: Any, event: str, _: Any, lines: Any = lines) -> Any:
-            if frame.f_code.co_filename.endswith("agent.py"):
+            if frame.f_code.co_filename.endswith("live/agent.py"):
                 if event == "line" and next(lines, None) is None:
                     raise KeyboardInterrupt
                 return trace
