@@ -311,6 +311,38 @@ def test_bad_calls_change_nothing(tmp_path: Path) -> None:
     assert same_bits(restored.state, agent.state)
 
 
+def test_a_context_of_another_length_is_refused_at_once() -> None:
+    agent = Agent(Constant([1, 1]), PROBLEM)
+    ticket = agent.decide([1.0, 2.0])
+    for wrong in ([1.0], [1.0, 2.0, 3.0], []):
+        with pytest.raises(ValueError, match="must be of 2 numbers, as the contexts before it"):
+            agent.decide(wrong)
+    agent.observe(ticket.id, OUTCOME)
+    with pytest.raises(ValueError, match="must be of 2 numbers"):
+        agent.decide([1.0])
+    assert agent.decide([3.0, 4.0]).id == 1
+
+
+@pytest.mark.parametrize("wrong", [3.0, None, "x", Constant])
+def test_something_else_where_a_policy_or_a_problem_belongs_is_named(wrong: Any) -> None:
+    with pytest.raises(ValueError, match="'policy' parameter of Agent must be a Policy"):
+        Agent(wrong, PROBLEM)
+    with pytest.raises(ValueError, match="'problem' parameter of Agent must be a Problem"):
+        Agent(Constant([1, 1]), wrong)
+
+
+def test_a_decision_that_is_not_a_number_gives_no_ticket() -> None:
+    class Lost(Constant):
+        def decide(self, state: Any, t: int, x: Any) -> Any:
+            decision = super().decide(state, t, x)
+            return decision._replace(solution=decision.solution._replace(z=np.full(2, np.nan)))
+
+    agent = Agent(Lost([1, 1]), PROBLEM)
+    with pytest.raises(ValueError, match=r"'z' that Lost.decide returned must be finite"):
+        agent.decide(CONTEXT)
+    assert agent.open_ids == ()
+
+
 def test_old_outcomes_are_forgotten_but_not_mistaken() -> None:
     agent = Agent(Constant([1, 1]), PROBLEM)
     for _ in range(4200):

@@ -106,6 +106,9 @@ class Agent(Generic[S]):
             x = context("Agent.decide", self._problem, x).copy()
             if x.ndim != 1:
                 raise arguments.wrong("Agent.decide", "x", "one context", x.shape)
+            if live.width not in (None, len(x)):
+                expected = f"of {live.width} numbers, as the contexts before it"
+                raise arguments.wrong("Agent.decide", "x", expected, x)
             decision = self._decision(live, x)
             z, status = decision.solution.z, Status(int(decision.solution.status))
             waiting = Open(

@@ -44,6 +44,12 @@ class Live(NamedTuple):
     watched: tuple[Any, ...] | None  # states of the monitor
     last: tuple[Array, Array] | None  # the latest context that had an outcome, and it
 
+    @property
+    def width(self) -> int | None:
+        """How many numbers a context has; None before the first."""
+        known = [self.last[0]] if self.last else [waiting.x for waiting in self.open.values()]
+        return len(known[0]) if known else None
+
 
 def own(decision: Decision) -> Decision:
     """A copy that nobody else can change."""
