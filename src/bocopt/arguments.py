@@ -3,6 +3,7 @@
 import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextvars import ContextVar, Token
 from functools import cache
 from types import EllipsisType
 from typing import Any, Generic, Protocol
@@ -175,6 +176,39 @@ def array(
         where = [int(i) for i in np.argwhere(~finite)[0]]
         raise _error(about, owner, name, "finite", f"{result[tuple(where)]} at {where}")
     return result
+
+
+class Checked:
+    """While it is entered, what came in has been checked: inside a stage only sizes are looked at.
+
+    What one part asks of another is still checked in full: scenarios, weights, decisions, losses.
+    """
+
+    def __init__(self) -> None:
+        self._before: Token[bool] | None = None
+
+    def __enter__(self) -> None:
+        self._before = _CHECKED.set(True)
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is not None:
+            _CHECKED.reset(self._before)
+
+
+_CHECKED: ContextVar[bool] = ContextVar("checked", default=False)
+
+
+def inner(owner: str, name: str, values: ArrayLike, size: int) -> Array:
+    """An `array` with a last axis of this size, which is not checked again inside a stage.
+
+    >>> with Checked():
+    ...     inner("Linear.sample", "x", np.array([np.nan]), 1)
+    array([nan])
+    """
+    if _CHECKED.get() and type(values) is np.ndarray and values.dtype == np.float64:
+        if values.shape[-1:] == (size,):
+            return values
+    return array(owner, name, values, (size,))
 
 
 def _surely_fits(values: Array, shape: Sequence[Size]) -> bool:

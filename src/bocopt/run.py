@@ -65,10 +65,11 @@ def _played(
 ) -> tuple[Stage, S]:
     x = context("play", problem, x)
     xi = arguments.array("play", "xi", xi, (problem.dims.xi,))
-    decision = policy.decide(state, t, x)
-    decision = checked_decision(f"{type(policy).__name__}.decide", problem, decision)
-    after = policy.learn(state, t, x, decision, xi)
-    return review(problem, t, x, decision, xi, after.info, hindsight), after
+    with arguments.Checked():
+        decision = policy.decide(state, t, x)
+        decision = checked_decision(f"{type(policy).__name__}.decide", problem, decision)
+        after = policy.learn(state, t, x, decision, xi)
+        return review(problem, t, x, decision, xi, after.info, hindsight), after
 
 
 def checked_decision(owner: str, problem: Problem, decision: Decision) -> Decision:

@@ -133,9 +133,10 @@ class Agent(Generic[S]):
                 return None
             x, decision, learned, low, high = live.open[ticket]
             xi = read_only(xi)
-            state = self._policy.learn(live.state, ticket, x, decision, xi)
-            info = read_only(state.info)
-            stage = review(self._problem, ticket, x, decision, xi, info, self._hindsight)
+            with arguments.Checked():
+                state = self._policy.learn(live.state, ticket, x, decision, xi)
+                info = read_only(state.info)
+                stage = review(self._problem, ticket, x, decision, xi, info, self._hindsight)
             stale = bool(learned != live.learned)
             late = stale or bool(learned != ticket)  # an earlier outcome was not known, or never
             evidence = evidence_of(
@@ -158,7 +159,8 @@ class Agent(Generic[S]):
     def _decision(self, live: Live, x: Array) -> Decision:
         """What the policy decides, checked, and copied so that nobody else can change it."""
         owner = f"{type(self._policy).__name__}.decide"
-        decision = self._policy.decide(live.state, live.t, x)
+        with arguments.Checked():
+            decision = self._policy.decide(live.state, live.t, x)
         return own(checked_decision(owner, self._problem, decision))
 
     def forget(self, ticket: int) -> None:

@@ -122,7 +122,7 @@ class SampleAverage:
         return Decision(self.problem.solve(x, scenarios, np.full(seen, 1.0 / seen)))
 
     def learn(self, state: Seen, t: int, x: Array, decision: Decision, xi: Array) -> Seen:
-        xi = arguments.array("SampleAverage.learn", "xi", xi, (self.problem.dims.xi,))
+        xi = arguments.inner("SampleAverage.learn", "xi", xi, self.problem.dims.xi)
         latest = np.inf if self.latest is None else self.latest
         return state._replace(outcomes=state.outcomes.append(xi).at_most(latest))
 

@@ -44,7 +44,7 @@ class FromBelief(ABC, Generic[B]):
         """(N, m): what each particle predicts."""
         seen = getattr(state, "dim_x", None)  # of the contexts so far, where the belief knows it
         if seen is not None:
-            x = arguments.array(f"{type(self).__name__}.decide", "x", x, (seen,))
+            x = arguments.inner(f"{type(self).__name__}.decide", "x", x, seen)
         shape = (state.theta.shape[-2], self.predictor.dim_noise)
         u = noise.normal(state.seeds, t, "predictive", shape)
         return self.predictor.sample(state.theta, x[..., None, :], u)

@@ -116,7 +116,7 @@ class OneModel(ABC):
     def learn(
         self, state: GradientState, t: int, x: Array, decision: Decision, xi: Array
     ) -> GradientState:
-        xi = arguments.array(type(self).__name__, "xi", xi, (self.problem.dims.xi,))
+        xi = arguments.inner(type(self).__name__, "xi", xi, self.problem.dims.xi)
         with np.errstate(over="ignore", invalid="ignore"):  # such a step is not taken
             predicted = self.predictor.sample(state.theta, x, np.empty(0))
             g = self.gradient(state.seeds, t, x, predicted, xi)

@@ -34,8 +34,8 @@ class Linear:
 
     def sample(self, theta: Array, x: Array, u: Array) -> Array:
         """(p), (k), (0) -> (m)."""
-        theta = arguments.array("Linear.sample", "theta", theta, (self.dim,))
-        x = arguments.array("Linear.sample", "x", x, (self.dim_x,))
+        theta = arguments.inner("Linear.sample", "theta", theta, self.dim)
+        x = arguments.inner("Linear.sample", "x", x, self.dim_x)
         cut = self.dim_xi * self.dim_x
         weights = theta[..., :cut].reshape(*theta.shape[:-1], self.dim_xi, self.dim_x)
         # A stacked product, one per instance: the same bits whatever the leading axes are.

@@ -55,8 +55,8 @@ class _LocationScale(ABC):
     def location_scale(self, theta: Array, x: Array) -> tuple[Array, Array]:
         """(p), (k) -> (m), (m)."""
         name = f"{type(self).__name__}.sample"
-        theta = arguments.array(name, "theta", theta, (self.dim,))
-        x = arguments.array(name, "x", x, (self.dim_x,))
+        theta = arguments.inner(name, "theta", theta, self.dim)
+        x = arguments.inner(name, "x", x, self.dim_x)
         if np.abs(x).max(initial=0.0) > _LARGEST_X:
             raise arguments.wrong(name, "x", f"at most {_LARGEST_X} in size", x)
         location = self._mean.sample(theta[..., : self._mean.dim], x, np.empty(0))

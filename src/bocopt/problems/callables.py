@@ -149,8 +149,8 @@ class FromCallables:
 
     def _measured(self, name: str, measure: Measure, x: Array, z: Array, xi: Array) -> Array:
         x = self._checked(name, "x", x)
-        z = arguments.array(name, "z", z, (self.dims.z,))
-        xi = arguments.array(name, "xi", xi, (self.dims.xi,))
+        z = arguments.inner(name, "z", z, self.dims.z)
+        xi = arguments.inner(name, "xi", xi, self.dims.xi)
         call = np.vectorize(
             partial(_number, name, measure), signature="(k),(d),(m)->()", otypes=[np.float64]
         )

@@ -97,7 +97,8 @@ class Knapsack:
         """(k), (s, m), (s) -> the exact optimum under the scenarios."""
         from bocopt.problems.knapsack import lattice
 
-        weights = self._matrices("Knapsack.solve", "scenarios", scenarios, (None,))
+        scenarios = arguments.array("Knapsack.solve", "scenarios", scenarios, (None, self.dims.xi))
+        weights = self._matrices("Knapsack.solve", "scenarios", scenarios)
         w = arguments.weights("Knapsack.solve", w, weights.shape[-3])
         lead = arguments.lead(
             "Knapsack.solve", x=np.shape(x)[:-1], scenarios=weights.shape[:-3], w=w.shape[:-1]
@@ -156,14 +157,13 @@ class Knapsack:
     def _outcome(
         self, owner: str, x: Array, z: Array, xi: Array
     ) -> tuple[Array, Array, tuple[int, ...]]:
-        z = arguments.array(owner, "z", z, (self.dims.z,))
-        weights = self._matrices(owner, "xi", xi, ())
+        z = arguments.inner(owner, "z", z, self.dims.z)
+        weights = self._matrices(owner, "xi", arguments.inner(owner, "xi", xi, self.dims.xi))
         lead = arguments.lead(owner, x=np.shape(x)[:-1], z=z.shape[:-1], xi=weights.shape[:-2])
         return z, weights, lead
 
-    def _matrices(self, owner: str, name: str, xi: Array, before: tuple[None, ...]) -> Array:
+    def _matrices(self, owner: str, name: str, xi: Array) -> Array:
         """(..., m) -> (..., resources, items)."""
-        xi = arguments.array(owner, name, xi, (*before, self.dims.xi))
         largest = np.abs(xi).max(initial=0.0)
         if largest > _LARGEST:
             raise arguments.wrong(owner, name, f"at most {_LARGEST} in size", largest)
