@@ -161,7 +161,7 @@ class Agent(Generic[S]):
             x, decision, learned, low, high = live.open[ticket]
             xi = read_only(xi)
             state = self._policy.learn(live.state, ticket, x, decision, xi)
-            info = read_only(state.info)._asdict()
+            info = read_only(state.info)
             stage = review(self._problem, ticket, x, decision, xi, info, self._hindsight)
             stale = bool(learned != live.learned)
             late = stale or bool(learned != ticket)  # an earlier outcome was not known, or never

@@ -12,7 +12,8 @@ T = TypeVar("T")
 class Recent:
     """The latest `size` answers, by *which* object was asked and about which numbers.
 
-    Leading axes do not tell questions apart: an answer is about rows. Threads may share it.
+    Leading axes do not tell questions apart: an answer is about rows. The object must not change
+    as long as it is asked. Threads may share it.
 
     >>> import numpy as np
     >>> recent, asked = Recent(2), []
@@ -25,6 +26,10 @@ class Recent:
     def __init__(self, size: int) -> None:
         self._size, self._guard = size, Lock()
         self._kept: dict[Any, tuple[object, Any]] = {}
+
+    def __reduce__(self) -> tuple[type["Recent"], tuple[int]]:
+        """In another process, it begins anew."""
+        return Recent, (self._size,)
 
     def answer(self, owner: object, arrays: tuple[Array, ...], compute: Callable[[], T]) -> T:
         """What `compute` answered the last time, or answers now."""

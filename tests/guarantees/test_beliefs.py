@@ -8,7 +8,7 @@ from cases import parts
 from scipy.optimize import minimize
 
 from bocopt import BMA, Knapsack, PaperStream, ResampleMove, SigmoidLinear, run
-from bocopt.core import Array
+from bocopt.core import Array, BeliefReport, LossBounds, LossReport
 from bocopt.experiments.simulations import AGGREGATED, FiniteBelief, Squared
 from bocopt.guarantees import (
     Comparator,
@@ -24,7 +24,7 @@ from bocopt.guarantees import (
 from bocopt.losses import Clipped, DecisionRegret
 from bocopt.priors import Gaussian
 from bocopt.smc import AdaHedge, GibbsPosterior, SafeGrid
-from bocopt.smc.weights import Update, gibbs_update, normalised, uniform
+from bocopt.smc.weights import gibbs_update, normalised, uniform
 
 STAGES, LAM = 60, 0.5
 
@@ -35,7 +35,7 @@ def stages_of(seeds: int = 3, restless: bool = False) -> list[Evidence]:
 
 
 def mean(stages: list[Evidence], name: str) -> Array:
-    found: Array = sum(getattr(e, name) for e in stages) / len(stages)
+    found: Array = sum(getattr(e.belief.losses, name) for e in stages) / len(stages)
     return found
 
 
@@ -52,17 +52,22 @@ def test_the_formulas_by_hand() -> None:
     assert own.bound == pytest.approx(mean(stages, "mix_loss") + price)  # the Gibbs minimum
 
 
-def shown(update: Update, **known: Any) -> Evidence:
+def shown(losses: LossReport) -> Evidence:
     """A stage of one trial, of losses in [0, 1]."""
     one = np.array(1.0)
-    return Evidence(
-        np.array(0.0),
-        loss_lower=np.array(0.0),
-        loss_upper=one,
-        loss_is_regret=one,
-        intact=one,
-        **{**update.learned, **known},
-    )
+    bounds = LossBounds(np.array(0.0), one, one)
+    return Evidence(np.array(0.0), belief=BeliefReport(losses, bounds, intact=one))
+
+
+def changed(evidence: Evidence, **parts: Any) -> Evidence:
+    """With other numbers, wherever they stand in it."""
+
+    def put(report: Any) -> Any:
+        nested = {n: put(part) for n, part in report._asdict().items() if isinstance(part, tuple)}
+        return report._replace(**nested, **{n: v for n, v in parts.items() if n in report._fields})
+
+    found: Evidence = put(evidence)
+    return found
 
 
 def test_the_gibbs_update_minimises_theorem_32() -> None:
@@ -74,11 +79,11 @@ def test_the_gibbs_update_minimises_theorem_32() -> None:
     def bound(logits: Array) -> float:
         log_q = normalised(logits)
         kl = (np.exp(log_q) * (log_q - prior)).sum()
-        other = shown(update, posterior_loss=(np.exp(log_q) * loss).sum(), kl=kl)
+        other = changed(shown(update.losses), posterior_loss=np.exp(log_q) @ loss, kl=kl)
         return float(certify(Theorem32(lam=LAM, scale=1.0), [other]).bound)
 
     best = minimize(bound, np.zeros(4), method="Nelder-Mead", options={"maxiter": 4000})
-    ours = certify(Theorem32(lam=LAM, scale=1.0), [shown(update)])
+    ours = certify(Theorem32(lam=LAM, scale=1.0), [shown(update.losses)])
     assert float(ours.bound) == pytest.approx(best.fun, abs=1e-4)
     assert float(ours.bound) <= best.fun + 1e-12
 
@@ -94,7 +99,7 @@ def test_the_comparator_holds_for_every_run_and_is_the_least_over_mixtures() -> 
     for _ in range(20):
         loss = rng.random(3)
         update = gibbs_update(log_w, loss, lam)
-        seen.append(shown(update))
+        seen.append(shown(update.losses))
         log_w, total = update.log_w, total + loss
 
     def infimum(logits: Array) -> float:
@@ -124,11 +129,13 @@ def test_mixability_is_refuted_never_certified() -> None:
     assert "certified" not in kept.note
     risk = sum(risks[AGGREGATED] for _, risks in pairs) / STAGES
     assert (risk <= kept.bound).all()
-    worse = [e._replace(loss=e.mean_loss + 0.1) for e in stages]
+    worse = [e._replace(loss=e.belief.losses.mean_loss + 0.1) for e in stages]
     found = certify(Corollary35(lam=LAM, scale=1.0), worse)
     assert not found.applicable.any()
     assert "refuted on 100% of stages" in found.note
-    between = [e._replace(loss=(e.mean_loss + e.mix_loss) / 2) for e in stages]
+    between = [
+        e._replace(loss=(e.belief.losses.mean_loss + e.belief.losses.mix_loss) / 2) for e in stages
+    ]
     found = certify(Corollary35(lam=LAM, scale=1.0), between)
     assert not found.applicable.any()
     assert "Mixability: refuted on 100% of stages" in found.note
@@ -154,7 +161,7 @@ def test_a_broken_assumption_gives_no_number(
     theorem: type[Theorem33], change: dict[str, Any], why: str
 ) -> None:
     stages = [e._replace(loss=np.zeros(2)) for e in stages_of(2)]
-    stages[5] = stages[5]._replace(**change)
+    stages[5] = changed(stages[5], **change)
     found = certify(theorem(lam=LAM, scale=1.0), stages)
     assert found.applicable.tolist() == [False, True]
     assert np.isnan(found.bound[0])
@@ -167,7 +174,7 @@ def test_a_broken_assumption_gives_no_number(
 def test_a_corollary_on_regret_needs_a_belief_that_learns_from_it(change: dict[str, Any]) -> None:
     stages = [e._replace(loss=np.zeros(2)) for e in stages_of(2)]
     assert certify(Corollary35(lam=LAM, scale=1.0), stages).applicable.all()
-    stages[3] = stages[3]._replace(**change)
+    stages[3] = changed(stages[3], **change)
     found = certify(Corollary35(lam=LAM, scale=1.0), stages)
     assert not found.applicable.any()
     assert "is unknown, or not what the policy learns from" in found.note
@@ -175,25 +182,25 @@ def test_a_corollary_on_regret_needs_a_belief_that_learns_from_it(change: dict[s
 
 
 def test_what_was_not_shown_is_a_reason_too() -> None:
-    stages = [e._replace(kl=np.array(np.nan)) for e in stages_of(2)]
+    stages = [changed(e, kl=np.array(np.nan)) for e in stages_of(2)]
     found = certify(Theorem32(lam=LAM, scale=1.0), stages)
     assert not found.applicable.any()
     assert "was not shown, or is not a finite number" in found.note
 
 
 def test_the_own_loss_is_cut_at_the_cap_and_is_what_was_seen() -> None:
-    stages = [e._replace(loss=e.mix_loss / 2) for e in stages_of(2)]
+    stages = [e._replace(loss=e.belief.losses.mix_loss / 2) for e in stages_of(2)]
     lucky = certify(Corollary35(lam=LAM, scale=3.0), stages)
     assert lucky.value == pytest.approx(mean(stages, "mix_loss") / 2)
     assert lucky.bound == pytest.approx(certify(Theorem33(lam=LAM, scale=3.0), stages).bound)
     all_lose: dict[str, Any] = {n: np.ones(2) for n in ("mean_loss", "mix_loss", "largest_loss")}
-    capped = [e._replace(loss=np.full(2, 2.5), **all_lose) for e in stages]
+    capped = [changed(e, loss=np.full(2, 2.5), **all_lose) for e in stages]
     assert certify(Corollary35(lam=LAM, scale=3.0), capped).value == pytest.approx([1.0, 1.0])
 
 
 def test_only_what_happened_before_a_stage_ends_its_comparison() -> None:
     stages = stages_of(2)
-    stages[-1] = stages[-1]._replace(intact=np.zeros(2))
+    stages[-1] = changed(stages[-1], intact=np.zeros(2))
     assert certify(Comparator(lam=LAM, scale=1.0), stages).applicable.all()
     assert not certify(Comparator(lam=LAM, scale=1.0), [*stages, stages[0]]).applicable.any()
 
@@ -230,7 +237,7 @@ def test_a_live_belief_is_certified_once_its_losses_are_clipped(
             assert ("not known to be in [0, 100]" in said.note) == (not fine)
         own = certify(Theorem32(lam=1e-4, scale=100.0), stages)
         if fine:
-            capped = sum(int((e.largest_loss == 100.0).sum()) for e in stages)
+            capped = sum(int((e.belief.losses.largest_loss == 100.0).sum()) for e in stages)
             assert f"on {capped} stages, in 3 of 3 trials" in own.note
             mix = mean(stages, "mix_loss") + 1e-4 * 1e4 / 8 + np.log(20) / 1e-4 / 30
             assert own.bound == pytest.approx(mix)
@@ -259,8 +266,8 @@ def test_more_sweeps_are_a_move() -> None:
     sampler = ResampleMove(prior=Gaussian.isotropic(48), loss=loss, lam=1e-4, size=20)
     x, xi = next(PaperStream().stages(np.arange(2)))
     belief = sampler.step(sampler.init(np.arange(2)), 0, x, xi)
-    assert (belief.info.intact == 1).all()
-    assert (sampler.refresh(belief, 1).info.intact == 0).all()
+    assert (belief.info.belief.intact == 1).all()
+    assert (sampler.refresh(belief, 1).info.belief.intact == 0).all()
 
 
 def test_a_grid_that_changes_its_temperature_changes_its_belief() -> None:
@@ -274,7 +281,7 @@ def test_a_grid_that_changes_its_temperature_changes_its_belief() -> None:
     for t, (x, xi) in zip(range(20), stream, strict=False):
         before, belief = belief.chosen, grid.step(belief, t, x, xi)
         same = (before == belief.chosen) & (belief.info.rejuvenated == 0)
-        assert (belief.info.intact == same).all()
+        assert (belief.info.belief.intact == same).all()
         switches += int((before != belief.chosen).sum())
     assert switches > 5
 

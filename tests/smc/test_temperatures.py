@@ -28,7 +28,7 @@ def test_the_grid_follows_the_temperature_that_predicted_best() -> None:
         state = grid.step(state, t, x, xi)
         assert (state.info.lam == np.array(lams)[decided]).all()
         beliefs = [s.step(b, t, x, xi) for s, b in zip(alone, beliefs, strict=True)]
-        sums += np.stack([b.info.mean_loss for b in beliefs], axis=-1)
+        sums += np.stack([b.info.belief.losses.mean_loss for b in beliefs], axis=-1)
     assert (state.chosen == sums.argmin(axis=-1)).all()
     for trial, best in enumerate(state.chosen):
         assert (state.theta[trial] == beliefs[best].theta[trial]).all()
@@ -51,7 +51,7 @@ def test_adahedge_lowers_the_temperature_as_mixing_costs_more() -> None:
     step, gap = sampler.init(np.arange(8)), np.zeros(8)
     for t, y in enumerate(xi):
         step = sampler.step(step, t, np.zeros((8, 1)), y)
-        gap += step.info.mean_loss - step.info.mix_loss
+        gap += step.info.belief.losses.mean_loss - step.info.belief.losses.mix_loss
     assert step.gap == pytest.approx(gap)
     assert lam == pytest.approx(np.minimum(0.5, 0.5 / belief.gap))
     assert (lam < 0.5).all()

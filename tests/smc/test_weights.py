@@ -12,9 +12,9 @@ def test_update_is_the_normalised_product() -> None:
     update = gibbs_update(np.log(w), loss, lam=0.1)
     product = w * np.exp(-0.1 * loss)
     assert np.exp(update.log_w) == pytest.approx(product / product.sum(axis=-1, keepdims=True))
-    assert update.mean_loss == pytest.approx((w * loss).sum(axis=-1))
-    assert update.mix_loss == pytest.approx(-10 * np.log(product.sum(axis=-1)))
-    assert (update.mix_loss <= update.mean_loss).all()  # Jensen
+    assert update.losses.mean_loss == pytest.approx((w * loss).sum(axis=-1))
+    assert update.losses.mix_loss == pytest.approx(-10 * np.log(product.sum(axis=-1)))
+    assert (update.losses.mix_loss <= update.losses.mean_loss).all()  # Jensen
 
 
 def test_losses_that_underflow_keep_their_order() -> None:

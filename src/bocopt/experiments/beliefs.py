@@ -52,7 +52,7 @@ class Rules(Task):
                 feasible = self.problem.violation(x, z, xi) <= 0
                 found.setdefault(f"{name}/feasible", []).append(feasible)
             belief = self.sampler.step(belief, t, x, xi)
-            found.setdefault("mean_loss", []).append(belief.info.mean_loss)
+            found.setdefault("mean_loss", []).append(belief.info.belief.losses.mean_loss)
             found.setdefault("moves", []).append(belief.info.rejuvenated)
         return {name: np.stack(series, axis=-1) for name, series in found.items()}
 

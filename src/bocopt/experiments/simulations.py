@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bocopt import Knapsack, SampleAverage, arguments, noise, run
-from bocopt.core import Array, IntArray
+from bocopt.core import Array, BeliefReport, IntArray, LossBounds, LossReport
 from bocopt.guarantees import (
     Certificate,
     Corollary35,
@@ -233,10 +233,10 @@ class FiniteBelief(_Beliefs):
             loss = (noise.uniform(seeds, t, "finite", (self.coins,)) < chance).astype(float)
             update = gibbs_update(log_w, loss, LAM)
             before, after = np.exp(log_w), np.exp(update.log_w)
-            lucky = (update.mean_loss < 0.2) & self.restless
+            lucky = (update.losses.mean_loss < 0.2) & self.restless
             intact = np.where(lucky, 0.0, 1.0)
             yield (
-                _belief(loss[..., 0], intact=intact, **update.learned),
+                _belief(loss[..., 0], losses=update.losses, intact=intact),
                 {
                     ONE_DRAW: (before * chance).sum(axis=-1),
                     UPDATED: (after * chance).sum(axis=-1),
@@ -278,7 +278,7 @@ class Squared(_Beliefs):
             update = gibbs_update(log_w, loss, LAM)
             ahead += expected - own
             yield (
-                _belief(own, loss=own, intact=np.ones(seeds.shape), **update.learned),
+                _belief(own, loss=own, losses=update.losses, intact=np.ones(seeds.shape)),
                 {
                     ONE_DRAW: (np.exp(log_w) * risk).sum(axis=-1),
                     UPDATED: (np.exp(update.log_w) * risk).sum(axis=-1),
@@ -304,12 +304,11 @@ SIMULATIONS: Mapping[str, Simulation] = {
 }
 
 
-def _belief(cost: Array, **known: Any) -> Evidence:
+def _belief(cost: Array, losses: LossReport, intact: Array, **known: Any) -> Evidence:
     """Of losses in [0, 1]."""
     zero = np.zeros(cost.shape)
-    return Evidence(
-        cost, loss_lower=zero, loss_upper=zero + 1.0, loss_is_regret=zero + 1.0, **known
-    )
+    bounds = LossBounds(zero, zero + 1.0, zero + 1.0)
+    return Evidence(cost, belief=BeliefReport(losses, bounds, intact), **known)
 
 
 def _bounded(cost: Array) -> Evidence:

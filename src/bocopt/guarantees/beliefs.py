@@ -63,28 +63,31 @@ class _OnBeliefs:
 
     def step(self, state: Losses, evidence: Evidence) -> Losses:
         e, least_gap = evidence, _ROUNDING * self.scale
-        own = np.minimum(e.loss, e.loss_upper)
-        gibbs = e.posterior_loss + e.kl / self.lam  # the mix loss, if lam is the policy's own
+        losses, bounds, intact = e.belief
+        lower, upper = bounds.loss_lower, bounds.loss_upper
+        own = np.minimum(e.loss, upper)
+        gibbs = losses.posterior_loss + losses.kl / self.lam  # mix loss, if lam is the policy's own
+        shown = losses.mean_loss + losses.least_loss + losses.largest_loss
         return Losses(
             t=state.t + 1.0,
-            mean=state.mean + e.mean_loss,
-            mix=state.mix + e.mix_loss,
-            posterior=state.posterior + e.posterior_loss,
-            kl=state.kl + e.kl,
+            mean=state.mean + losses.mean_loss,
+            mix=state.mix + losses.mix_loss,
+            posterior=state.posterior + losses.posterior_loss,
+            kl=state.kl + losses.kl,
             own=state.own + own,
-            refuted=state.refuted + (own > e.mix_loss + least_gap),
-            jensen=state.jensen + (own > e.mean_loss + least_gap),
-            cap=np.fmax(state.cap, e.loss_upper),
-            capped=state.capped + (e.largest_loss >= e.loss_upper),
-            unbounded=state.unbounded + ~((e.loss_lower >= 0) & (e.loss_upper <= self.scale)),
+            refuted=state.refuted + (own > losses.mix_loss + least_gap),
+            jensen=state.jensen + (own > losses.mean_loss + least_gap),
+            cap=np.fmax(state.cap, upper),
+            capped=state.capped + (losses.largest_loss >= upper),
+            unbounded=state.unbounded + ~((lower >= 0) & (upper <= self.scale)),
             outside=state.outside
-            + arguments.outside(np.fmin(e.least_loss, 0.0), 0.0, self.scale)
-            + arguments.outside(np.fmax(e.largest_loss, 0.0), 0.0, self.scale),
-            unknown=state.unknown + ~np.isfinite(e.mean_loss + e.least_loss + e.largest_loss),
-            other_kind=state.other_kind + ~((e.loss_is_regret == 1) & np.isfinite(e.loss)),
-            other_lam=state.other_lam + ~(np.abs(gibbs - e.mix_loss) <= least_gap),
+            + arguments.outside(np.fmin(losses.least_loss, 0.0), 0.0, self.scale)
+            + arguments.outside(np.fmax(losses.largest_loss, 0.0), 0.0, self.scale),
+            unknown=state.unknown + ~np.isfinite(shown),
+            other_kind=state.other_kind + ~((bounds.loss_is_regret == 1) & np.isfinite(e.loss)),
+            other_lam=state.other_lam + ~(np.abs(gibbs - losses.mix_loss) <= least_gap),
             changed=state.changed + state.changing,
-            changing=np.where(e.intact == 1, 0.0, 1.0),
+            changing=np.where(intact == 1, 0.0, 1.0),
             stale=state.stale + e.stale,
             late=state.late + e.late,
         )

@@ -34,16 +34,16 @@ class BestArm:
         return Paid(zero, zero, zero[..., None], zero, zero, zero, zero)
 
     def step(self, state: Paid, evidence: Evidence) -> Paid:
-        e = evidence
-        arms = e.arm_cost if e.arm_cost.ndim else e.arm_cost[None]
+        shown = evidence.arms
+        arms = shown.arm_cost if shown.arm_cost.ndim else shown.arm_cost[None]
         return Paid(
             t=state.t + 1.0,
-            mean=state.mean + e.arm_mean,
+            mean=state.mean + shown.arm_mean,
             arms=state.arms + arms,
             worst=state.worst + arms.max(axis=-1),
-            bound=state.t * 0.0 + e.arm_bound,
-            missed=state.missed + (e.arm_stages != state.t + 1.0),
-            stale=state.stale + e.stale,
+            bound=state.t * 0.0 + shown.arm_bound,
+            missed=state.missed + (shown.arm_stages != state.t + 1.0),
+            stale=state.stale + evidence.stale,
         )
 
     def certificate(self, state: Paid) -> Certificate:

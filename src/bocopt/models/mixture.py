@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 from warnings import warn
 
@@ -21,6 +22,7 @@ from bocopt.models.members import (
     Member,
     RandomCoefficients,
 )
+from bocopt.recent import Recent
 from bocopt.smc.weights import log_total, normalised, uniform
 
 _NEGLIGIBLE = 1e-3  # weight below which a discounted outcome is no longer looked at
@@ -174,8 +176,8 @@ class Mixture:
             )
         )
 
-    def sample(self, state: MixtureState, x: Array) -> Array:
-        """(k) -> (s, m): equally likely scenarios of xi, shared out by weight."""
+    def sample(self, state: MixtureState, x: Array) -> tuple[Array, Array]:
+        """(k) -> (s, m), (s): equally likely scenarios of xi, shared out by weight."""
         laws, failed = self._laws(state, self.checked_context("Mixture.sample", state, x))
         normal, quantile = base_points(self.scenarios, self.dim_xi)
         edges = np.cumsum(_without(np.exp(state.log_w), failed), axis=-1)
@@ -189,7 +191,7 @@ class Mixture:
         low = np.where(state.lowest >= 0, 0.0, -np.inf)[..., None, :]
         negative = (state.highest <= 0) & (state.lowest < 0)
         high = np.where(negative, 0.0, np.inf)[..., None, :]
-        return np.clip(scenarios, low, high)
+        return np.clip(scenarios, low, high), np.full(self.scenarios, 1.0 / self.scenarios)
 
     def checked_context(self, owner: str, state: MixtureState, x: Array) -> Array:
         """(k), as many numbers as before."""
@@ -205,8 +207,16 @@ class Mixture:
             fits=tuple(member.start(lead, dim_x, self.dim_xi) for _, member in self._all),
         )
 
+    @cached_property
+    def _recent(self) -> Recent:
+        """Laws that were asked for to decide are asked for again to learn."""
+        return Recent(2)
+
     def _laws(self, state: MixtureState, x: Array) -> tuple[list[Law], BoolArray]:
         """What each member predicts, and (M) which of them cannot."""
+        return self._recent.answer(state, (x,), lambda: self._predicted(state, x))
+
+    def _predicted(self, state: MixtureState, x: Array) -> tuple[list[Law], BoolArray]:
         standard = [ground.standard(x) for ground in state.grounds]
         laws, failed = [], []
         for m, (d, member) in enumerate(self._all):

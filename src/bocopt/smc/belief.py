@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array, IntArray, Loss
+from bocopt.core import Array, BeliefReport, IntArray, Loss
 from bocopt.smc.past import Past, nothing
-from bocopt.smc.weights import declared
+from bocopt.smc.weights import no_report
+from bocopt.state import mapped
 
 _ROUNDING = 1e-12  # of weights
 LAG = 20  # generations of ancestors that are known
@@ -17,16 +18,7 @@ class MoveInfo(NamedTuple):
     """What the last stage showed; NaN or 0 before the first."""
 
     ess: Array  # () after reweighting, before any move
-    mean_loss: Array  # () E_pi loss
-    mix_loss: Array  # () -(1/lam) log E_pi exp(-lam loss)
-    posterior_loss: Array  # () E_q loss, with q the particles reweighted by the stage
-    kl: Array  # () KL(q || pi)
-    least_loss: Array  # () of all particles
-    largest_loss: Array  # ()
-    intact: Array  # () 1 where the belief went on as q, and nothing else
-    loss_lower: Array  # () what the loss says of itself
-    loss_upper: Array  # () likewise; infinite if nothing
-    loss_is_regret: Array  # () likewise: 1 or 0
+    belief: BeliefReport
     rejuvenated: Array  # () how often the particles were moved
     acceptance: Array  # () of the last sweep; NaN where there was none
     ancestors: Array  # () different ancestors in the oldest generation known
@@ -71,8 +63,8 @@ def first_info(loss: Loss, size: int, lam: Array) -> MoveInfo:
     """Before any stage."""
     zero, nan = np.zeros(lam.shape), np.full(lam.shape, np.nan)
     return MoveInfo(
-        *(nan,) * 8,
-        **declared(loss, lam.shape),
+        ess=nan,
+        belief=no_report(loss, lam.shape),
         rejuvenated=zero,
         acceptance=nan,
         ancestors=zero + size,
@@ -87,7 +79,13 @@ def compared(after: Belief, theta: Array, log_w: Array) -> Belief:
     """The belief with a note whether it is these parameters with these weights."""
     same = (after.theta == theta).all(axis=(-1, -2))
     same &= (np.abs(np.exp(after.log_w) - np.exp(log_w)) <= _ROUNDING).all(axis=-1)
-    return after._replace(info=after.info._replace(intact=same.astype(np.float64)))
+    return with_intact(after, same.astype(np.float64))
+
+
+def with_intact(belief: Belief, intact: Array) -> Belief:
+    """The belief with this note."""
+    report = belief.info.belief._replace(intact=intact)
+    return belief._replace(info=belief.info._replace(belief=report))
 
 
 def one_axis(belief: Belief, dim_x: int, dim_xi: int) -> Belief:
@@ -123,7 +121,7 @@ def _reshaped(belief: Belief, old: tuple[int, ...], new: tuple[int, ...]) -> Bel
         for name, part in belief._asdict().items()
         if name not in ("past", "info")
     }
-    info = MoveInfo(*(reshape(part) for part in belief.info))
+    info: MoveInfo = mapped(reshape, belief.info)
     return Belief(**arrays, past=Past(*histories), info=info)
 
 

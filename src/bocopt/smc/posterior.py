@@ -6,26 +6,17 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt import arguments, noise
-from bocopt.core import Array, BoolArray, IntArray, Loss, Prior
+from bocopt.core import Array, BeliefReport, BoolArray, IntArray, Loss, Prior
 from bocopt.priors import Calibrated
 from bocopt.smc.moves import Cloud, LiuWest, Move
-from bocopt.smc.weights import declared, effective_size, gibbs_update, uniform
+from bocopt.smc.weights import effective_size, gibbs_update, no_report, uniform
 
 
 class BeliefInfo(NamedTuple):
     """What the last stage showed about the belief; NaN before the first."""
 
     ess: Array  # () effective sample size after the update, before any move
-    mean_loss: Array  # () E_pi loss: what one draw from the belief would have lost
-    mix_loss: Array  # () -(1/lam) log E_pi exp(-lam loss)
-    posterior_loss: Array  # () E_q loss, with q the particles reweighted by the stage
-    kl: Array  # () KL(q || pi)
-    least_loss: Array  # () of all particles
-    largest_loss: Array  # ()
-    intact: Array  # () 1 where the belief went on as q, and nothing else
-    loss_lower: Array  # () what the loss says of itself
-    loss_upper: Array  # () likewise; infinite if nothing
-    loss_is_regret: Array  # () likewise: 1 or 0
+    belief: BeliefReport
     rejuvenated: BoolArray  # ()
     acceptance: Array  # () of the move; NaN where there was none
 
@@ -77,9 +68,11 @@ class GibbsPosterior:
         seeds = arguments.seeds_of("GibbsPosterior.init", seeds)
         theta = self.prior.sample(noise.normal(seeds, 0, "prior", (self.size, self.prior.dim)))
         nan = np.full(seeds.shape, np.nan)
-        known = declared(self.loss, seeds.shape)
         info = BeliefInfo(
-            *(nan,) * 8, **known, rejuvenated=np.zeros(seeds.shape, bool), acceptance=nan
+            ess=nan,
+            belief=no_report(self.loss, seeds.shape),
+            rejuvenated=np.zeros(seeds.shape, bool),
+            acceptance=nan,
         )
         return Particles(seeds, theta, uniform(seeds.shape, self.size), info)
 
@@ -108,8 +101,9 @@ class GibbsPosterior:
             )
         info = belief.info._replace(
             ess=ess,
-            **update.learned,
-            intact=(~low).astype(np.float64),
+            belief=belief.info.belief._replace(
+                losses=update.losses, intact=(~low).astype(np.float64)
+            ),
             rejuvenated=low,
             acceptance=acceptance,
         )

@@ -17,6 +17,7 @@ from bocopt.smc.belief import (
     many_axes,
     one_axis,
     own_roots,
+    with_intact,
     with_stage,
 )
 from bocopt.smc.kernels import CrankNicolson, Kernel
@@ -146,7 +147,7 @@ class ResampleMove:
         theta = flat.theta
         last = self._losses(theta, stage)
         update = gibbs_update(flat.log_w, last, flat.lam)
-        gap = flat.gap + (update.mean_loss - update.mix_loss)
+        gap = flat.gap + (update.losses.mean_loss - update.losses.mix_loss)
         lam = self._temperature(gap)
         flat = self._without_the_oldest(flat)
         start = Coefficients(flat.lam, np.zeros(len(lam)))
@@ -162,7 +163,7 @@ class ResampleMove:
             gap=gap,
             info=flat.info._replace(
                 ess=effective_size(normalised(flat.log_w + change)),
-                **update.learned,
+                belief=flat.info.belief._replace(losses=update.losses),
             ),
         )
         after = self._with_fresh_ones(self._arrived(flat, crowd, stage), t)
@@ -292,11 +293,9 @@ class ResampleMove:
             birth=crowd.birth,
             roots=crowd.roots,
             scale=crowd.scale,
-            info=flat.info._replace(
-                ancestors=different(crowd.roots[..., 0]), intact=np.zeros(len(trials))
-            ),
+            info=flat.info._replace(ancestors=different(crowd.roots[..., 0])),
         )
-        return many_axes(after, belief.seeds.shape)
+        return many_axes(with_intact(after, np.zeros(len(trials))), belief.seeds.shape)
 
     def _losses(self, theta: Array, stage: Stage) -> Array:
         """(N) each, at one stage."""

@@ -10,6 +10,7 @@ from bocopt import arguments
 from bocopt.core import Array, IntArray
 from bocopt.smc.belief import Belief, MoveInfo
 from bocopt.smc.resample_move import ResampleMove
+from bocopt.state import mapped
 
 
 class Grid(NamedTuple):
@@ -79,13 +80,14 @@ class SafeGrid:
     def step(self, belief: Grid, t: int, x: Array, xi: Array) -> Grid:
         pairs = zip(self._samplers, belief.beliefs, strict=True)
         beliefs = tuple(sampler.step(one, t, x, xi) for sampler, one in pairs)
-        mean_loss = np.stack([one.info.mean_loss for one in beliefs], axis=-1)
+        mean_loss = np.stack([one.info.belief.losses.mean_loss for one in beliefs], axis=-1)
         after = belief._replace(beliefs=beliefs, losses=belief.losses + mean_loss)
-        stacked = [
-            np.stack(parts, axis=-1) for parts in zip(*(b.info for b in beliefs), strict=True)
-        ]
         index = belief.chosen[..., None]  # the one that decided
-        info = MoveInfo(*(np.take_along_axis(part, index, axis=-1)[..., 0] for part in stacked))
-        return after._replace(
-            info=info._replace(intact=info.intact * (after.chosen == belief.chosen))
-        )
+
+        def chosen(*parts: Array) -> Array:
+            taken: Array = np.take_along_axis(np.stack(parts, axis=-1), index, axis=-1)[..., 0]
+            return taken
+
+        info: MoveInfo = mapped(chosen, *(one.info for one in beliefs))
+        intact = info.belief.intact * (after.chosen == belief.chosen)
+        return after._replace(info=info._replace(belief=info.belief._replace(intact=intact)))

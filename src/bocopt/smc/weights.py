@@ -1,27 +1,17 @@
 """Gibbs weights in log space. log_w (N) is always normalised."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from bocopt.core import Array, Loss
+from bocopt.core import Array, BeliefReport, Loss, LossBounds, LossReport
 
 
 class Update(NamedTuple):
-    """What one stage's losses do to the weights."""
+    """What one stage's losses do to the weights, and what they were."""
 
     log_w: Array  # (N)
-    mean_loss: Array  # () E_pi loss, under the weights before the update
-    mix_loss: Array  # () -(1/lam) log E_pi exp(-lam loss), likewise; never above mean_loss
-    posterior_loss: Array  # () E_q loss, under the weights after it
-    kl: Array  # () KL(q || pi) = lam (mix_loss - posterior_loss)
-    least_loss: Array  # () of all particles
-    largest_loss: Array  # ()
-
-    @property
-    def learned(self) -> dict[str, Any]:
-        """All but the weights, by name."""
-        return {name: part for name, part in self._asdict().items() if name != "log_w"}
+    losses: LossReport
 
 
 def uniform(lead: tuple[int, ...], size: int) -> Array:
@@ -53,8 +43,7 @@ def gibbs_update(log_w: Array, loss: Array, lam: float | Array) -> Update:
     total = log_total(joint)
     after = joint - total[..., None]
     posterior_loss = (np.exp(after) * loss).sum(axis=-1)
-    return Update(
-        log_w=after,
+    losses = LossReport(
         mean_loss=(np.exp(log_w) * loss).sum(axis=-1),
         mix_loss=-total / lam,
         posterior_loss=posterior_loss,
@@ -62,15 +51,18 @@ def gibbs_update(log_w: Array, loss: Array, lam: float | Array) -> Update:
         least_loss=loss.min(axis=-1),
         largest_loss=loss.max(axis=-1),
     )
+    return Update(after, losses)
 
 
-def declared(loss: Loss, lead: tuple[int, ...]) -> dict[str, Array]:
-    """What a loss says of itself, as guarantees want to know it."""
-    return {
-        "loss_lower": np.full(lead, float(loss.lower)),
-        "loss_upper": np.full(lead, float(getattr(loss, "upper", np.inf))),
-        "loss_is_regret": np.full(lead, float(getattr(loss, "regret", False))),
-    }
+def no_report(loss: Loss, lead: tuple[int, ...]) -> BeliefReport:
+    """Before any stage: only what the loss says of itself is known."""
+    nan = np.full(lead, np.nan)
+    bounds = LossBounds(
+        loss_lower=np.full(lead, float(loss.lower)),
+        loss_upper=np.full(lead, float(getattr(loss, "upper", np.inf))),
+        loss_is_regret=np.full(lead, float(getattr(loss, "regret", False))),
+    )
+    return BeliefReport(LossReport(*(nan,) * 6), bounds, intact=nan)
 
 
 def effective_size(log_w: Array) -> Array:
