@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from bocopt import DecisionRegret, Gaussian, Knapsack, PaperStream, ResampleMove, SigmoidLinear
+from bocopt.beliefs import Belief
+from bocopt.beliefs.belief import MoveInfo
 from bocopt.core import Array, IntArray
-from bocopt.smc import Belief
-from bocopt.smc.belief import MoveInfo
 from bocopt.state import mapped
 
 

@@ -22,11 +22,11 @@ from posteriors import PROBLEM as REAL
 from trees import same_bits
 
 from bocopt import BMA, Agent, Constant, Knapsack, Replay, SampleAverage, checkpoint
+from bocopt.beliefs import Belief
 from bocopt.checks import LawError, check_policy
 from bocopt.file import OwnedError
 from bocopt.fingerprint import CHANGES_NO_RESULT, fingerprint
 from bocopt.policies.baselines import NoInfo, Seeded
-from bocopt.smc import Belief
 from bocopt.state import CheckpointError, leaves
 
 PROBLEM = Knapsack(value=[12.0] * 2, capacity=[8.0], salvage=[3.0], upper=9)

@@ -14,6 +14,7 @@ import pytest
 
 import bocopt
 from bocopt import (
+    beliefs,
     checks,
     guarantees,
     losses,
@@ -21,7 +22,6 @@ from bocopt import (
     policies,
     predictors,
     priors,
-    smc,
     streams,
 )
 from bocopt.policies.baselines import Seeded
@@ -66,15 +66,17 @@ FINE: dict[Callable[..., Any], dict[str, Any]] = {
     models.RandomCoefficients: {},
     models.default_members: {},
     bocopt.Mixture: {"dim_xi": 2},
-    **dict.fromkeys([smc.CrankNicolson, smc.RandomWalk, smc.FittedCrankNicolson], TUNED),
-    smc.EllipticalSlice: {},
-    smc.AdaHedge: {"complexity": 1.0},
-    smc.Fixed: {"lam": 1.0},
-    smc.for_horizon: {"horizon": 10, "scale": 1.0},
-    smc.GibbsPosterior: {"prior": PRIOR, "loss": REGRET, "lam": 0.1},
-    smc.ResampleMove: {"prior": PRIOR, "loss": REGRET, "lam": 0.1},
-    smc.LiuWest: {},
-    smc.SafeGrid: {"sampler": SAMPLER, "lams": [0.1, 1.0]},
+    **dict.fromkeys(
+        [beliefs.CrankNicolson, beliefs.RandomWalk, beliefs.FittedCrankNicolson], TUNED
+    ),
+    beliefs.EllipticalSlice: {},
+    beliefs.AdaHedge: {"complexity": 1.0},
+    beliefs.Fixed: {"lam": 1.0},
+    beliefs.for_horizon: {"horizon": 10, "scale": 1.0},
+    beliefs.GibbsPosterior: {"prior": PRIOR, "loss": REGRET, "lam": 0.1},
+    beliefs.ResampleMove: {"prior": PRIOR, "loss": REGRET, "lam": 0.1},
+    beliefs.LiuWest: {},
+    beliefs.SafeGrid: {"sampler": SAMPLER, "lams": [0.1, 1.0]},
     guarantees.BestArm: {},
     **dict.fromkeys([guarantees.Comparator, guarantees.Corollary35], FIXED),
     **dict.fromkeys([guarantees.Theorem32, guarantees.Theorem33], FIXED),
@@ -129,7 +131,7 @@ FINE: dict[Callable[..., Any], dict[str, Any]] = {
 
 #: Functions of arrays that the loops call with what was checked before.
 INNER = {
-    *(smc.effective_size, smc.multinomial, smc.systematic, smc.posterior_mean),
+    *(beliefs.effective_size, beliefs.multinomial, beliefs.systematic, beliefs.posterior_mean),
     *(guarantees.evidence_of, guarantees.range_of),
 }
 #: Called with functions or parts of the user's, and tested with them.
@@ -163,7 +165,7 @@ def _is_record(f: Callable[..., Any]) -> bool:
 
 
 def test_every_public_call_is_here() -> None:
-    modules = (bocopt, policies, models, smc, guarantees, predictors, priors, losses, streams)
+    modules = (bocopt, policies, models, beliefs, guarantees, predictors, priors, losses, streams)
     everything = set().union(*map(public, modules))
     extra = {checks.check_policy, checks.check_problem, priors.Gaussian.isotropic}
     assert everything == (set(FINE) - extra) | INNER | ELSEWHERE

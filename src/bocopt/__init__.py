@@ -5,6 +5,7 @@ Decide under uncertainty, see the outcome in full, learn from the quality of the
 
 from bocopt import losses, models, policies, predictors, priors, problems, streams
 from bocopt.agent import Agent
+from bocopt.beliefs import GibbsPosterior, LiuWest, ResampleMove
 from bocopt.core import Decision, Dims, Sense, Solution, Status
 from bocopt.losses import DecisionRegret
 from bocopt.models import Mixture
@@ -30,7 +31,6 @@ from bocopt.predictors import Linear, SigmoidLinear
 from bocopt.priors import Calibrated, Gaussian
 from bocopt.problems import Knapsack, from_callables
 from bocopt.run import Stage, play, run
-from bocopt.smc import GibbsPosterior, LiuWest, ResampleMove
 from bocopt.streams import PaperStream, Replay, from_csv
 from bocopt.trace import Trace, record
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, IntArray, Policy, Problem, Ranged, Solution, Status, Stream
-from bocopt.history import History
+from bocopt.numeric.history import History
 from bocopt.run import play
 from bocopt.state import flatten, rebuild
 

@@ -3,7 +3,7 @@
 Names and shapes, the same in every file:
 
     x (k) context       xi (m) uncertainty    z (d) decision        theta (p) parameters
-    scenarios (s, m)    w (s) their weights   u (n) noise           lam temperature
+    scenarios (s, m)    w (s) their weights   u (n) noise           lam learning rate
     alpha feasibility target                  seeds () one trial, (trials,) many
 
 Every function is written for *one* instance; any leading axes (particles, trials) are free and

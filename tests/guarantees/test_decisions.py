@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
+from bocopt.beliefs import for_horizon
 from bocopt.core import Array
 from bocopt.guarantees import (
     Certificate,
@@ -22,7 +23,6 @@ from bocopt.guarantees import (
 )
 from bocopt.guarantees.boundaries import BERNSTEIN, HOEFFDING, Mixture
 from bocopt.guarantees.certificate import certificate
-from bocopt.smc import for_horizon
 
 
 def evidence(cost: Array, low: float = 0.0, high: float = 1.0) -> Evidence:

@@ -13,7 +13,7 @@ from bocopt.models import (
     default_members,
 )
 from bocopt.models.design import Design, design
-from bocopt.models.members import Moments
+from bocopt.models.member import Moments
 
 _RNG = np.random.default_rng(0)
 _X = _RNG.normal(size=(4000, 2))

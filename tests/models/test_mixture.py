@@ -14,7 +14,7 @@ from bocopt.core import Array
 from bocopt.models import ConstantVariance, Member, RandomCoefficients, default_members, guard
 from bocopt.models import mixture as mixture_module
 from bocopt.models.design import Design, Ground
-from bocopt.models.members import Fit, Moments
+from bocopt.models.member import Fit, Moments
 from bocopt.models.mixture import MixtureState
 
 SEEDS = np.arange(4)

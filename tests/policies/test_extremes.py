@@ -38,12 +38,12 @@ from bocopt import (
     WeightedSampleAverage,
     play,
 )
+from bocopt.beliefs import SafeGrid
 from bocopt.core import Array, Policy, Problem
 from bocopt.losses import LogScore
 from bocopt.policies import Near
 from bocopt.predictors import LogScale, NoisyLinear, RandomSlopes, WithResiduals
 from bocopt.problems import Expectation
-from bocopt.smc import SafeGrid
 
 KNAPSACK = Knapsack(value=[12.0, 12.0], capacity=[8.0], salvage=[3.0], upper=50)
 SEEDS = np.arange(2)

@@ -6,15 +6,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import (
-    ArmsReport,
-    Array,
-    BeliefReport,
-    BoolArray,
-    LossBounds,
-    LossReport,
-    Sense,
-)
+from bocopt.core import ArmsReport, Array, BeliefReport, BoolArray, LossBounds, LossReport, Sense
 
 _UNKNOWN, _YES, _NO = np.array(np.nan), np.array(True), np.array(False)
 LATE = (

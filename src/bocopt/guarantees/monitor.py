@@ -8,13 +8,7 @@ import numpy as np
 from bocopt import arguments
 from bocopt.core import ArmsReport, Array, BeliefReport, Problem, Ranged
 from bocopt.fingerprint import fingerprint
-from bocopt.guarantees.certificate import (
-    NO_ARMS,
-    NO_BELIEF,
-    Certificate,
-    Evidence,
-    Guarantee,
-)
+from bocopt.guarantees.certificate import NO_ARMS, NO_BELIEF, Certificate, Evidence, Guarantee
 from bocopt.guarantees.feasibility import Feasibility
 from bocopt.guarantees.tightest import headline
 from bocopt.run import Stage

@@ -7,7 +7,7 @@ import numpy as np
 
 from bocopt.core import BoolArray
 from bocopt.models.design import Design
-from bocopt.models.members import Fit, Member
+from bocopt.models.member import Fit, Member
 
 
 def refit(member: Member, fit: Fit, past: Design) -> tuple[Fit, BoolArray]:

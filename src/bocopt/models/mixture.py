@@ -10,20 +10,17 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, IntArray
-from bocopt.history import History, empty
+from bocopt.models.constant import ConstantVariance
 from bocopt.models.design import Ground, checked_size, design, nothing
 from bocopt.models.guard import name_of, refit, tell
+from bocopt.models.kernel import KernelVariance
 from bocopt.models.law import Law, base_points
-from bocopt.models.members import (
-    ConstantVariance,
-    Fit,
-    KernelVariance,
-    LogVariance,
-    Member,
-    RandomCoefficients,
-)
-from bocopt.recent import Recent
-from bocopt.smc.weights import log_total, normalised, uniform
+from bocopt.models.log_variance import LogVariance
+from bocopt.models.member import Fit, Member
+from bocopt.models.random_coefficients import RandomCoefficients
+from bocopt.numeric.history import History, empty
+from bocopt.numeric.recent import Recent
+from bocopt.numeric.weights import log_total, normalised, uniform
 
 _NEGLIGIBLE = 1e-3  # weight below which a discounted outcome is no longer looked at
 _EVERY = 50  # a fit is renewed when a fiftieth of its outcomes is new

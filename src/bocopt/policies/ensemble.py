@@ -7,15 +7,16 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from bocopt import arguments, noise
+from bocopt import arguments
 from bocopt.core import ArmsReport, Array, Decision, IntArray, Model, Policy, Problem, Solution
 from bocopt.models import Mixture
 from bocopt.models.design import checked_size
 from bocopt.models.guard import tell
+from bocopt.numeric import noise
+from bocopt.numeric.resampling import multinomial
+from bocopt.numeric.weights import log_total, normalised
 from bocopt.policies.baselines import SampleAverage, checked_first
 from bocopt.policies.predictive import Predictive
-from bocopt.smc.resample import multinomial
-from bocopt.smc.weights import log_total, normalised
 
 _LATEST = 1000  # outcomes that the running average keeps
 
