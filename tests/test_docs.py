@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 import pytest
 from typer.testing import CliRunner
 
+from bocopt import __version__
 from bocopt.cli import app
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+CHANGELOG = ROOT / "CHANGELOG.md"
 EVERY_PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 SHELLS = ("sh", "console")
 
@@ -101,7 +103,7 @@ def test_targets_of_make_exist() -> None:
     assert {"run", "test"} <= wanted <= targets
 
 
-@EVERY_PAGE
+@pytest.mark.parametrize("page", [*PAGES, CHANGELOG], ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     for link in re.findall(r"\]\((?!https?:)([^)]+)\)", text):
@@ -115,3 +117,9 @@ def anchors(page: Path) -> set[str]:
     """Of the headings, as GitHub makes them."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_the_changelog_has_this_version() -> None:
+    found = re.findall(r"^## \[(.*?)\]", CHANGELOG.read_text(encoding="utf-8"), re.MULTILINE)
+    assert found[0] == "Unreleased"
+    assert __version__ in found
