@@ -126,7 +126,7 @@ LEARNERS: dict[str, Callable[[Problem], Policy[Any]]] = {
 
 def nans(state: Any) -> int:
     """In what a state holds, but for what the last stage showed."""
-    if hasattr(state, "info"):
+    if "info" in getattr(state, "_fields", ()):
         state = state._replace(info=())
     if isinstance(state, tuple):
         return sum(nans(part) for part in state)

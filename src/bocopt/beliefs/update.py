@@ -18,6 +18,7 @@ class Update(NamedTuple):
 def gibbs_update(log_w: Array, loss: Array, lam: float | Array) -> Update:
     """w~_i = w_i exp(-lam loss_i), normalised (E5: by the sum of the w~, not of the w).
 
+    >>> from bocopt.numeric.weights import uniform
     >>> update = gibbs_update(uniform((), 2), np.array([0.0, np.log(3.0)]), lam=1.0)
     >>> np.exp(update.log_w).round(12)
     array([0.75, 0.25])

@@ -145,7 +145,7 @@ class Monitor:
         return self.guarantees[i].certificate(self.states[i])
 
     def headline(self) -> Certificate:
-        """The tightest that applies to the cost of the decisions taken, all tried paid for."""
+        """The tightest bound on the cost of the decisions taken that applies now."""
         return self._certificate(0)
 
     def __str__(self) -> str:

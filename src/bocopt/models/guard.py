@@ -1,4 +1,4 @@
-"""Members that fail: whatever one does, the others carry on, and it is said."""
+"""Members that fail: the others carry on without them, and a warning says so."""
 
 from dataclasses import fields, is_dataclass
 from warnings import warn

@@ -72,9 +72,9 @@ class Mixture:
       of all weight handed out evenly after each outcome, so that a change is noticed.
     - `discounts`: each member comes once for each, fitted with weight discount^age: those below 1
       are there for drift. All of one discount share one regression.
-    - A law is a multivariate t around the member's regression, with as few degrees of freedom as
-      there are outcomes to support more, and the shrunk correlation of past errors. Where no
-      outcome was ever negative (or else positive), no scenario is.
+    - A law is a multivariate t around the member's regression, with the shrunk correlation of past
+      errors. It has few degrees of freedom at first and more as outcomes come in. Where no outcome
+      was ever negative (or else positive), no scenario is.
     - Fits look back on at most `memory` outcomes and are renewed with every outcome at first, later
       when two per cent are new: the amortised cost of a stage is bounded.
     - A member that fails (it raises, or predicts nonsense) is left out with a warning until it can

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import active_children, connection, get_context, parent_process
-from types import FrameType
 from typing import ParamSpec, TypeVar
+
+from bocopt.interrupts import held_back
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -36,7 +37,9 @@ class _Pool(ProcessPoolExecutor):
     """Ctrl-C is the parent's business: workers are born deaf to it, and remain so."""
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        with _interrupts_later(), _interrupts_blocked():  # submitting may start a worker
+        # Submitting may start a worker, which would complain if it were cut off. Blocking alone is
+        # not enough: a thread of a numerical library may take the signal.
+        with held_back(), _interrupts_blocked():
             return super().submit(fn, *args, **kwargs)
 
 
@@ -51,26 +54,6 @@ def _interrupts_blocked() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-@contextmanager
-def _interrupts_later() -> Iterator[None]:
-    """A Ctrl-C waits for the end of the block: a worker cut off while it starts would complain.
-
-    Blocking alone is not enough, since a thread of a numerical library may take the signal.
-    """
-    handler = signal.getsignal(signal.SIGINT)
-    if not callable(handler) or threading.current_thread() is not threading.main_thread():
-        yield  # nothing would be interrupted
-        return
-    caught: list[FrameType | None] = []
-    signal.signal(signal.SIGINT, lambda _, frame: caught.append(frame))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, handler)
-        if caught:
-            handler(signal.SIGINT, caught[0])
 
 
 def _prepare() -> None:

@@ -113,7 +113,7 @@ def assert_killed_saves_load(folder: Path, kills: int) -> int:
     """SIGKILL a process that saves without pause, at random moments; the file always loads."""
     path, chance = folder / "agent.ckpt", random.Random(0)
     code = (
-        "import sys; sys.path.insert(0, sys.argv[2]); from test_agent import *\n"
+        "import sys; sys.path[:0] = sys.argv[2:]; from test_agent import *\n"
         "from bocopt import *; agent = small_agent()\n"
         "if os.path.exists(sys.argv[1]): agent = Agent.load(sys.argv[1], agent._policy, PROBLEM)\n"
         "agent.observe(agent.decide(CONTEXT).id, OUTCOME); print('ready', flush=True)\n"
@@ -125,7 +125,7 @@ def assert_killed_saves_load(folder: Path, kills: int) -> int:
     stages = inside = 0
     for _ in range(kills):
         process = subprocess.Popen(
-            [sys.executable, "-c", code, str(path), str(Path(__file__).parent)],
+            [sys.executable, "-c", code, str(path), *map(str, Path(__file__).parents[:2])],
             stdout=subprocess.PIPE,
         )
         assert process.stdout is not None
@@ -311,6 +311,38 @@ def test_bad_calls_change_nothing(tmp_path: Path) -> None:
     assert same_bits(restored.state, agent.state)
 
 
+def test_a_context_of_another_length_is_refused_at_once() -> None:
+    agent = Agent(Constant([1, 1]), PROBLEM)
+    ticket = agent.decide([1.0, 2.0])
+    for wrong in ([1.0], [1.0, 2.0, 3.0], []):
+        with pytest.raises(ValueError, match="must be of 2 numbers, as the contexts before it"):
+            agent.decide(wrong)
+    agent.observe(ticket.id, OUTCOME)
+    with pytest.raises(ValueError, match="must be of 2 numbers"):
+        agent.decide([1.0])
+    assert agent.decide([3.0, 4.0]).id == 1
+
+
+@pytest.mark.parametrize("wrong", [3.0, None, "x", Constant])
+def test_something_else_where_a_policy_or_a_problem_belongs_is_named(wrong: Any) -> None:
+    with pytest.raises(ValueError, match="'policy' parameter of Agent must be a Policy"):
+        Agent(wrong, PROBLEM)
+    with pytest.raises(ValueError, match="'problem' parameter of Agent must be a Problem"):
+        Agent(Constant([1, 1]), wrong)
+
+
+def test_a_decision_that_is_not_a_number_gives_no_ticket() -> None:
+    class Lost(Constant):
+        def decide(self, state: Any, t: int, x: Any) -> Any:
+            decision = super().decide(state, t, x)
+            return decision._replace(solution=decision.solution._replace(z=np.full(2, np.nan)))
+
+    agent = Agent(Lost([1, 1]), PROBLEM)
+    with pytest.raises(ValueError, match=r"'z' that Lost.decide returned must be finite"):
+        agent.decide(CONTEXT)
+    assert agent.open_ids == ()
+
+
 def test_old_outcomes_are_forgotten_but_not_mistaken() -> None:
     agent = Agent(Constant([1, 1]), PROBLEM)
     for _ in range(4200):
@@ -384,7 +416,7 @@ def test_an_interrupt_at_any_line_leaves_the_old_or_the_new() -> None:
         lines = iter(range(line))
 
         def trace(frame: Any, event: str, _: Any, lines: Any = lines) -> Any:
-            if frame.f_code.co_filename.endswith("agent.py"):
+            if frame.f_code.co_filename.endswith("live/agent.py"):
                 if event == "line" and next(lines, None) is None:
                     raise KeyboardInterrupt
                 return trace

@@ -9,22 +9,13 @@ from typing import Any, Generic, NamedTuple
 import numpy as np
 
 from bocopt import arguments, checkpoint
-from bocopt.core import Array, Decision, IntArray, Policy, Problem, S, Solution, Status
+from bocopt.core import Array, Decision, Policy, Problem, S, Status
 from bocopt.file import Owner
 from bocopt.fingerprint import fingerprint
 from bocopt.guarantees import Monitor, evidence_of, range_of
+from bocopt.live.record import Live, Open, kept, own, restored
 from bocopt.run import Stage, checked_decision, context, review
-from bocopt.state import (
-    Arrays,
-    CheckpointError,
-    Shape,
-    flatten,
-    from_leaves,
-    leaves,
-    read_only,
-    rebuild,
-    shape_of,
-)
+from bocopt.state import Arrays, CheckpointError, flatten, read_only, rebuild
 
 _REMEMBERED = 4096  # closed decisions whose outcome can still be compared with a repeated one
 
@@ -35,27 +26,6 @@ class Ticket(NamedTuple):
     id: int
     z: Array  # read only
     status: Status
-
-
-class Open(NamedTuple):
-    """A decision whose outcome is not known yet."""
-
-    x: Array
-    decision: Decision
-    learned: IntArray  # () how many outcomes the policy knew
-    low: Array  # () the least that it can cost
-    high: Array  # () the most
-
-
-class Live(NamedTuple):
-    """All that an agent knows, replaced as a whole: an interrupt finds the old or the new."""
-
-    state: Any  # of the policy
-    t: int  # the next decision
-    learned: int  # outcomes so far
-    open: Mapping[int, Open]
-    watched: tuple[Any, ...] | None  # states of the monitor
-    last: tuple[Array, Array] | None  # the latest context that had an outcome, and it
 
 
 class Agent(Generic[S]):
@@ -136,6 +106,9 @@ class Agent(Generic[S]):
             x = context("Agent.decide", self._problem, x).copy()
             if x.ndim != 1:
                 raise arguments.wrong("Agent.decide", "x", "one context", x.shape)
+            if live.width not in (None, len(x)):
+                expected = f"of {live.width} numbers, as the contexts before it"
+                raise arguments.wrong("Agent.decide", "x", expected, x)
             decision = self._decision(live, x)
             z, status = decision.solution.z, Status(int(decision.solution.status))
             waiting = Open(
@@ -186,7 +159,7 @@ class Agent(Generic[S]):
         """What the policy decides, checked, and copied so that nobody else can change it."""
         owner = f"{type(self._policy).__name__}.decide"
         decision = self._policy.decide(live.state, live.t, x)
-        return _own(checked_decision(owner, self._problem, decision))
+        return own(checked_decision(owner, self._problem, decision))
 
     def forget(self, ticket: int) -> None:
         """Give up waiting for an outcome; nothing is learned from the decision."""
@@ -224,26 +197,14 @@ class Agent(Generic[S]):
             self._owner.close()
 
     def _kept(self) -> tuple[dict[str, Any], Arrays]:
-        live = self._live
-        closed = {n: xi for n, xi in self._closed.items() if n not in live.open}
-        header = {
+        closed = {n: xi for n, xi in self._closed.items() if n not in self._live.open}
+        header, arrays = kept(self._live, closed)
+        settings = {
             "configuration": _configuration(self._policy, self._problem, self._monitor),
             "seed": self._seed,
             "max_open": self._max_open,
-            "t": live.t,
-            "learned": live.learned,
-            "open": list(live.open),
-            "closed": list(closed),
-            "memo": [shape_of(waiting.decision.memo) for waiting in live.open.values()],
         }
-        arrays = flatten(live.state) | flatten(live.watched or (), "monitor")
-        if live.last is not None:
-            arrays |= flatten(live.last, "last")
-        if closed:
-            arrays["outcomes"] = np.stack(list(closed.values()))
-        for number, waiting in live.open.items():
-            arrays |= _flat(waiting, f"open.{number}")
-        return header, arrays
+        return {**settings, **header}, arrays
 
     @classmethod
     def load(
@@ -278,34 +239,13 @@ class Agent(Generic[S]):
 
     def _restore(self, header: Mapping[str, Any], arrays: Arrays, monitor: Monitor) -> None:
         """Take over what was kept, and play one stage of it for a trial."""
-        t, learned = (
-            arguments.integer("a checkpoint", n, header[n], "[0, inf)") for n in ("t", "learned")
-        )
-        opened, closed = list(header["open"]), list(header["closed"])
-        numbers = [arguments.integer("a checkpoint", "id", n, f"[0, {t})") for n in opened + closed]
-        if len(set(numbers)) < len(numbers) or learned + len(opened) > t or len(closed) > learned:
-            raise CheckpointError("Its decisions do not add up.")
-        outcomes = arrays.get("outcomes", np.zeros((0, self._problem.dims.xi)))
-        outcomes = arguments.array(
-            "a checkpoint", "outcomes", outcomes, (..., self._problem.dims.xi)
-        )
-        begun = monitor.begun(()) if learned else ()
-        pairs = zip(opened, header["memo"], strict=True)
-        live = Live(
-            state=rebuild(self._live.state, arrays),
-            t=t,
-            learned=learned,
-            open={n: _waiting(self._problem, arrays, n, memo, learned) for n, memo in pairs},
-            watched=rebuild(begun, arrays, "monitor") or None,
-            last=rebuild((_NUMBERS, _NUMBERS), arrays, "last") if learned else None,
-        )
-        self._closed = dict(zip(closed, outcomes, strict=True))
-        self._live = live
+        begun = self._live._replace(watched=monitor.begun(()))
+        self._live, self._closed = restored(header, arrays, begun, self._problem)
         unused = arrays.keys() - self._kept()[1].keys()
         if unused:
             raise CheckpointError(f"There are arrays that fit nowhere: {sorted(unused)}.")
-        if live.last is not None:
-            self._try(live, *live.last)
+        if self._live.last is not None:
+            self._try(self._live, *self._live.last)
 
     def _try(self, live: Live, x: Array, xi: Array) -> None:
         """Whether the state is one that the policy can go on from: policies are pure."""
@@ -314,39 +254,6 @@ class Agent(Generic[S]):
             warnings.simplefilter("ignore")
             after = self._policy.learn(live.state, live.t, x, self._decision(live, x), xi)
         rebuild(live.state, flatten(after))
-
-
-_NUMBERS, _NUMBER, _COUNT = np.zeros(0), np.zeros(()), np.zeros((), np.int64)
-
-
-def _own(decision: Decision) -> Decision:
-    """A copy that nobody else can change."""
-    parts = [np.array(leaf) for leaf in leaves(decision)]
-    copied = from_leaves(shape_of(decision), parts)
-    return Decision(Solution(*read_only(copied[0])), read_only(copied[1]))
-
-
-def _flat(waiting: Open, name: str) -> Arrays:
-    """Its arrays; those of the memo by number, since only the policy knows what they are."""
-    memo = {f"{name}.memo.{i}": leaf for i, leaf in enumerate(leaves(waiting.decision.memo))}
-    bare = waiting._replace(decision=waiting.decision._replace(memo=()))
-    return flatten(bare, name) | memo
-
-
-def _waiting(problem: Problem, arrays: Arrays, number: int, memo: Shape, learned: int) -> Open:
-    """An open decision, as it was kept."""
-    name = f"open.{number}"
-    kept = [array for path, array in arrays.items() if path.startswith(f"{name}.memo.")]
-    others = {path: a for path, a in arrays.items() if not path.startswith(f"{name}.memo.")}
-    solution = Solution(_NUMBERS, _NUMBER, _COUNT, _NUMBER)
-    bare: Open = rebuild(Open(_NUMBERS, Decision(solution), _COUNT, _NUMBER, _NUMBER), others, name)
-    context("a checkpoint", problem, bare.x)
-    arguments.array("a checkpoint", "z", bare.decision.solution.z, (problem.dims.z,))
-    Status(int(bare.decision.solution.status))
-    if not 0 <= bare.learned <= learned:
-        raise CheckpointError(f"Decision {number} knew {bare.learned} outcomes of {learned}.")
-    own = from_leaves(memo, kept)
-    return bare._replace(decision=Decision(bare.decision.solution, own))
 
 
 def _configuration(policy: Policy[S], problem: Problem, monitor: Monitor) -> str:
