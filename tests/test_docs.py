@@ -63,6 +63,12 @@ def test_examples_print_what_the_page_shows(
 
 
 @EVERY_PAGE
+def test_no_block_goes_unseen(page: Path) -> None:
+    fences = re.findall(r"^\s*(?:```|~~~)", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(fences) == 2 * len(blocks(page))
+
+
+@EVERY_PAGE
 def test_output_stands_after_the_code_that_prints_it(page: Path) -> None:
     languages = ["", *(block.language for block in blocks(page))]
     assert {before for before, after in pairwise(languages) if after == "text"} <= {"python"}
