@@ -72,7 +72,7 @@ def test_no_block_goes_unseen(page: Path) -> None:
 def test_output_stands_after_the_code_that_prints_it(page: Path) -> None:
     languages = ["", *(block.language for block in blocks(page))]
     assert {before for before, after in pairwise(languages) if after == "text"} <= {"python"}
-    assert set(languages) <= {"", "python", "python-later", "text", *SHELLS}
+    assert set(languages) <= {"", "python", "text", *SHELLS}
 
 
 def test_there_are_examples() -> None:
