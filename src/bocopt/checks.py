@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array, IntArray, Policy, Problem, Ranged, Solution, Status, Stream
+from bocopt.core import Array, IntArray, Policy, Problem, Solution, Status, Stream, is_ranged
 from bocopt.numeric.history import History
 from bocopt.run import play
 from bocopt.state import flatten, rebuild
@@ -156,7 +156,7 @@ def refuses_nan(problem: Problem, x: Array, xi: Array) -> None:
 
 def within_its_range(problem: Problem, x: Array, xi: Array) -> None:
     """Whatever possible outcome comes, a decision costs what `range` said before, where it does."""
-    if not isinstance(problem, Ranged):
+    if not is_ranged(problem):
         return
     z = problem.solve(x, xi[:, None, :], _ONE).z
     low, high = (np.asarray(end) for end in problem.range(x, z))

@@ -13,7 +13,7 @@ broadcast. Arguments stand in time order: x, z, xi. Everything inside is a **cos
 from collections.abc import Iterator
 from enum import Enum, IntEnum
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,7 +138,6 @@ class Problem(Protocol):
         ...
 
 
-@runtime_checkable
 class Ranged(Problem, Protocol):
     """A problem whose cost has bounds that are known before xi: what certificates need."""
 
@@ -149,6 +148,11 @@ class Ranged(Problem, Protocol):
     def possible(self, x: Array, xi: Array) -> BoolArray:
         """(k), (m) -> (): whether `range` was meant for such an outcome."""
         ...
+
+
+def is_ranged(problem: Problem) -> TypeGuard[Ranged]:
+    """Whether a problem knows bounds of its cost."""
+    return hasattr(problem, "range") and hasattr(problem, "possible")
 
 
 class Predictor(Protocol):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import ArmsReport, Array, BeliefReport, Problem, Ranged
+from bocopt.core import ArmsReport, Array, BeliefReport, Problem, is_ranged
 from bocopt.fingerprint import fingerprint
 from bocopt.guarantees.certificate import NO_ARMS, NO_BELIEF, Certificate, Evidence, Guarantee
 from bocopt.guarantees.feasibility import Feasibility
@@ -16,7 +16,7 @@ from bocopt.run import Stage
 
 def range_of(problem: Problem, x: Array, z: Array) -> tuple[Array, Array]:
     """(k), (d) -> (), (): between what the cost must lie, where the problem is `Ranged`."""
-    if isinstance(problem, Ranged):
+    if is_ranged(problem):
         low, high = (np.asarray(end, float) for end in problem.range(x, z))
         if not low.shape == high.shape == z.shape[:-1]:
             shapes = f"{low.shape} and {high.shape}"
@@ -45,7 +45,7 @@ def evidence_of(
     beliefs = [report for report in stage.reports if isinstance(report, BeliefReport)]
     arms = [report for report in stage.reports if isinstance(report, ArmsReport)]
     possible = np.ones(lead, bool)
-    if isinstance(problem, Ranged):
+    if is_ranged(problem):
         possible = problem.possible(stage.x, stage.xi)
     return Evidence(
         cost=stage.cost,
