@@ -192,6 +192,10 @@ CASES: list[tuple[Callable[[], object], str]] = [
     (lambda: knapsack(value=[[1, 2], [3]]), "in [0, 1e100]. Got [1, 2]"),
     (lambda: knapsack(value=None), "must be a sequence of one or more numbers. Got None"),
     (lambda: knapsack(alpha=True), "in (0, 1]. Got True"),
+    (
+        lambda: knapsack(readable_search=1),
+        "'readable_search' parameter of Knapsack must be True or False. Got 1",
+    ),
     # scenarios and weights
     (lambda: solve([[1.0, 1e101]], np.ones(1)), "must be at most 1e+100 in size"),
     (
