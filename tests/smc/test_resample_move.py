@@ -8,7 +8,6 @@ import pytest
 from posteriors import (
     NOTHING,
     PREDICTOR,
-    PROBLEM,
     REGRET,
     Quadratic,
     after,
@@ -17,22 +16,19 @@ from posteriors import (
     learned,
     outcomes,
 )
+from registry import of_kind
 from trees import same_bits
 
 from bocopt import (
-    BMA,
     Calibrated,
     Gaussian,
     PaperStream,
     ResampleMove,
     noise,
 )
-from bocopt.checks import check_policy
 from bocopt.core import Array
 from bocopt.smc import (
-    AdaHedge,
     Belief,
-    CrankNicolson,
     EllipticalSlice,
     FittedCrankNicolson,
     RandomWalk,
@@ -43,10 +39,7 @@ from bocopt.smc.kernels import Chain, Draw, Energy, Kernel, Shape, Swept
 from bocopt.smc.weights import normalised
 
 KERNELS: dict[str, dict[str, Any]] = {
-    "pcn": {"kernel": CrankNicolson(), "sweeps": 5},
-    "random walk": {"kernel": RandomWalk(), "sweeps": 5},
-    "fitted": {"kernel": FittedCrankNicolson(), "sweeps": 3},
-    "slice": {"kernel": EllipticalSlice(), "sweeps": 3},
+    **{name: {"kernel": kernel, "sweeps": 5} for name, kernel in of_kind("kernel").items()},
     "waste-free": {"chain_length": 10},
 }
 
@@ -159,7 +152,7 @@ def test_moves_look_back_with_the_noise_that_each_stage_had() -> None:
     assert belief.total == pytest.approx(each.sum(axis=0))
 
 
-@pytest.mark.parametrize("kernel", ["pcn", "random walk", "slice", "waste-free"])
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_early_rejection_changes_nothing_but_the_cost(kernel: str) -> None:
     seeds, found = np.array([5, 6]), {}
     for early in (True, False):
@@ -218,24 +211,6 @@ def test_a_lower_bound_other_than_zero() -> None:
     assert same_bits(eager._replace(info=NOTHING), patient._replace(info=NOTHING))
     each = Shifted()(eager.theta[None], xi, xi[:, :, None, :], xi)
     assert eager.total == pytest.approx(each.sum(axis=0))
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        *({"kernel": k["kernel"]} for k in KERNELS.values() if "kernel" in k),
-        {"chain_length": 5},
-        {"window": 7, "discount": 0.9},
-        {"share": 0.1},
-        {"lam": AdaHedge(3.0, 1e-2)},
-        {"prior": Calibrated(PREDICTOR, warm_up=8)},
-    ],
-    ids=str,
-)
-def test_the_laws_of_policies_hold(options: dict[str, Any]) -> None:
-    policy = BMA(PROBLEM, PREDICTOR, knapsack(**options))
-    check_policy(policy, PROBLEM, PaperStream(), horizon=25)
 
 
 def test_a_batch_is_fitted_straight_from_the_prior() -> None:
