@@ -372,7 +372,7 @@ def test_nothing_that_an_agent_shows_or_is_shown_can_change_it(name: str) -> Non
                 array[...] = 7.0
         watched.observe(watched.decide(x).id, xi)
     assert same_bits(agent.state, watched.state)
-    branch = policy.learn(agent.state, 4, x, policy.decide(agent.state, 4, x), xi)
+    branch = policy.learn(agent.state, 4, x, policy.decide(agent.state, 4, x), 2 * xi)
     assert same_bits(agent.state, watched.state)
     learns = name not in ("Constant", "Frozen", "ConditionalOptimum")
     assert learns != same_bits(branch, agent.state)
