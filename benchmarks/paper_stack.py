@@ -16,8 +16,8 @@ from results_file import write, write_markdown
 
 from bocopt import BGS, BMA, DFL, DecisionRegret, GibbsPosterior, PtO, Trace, record, run
 from bocopt.core import Array, Policy, Solution, Status
-from bocopt.experiments.paper import PRINTED, Settings, policies_of, problem_of, stream_of
-from bocopt.experiments.variants import OtherSolver
+from bocopt.studies.paper.settings import PRINTED, Settings, policies_of, problem_of, stream_of
+from bocopt.studies.paper.variants import OtherSolver
 from bocopt.trace import spread
 
 SETTINGS = Settings(upper=UPPER)

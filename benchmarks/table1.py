@@ -14,10 +14,17 @@ from typing import Any
 from results_file import write, write_markdown
 
 from bocopt import run
-from bocopt.experiments.paper import PRINTED, Settings, policies_of, problem_of, stream_of, tasks_of
-from bocopt.experiments.study import Size
-from bocopt.experiments.tasks import timed
-from bocopt.problems import judge, lattice
+from bocopt.problems.knapsack import judge, lattice
+from bocopt.studies.paper.settings import (
+    PRINTED,
+    Settings,
+    policies_of,
+    problem_of,
+    stream_of,
+    tasks_of,
+)
+from bocopt.studies.study import Size
+from bocopt.work.work import timed
 
 PROFILED_TRIALS, PROFILED_STAGES = 50, 200
 

@@ -1,4 +1,4 @@
-"""Every policy that we ship, at the paper's settings and at a temperature that makes it move."""
+"""Every policy that we ship, at the paper's settings and at a learning rate that makes it move."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ from bocopt import (
     WeightedSampleAverage,
 )
 from bocopt.core import Policy
-from bocopt.experiments.paper import Settings, policies_of, problem_of, stream_of
+from bocopt.studies.paper.settings import Settings, policies_of, problem_of, stream_of
 
 SETTINGS = {
     "paper": Settings(),
@@ -32,7 +32,7 @@ HORIZON = {"paper": 40, "hot": 700, "hot-corrected": 700, "learners": 40}
 POLICIES = tuple(policies_of(Settings()))
 MOVING = ("BMA", "BGS")
 
-# Only the policies that hold a posterior depend on the temperature.
+# Only the policies that hold a posterior depend on the learning rate.
 CASES = [("paper", policy) for policy in POLICIES] + [
     (setting, policy) for setting in ("hot", "hot-corrected") for policy in MOVING
 ]

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bocopt.core import Array
-from bocopt.history import History
+from bocopt.numeric.history import History
 from bocopt.state import flatten, rebuild
 
 

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from bocopt import DecisionRegret, Gaussian, Knapsack, PaperStream, ResampleMove, SigmoidLinear
+from bocopt.beliefs import Belief
+from bocopt.beliefs.belief import MoveInfo
 from bocopt.core import Array, IntArray
-from bocopt.smc import Belief
-from bocopt.smc.belief import MoveInfo
+from bocopt.state import mapped
 
 
 class Quadratic:
@@ -57,12 +58,14 @@ def errors(belief: Belief, xi: Array, counts: Array) -> tuple[float, float]:
 PROBLEM = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
 PREDICTOR = SigmoidLinear(3, 12)
 REGRET = DecisionRegret(PROBLEM, PREDICTOR)
-NOTHING = MoveInfo(*(np.zeros(0) for _ in MoveInfo._fields))
 
 
 def knapsack(**options: Any) -> ResampleMove:
     given = {"prior": Gaussian.isotropic(48, 0.5), "loss": REGRET, "lam": 1e-2, "size": 20}
     return ResampleMove(**{**given, **options})
+
+
+NOTHING: MoveInfo = mapped(lambda part: np.zeros(0), knapsack().init(np.array(0)).info)
 
 
 def after(sampler: ResampleMove, stages: int, seeds: IntArray) -> tuple[Belief, Array, Array]:

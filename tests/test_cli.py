@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 
 from bocopt import __version__
 from bocopt.cli import app
-from bocopt.experiments.catalogue import GROUPS, STUDIES, studies_of
-from bocopt.experiments.study import Size
-from bocopt.experiments.table1 import ROWS
+from bocopt.studies.catalogue import GROUPS, STUDIES, studies_of
+from bocopt.studies.paper.table1 import ROWS
+from bocopt.studies.study import Size
 
 TINY = ["--trials", "1", "--horizon", "1", "--jobs", "1"]
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
@@ -62,7 +62,7 @@ def test_result_does_not_depend_on_workers_or_blocks(
 ) -> None:
     options = ["--trials", "4", "--horizon", "4", "--jobs"]
     reproduce(tmp_path / "one", *options, "1")
-    monkeypatch.setattr("bocopt.experiments.tasks.Task.trials_per_block", 3)
+    monkeypatch.setattr("bocopt.work.task.Task.trials_per_block", 3)
     reproduce(tmp_path / "two", *options, "2")
     one, two = ((tmp_path / name / "table1.json").read_bytes() for name in ("one", "two"))
     assert one == two
@@ -119,7 +119,7 @@ def test_help_imports_nothing_heavy_and_no_study() -> None:
         "numba",
         "scipy",
         "matplotlib",
-        *(f"bocopt.experiments.{s.module}" for s in STUDIES.values()),
+        *(f"bocopt.studies.{s.group}.{s.module}" for s in STUDIES.values()),
     }
     code = f"import sys, bocopt.cli; print(*{heavy} & set(sys.modules))"
     loaded = subprocess.run(
@@ -239,7 +239,7 @@ def test_no_more_workers_than_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyP
         with ThreadPoolExecutor(1) as executor:
             yield executor
 
-    monkeypatch.setattr("bocopt.experiments.processes.processes", here)
+    monkeypatch.setattr("bocopt.work.processes.processes", here)
     monkeypatch.setattr("bocopt.cli._workers", lambda jobs: 50)
     reproduce(tmp_path, "--trials", "1", "--horizon", "1")
     reproduce(tmp_path, "--trials", "1", "--horizon", "1")

@@ -5,7 +5,7 @@ from itertools import islice
 import numpy as np
 import pytest
 from cases import CASES, HORIZON, MOVING, parts
-from sizes import long
+from lengths import long
 from trees import same_bits, through_a_file
 
 from bocopt import play, record, run

@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bocopt import Constant, Knapsack, PaperStream, Replay, from_csv, noise, record, run
+from bocopt import Constant, Knapsack, PaperStream, Replay, from_csv, record, run
 from bocopt.core import Sense
-from bocopt.streams import _B, _G, _PHI1, _PHI2, _SIGMA_U, _THETA1, _THETA2, ChangePoint
+from bocopt.numeric import noise
+from bocopt.streams import ChangePoint
+from bocopt.streams.paper import _B, _G, _PHI1, _PHI2, _SIGMA_U, _THETA1, _THETA2
 
 SEEDS = np.arange(3)
 

@@ -4,8 +4,10 @@ Decide under uncertainty, see the outcome in full, learn from the quality of the
 """
 
 from bocopt import losses, models, policies, predictors, priors, problems, streams
-from bocopt.agent import Agent
+from bocopt.beliefs import GibbsPosterior, LiuWest, ResampleMove
 from bocopt.core import Decision, Dims, Sense, Solution, Status
+from bocopt.guarantees import Monitor
+from bocopt.live import Agent
 from bocopt.losses import DecisionRegret
 from bocopt.models import Mixture
 from bocopt.policies import (
@@ -30,11 +32,10 @@ from bocopt.predictors import Linear, SigmoidLinear
 from bocopt.priors import Calibrated, Gaussian
 from bocopt.problems import Knapsack, from_callables
 from bocopt.run import Stage, play, run
-from bocopt.smc import GibbsPosterior, LiuWest, ResampleMove
 from bocopt.streams import PaperStream, Replay, from_csv
 from bocopt.trace import Trace, record
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "BGS",
@@ -57,6 +58,7 @@ __all__ = [
     "LiuWest",
     "MeanPrediction",
     "Mixture",
+    "Monitor",
     "MostProbable",
     "PaperStream",
     "Predictive",

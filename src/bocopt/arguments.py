@@ -1,5 +1,6 @@
 """Checks of arguments, with one form of message: what, where, what was expected, what came."""
 
+import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cache
@@ -15,6 +16,7 @@ Size = int | EllipsisType | None
 
 PARAMETER = "The '{name}' parameter of {owner}"
 RETURNED = "The '{name}' that {owner} returned"
+_SMALL = 2000  # numbers, up to which a sum of squares is quicker than looking at each
 _LARGEST_SEED = np.iinfo(np.int64).max
 _NOT_LISTS = (str, bytes, bytearray, Mapping, Set)  # their items are something else, or in no order
 
@@ -152,6 +154,8 @@ def array(
     ValueError: The 'w' parameter of Knapsack.solve must be finite. Got nan at [1] instead.
     """
     if type(values) is np.ndarray and values.dtype == np.float64:
+        if _surely_fits(values, shape):
+            return values
         result = values
     else:
         with np.errstate(over="ignore"):  # what is infinite is refused below
@@ -171,6 +175,12 @@ def array(
         where = [int(i) for i in np.argwhere(~finite)[0]]
         raise _error(about, owner, name, "finite", f"{result[tuple(where)]} at {where}")
     return result
+
+
+def _surely_fits(values: Array, shape: Sequence[Size]) -> bool:
+    """The usual case, and quick to tell: one axis of a known size, and a finite sum of squares."""
+    fits = 0 < values.size <= _SMALL and len(shape) == 1 and values.shape[-1] == shape[0]
+    return fits and math.isfinite(np.vdot(values, values))
 
 
 def real(owner: str, name: str, values: Any, about: str = PARAMETER) -> NDArray[Any]:

@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array, IntArray, Policy, Problem, Solution, Status, Stream
-from bocopt.history import History
+from bocopt.core import Array, IntArray, Policy, Problem, Ranged, Solution, Status, Stream
+from bocopt.numeric.history import History
 from bocopt.run import play
 from bocopt.state import flatten, rebuild
 
 _ONE = np.ones(1)
+_COMPARED = ("x", "decision", "xi", "cost", "feasible", "hindsight", "solvable")
 
 
 class LawError(AssertionError):
@@ -155,7 +156,7 @@ def refuses_nan(problem: Problem, x: Array, xi: Array) -> None:
 
 def within_its_range(problem: Problem, x: Array, xi: Array) -> None:
     """Whatever possible outcome comes, a decision costs what `range` said before, where it does."""
-    if not hasattr(problem, "range"):
+    if not isinstance(problem, Ranged):
         return
     z = problem.solve(x, xi[:, None, :], _ONE).z
     low, high = (np.asarray(end) for end in problem.range(x, z))
@@ -164,8 +165,7 @@ def within_its_range(problem: Problem, x: Array, xi: Array) -> None:
     _expect(alone == [(), ()], "range", "two numbers for one decision")
     cost = problem.cost(x[:, None, :], z[:, None, :], xi)  # each decision with every outcome
     out = arguments.outside(cost, low[:, None], high[:, None])
-    if hasattr(problem, "possible"):
-        out &= problem.possible(x[:, None, :], xi)
+    out &= problem.possible(x[:, None, :], xi)
     _expect(not out.any(), "range", "a range that no possible outcome exceeds")
 
 
@@ -282,7 +282,8 @@ def _played(
     state: Any = policy.init(seeds)
     for t, (x, xi) in enumerate(stages):
         stage, state = play(policy, problem, state, t, x, xi)
-        yield _visible((*stage[1:-1], *stage.info.values()))
+        shown = stage._asdict()
+        yield _visible((*(shown[name] for name in _COMPARED), *stage.info.values()))
 
 
 def _visible(state: Any) -> list[Any]:

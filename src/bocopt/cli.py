@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bocopt.experiments.catalogue import GROUPS, studies_of
-from bocopt.experiments.study import Size
 from bocopt.report.text import plain
+from bocopt.studies.catalogue import GROUPS, studies_of
+from bocopt.studies.study import Size
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from bocopt.experiments.tasks import Work
     from bocopt.report.blocks import Section
+    from bocopt.work.work import Work
 
 app = typer.Typer(
     help="Bayesian online contextual optimization: decide, see the outcome, learn from it.",
@@ -100,9 +100,9 @@ def _reproduce(name: str, size: Size, workers: int, out: Path, fresh: bool) -> N
 
 def _run_and_show(name: str, size: Size, workers: int, out: Path, fresh: bool) -> None:
     """Nothing is printed to a pipe, which may be closed, before all files are written."""
-    from bocopt.experiments import reproduce as study
-    from bocopt.experiments.tasks import Store
     from bocopt.report import charts
+    from bocopt.studies import reproduce as study
+    from bocopt.work.store import Store
 
     started = time.perf_counter()
     plan = study.plan_of(name, size)
@@ -141,7 +141,7 @@ def _show_tables(section: "Section") -> None:
 
 
 def _finish(work: "Work", workers: int) -> None:
-    from bocopt.experiments.processes import processes
+    from bocopt.work.processes import processes
 
     with _progress() as progress:
         bar = progress.add_task("compiling (first run only)", total=None)

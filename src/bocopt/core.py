@@ -3,7 +3,7 @@
 Names and shapes, the same in every file:
 
     x (k) context       xi (m) uncertainty    z (d) decision        theta (p) parameters
-    scenarios (s, m)    w (s) their weights   u (n) noise           lam temperature
+    scenarios (s, m)    w (s) their weights   u (n) noise           lam learning rate
     alpha feasibility target                  seeds () one trial, (trials,) many
 
 Every function is written for *one* instance; any leading axes (particles, trials) are free and
@@ -13,7 +13,7 @@ broadcast. Arguments stand in time order: x, z, xi. Everything inside is a **cos
 from collections.abc import Iterator
 from enum import Enum, IntEnum
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,6 +138,7 @@ class Problem(Protocol):
         ...
 
 
+@runtime_checkable
 class Ranged(Problem, Protocol):
     """A problem whose cost has bounds that are known before xi: what certificates need."""
 
@@ -216,8 +217,47 @@ class Loss(Protocol):
         ...
 
 
+class LossReport(NamedTuple):
+    """Losses of one stage under a belief pi, and under q: pi reweighted by the stage."""
+
+    mean_loss: Array  # () E_pi loss: what one draw from the belief would have lost
+    mix_loss: Array  # () -(1/lam) log E_pi exp(-lam loss); never above mean_loss
+    posterior_loss: Array  # () E_q loss
+    kl: Array  # () KL(q || pi) = lam (mix_loss - posterior_loss)
+    least_loss: Array  # () of all particles
+    largest_loss: Array  # ()
+
+
+class LossBounds(NamedTuple):
+    """What a loss says of itself, for any outcome."""
+
+    loss_lower: Array  # () it is at least this
+    loss_upper: Array  # () and at most this; infinite if it says nothing
+    loss_is_regret: Array  # () 1 where it is what a decision cost above hindsight
+
+
+class BeliefReport(NamedTuple):
+    """What guarantees want to know of a belief at one stage; NaN where nothing is known."""
+
+    losses: LossReport
+    bounds: LossBounds
+    intact: Array  # () 1 where the belief went on as q, and nothing else
+
+
+class ArmsReport(NamedTuple):
+    """What guarantees want to know of a choice among arms; NaN where nothing is known."""
+
+    arm_mean: Array  # () expected cost of drawing an arm by the weights before the outcome
+    arm_cost: Array  # (A) what each arm would have paid
+    arm_bound: Array  # () such costs so far are at most the best arm's and this
+    arm_stages: Array  # () how many outcomes these are
+
+
 class State(Protocol):
-    """A NamedTuple of arrays; `info` is a NamedTuple of what the last lesson showed."""
+    """A NamedTuple of arrays; `info` is a NamedTuple of what the last lesson showed.
+
+    An info may hold reports (`BeliefReport`, `ArmsReport`): guarantees look for them.
+    """
 
     @property
     def info(self) -> Any: ...
@@ -255,6 +295,16 @@ class Policy(Protocol[S]):
     def init(self, seeds: IntArray) -> S: ...
     def decide(self, state: S, t: int, x: Array) -> Decision: ...
     def learn(self, state: S, t: int, x: Array, decision: Decision, xi: Array) -> S: ...
+
+
+class Model(Protocol[S]):
+    """The law of xi given x, learned online: where a forecaster goes. All three are pure."""
+
+    def init(self, seeds: IntArray) -> S: ...
+    def step(self, state: S, t: int, x: Array, xi: Array) -> S: ...
+    def sample(self, state: S, x: Array) -> tuple[Array, Array]:
+        """(k) -> (s, m), (s): scenarios of xi and their weights, after at least one outcome."""
+        ...
 
 
 class Stream(Protocol):

@@ -6,8 +6,9 @@ from math import log, pi
 
 import numpy as np
 
-from bocopt import arguments, noise
+from bocopt import arguments
 from bocopt.core import Array, Centred
+from bocopt.numeric import noise
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array, BoolArray, Decision, IntArray, Policy, Problem, S, State, Stream
+from bocopt.core import (
+    ArmsReport,
+    Array,
+    BeliefReport,
+    BoolArray,
+    Decision,
+    IntArray,
+    Policy,
+    Problem,
+    S,
+    State,
+    Stream,
+)
 from bocopt.problems.hindsight import hindsight as in_hindsight
+from bocopt.state import flatten
 
 
 class Stage(NamedTuple):
@@ -22,7 +35,8 @@ class Stage(NamedTuple):
     feasible: BoolArray  # ()
     hindsight: Array  # () the least cost, had xi been known; NaN where it was not asked for
     solvable: Array | BoolArray  # () whether any decision would have been feasible; NaN likewise
-    info: Mapping[str, Array]  # what the policy learned about the stage
+    info: Mapping[str, Array]  # what the policy learned about the stage, by name
+    reports: tuple[BeliefReport | ArmsReport, ...] = ()  # those of it that guarantees look for
 
 
 def play(
@@ -54,7 +68,7 @@ def _played(
     decision = policy.decide(state, t, x)
     decision = checked_decision(f"{type(policy).__name__}.decide", problem, decision)
     after = policy.learn(state, t, x, decision, xi)
-    return review(problem, t, x, decision, xi, after.info._asdict(), hindsight), after
+    return review(problem, t, x, decision, xi, after.info, hindsight), after
 
 
 def checked_decision(owner: str, problem: Problem, decision: Decision) -> Decision:
@@ -77,10 +91,10 @@ def review(
     x: Array,
     decision: Decision,
     xi: Array,
-    info: Mapping[str, Array],
+    info: Any,
     hindsight: bool,
 ) -> Stage:
-    """What came of a decision, beside what could have come."""
+    """What came of a decision and of its lesson, beside what could have come."""
     z = decision.solution.z
     cost = problem.cost(x, z, xi)
     unknown = np.full(cost.shape, np.nan)
@@ -94,8 +108,19 @@ def review(
         feasible=problem.violation(x, z, xi) <= 0,
         hindsight=best,
         solvable=solvable,
-        info=info,
+        info=_by_name(info),
+        reports=tuple(part for part in info if isinstance(part, BeliefReport | ArmsReport)),
     )
+
+
+def _by_name(info: Any) -> dict[str, Array]:
+    """Its numbers by the last part of their path, or by all of it where that is taken."""
+    found: dict[str, Array] = {}
+    for path, leaf in flatten(info, "info").items():
+        _, *parts = path.split(".")
+        name = parts[-1]
+        found[".".join(parts) if name in found or name.isdecimal() else name] = leaf
+    return found
 
 
 def run(

@@ -7,7 +7,7 @@ kind of numbers and of axes that the state has in this version.
 
 import json
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -101,12 +101,26 @@ def from_leaves(shape: Shape, arrays: Iterable[NDArray[Any]]) -> Any:
     return tree
 
 
+def mapped(function: Callable[..., Any], *trees: Any) -> Any:
+    """The nested tuple of what the function makes of each array, or of each where there are many.
+
+    >>> mapped(np.add, (np.array(1), (np.array(2),)), (np.array(10), (np.array(20),)))
+    (np.int64(11), (np.int64(22),))
+    """
+    first = trees[0]
+    if not isinstance(first, tuple):
+        return function(*trees)
+    parts = [mapped(function, *parts) for parts in zip(*trees, strict=True)]
+    return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)
+
+
 def read_only(tree: Any) -> Any:
     """The same nested tuple with views of its arrays that cannot be written to."""
-    if isinstance(tree, tuple):
-        parts = [read_only(part) for part in tree]
-        return type(tree)(*parts) if hasattr(tree, "_fields") else tuple(parts)
-    view = np.asarray(tree).view()
+    return mapped(_read_only, tree)
+
+
+def _read_only(array: Any) -> NDArray[Any]:
+    view = np.asarray(array).view()
     view.flags.writeable = False
     return view
 

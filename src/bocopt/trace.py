@@ -18,7 +18,7 @@ from bocopt.run import Stage
 #: What numbers are spread over, where all trials saw the same x and xi.
 ONE_SERIES = "policy seeds on one series"
 #: Statuses of decisions that another solver or a higher limit could improve.
-_CUT_SHORT = {"LIMIT", "FALLBACK"}
+_CUT_SHORT = (Status.LIMIT, Status.FALLBACK)
 
 
 class Spread(NamedTuple):
@@ -173,7 +173,7 @@ def cut_short(status: IntArray) -> BoolArray:
     >>> cut_short(np.array([Status.OPTIMAL, Status.LIMIT]))
     array([False,  True])
     """
-    return np.isin(status, [code for code in Status if code.name in _CUT_SHORT])
+    return np.isin(status, _CUT_SHORT)
 
 
 def stacked(stages: Iterable[Stage], sense: Sense) -> Trace:

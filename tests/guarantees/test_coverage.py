@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from bocopt.experiments.chances import Cover, CoverBatch
-from bocopt.experiments.simulations import NORMAL, PEEKING, SIMULATIONS
-from bocopt.experiments.tasks import Record
+from bocopt.studies.guarantees.cover import Cover, CoverBatch
+from bocopt.studies.guarantees.simulations import NORMAL, PEEKING, SIMULATIONS
+from bocopt.work.task import Record
 
 RUNS = 500
 

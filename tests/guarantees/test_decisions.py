@@ -7,6 +7,7 @@ import pytest
 from registry import of_kind
 from scipy.optimize import brentq
 
+from bocopt.beliefs import for_horizon
 from bocopt.core import Array
 from bocopt.guarantees import (
     Certificate,
@@ -24,7 +25,6 @@ from bocopt.guarantees import (
 from bocopt.guarantees.boundaries import BERNSTEIN, HOEFFDING, Mixture
 from bocopt.guarantees.certificate import certificate
 from bocopt.guarantees.decisions import RISK
-from bocopt.smc import for_horizon
 
 
 def evidence(cost: Array, low: float = 0.0, high: float = 1.0) -> Evidence:

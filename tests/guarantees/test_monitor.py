@@ -101,10 +101,11 @@ def test_best_arm_has_seen_all_that_the_arms_have() -> None:
     late = certify(BestArm(), seen[3:])
     assert not late.applicable
     assert "stages that were not watched on 3 stages" in late.note
-    useless = [e._replace(arm_bound=np.array(1e9)) for e in seen]
+    useless = [e._replace(arms=e.arms._replace(arm_bound=np.array(1e9))) for e in seen]
     assert certify(BestArm(), useless).vacuous
-    between = sum(float(e.arm_cost.max() - e.arm_cost.min()) for e in seen)
-    some = [e._replace(arm_bound=np.array(0.5 * between)) for e in seen]
+    between = sum(float(np.ptp(e.arms.arm_cost)) for e in seen)
+    half = np.array(0.5 * between)
+    some = [e._replace(arms=e.arms._replace(arm_bound=half)) for e in seen]
     assert not certify(BestArm(), some).vacuous
 
 

@@ -21,7 +21,7 @@ from bocopt.models import (
     RandomCoefficients,
 )
 from bocopt.models.design import Design, design
-from bocopt.models.members import Fit, Moments
+from bocopt.models.member import Fit, Moments
 
 MEMBERS = of_kind("member")
 _RNG = np.random.default_rng(0)

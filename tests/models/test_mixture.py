@@ -14,10 +14,16 @@ from bocopt.core import Array
 from bocopt.models import ConstantVariance, Member, RandomCoefficients, default_members, guard
 from bocopt.models import mixture as mixture_module
 from bocopt.models.design import Design, Ground
-from bocopt.models.members import Fit, Moments
+from bocopt.models.member import Fit, Moments
 from bocopt.models.mixture import MixtureState
 
 SEEDS = np.arange(4)
+
+
+def _drawn(mixture: Mixture, state: MixtureState, x: Array) -> Array:
+    scenarios, w = mixture.sample(state, x)
+    assert (w == 1 / mixture.scenarios).all()
+    return scenarios
 
 
 def learned(
@@ -53,9 +59,9 @@ def test_predictions_are_made_before_the_outcome_is_seen() -> None:
     mixture, pairs = Mixture(dim_xi=12), list(islice(PaperStream().stages(SEEDS), 20))
     state = learned(mixture, 19, pairs)[-1]
     x = pairs[19][0]
-    scenarios = mixture.sample(state, x)
+    scenarios = _drawn(mixture, state, x)
     mixture.step(state, 19, x, pairs[19][1] + 5.0)
-    assert (mixture.sample(state, x) == scenarios).all()
+    assert (_drawn(mixture, state, x) == scenarios).all()
 
 
 def test_the_predictive_is_calibrated_on_its_own_ground() -> None:
@@ -81,10 +87,10 @@ def test_scenarios_keep_the_sign_that_outcomes_had() -> None:
     mixture = Mixture(dim_xi=12)
     pairs = [(x, xi - 0.9) for x, xi in islice(PaperStream().stages(SEEDS), 40)]
     x = pairs[0][0]
-    assert mixture.sample(learned(mixture, 40)[-1], x).min() == 0.0
-    assert mixture.sample(learned(mixture, 40, pairs)[-1], x).min() < 0.0
+    assert _drawn(mixture, learned(mixture, 40)[-1], x).min() == 0.0
+    assert _drawn(mixture, learned(mixture, 40, pairs)[-1], x).min() < 0.0
     negative = [(x, -xi) for x, xi in islice(PaperStream().stages(SEEDS), 40)]
-    assert mixture.sample(learned(mixture, 40, negative)[-1], x).max() == 0.0
+    assert _drawn(mixture, learned(mixture, 40, negative)[-1], x).max() == 0.0
 
 
 def test_a_discounted_member_is_believed_after_a_change() -> None:
@@ -148,7 +154,7 @@ def test_a_member_that_fails_is_left_out(how: str) -> None:
     assert (states[-1].info.weights[:, 0] < 0.02).all()
     alone = Mixture(dim_xi=12, members=members[1:], discounts=[1.0], share=0.02)
     x = np.ones((4, 3))
-    assert (mixture.sample(states[-1], x) == alone.sample(learned(alone, 40)[-1], x)).all()
+    assert (_drawn(mixture, states[-1], x) == _drawn(alone, learned(alone, 40)[-1], x)).all()
 
 
 def test_a_failure_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,7 +242,7 @@ def test_scenarios_are_shared_out_by_weight() -> None:
     state = learned(mixture, 2)[-1]
     for share in (0.1, 0.37, 0.9):
         weighted = state._replace(log_w=np.broadcast_to(np.log([share, 1 - share]), (4, 2)))
-        scenarios = mixture.sample(weighted, np.ones((4, 3)))
+        scenarios = _drawn(mixture, weighted, np.ones((4, 3)))
         counts = (scenarios[..., 0] < 500).sum(axis=-1)
         assert (np.abs(counts - 1024 * share) <= 1).all()
 
@@ -250,7 +256,7 @@ def test_errors_that_come_together_are_predicted_together() -> None:
         noise = noise + 0.3 * rng.normal(size=(4, 3))
         pairs.append((rng.normal(size=(4, 2)), 10 + noise))
     mixture = Mixture(dim_xi=3)
-    scenarios = mixture.sample(learned(mixture, 150, pairs)[-1], np.zeros((4, 2)))
+    scenarios = _drawn(mixture, learned(mixture, 150, pairs)[-1], np.zeros((4, 2)))
     for trial in scenarios:
         correlation = np.corrcoef(trial.T)
         assert correlation[0, 1] > 0.7
@@ -275,7 +281,7 @@ def test_intervals_are_honest_in_any_units(unit: str) -> None:
     states = learned(mixture, 60, pairs)
     early = np.stack([s.info.probability for s in states[4:12]])
     assert ((early > 0.05) & (early < 0.95)).mean() > 0.85
-    scenarios = mixture.sample(states[-1], np.zeros((4, 1)))
+    scenarios = _drawn(mixture, states[-1], np.zeros((4, 1)))
     width = np.quantile(scenarios, 0.95, axis=-2) - np.quantile(scenarios, 0.05, axis=-2)
     assert width.mean() == pytest.approx(3.29 * sd, rel=0.35)
 
@@ -283,7 +289,7 @@ def test_intervals_are_honest_in_any_units(unit: str) -> None:
 def test_a_component_that_was_always_zero_is_not_sure_to_stay_so() -> None:
     pairs = [(np.ones((4, 1)), np.tile([0.0, 1.0], (4, 1)))]
     mixture = Mixture(dim_xi=2)
-    scenarios = mixture.sample(learned(mixture, 1, pairs)[-1], np.ones((4, 1)))
+    scenarios = _drawn(mixture, learned(mixture, 1, pairs)[-1], np.ones((4, 1)))
     assert (np.quantile(scenarios[..., 0], 0.95, axis=-1) > 0.1).all()
     assert scenarios.min() == 0.0
 
@@ -293,8 +299,8 @@ def test_the_unit_of_a_context_does_not_matter(unit: float) -> None:
     mixture, pairs = Mixture(dim_xi=12), list(islice(PaperStream().stages(SEEDS), 12))
     scaled = [(unit * x, xi) for x, xi in pairs]
     for stages in (1, 2, 11):
-        one = mixture.sample(learned(mixture, stages, pairs)[-1], pairs[11][0])
-        other = mixture.sample(learned(mixture, stages, scaled)[-1], scaled[11][0])
+        one = _drawn(mixture, learned(mixture, stages, pairs)[-1], pairs[11][0])
+        other = _drawn(mixture, learned(mixture, stages, scaled)[-1], scaled[11][0])
         assert other == pytest.approx(one, rel=1e-6, abs=1e-9)
 
 
@@ -338,7 +344,7 @@ def test_failures_with_ever_new_words_leave_few_warnings_behind(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         for number in range(1000):
-            mixture.sample(state, np.array([float(number)]))
+            _drawn(mixture, state, np.array([float(number)]))
     words = [str(warning.message) for warning in caught]
     assert len(words) == 2
     assert "Counting is left out: RuntimeError('it broke, 0')" in words[0]

@@ -20,7 +20,7 @@ from bocopt import (
 )
 from bocopt.checks import check_policy
 from bocopt.core import Array, Status
-from bocopt.smc.weights import normalised
+from bocopt.numeric.weights import normalised
 
 PROBLEM = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
 PREDICTOR = SigmoidLinear(3, 12)

@@ -218,7 +218,7 @@ def test_the_bound_is_twice_the_gap_and_arms_are_drawn_by_weight() -> None:
     assert w == pytest.approx(1 / (1 + np.exp(1.5)), rel=1e-9)
     assert decision.memo[0].mean() == pytest.approx(w, abs=0.03)
     after = ensemble.learn(uneven, 0, x, decision, np.ones((1500, 12)))
-    assert (after.info.arm_bound == 2 * after.gap).all()
+    assert (after.info.arms.arm_bound == 2 * after.gap).all()
 
 
 def test_the_leader_decides() -> None:

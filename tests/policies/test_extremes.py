@@ -9,9 +9,9 @@ from registry import KNAPSACK, STREAM, policies
 from trees import same_bits
 
 from bocopt import BMA, DecisionRegret, Dims, Gaussian, ResampleMove, Sense, Solution, Vote, play
+from bocopt.beliefs import SafeGrid
 from bocopt.core import Array, Policy, Problem
 from bocopt.problems import Expectation
-from bocopt.smc import SafeGrid
 
 SEEDS = np.arange(2)
 
@@ -36,7 +36,7 @@ class Tracking:
 
 def nans(state: Any) -> int:
     """In what a state holds, but for what the last stage showed."""
-    if hasattr(state, "info"):
+    if "info" in getattr(state, "_fields", ()):
         state = state._replace(info=())
     if isinstance(state, tuple):
         return sum(nans(part) for part in state)

@@ -8,9 +8,9 @@ from cases import parts
 
 from bocopt import Agent, Constant, Knapsack, PaperStream, Solution, run
 from bocopt.core import Array
+from bocopt.numeric.recent import Recent
 from bocopt.problems import Chance, Expectation
 from bocopt.problems.hindsight import hindsight
-from bocopt.recent import Recent
 
 
 class Counting:

@@ -1,13 +1,13 @@
 """Live, honest guarantees on what decisions cost: one fold over stages each."""
 
 from bocopt.guarantees.batch import gibbs, offline
-from bocopt.guarantees.beliefs import Comparator, Corollary35, Theorem32, Theorem33
+from bocopt.guarantees.best_arm import BestArm
 from bocopt.guarantees.certificate import Certificate, Evidence, Guarantee, certify
 from bocopt.guarantees.decisions import Direct, EmpiricalBernstein, HoeffdingMixture
 from bocopt.guarantees.feasibility import Feasibility
 from bocopt.guarantees.guidance import Guidance, guide
-from bocopt.guarantees.hedge import BestArm
 from bocopt.guarantees.monitor import Monitor, evidence_of, range_of
+from bocopt.guarantees.theorems import Comparator, Corollary35, Theorem32, Theorem33
 from bocopt.guarantees.tightest import Tightest, headline
 
 __all__ = [

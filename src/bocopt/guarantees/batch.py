@@ -5,7 +5,7 @@ import numpy as np
 from bocopt import arguments
 from bocopt.core import Array
 from bocopt.guarantees.certificate import Certificate, certificate
-from bocopt.smc.weights import normalised
+from bocopt.numeric.weights import normalised
 
 
 def gibbs(losses: Array, log_prior: Array, *, lam: float) -> Array:

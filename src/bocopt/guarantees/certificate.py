@@ -6,13 +6,20 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array, BoolArray, Sense
+from bocopt.core import ArmsReport, Array, BeliefReport, BoolArray, LossBounds, LossReport, Sense
 
 _UNKNOWN, _YES, _NO = np.array(np.nan), np.array(True), np.array(False)
 LATE = (
     "an outcome that came late or never depends neither on when it came nor on others that were "
     "open with it, given what was known at its decision"
 )
+
+
+#: What is known of a belief, or of arms, where there are none.
+NO_BELIEF = BeliefReport(
+    LossReport(*(_UNKNOWN,) * 6), LossBounds(*(_UNKNOWN,) * 3), intact=_UNKNOWN
+)
+NO_ARMS = ArmsReport(*(_UNKNOWN,) * 4)
 
 
 class Evidence(NamedTuple):
@@ -24,20 +31,8 @@ class Evidence(NamedTuple):
     possible: BoolArray = _YES  # () whether xi is one that the range was meant for
     feasible: BoolArray = _YES  # ()
     loss: Array = _UNKNOWN  # () regret of the decision taken
-    mean_loss: Array = _UNKNOWN  # () E_pi loss, pi: the belief before xi
-    mix_loss: Array = _UNKNOWN  # () -(1/lam) log E_pi exp(-lam loss), at the policy's own lam
-    posterior_loss: Array = _UNKNOWN  # () E_q loss, q: a belief that may know xi
-    kl: Array = _UNKNOWN  # () KL(q || pi)
-    least_loss: Array = _UNKNOWN  # () of all particles
-    largest_loss: Array = _UNKNOWN  # ()
-    loss_lower: Array = _UNKNOWN  # () what the loss is known to be at least, for any outcome
-    loss_upper: Array = _UNKNOWN  # () and at most
-    loss_is_regret: Array = _UNKNOWN  # () 1 where `loss` is of the same kind
-    intact: Array = _UNKNOWN  # () 1 where the next pi is this q
-    arm_mean: Array = _UNKNOWN  # () expected cost of drawing an arm by its weight
-    arm_cost: Array = _UNKNOWN  # (A) what each arm would have paid
-    arm_bound: Array = _UNKNOWN  # () AdaHedge's, over all stages so far
-    arm_stages: Array = _UNKNOWN  # () how many these are
+    belief: BeliefReport = NO_BELIEF
+    arms: ArmsReport = NO_ARMS
     stale: BoolArray = _NO  # () whether the belief had changed since the decision
     late: BoolArray = _NO  # () whether an earlier outcome was unknown, or a later one known
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from warnings import warn
 
 from bocopt import arguments
-from bocopt.smc import for_horizon
+from bocopt.beliefs import for_horizon
 
 
 class Guidance(NamedTuple):
@@ -29,7 +29,7 @@ def guide(lam: float, *, horizon: int, scale: float, delta: float = 0.05) -> Gui
     """Slack lam C^2 / 8 + log(1/delta) / (lam T) per stage, at lam and at lam*.
 
     For T stages with losses or costs in a range of C; warns where the bound says nothing. lam* is
-    best for the bound (E13): the temperature at which a belief learns well is another matter.
+    best for the bound (E13): the learning rate at which a belief learns well is another matter.
 
     >>> print(guide(1e-4, horizon=1000, scale=100.0))
     lam = 0.0001 costs 30.1 a stage; lam* = 0.00155 costs 3.87.

@@ -6,24 +6,17 @@ from typing import Any
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array, Problem
+from bocopt.core import ArmsReport, Array, BeliefReport, Problem, Ranged
 from bocopt.fingerprint import fingerprint
-from bocopt.guarantees.certificate import Certificate, Evidence, Guarantee
+from bocopt.guarantees.certificate import NO_ARMS, NO_BELIEF, Certificate, Evidence, Guarantee
 from bocopt.guarantees.feasibility import Feasibility
 from bocopt.guarantees.tightest import headline
 from bocopt.run import Stage
 
-#: What a stage's info may show of a belief or of an ensemble.
-_INFO = (
-    *("mean_loss", "mix_loss", "posterior_loss", "kl", "least_loss", "largest_loss", "intact"),
-    *("loss_lower", "loss_upper", "loss_is_regret", "arm_mean", "arm_cost", "arm_bound"),
-    "arm_stages",
-)
-
 
 def range_of(problem: Problem, x: Array, z: Array) -> tuple[Array, Array]:
     """(k), (d) -> (), (): between what the cost must lie, where the problem is `Ranged`."""
-    if hasattr(problem, "range"):
+    if isinstance(problem, Ranged):
         low, high = (np.asarray(end, float) for end in problem.range(x, z))
         if not low.shape == high.shape == z.shape[:-1]:
             shapes = f"{low.shape} and {high.shape}"
@@ -46,20 +39,25 @@ def evidence_of(
     `stale`: whether the policy learned anything between the decision and its outcome. `late`: that,
     or whether it decided while outcomes of earlier decisions were unknown.
     """
-    arguments.kind("evidence_of", "problem", problem, Problem)
     arguments.kind("evidence_of", "stage", stage, Stage)
-    known: dict[str, Any] = {name: stage.info[name] for name in _INFO if name in stage.info}
     z, lead = stage.decision.solution.z, stage.cost.shape
-    known["low"], known["high"] = cost_range or range_of(problem, stage.x, z)
-    if hasattr(problem, "possible"):
-        known["possible"] = problem.possible(stage.x, stage.xi)
+    low, high = cost_range or range_of(problem, stage.x, z)
+    beliefs = [report for report in stage.reports if isinstance(report, BeliefReport)]
+    arms = [report for report in stage.reports if isinstance(report, ArmsReport)]
+    possible = np.ones(lead, bool)
+    if isinstance(problem, Ranged):
+        possible = problem.possible(stage.x, stage.xi)
     return Evidence(
         cost=stage.cost,
+        low=low,
+        high=high,
+        possible=possible,
         feasible=stage.feasible,
         loss=stage.cost - stage.hindsight,
+        belief=beliefs[0] if beliefs else NO_BELIEF,
+        arms=arms[0] if arms else NO_ARMS,
         stale=np.full(lead, stale),
         late=np.full(lead, late),
-        **known,
     )
 
 
@@ -147,7 +145,7 @@ class Monitor:
         return self.guarantees[i].certificate(self.states[i])
 
     def headline(self) -> Certificate:
-        """The tightest that applies to the cost of the decisions taken, all tried paid for."""
+        """The tightest bound on the cost of the decisions taken that applies now."""
         return self._certificate(0)
 
     def __str__(self) -> str:

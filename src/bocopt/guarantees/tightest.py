@@ -1,4 +1,4 @@
-"""The tightest of several guarantees, with all that were tried paid for."""
+"""The tightest of several guarantees, valid although it was chosen after the fact."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

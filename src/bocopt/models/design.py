@@ -78,7 +78,8 @@ def design(x: Array, xi: Array, discount: float) -> Design:
 
     centre, mean = average(x), average(xi)
     width = np.sqrt(average((x - centre[..., None, :]) ** 2))
-    width = np.where(width > 1e-12 * np.abs(centre), width, np.inf)  # told nothing so far: 0
+    varied = width > 1e-12 * np.abs(centre)
+    width = np.where(varied, width, np.inf)  # what was constant so far is standardised to 0
     scatter = size * average((xi - mean[..., None, :]) ** 2)
     guess = _guess(mean, xi)
     if n > 2:

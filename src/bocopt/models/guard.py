@@ -1,4 +1,4 @@
-"""Members that fail: whatever one does, the others carry on, and it is said."""
+"""Members that fail: the others carry on without them, and a warning says so."""
 
 from dataclasses import fields, is_dataclass
 from warnings import warn
@@ -7,7 +7,7 @@ import numpy as np
 
 from bocopt.core import BoolArray
 from bocopt.models.design import Design
-from bocopt.models.members import Fit, Member
+from bocopt.models.member import Fit, Member
 
 
 def refit(member: Member, fit: Fit, past: Design) -> tuple[Fit, BoolArray]:

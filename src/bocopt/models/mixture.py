@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 from warnings import warn
 
@@ -9,19 +10,17 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, IntArray
-from bocopt.history import History, empty
+from bocopt.models.constant import ConstantVariance
 from bocopt.models.design import Ground, checked_size, design, nothing
 from bocopt.models.guard import name_of, refit, tell
+from bocopt.models.kernel import KernelVariance
 from bocopt.models.law import Law, base_points
-from bocopt.models.members import (
-    ConstantVariance,
-    Fit,
-    KernelVariance,
-    LogVariance,
-    Member,
-    RandomCoefficients,
-)
-from bocopt.smc.weights import log_total, normalised, uniform
+from bocopt.models.log_variance import LogVariance
+from bocopt.models.member import Fit, Member
+from bocopt.models.random_coefficients import RandomCoefficients
+from bocopt.numeric.history import History, empty
+from bocopt.numeric.recent import Recent
+from bocopt.numeric.weights import log_total, normalised, uniform
 
 _NEGLIGIBLE = 1e-3  # weight below which a discounted outcome is no longer looked at
 _EVERY = 50  # a fit is renewed when a fiftieth of its outcomes is new
@@ -73,9 +72,9 @@ class Mixture:
       of all weight handed out evenly after each outcome, so that a change is noticed.
     - `discounts`: each member comes once for each, fitted with weight discount^age: those below 1
       are there for drift. All of one discount share one regression.
-    - A law is a multivariate t around the member's regression, with as few degrees of freedom as
-      there are outcomes to support more, and the shrunk correlation of past errors. Where no
-      outcome was ever negative (or else positive), no scenario is.
+    - A law is a multivariate t around the member's regression, with the shrunk correlation of past
+      errors. It has few degrees of freedom at first and more as outcomes come in. Where no outcome
+      was ever negative (or else positive), no scenario is.
     - Fits look back on at most `memory` outcomes and are renewed with every outcome at first, later
       when two per cent are new: the amortised cost of a stage is bounded.
     - A member that fails (it raises, or predicts nonsense) is left out with a warning until it can
@@ -174,8 +173,8 @@ class Mixture:
             )
         )
 
-    def sample(self, state: MixtureState, x: Array) -> Array:
-        """(k) -> (s, m): equally likely scenarios of xi, shared out by weight."""
+    def sample(self, state: MixtureState, x: Array) -> tuple[Array, Array]:
+        """(k) -> (s, m), (s): equally likely scenarios of xi, shared out by weight."""
         laws, failed = self._laws(state, self.checked_context("Mixture.sample", state, x))
         normal, quantile = base_points(self.scenarios, self.dim_xi)
         edges = np.cumsum(_without(np.exp(state.log_w), failed), axis=-1)
@@ -189,7 +188,7 @@ class Mixture:
         low = np.where(state.lowest >= 0, 0.0, -np.inf)[..., None, :]
         negative = (state.highest <= 0) & (state.lowest < 0)
         high = np.where(negative, 0.0, np.inf)[..., None, :]
-        return np.clip(scenarios, low, high)
+        return np.clip(scenarios, low, high), np.full(self.scenarios, 1.0 / self.scenarios)
 
     def checked_context(self, owner: str, state: MixtureState, x: Array) -> Array:
         """(k), as many numbers as before."""
@@ -205,8 +204,16 @@ class Mixture:
             fits=tuple(member.start(lead, dim_x, self.dim_xi) for _, member in self._all),
         )
 
+    @cached_property
+    def _recent(self) -> Recent:
+        """Laws that were asked for to decide are asked for again to learn."""
+        return Recent(2)
+
     def _laws(self, state: MixtureState, x: Array) -> tuple[list[Law], BoolArray]:
         """What each member predicts, and (M) which of them cannot."""
+        return self._recent.answer(state, (x,), lambda: self._predicted(state, x))
+
+    def _predicted(self, state: MixtureState, x: Array) -> tuple[list[Law], BoolArray]:
         standard = [ground.standard(x) for ground in state.grounds]
         laws, failed = [], []
         for m, (d, member) in enumerate(self._all):

@@ -5,12 +5,7 @@ from bocopt.policies.bayes import BGS, BMA, MeanPrediction, MostProbable, Vote
 from bocopt.policies.ensemble import Ensemble
 from bocopt.policies.gradient import DFL, Adam, PtO
 from bocopt.policies.predictive import Predictive
-from bocopt.policies.weighted import (
-    Near,
-    Nearest,
-    ResidualSampleAverage,
-    WeightedSampleAverage,
-)
+from bocopt.policies.weighted import Near, Nearest, ResidualSampleAverage, WeightedSampleAverage
 
 __all__ = [
     "BGS",

@@ -6,7 +6,7 @@ from typing import Generic, NamedTuple
 
 import numpy as np
 
-from bocopt import arguments, noise
+from bocopt import arguments
 from bocopt.core import (
     Array,
     ConditionalSampler,
@@ -18,7 +18,8 @@ from bocopt.core import (
     Solution,
     Status,
 )
-from bocopt.history import History, empty
+from bocopt.numeric import noise
+from bocopt.numeric.history import History, empty
 
 
 class NoInfo(NamedTuple):

@@ -6,20 +6,11 @@ from typing import Generic
 
 import numpy as np
 
-from bocopt import arguments, noise
-from bocopt.core import (
-    Array,
-    B,
-    Decision,
-    IntArray,
-    Predictor,
-    Problem,
-    Sampler,
-    Solution,
-    Status,
-)
+from bocopt import arguments
+from bocopt.core import Array, B, Decision, IntArray, Predictor, Problem, Sampler, Solution, Status
+from bocopt.numeric import noise
+from bocopt.numeric.resampling import multinomial
 from bocopt.problems.hindsight import decide_as_if
-from bocopt.smc.resample import multinomial
 
 
 @dataclass(frozen=True)

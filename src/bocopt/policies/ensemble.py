@@ -7,15 +7,16 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from bocopt import arguments, noise
-from bocopt.core import Array, Decision, IntArray, Policy, Problem, Solution
+from bocopt import arguments
+from bocopt.core import ArmsReport, Array, Decision, IntArray, Model, Policy, Problem, Solution
 from bocopt.models import Mixture
 from bocopt.models.design import checked_size
 from bocopt.models.guard import tell
+from bocopt.numeric import noise
+from bocopt.numeric.resampling import multinomial
+from bocopt.numeric.weights import log_total, normalised
 from bocopt.policies.baselines import SampleAverage, checked_first
 from bocopt.policies.predictive import Predictive
-from bocopt.smc.resample import multinomial
-from bocopt.smc.weights import log_total, normalised
 
 _LATEST = 1000  # outcomes that the running average keeps
 
@@ -24,20 +25,13 @@ T = TypeVar("T")
 
 
 class EnsembleInfo(NamedTuple):
-    """What the last outcome said about the arms, and about the members of the mixture."""
+    """What the last outcome said about the arms, and what each of them learned from it."""
 
+    arms: ArmsReport
     arm_weights: Array  # (A) after the outcome
-    arm_cost: Array  # (A) what each arm would have paid; where it failed, the most of all
     arm_failed: Array  # (A) 1 where an arm could not decide or learn
     chosen: Array  # () the arm whose decision was taken
-    arm_mean: Array  # () what a draw by the weights before the outcome would have paid on average
-    arm_bound: Array  # () such costs so far are at most the best arm's and this; NaN: no guarantee
-    arm_stages: Array  # () how many outcomes these are
-    weights: Array  # (M) of the members
-    log_score: Array  # (M)
-    mixture_score: Array  # ()
-    probability: Array  # (m) of a smaller outcome: uniform if the mixture is calibrated
-    failed: Array  # (M)
+    of_arms: tuple[Any, ...]  # the info of each
 
 
 class EnsembleState(NamedTuple):
@@ -45,6 +39,7 @@ class EnsembleState(NamedTuple):
 
     seeds: IntArray  # ()
     arms: tuple[Any, ...]
+    width: IntArray  # () how many numbers a context has; -1 before the first outcome
     cost: Array  # (A) so far
     gap: Array  # () sum of mixability gaps
     info: EnsembleInfo
@@ -54,10 +49,10 @@ class EnsembleState(NamedTuple):
 class Ensemble:
     """Good from the first stage, near the best achievable soon, never far behind simple methods.
 
-    The first arm decides under a mixture of models of xi given x (`Mixture`), the second is the
-    average of the latest 1000 outcomes; `arms` adds any policies of yours. AdaHedge weighs them by
-    what their decisions would have cost: w is proportional to prior exp(-eta cost), where the
-    mixture has the prior weight `trust` and the others share the rest, eta is
+    The first arm decides under a model of xi given x (`Mixture`, or any `Model` of yours), the
+    second is the average of the latest 1000 outcomes; `arms` adds any policies of yours. AdaHedge
+    weighs them by what their decisions would have cost: w is proportional to prior exp(-eta cost),
+    where the first has the prior weight `trust` and the others share the rest, eta is
     log(1 / least prior) / gap, and gap sums how much mixing lost against the mix loss.
 
     - `rule` "leader": the arm with the most weight decides. No guarantee.
@@ -82,7 +77,7 @@ class Ensemble:
     """
 
     problem: Problem
-    model: Mixture | None = None
+    model: Model[Any] | None = None
     arms: Sequence[Policy[Any]] = ()
     rule: Rule = "sample"
     first: Sequence[float] | None = None
@@ -97,26 +92,23 @@ class Ensemble:
         object.__setattr__(self, "arms", arms)
         if any(isinstance(arm, Ensemble) for arm in self.arms):
             raise arguments.wrong("Ensemble", "arms", "policies other than ensembles", self.arms)
-        if self.model is not None:
-            arguments.kind("Ensemble", "model", self.model, Mixture)
-        object.__setattr__(self, "model", self._mixture)  # so that a checkpoint knows which it was
-        Predictive(self.problem, self._mixture)  # checks that they fit together
+        model = Mixture(dim_xi=self.problem.dims.xi) if self.model is None else self.model
+        arguments.kind("Ensemble", "model", model, Model)
+        object.__setattr__(self, "model", model)  # so that a checkpoint knows which it was
+        Predictive(self.problem, model)  # checks that they fit together
 
     @property
     def guarantee(self) -> str:
-        """In words."""
+        """What is promised, as a sentence."""
         if self.rule == "sample":
             return "expected cost at most the best arm's plus info.arm_bound"
         return "no guarantee"
 
-    @property
-    def _mixture(self) -> Mixture:
-        return self.model or Mixture(dim_xi=self.problem.dims.xi)
-
     @cached_property
     def _arms(self) -> list[Policy[Any]]:
+        assert self.model is not None  # made when none was given
         return [
-            Predictive(self.problem, self._mixture, self.first),
+            Predictive(self.problem, self.model, self.first),
             SampleAverage(self.problem, self.first, latest=_LATEST),
             *self.arms,
         ]
@@ -128,35 +120,33 @@ class Ensemble:
         return np.array([self.trust, *[(1.0 - self.trust) / others] * others])
 
     def init(self, seeds: IntArray) -> EnsembleState:
-        states = tuple(arm.init(seeds) for arm in self._arms)
         seeds = arguments.seeds_of("Ensemble.init", seeds)
-        many = (*seeds.shape, len(states))
+        states = tuple(arm.init(seeds) for arm in self._arms)
+        many, nan = (*seeds.shape, len(states)), np.full(seeds.shape, np.nan)
         return EnsembleState(
             seeds=seeds,
             arms=states,
+            width=np.array(-1),
             cost=np.zeros(many),
             gap=np.zeros(seeds.shape),
             info=EnsembleInfo(
+                arms=ArmsReport(nan, np.full(many, np.nan), nan, np.zeros(seeds.shape)),
                 arm_weights=np.broadcast_to(self._prior, many),
-                arm_cost=np.full(many, np.nan),
                 arm_failed=np.zeros(many),
-                chosen=np.full(seeds.shape, np.nan),
-                arm_mean=np.full(seeds.shape, np.nan),
-                arm_bound=np.full(seeds.shape, np.nan),
-                arm_stages=np.zeros(seeds.shape),
-                **states[0].info._asdict(),
+                chosen=nan,
+                of_arms=tuple(state.info for state in states),
             ),
         )
 
     def decide(self, state: EnsembleState, t: int, x: Array) -> Decision:
         """The memo holds what every arm decided: see `_Memo`."""
-        x = self._mixture.checked_context("Ensemble.decide", state.arms[0], x)
+        x = _context("Ensemble.decide", state, x)
         pairs = zip(self._arms, state.arms, strict=True)
         tried = [_tried(arm, partial(arm.decide, before, t, x)) for arm, before in pairs]
         working = [decision for decision in tried if decision is not None]
         if not working:
             raise RuntimeError("No arm of the ensemble can decide.")
-        decisions = [decision or working[0] for decision in tried]  # one steps in for another
+        decisions = tuple(decision or working[0] for decision in tried)  # one steps in for another
         w = np.exp(hedge(state.cost, state.gap, self._prior))
         if self.rule == "sample":
             draw = noise.uniform(state.seeds, t, "ensemble.arm", (1,))
@@ -164,39 +154,28 @@ class Ensemble:
         else:
             chosen = w.argmax(axis=-1)
         parts = zip(*(decision.solution for decision in decisions), strict=True)
-        z, value, status, gap = (np.stack(part, axis=len(state.seeds.shape)) for part in parts)
+        z, *numbers = (np.stack(part, axis=len(state.seeds.shape)) for part in parts)
         solution = Solution(
             np.take_along_axis(z, chosen[..., None, None], -2)[..., 0, :],
-            *(
-                np.take_along_axis(part, chosen[..., None], -1)[..., 0]
-                for part in (value, status, gap)
-            ),
+            *(np.take_along_axis(part, chosen[..., None], -1)[..., 0] for part in numbers),
         )
-        memo = _Memo(
-            chosen=chosen.astype(np.float64),
-            failed=np.broadcast_to([float(d is None) for d in tried], value.shape),
-            lengths=np.broadcast_to([float(len(d.memo)) for d in decisions], value.shape),
-            z=z,
-            value=value,
-            status=status.astype(np.float64),
-            gap=gap,
-        )
-        return Decision(solution, (*memo, *(part for d in decisions for part in d.memo)))
+        failed = np.broadcast_to([float(decision is None) for decision in tried], w.shape)
+        return Decision(solution, _Memo(chosen, failed, decisions))
 
     def learn(
         self, state: EnsembleState, t: int, x: Array, decision: Decision, xi: Array
     ) -> EnsembleState:
-        x = self._mixture.checked_context("Ensemble.learn", state.arms[0], x)
+        x = _context("Ensemble.learn", state, x)
         xi = checked_size("Ensemble.learn", "xi", xi, self.problem.dims.xi)
-        size = len(_Memo._fields)
-        memo, rest = _Memo(*decision.memo[:size]), decision.memo[size:]
+        memo = _Memo(*decision.memo)
+        own = [Decision(Solution(*solution), more) for solution, more in memo.decisions]
         after, failed = [], memo.failed.copy()
         for a, (arm, before) in enumerate(zip(self._arms, state.arms, strict=True)):
-            own, rest = memo.of(a, rest)
-            learned = _tried(arm, partial(arm.learn, before, t, x, own, xi))
+            learned = _tried(arm, partial(arm.learn, before, t, x, own[a], xi))
             after.append(before if learned is None else learned)
             failed[..., a] += learned is None
-        paid = self.problem.cost(x[..., None, :], memo.z, xi[..., None, :])
+        z = np.stack([each.solution.z for each in own], axis=-2)
+        paid = self.problem.cost(x[..., None, :], z, xi[..., None, :])
         paid = np.where(memo.failed > 0, paid.max(axis=-1, keepdims=True), paid)
         cost = state.cost + paid
         gap = state.gap + mixability_gap(state.cost, state.gap, self._prior, paid)
@@ -205,42 +184,35 @@ class Ensemble:
         return EnsembleState(
             seeds=state.seeds,
             arms=tuple(after),
+            width=np.array(x.shape[-1]),
             cost=cost,
             gap=gap,
             info=EnsembleInfo(
+                arms=ArmsReport(
+                    arm_mean=(before * paid).sum(axis=-1),
+                    arm_cost=paid,
+                    arm_bound=2 * gap if sampled else np.full(gap.shape, np.nan),
+                    arm_stages=state.info.arms.arm_stages + 1.0,
+                ),
                 arm_weights=np.exp(hedge(cost, gap, self._prior)),
-                arm_cost=paid,
                 arm_failed=np.minimum(failed, 1.0),
-                chosen=memo.chosen,
-                arm_mean=(before * paid).sum(axis=-1),
-                arm_bound=2 * gap if sampled else np.full(gap.shape, np.nan),
-                arm_stages=state.info.arm_stages + 1.0,
-                **after[0].info._asdict(),
+                chosen=memo.chosen.astype(np.float64),
+                of_arms=tuple(each.info for each in after),
             ),
         )
 
 
 class _Memo(NamedTuple):
-    """What every arm decided; after these come the memos of the arms."""
+    """What every arm decided."""
 
-    chosen: Array  # ()
+    chosen: IntArray  # ()
     failed: Array  # (A)
-    lengths: Array  # (A) of the arms' memos, the same in every trial
-    z: Array  # (A, d)
-    value: Array  # (A)
-    status: Array  # (A)
-    gap: Array  # (A)
+    decisions: tuple[Any, ...]  # of each arm; of one that failed, that of the first that did not
 
-    def of(self, a: int, memos: tuple[Array, ...]) -> tuple[Decision, tuple[Array, ...]]:
-        """The decision of one arm, and the memos of those after it."""
-        own = Solution(
-            self.z[..., a, :],
-            self.value[..., a],
-            self.status[..., a].astype(np.int64),
-            self.gap[..., a],
-        )
-        length = int(self.lengths[..., a].reshape(-1)[0])
-        return Decision(own, memos[:length]), memos[length:]
+
+def _context(owner: str, state: EnsembleState, x: Array) -> Array:
+    """As long as before: what no arm can take is an error, not the failure of an arm."""
+    return checked_size(owner, "x", x, int(state.width) if state.width >= 0 else ...)
 
 
 def _tried(arm: Policy[Any], action: Callable[[], T]) -> T | None:

@@ -7,8 +7,9 @@ from warnings import warn
 
 import numpy as np
 
-from bocopt import arguments, noise
+from bocopt import arguments
 from bocopt.core import Array, Decision, Differentiable, IntArray, Prior, Problem
+from bocopt.numeric import noise
 from bocopt.problems.hindsight import decide_as_if, regret
 
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, Decision, IntArray, Problem
-from bocopt.history import History, empty
 from bocopt.models.design import checked_size, design, with_one
+from bocopt.numeric.history import History, empty
 from bocopt.policies.baselines import NoInfo, before_any_outcome, checked_first
 
 

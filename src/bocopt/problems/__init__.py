@@ -1,6 +1,6 @@
 """Optimization problems: what is decided, what it costs, when it is feasible."""
 
-from bocopt.problems.adapters import FromCallables, from_callables
+from bocopt.problems.callables import FromCallables, from_callables
 from bocopt.problems.knapsack import Knapsack
 from bocopt.problems.risk import Chance, Expectation
 

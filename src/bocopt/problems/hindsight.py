@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt.core import Array, BoolArray, Problem, Solution, Status
-from bocopt.recent import Recent
+from bocopt.numeric.recent import Recent
 
 _CERTAIN = np.ones(1)  # the weight of a single scenario
 _RECENT = Recent(256)  # a stage asks several times, and moves over the past ask again and again

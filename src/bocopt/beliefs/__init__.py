@@ -1,0 +1,37 @@
+"""The Gibbs posterior by sequential Monte Carlo.
+
+`GibbsPosterior` is the paper's and looks at the last stage only. `ResampleMove` looks back on all
+stages and finds the exact posterior; `SafeGrid` chooses its learning rate.
+"""
+
+from bocopt.beliefs.belief import Belief
+from bocopt.beliefs.diagnostics import Estimate, posterior_mean
+from bocopt.beliefs.gibbs import GibbsBelief, GibbsPosterior
+from bocopt.beliefs.ibis import ResampleMove
+from bocopt.beliefs.kernels import CrankNicolson, EllipticalSlice, FittedCrankNicolson, RandomWalk
+from bocopt.beliefs.learning_rate import AdaHedge, Fixed, for_horizon
+from bocopt.beliefs.liu_west import LiuWest
+from bocopt.beliefs.safe_bayes import SafeGrid
+from bocopt.numeric.resampling import multinomial, systematic
+from bocopt.numeric.weights import effective_size
+
+__all__ = [
+    "AdaHedge",
+    "Belief",
+    "CrankNicolson",
+    "EllipticalSlice",
+    "Estimate",
+    "FittedCrankNicolson",
+    "Fixed",
+    "GibbsBelief",
+    "GibbsPosterior",
+    "LiuWest",
+    "RandomWalk",
+    "ResampleMove",
+    "SafeGrid",
+    "effective_size",
+    "for_horizon",
+    "multinomial",
+    "posterior_mean",
+    "systematic",
+]

@@ -1,0 +1,361 @@
+"""The exact Gibbs posterior: resample-move with moves over the full history."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bocopt import arguments
+from bocopt.beliefs.belief import (
+    LAG,
+    Belief,
+    compared,
+    different,
+    first_info,
+    many_axes,
+    one_axis,
+    own_roots,
+    with_intact,
+    with_stage,
+)
+from bocopt.beliefs.kernels import CrankNicolson, Kernel
+from bocopt.beliefs.learning_rate import Fixed, LearningRate
+from bocopt.beliefs.past import Ledger, checked, nothing
+from bocopt.beliefs.target import Coefficients, Stage, Target
+from bocopt.beliefs.tempering import Mover, Particles, moved, particles_of, travel
+from bocopt.beliefs.update import gibbs_update
+from bocopt.core import Array, IntArray, Loss, Prior
+from bocopt.fingerprint import CHANGES_NO_RESULT
+from bocopt.numeric import noise
+from bocopt.numeric.weights import effective_size, normalised, uniform
+from bocopt.priors import Calibrated
+
+_ROUNDS = 20  # of moves in one stage, at most: one or two as a rule, more where it tells much
+_ROUNDS_OF_A_BATCH = 200  # which is entered at once
+_NEGLIGIBLE = 1e-12  # weight below which a discounted stage no longer counts
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResampleMove:
+    """pi_t ~ pi_0 exp(-lam L_t), L_t = discount L_{t-1} + l(., d_t), by particles.
+
+    Each stage reweights. Where the effective sample size would fall below `threshold` N, the stage
+    is entered only so far that it does not, the particles are resampled and moved by `sweeps`
+    sweeps of `kernel`, whose target looks back on every stage, and the rest of the stage follows:
+    once as a rule (IBIS), more often where one stage tells much (adaptive tempering). Nothing but
+    the number of particles and of sweeps stands between the particles and the exact posterior. At
+    most 20 times a stage, though: after that the rest only reweights, with a warning, and
+    `info.unfinished` says so.
+
+    - `chain_length` P: waste-free, N/P particles are resampled and all P states of each of their
+      chains are kept, for the cost of about one sweep.
+    - `early_rejection`: proposals are dropped as soon as the losses seen so far reject them; the
+      accepted ones are the same bit for bit.
+    - `discount` and `window` forget: old losses lose weight, and drop out (at once: a stage that
+      leaves is not tempered). Either bounds the cost of a move in an endless stream: with a
+      discount, stages drop out when their weight is below 1e-12.
+    - `share`: each particle is replaced by a fresh one from the prior with this probability per
+      stage and counts losses from there on (fixed share), so that a change of regime is survived.
+    - `threads`: moves compute their losses on so many; our own problems let them run side by side.
+
+    A move costs N losses per sweep and past stage, but moves become rare: the posterior changes by
+    a constant factor only as t doubles, so the amortised cost per stage stays the same. Step sizes
+    (and the shapes of `RandomWalk` and `FittedCrankNicolson`) are learned from the particles: what
+    that costs in exactness is small, and measured in docs/results/posterior-accuracy.md.
+
+    Reference: Chopin (2002), A sequential particle filter method for static models; Dau, Chopin
+    (2022), Waste-free sequential Monte Carlo; Herbster, Warmuth (1998), Tracking the best expert.
+    """
+
+    prior: Prior | Calibrated
+    loss: Loss
+    lam: float | LearningRate
+    size: int = 200
+    threshold: float = 0.5
+    kernel: Kernel = field(default_factory=CrankNicolson)
+    sweeps: int = 5
+    chain_length: int | None = None
+    early_rejection: bool = field(default=True, metadata=CHANGES_NO_RESULT)
+    discount: float = 1.0
+    window: int | None = None
+    share: float = 0.0
+    threads: int = field(default=1, metadata=CHANGES_NO_RESULT)
+
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        if not isinstance(self.prior, Calibrated):
+            arguments.kind(name, "prior", self.prior, Prior)
+        arguments.kind(name, "loss", self.loss, Loss)
+        arguments.kind(name, "kernel", self.kernel, Kernel)
+        if isinstance(self.lam, type) or not callable(self.lam):
+            arguments.number(name, "lam", self.lam, "(0, inf)")
+        arguments.integer(name, "size", self.size, "[2, inf)")
+        arguments.number(name, "threshold", self.threshold, "(0, 0.99]")
+        if self.threshold * self.size <= 1:
+            expected = f"more than 1 / size = {1 / self.size:g}: else particles are never moved"
+            raise arguments.wrong(name, "threshold", expected, self.threshold)
+        arguments.integer(name, "sweeps", self.sweeps, "[1, inf)")
+        arguments.integer(name, "threads", self.threads, "[1, inf)")
+        arguments.number(name, "discount", self.discount, "(0, 1]")
+        arguments.number(name, "share", self.share, "[0, 1)")
+        if self.window is not None:
+            arguments.integer(name, "window", self.window, "[1, inf)")
+        if self.chain_length is not None:
+            arguments.integer(name, "chain_length", self.chain_length, "[2, inf)")
+            if self.size % self.chain_length or self.size == self.chain_length:
+                expected = f"a divisor of size = {self.size}, and smaller"
+                raise arguments.wrong(name, "chain_length", expected, self.chain_length)
+
+    @property
+    def _stages_kept(self) -> float:
+        """How many stages count."""
+        if self.window is not None:
+            return self.window
+        if self.discount < 1:
+            return float(np.ceil(np.log(_NEGLIGIBLE) / np.log(self.discount)))
+        return np.inf
+
+    @property
+    def _learning_rate(self) -> LearningRate:
+        return self.lam if callable(self.lam) else Fixed(self.lam)
+
+    def init(self, seeds: IntArray) -> Belief:
+        seeds = arguments.seeds_of("ResampleMove.init", seeds)
+        lead = seeds.shape
+        lam = self._learning_rate(np.zeros(lead))
+        none = nothing(lead, 0, 0)
+        centre, width = self._calibrated(none.x.rows, none.xi.rows)
+        u = noise.normal(seeds, 0, "prior", (self.size, self.prior.dim))
+        return Belief(
+            seeds=seeds,
+            centre=centre,
+            width=width,
+            u=u,
+            theta=self._theta(u, centre[..., None, :], width[..., None, None]),
+            log_w=uniform(lead, self.size),
+            total=np.zeros((*lead, self.size)),
+            birth=np.zeros((*lead, self.size), np.int64),
+            roots=own_roots(seeds.size, self.size).reshape(*lead, self.size, LAG),
+            lam=lam,
+            gap=np.zeros(lead),
+            scale=np.full(lead, self.kernel.first_scale),
+            past=nothing(lead, 0, 0),
+            info=first_info(self.loss, self.size, lam),
+        )
+
+    def step(self, belief: Belief, t: int, x: Array, xi: Array) -> Belief:
+        lead = belief.seeds.shape
+        flat, x, xi = with_stage(belief, x, xi)
+        stage = Stage(t, x, xi, noise.normal(flat.seeds, t, "loss", (self.loss.dim_noise,)))
+        theta = flat.theta
+        last = self._losses(theta, stage)
+        update = gibbs_update(flat.log_w, last, flat.lam)
+        gap = flat.gap + (update.losses.mean_loss - update.losses.mix_loss)
+        lam = self._learning_rate(gap)
+        flat = self._without_the_oldest(flat)
+        start = Coefficients(flat.lam, np.zeros(len(lam)))
+        end = Coefficients(lam * self.discount, lam)
+        if isinstance(self.prior, Calibrated) and flat.past.seen < self.prior.warm_up:
+            seen = flat.past.append(x, xi, t)
+            flat, last = self._begun_again(flat, stage, seen.x.rows, seen.xi.rows)
+            start = Coefficients(np.zeros(len(lam)), np.zeros(len(lam)))
+        change = start.energy(flat.total, last) - end.energy(flat.total, last)
+        particles = self._travel(flat, stage, last, start, end, _ROUNDS)
+        flat = flat._replace(
+            lam=lam,
+            gap=gap,
+            info=flat.info._replace(
+                ess=effective_size(normalised(flat.log_w + change)),
+                belief=flat.info.belief._replace(losses=update.losses),
+            ),
+        )
+        after = self._with_fresh_ones(self._arrived(flat, particles, stage), t)
+        return many_axes(compared(after, theta, update.log_w), lead)
+
+    def fit(self, seeds: IntArray, x: Array, xi: Array) -> Belief:
+        """The posterior of a whole batch, (n, k) and (n, m), straight from the prior by tempering.
+
+        `lam` is per observation: for the paper's offline posterior exp(-lambda * mean loss), give
+        lambda / n. It must be a number, and nothing is shared out: both only mean something stage
+        by stage.
+        """
+        if not isinstance(self._learning_rate, Fixed):
+            raise arguments.wrong("ResampleMove.fit", "lam", "a number", self.lam)
+        if self.share:
+            raise arguments.wrong("ResampleMove.fit", "share", "0", self.share)
+        xi = arguments.array("ResampleMove.fit", "xi", xi, (None, None))
+        n = xi.shape[-2]
+        x = arguments.array("ResampleMove.fit", "x", x, (n, ...))
+        belief = self.init(seeds)
+        lead = belief.seeds.shape
+        arguments.lead("ResampleMove.fit", seeds=lead, x=x.shape[:-2], xi=xi.shape[:-2])
+        x, xi = (
+            np.broadcast_to(a, (*lead, *a.shape[-2:])).reshape(belief.seeds.size, *a.shape[-2:])
+            for a in (x, xi)
+        )
+        flat = one_axis(belief, x.shape[-1], xi.shape[-1])
+        for t in range(n - 1):
+            past = flat.past.append(x[:, t], xi[:, t], t)
+            if past.size >= self._stages_kept:
+                past = past.without_the_oldest()
+            flat = flat._replace(past=past)
+        u = noise.normal(flat.seeds, n - 1, "loss", (self.loss.dim_noise,))
+        stage = Stage(n - 1, x[:, -1], xi[:, -1], u)
+        first = self.prior.warm_up if isinstance(self.prior, Calibrated) else 0
+        flat, last = self._begun_again(flat, stage, x[:, :first], xi[:, :first])
+        nowhere = np.zeros(len(flat.seeds))
+        end = Coefficients(flat.lam * self.discount, flat.lam)
+        particles = self._travel(
+            flat, stage, last, Coefficients(nowhere, nowhere), end, _ROUNDS_OF_A_BATCH
+        )
+        return many_axes(self._arrived(flat, particles, stage), lead)
+
+    def _arrived(self, flat: Belief, particles: Particles, stage: Stage) -> Belief:
+        """The belief after a stage, with what getting there took."""
+        return flat._replace(
+            u=particles.u,
+            theta=self._theta(particles.u, flat.centre[:, None, :], flat.width[:, None, None]),
+            log_w=particles.log_w,
+            total=self.discount * particles.before + particles.last,
+            birth=particles.birth,
+            roots=particles.roots,
+            scale=particles.scale,
+            past=flat.past.append(stage.x, stage.xi, stage.t),
+            info=flat.info._replace(
+                rejuvenated=particles.moves,
+                acceptance=particles.acceptance,
+                ancestors=different(particles.roots[..., 0]),
+                lam=flat.lam,
+                evaluated=particles.evaluated,
+                spared=particles.spared,
+                unfinished=particles.unfinished,
+            ),
+        )
+
+    def _theta(self, u: Array, centre: Array, width: Array) -> Array:
+        """(p) noise -> (p) parameters."""
+        if isinstance(self.prior, Calibrated):
+            theta: Array = centre + width * u
+            return theta
+        return self.prior.sample(u)
+
+    def _calibrated(self, x: Array, xi: Array) -> tuple[Array, Array]:
+        """The prior's centre (p) and width (), given these outcomes (n, k), (n, m)."""
+        if isinstance(self.prior, Calibrated):
+            return self.prior.fit(x, xi)
+        lead = xi.shape[:-2]
+        return np.zeros((*lead, self.prior.dim)), np.ones(lead)
+
+    def _begun_again(self, flat: Belief, stage: Stage, x: Array, xi: Array) -> tuple[Belief, Array]:
+        """Draws from the prior as these outcomes calibrate it, with their losses, past and present.
+
+        Nothing is forgotten: all outcomes so far are still to be counted, also those that set the
+        prior.
+        """
+        centre, width = self._calibrated(x, xi)
+        trials, dim = len(flat.seeds), self.prior.dim
+        u = noise.normal(flat.seeds, 0, "prior", (self.size, dim))
+        theta = self._theta(u, centre[:, None, :], width[:, None, None])
+        owner = np.repeat(np.arange(trials), self.size)
+        everything = np.full(trials * self.size, np.inf)
+        since = np.zeros(trials * self.size, np.int64)
+        totals = self._ledger(flat).totals(theta.reshape(-1, dim), owner, since, everything)
+        fresh = flat._replace(
+            centre=centre,
+            width=width,
+            u=u,
+            theta=theta,
+            log_w=uniform((trials,), self.size),
+            total=totals.total.reshape(trials, self.size),
+            birth=np.zeros_like(flat.birth),
+            roots=own_roots(trials, self.size),
+        )
+        return fresh, self._losses(theta, stage)
+
+    def refresh(self, belief: Belief, sweeps: int, purpose: str = "refresh") -> Belief:
+        """Resample and move by so many sweeps at the posterior as it is: more accuracy for time.
+
+        With another `purpose` each time, the noise is new each time.
+        """
+        arguments.integer("ResampleMove.refresh", "sweeps", sweeps, "[1, inf)")
+        if not belief.past.size:
+            raise ValueError("ResampleMove.refresh needs a belief that has seen an outcome.")
+        flat = one_axis(belief, 0, 0)
+        x, xi, t = (part.rows[:, -1, :] for part in flat.past)
+        stage = Stage(int(t[0, 0]), x, xi, np.zeros((len(x), self.loss.dim_noise)))
+        trials = np.arange(len(flat.seeds))
+        here = Coefficients(flat.lam, np.zeros(len(trials)))
+        mover = Mover(self.kernel, sweeps, None, self.threshold)
+        particles = particles_of(flat, np.zeros(flat.total.shape))
+        particles = moved(mover, particles, self._target(flat, stage).at(trials, here), purpose)
+        after = flat._replace(
+            u=particles.u,
+            theta=self._theta(particles.u, flat.centre[:, None, :], flat.width[:, None, None]),
+            log_w=particles.log_w,
+            total=particles.before,
+            birth=particles.birth,
+            roots=particles.roots,
+            scale=particles.scale,
+            info=flat.info._replace(ancestors=different(particles.roots[..., 0])),
+        )
+        return many_axes(with_intact(after, np.zeros(len(trials))), belief.seeds.shape)
+
+    def _losses(self, theta: Array, stage: Stage) -> Array:
+        """(N) each, at one stage."""
+        x, xi, u = (part[:, None, :] for part in (stage.x, stage.xi, stage.u))
+        return checked(self.loss, self.loss(theta, x, xi, u))
+
+    def _travel(
+        self,
+        flat: Belief,
+        stage: Stage,
+        last: Array,
+        start: Coefficients,
+        end: Coefficients,
+        rounds: int,
+    ) -> Particles:
+        mover = Mover(self.kernel, self.sweeps, self.chain_length, self.threshold, rounds)
+        return travel(mover, particles_of(flat, last), self._target(flat, stage), start, end)
+
+    def _target(self, flat: Belief, stage: Stage) -> Target:
+        none = np.zeros(len(flat.seeds))
+        return Target(
+            ledger=self._ledger(flat),
+            sample=lambda u, trials: self._theta(u, flat.centre[trials], flat.width[trials, None]),
+            stage=stage,
+            trials=np.arange(len(flat.seeds)),
+            coefficients=Coefficients(none, none),
+        )
+
+    def _ledger(self, flat: Belief) -> Ledger:
+        return Ledger(
+            self.loss, flat.seeds, flat.past, self.discount, self.early_rejection, self.threads
+        )
+
+    def _without_the_oldest(self, flat: Belief) -> Belief:
+        """Where no more are kept, the oldest stage leaves the totals and the weights."""
+        if flat.past.size < self._stages_kept:
+            return flat
+        x, xi, t = (part.rows[:, 0, :] for part in flat.past)
+        u = noise.normal(flat.seeds, int(t[0, 0]), "loss", (self.loss.dim_noise,))
+        loss = self._losses(flat.theta, Stage(int(t[0, 0]), x, xi, u))
+        gone = self.discount ** (flat.past.size - 1) * loss * (flat.birth <= flat.past.first)
+        return flat._replace(
+            total=flat.total - gone,
+            log_w=normalised(flat.log_w + flat.lam[:, None] * gone),
+            past=flat.past.without_the_oldest(),
+        )
+
+    def _with_fresh_ones(self, flat: Belief, t: int) -> Belief:
+        """Fixed share: some particles give way to draws from the prior, which start at zero."""
+        if not self.share:
+            return flat
+        fresh = noise.uniform(flat.seeds, t, "share", (self.size,)) < self.share
+        u = noise.normal(flat.seeds, t, "share.prior", (self.size, self.prior.dim))
+        u = np.where(fresh[..., None], u, flat.u)
+        return flat._replace(
+            u=u,
+            theta=self._theta(u, flat.centre[:, None, :], flat.width[:, None, None]),
+            total=np.where(fresh, 0.0, flat.total),
+            birth=np.where(fresh, flat.past.seen, flat.birth),
+            roots=np.where(fresh[..., None], own_roots(len(flat.seeds), self.size), flat.roots),
+        )

@@ -1,0 +1,97 @@
+"""What full-history moves aim at: a Gibbs posterior over the stages seen so far."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from bocopt.beliefs.kernels import Chain
+from bocopt.beliefs.past import Ledger, checked
+from bocopt.core import Array, BoolArray, IntArray
+
+
+class Stage(NamedTuple):
+    """One more stage beside the past; trials are the leading axis."""
+
+    t: int
+    x: Array  # (k)
+    xi: Array  # (m)
+    u: Array  # (n)
+
+
+class Coefficients(NamedTuple):
+    """energy = before * (total loss over the past) + last * (loss at the stage)."""
+
+    before: Array  # ()
+    last: Array  # ()
+
+    def energy(self, before: Array, last: Array) -> Array:
+        """(N), (N) -> (N)."""
+        energy: Array = self.before[..., None] * before + self.last[..., None] * last
+        return energy
+
+    def towards(self, end: "Coefficients", share: Array) -> "Coefficients":
+        return Coefficients(*(a + share * (b - a) for a, b in zip(self, end, strict=True)))
+
+    def of(self, trials: IntArray) -> "Coefficients":
+        return Coefficients(self.before[trials], self.last[trials])
+
+
+@dataclass
+class Target:
+    """The energy of proposals for some trials, and a count of the losses that it took."""
+
+    ledger: Ledger
+    sample: Callable[[Array, IntArray], Array]  # u (M, p), trials (M) -> theta (M, p)
+    stage: Stage
+    trials: IntArray  # (B) those that are moved
+    coefficients: Coefficients  # (B)
+    birth: IntArray = field(default_factory=lambda: np.zeros((0, 0), np.int64))  # (B, M)
+    evaluated: Array = field(init=False)  # (B)
+    spared: Array = field(init=False)  # (B)
+
+    def __post_init__(self) -> None:
+        self.evaluated = np.zeros(len(self.trials))
+        self.spared = np.zeros(len(self.trials))
+
+    def at(self, trials: IntArray, coefficients: Coefficients) -> "Target":
+        return replace(self, trials=trials, coefficients=coefficients)
+
+    def born(self, birth: IntArray) -> "Target":
+        return replace(self, birth=birth)
+
+    def __call__(self, u: Array, budget: Array) -> tuple[BoolArray, Chain]:
+        """(B, M, p), (B, M) -> whether the energy stays below the budget, and what was found.
+
+        Where it does not, what was found is meaningless: the sum was given up. A budget of -inf
+        asks for nothing.
+        """
+        asked = np.isfinite(budget) | (budget > 0)
+        row, column = np.nonzero(asked)
+        if not row.size:
+            nothing = np.zeros(budget.shape)
+            return nothing > 0, Chain(u, nothing, nothing, nothing)
+        trial = self.trials[row]
+        theta = self.sample(u[row, column], trial)
+        x, xi, noise = (part[trial] for part in (self.stage.x, self.stage.xi, self.stage.u))
+        last = checked(self.ledger.loss, self.ledger.loss(theta, x, xi, noise))
+        on_past, on_last = self.coefficients.before[row], self.coefficients.last[row]
+        spare = budget[row, column] - on_last * last
+        with np.errstate(divide="ignore", invalid="ignore"):
+            room = np.where(on_past > 0, spare / on_past, np.where(spare > 0, np.inf, -np.inf))
+        totals = self.ledger.totals(theta, trial, self.birth[row, column], room)
+        full = np.bincount(row, minlength=len(self.trials)) * (self.ledger.past.size + 1.0)
+        done = np.bincount(row, weights=totals.evaluated + 1.0, minlength=len(self.trials))
+        self.evaluated += done
+        self.spared += full - done
+
+        def spread_out(values: Array) -> Array:
+            out = np.zeros(budget.shape)
+            out[row, column] = values
+            return out
+
+        below = np.zeros(budget.shape, bool)
+        below[row, column] = totals.alive
+        before, last = spread_out(totals.total), spread_out(last)
+        return below, Chain(u, self.coefficients.energy(before, last), before, last)

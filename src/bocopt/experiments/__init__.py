@@ -1,1 +1,0 @@
-"""Studies: what the paper reports, run with the public names of the library."""

@@ -1,0 +1,26 @@
+"""Noise of the same spread everywhere."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bocopt.core import Array
+from bocopt.models.design import Design, Ground
+from bocopt.models.member import Fit, Moments, pooled, ridge
+
+
+@dataclass(frozen=True)
+class ConstantVariance:
+    """xi = B (1, x) + noise of the same spread everywhere, by least squares."""
+
+    def start(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
+        return (np.ones((*lead, dim_xi)),)
+
+    def refit(self, fit: Fit, past: Design) -> Fit:
+        size = past.ground.size
+        spent = 0.5 * np.minimum(past.phi.shape[-1], size)  # by the regression, at half weight
+        return (pooled(past) * (size + 2) / (size + 2 - spent),)
+
+    def predict(self, fit: Fit, ground: Ground, x: Array) -> Moments:
+        location, leverage = ridge(ground, x)
+        return Moments(location, np.sqrt(fit[0] * (1 + leverage)))

@@ -1,0 +1,51 @@
+"""The variance of the residuals nearby."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bocopt import arguments
+from bocopt.core import Array
+from bocopt.models.design import Design, Ground
+from bocopt.models.member import Fit, Moments, pooled, ridge
+
+
+@dataclass(frozen=True)
+class KernelVariance:
+    """The variance at x is that of the residuals nearby, and of all of them, worth `prior`.
+
+    A Gaussian kernel of width n^(-1/(k + 4)) in units of the contexts' sd; of the latest `rows`
+    outcomes.
+
+    Reference: Fan, Yao (1998), Efficient estimation of conditional variance functions.
+    """
+
+    prior: float = 5.0
+    rows: int = 1000
+
+    def __post_init__(self) -> None:
+        arguments.number("KernelVariance", "prior", self.prior, "(0, inf)")
+        arguments.integer("KernelVariance", "rows", self.rows, "[1, inf)")
+
+    def start(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
+        return (
+            np.zeros((*lead, 1, dim_x)),
+            np.zeros((*lead, 1, dim_xi)),
+            np.zeros(1),
+            np.ones((*lead, dim_xi)),
+        )
+
+    def refit(self, fit: Fit, past: Design) -> Fit:
+        last = slice(-self.rows, None)
+        square = past.residual[..., last, :] ** 2
+        return past.x[..., last, :].copy(), square, past.weight[last], pooled(past)
+
+    def predict(self, fit: Fit, ground: Ground, x: Array) -> Moments:
+        rows, square, weight, pooled = fit
+        location, leverage = ridge(ground, x)
+        width = np.maximum(weight.sum(), 1.0) ** (-1.0 / (x.shape[-1] + 4))
+        distance = ((rows - x[..., None, :]) ** 2).sum(axis=-1)
+        near = weight * np.exp(-0.5 * distance / width**2)
+        around = np.matmul(near[..., None, :], square)[..., 0, :]
+        variance = (around + self.prior * pooled) / (near.sum(axis=-1)[..., None] + self.prior)
+        return Moments(location, np.sqrt(variance * (1 + leverage)))

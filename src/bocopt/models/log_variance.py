@@ -1,0 +1,69 @@
+"""A log variance that is a quadratic of the context."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bocopt import arguments
+from bocopt.core import Array
+from bocopt.models.design import Design, Ground, with_one
+from bocopt.models.member import Fit, Moments, inverse, pooled, ridge
+
+_MOST_PRODUCTS = 10  # contexts whose products are looked at
+
+
+@dataclass(frozen=True)
+class LogVariance:
+    """log variance = a quadratic of x, fitted by Fisher scoring with a ridge on its slopes.
+
+    With more than ten contexts, their squares but not their products: the cost grows with the cube
+    of the number of terms.
+
+    Reference: Aitkin (1987), Modelling variance heterogeneity in normal regression using GLIM.
+    """
+
+    steps: int = 2
+    ridge: float = 30.0
+
+    def __post_init__(self) -> None:
+        arguments.integer("LogVariance", "steps", self.steps, "[1, inf)")
+        arguments.number("LogVariance", "ridge", self.ridge, "(0, inf)")
+
+    def start(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
+        terms = _quadratic(np.zeros(dim_x)).shape[-1]
+        return np.zeros((*lead, terms, dim_xi)), np.zeros((*lead, dim_xi))
+
+    def refit(self, fit: Fit, past: Design) -> Fit:
+        """Coefficients beside the log of the pooled variance, from which they are counted."""
+        terms = _quadratic(past.x)
+        level = np.log(pooled(past))
+        stiffness = np.array([0.5, *[self.ridge] * (terms.shape[-1] - 1)])
+        weighted = np.swapaxes(terms, -1, -2) * past.weight
+        information = np.matmul(weighted, terms) / 2 + np.diag(stiffness)
+        back, coefficients = inverse(information), fit[0]
+        for _ in range(self.steps):
+            ratio = past.residual**2 * np.exp(-_log_variance(terms, coefficients, level))
+            score = np.matmul(weighted, np.minimum(ratio, 20.0) - 1) / 2
+            pull = stiffness[:, None] * coefficients
+            coefficients = coefficients + np.matmul(back, score - pull)
+        return coefficients, level
+
+    def predict(self, fit: Fit, ground: Ground, x: Array) -> Moments:
+        location, leverage = ridge(ground, x)
+        log_variance = _log_variance(_quadratic(x)[..., None, :], *fit)[..., 0, :]
+        return Moments(location, np.exp(log_variance / 2) * np.sqrt(1 + leverage))
+
+
+def _quadratic(x: Array) -> Array:
+    """(k) -> (1, x, products), with x cut at four sd: the exponential goes far."""
+    x = np.clip(x, -4.0, 4.0)
+    if x.shape[-1] > _MOST_PRODUCTS:
+        return np.concatenate([with_one(x), x**2], axis=-1)
+    i, j = np.triu_indices(x.shape[-1])
+    return np.concatenate([with_one(x), x[..., i] * x[..., j]], axis=-1)
+
+
+def _log_variance(terms: Array, coefficients: Array, level: Array) -> Array:
+    """(n, terms) -> (n, m), not too far from the pooled one."""
+    beside = np.clip(np.matmul(terms, coefficients), -8.0, 5.0)
+    return np.asarray(level[..., None, :] + beside)

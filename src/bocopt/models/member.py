@@ -1,0 +1,57 @@
+"""A family of noise: how far xi spreads around its regression, given x.
+
+Each is fitted again and again from where it was; one fit costs a few passes over the outcomes that
+still count.
+"""
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from bocopt.core import Array
+from bocopt.models.design import Design, Ground, with_one
+
+Fit = tuple[Array, ...]
+
+
+class Moments(NamedTuple):
+    """Where xi is expected, how far from there it lies, and how light the tails can be."""
+
+    location: Array  # (m)
+    scale: Array  # (m)
+    df: float = 60.0  # at most so many degrees of freedom
+
+
+class Member(Protocol):
+    """One family. All three functions are pure."""
+
+    def start(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
+        """What is known before any outcome, of the shapes that `refit` returns."""
+        ...
+
+    def refit(self, fit: Fit, past: Design) -> Fit:
+        """The fit to the past, from the fit to an earlier one."""
+        ...
+
+    def predict(self, fit: Fit, ground: Ground, x: Array) -> Moments:
+        """(k) standardised -> the law of xi."""
+        ...
+
+
+def ridge(ground: Ground, x: Array) -> tuple[Array, Array]:
+    """(k) -> (m) the regression, and () the variance of its estimate in units of the noise's."""
+    phi = with_one(x)[..., None, :]
+    location = ground.mean + np.matmul(phi, ground.coefficients)[..., 0, :]
+    leverage = (np.matmul(phi, ground.inverse) * phi).sum(axis=-1)
+    return location, leverage
+
+
+def inverse(matrix: Array) -> Array:
+    return np.linalg.inv(matrix).astype(np.float64, copy=False)
+
+
+def pooled(past: Design) -> Array:
+    """(m): the variance of the residuals, with a guess worth two of them."""
+    scatter = np.matmul(past.weight[None, :], past.residual**2)[..., 0, :]
+    variance: Array = (scatter + 2 * past.ground.variance) / (past.ground.size + 2)
+    return variance

@@ -1,0 +1,1 @@
+"""What numbers need everywhere: noise, weights, resampling, history, machine code."""

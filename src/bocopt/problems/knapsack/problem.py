@@ -1,0 +1,177 @@
+"""The integer knapsack with uncertain weights.
+
+The kernels are imported at first use: numba takes a while to load, and seconds to compile once.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bocopt import arguments
+from bocopt.core import Array, BoolArray, Dims, Sense, Solution
+from bocopt.problems.risk import Chance
+
+_LARGEST = 1e100  # numbers above this are mistakes, and could overflow
+
+
+@dataclass(frozen=True, kw_only=True)
+class Knapsack:
+    """Choose how many of each item to take when what they weigh is uncertain.
+
+    With weights A (resources x items; xi is A row by row), the reward is
+
+        c'z + q'(b - A z)   if A z <= b,   else `infeasible_reward`,
+
+    for integers lower <= z <= upper: value c and salvage q per unit, capacity b. Under scenarios,
+    `solve` maximises the expected reward subject to P(A z <= b) >= alpha, exactly. `upper` is a
+    real modelling choice where weights can be close to zero (E3). At `node_limit` nodes the search
+    stops with status LIMIT, its best decision and a gap; None stands for as many as take about a
+    second. `readable_search` forces the slower reference search, which answers the same.
+
+    >>> problem = Knapsack(value=[12, 12], capacity=[8], salvage=[3])
+    >>> solution = problem.solve(np.zeros(0), np.array([[1.0, 2.0]]), np.ones(1))
+    >>> solution.z.tolist(), float(-solution.value)
+    ([8.0, 0.0], 96.0)
+
+    Reference: Xie, Abdin, Fang, PAC-Bayes Meets Online Contextual Optimization, section 4.
+    """
+
+    value: Sequence[float]
+    capacity: Sequence[float]
+    salvage: Sequence[float]
+    lower: int | Sequence[int] = 0
+    upper: int | Sequence[int] = 1000
+    alpha: float = 0.9
+    infeasible_reward: float = 0.0
+    node_limit: int | None = None
+    readable_search: bool = False
+
+    def __post_init__(self) -> None:
+        value = arguments.numbers("Knapsack", "value", self.value, "[0, 1e100]")
+        capacity = arguments.numbers("Knapsack", "capacity", self.capacity, "[0, 1e100]")
+        bounds = {
+            name: arguments.integers(
+                "Knapsack", name, getattr(self, name), "[0, 1000000]", len(value)
+            )
+            for name in ("lower", "upper")
+        }
+        if any(low > high for low, high in zip(bounds["lower"], bounds["upper"], strict=True)):
+            raise arguments.wrong("Knapsack", "upper", f"at least lower = {self.lower}", self.upper)
+        checked = {
+            "value": value,
+            "capacity": capacity,
+            "salvage": arguments.numbers(
+                "Knapsack", "salvage", self.salvage, "[0, 1e100]", len(capacity)
+            ),
+            **bounds,
+            "alpha": arguments.number("Knapsack", "alpha", self.alpha, "(0, 1]"),
+            "infeasible_reward": arguments.number(
+                "Knapsack", "infeasible_reward", self.infeasible_reward, "[-1e100, 0]"
+            ),
+            "node_limit": self.node_limit
+            if self.node_limit is None
+            else arguments.integer("Knapsack", "node_limit", self.node_limit, "[1, 1000000000000]"),
+        }
+        if not isinstance(self.readable_search, bool):
+            raise arguments.wrong(
+                "Knapsack", "readable_search", "True or False", self.readable_search
+            )
+        for name, argument in checked.items():
+            object.__setattr__(self, name, argument)
+
+    @property
+    def dims(self) -> Dims:
+        return Dims(x=None, z=len(self.value), xi=len(self.value) * len(self.capacity))
+
+    @property
+    def sense(self) -> Sense:
+        return Sense.MAXIMISE
+
+    @property
+    def risk(self) -> Chance:
+        return Chance(self.alpha)
+
+    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
+        """(k), (s, m), (s) -> the exact optimum under the scenarios."""
+        from bocopt.problems.knapsack import lattice
+
+        weights = self._matrices("Knapsack.solve", "scenarios", scenarios, (None,))
+        w = arguments.weights("Knapsack.solve", w, weights.shape[-3])
+        lead = arguments.lead(
+            "Knapsack.solve", x=np.shape(x)[:-1], scenarios=weights.shape[:-3], w=w.shape[:-1]
+        )
+        z, value, status, gap = lattice.solve(
+            weights,
+            w,
+            self._constants,
+            self.alpha,
+            self.infeasible_reward,
+            self.node_limit,
+            self.readable_search,
+        )
+        return Solution(
+            np.broadcast_to(z, (*lead, self.dims.z)),
+            np.broadcast_to(value, lead),
+            np.broadcast_to(status, lead),
+            np.broadcast_to(gap, lead),
+        )
+
+    def cost(self, x: Array, z: Array, xi: Array) -> Array:
+        """(k), (d), (m) -> () minus the reward."""
+        from bocopt.problems.knapsack import judge
+
+        z, weights, lead = self._outcome("Knapsack.cost", x, z, xi)
+        cost = judge.cost(weights, z, *self._constants, self.infeasible_reward)
+        return np.broadcast_to(cost, lead)
+
+    def violation(self, x: Array, z: Array, xi: Array) -> Array:
+        """(k), (d), (m) -> () the largest excess over a capacity, or distance from the box.
+
+        Feasible means <= 0.
+        """
+        from bocopt.problems.knapsack import judge
+
+        z, weights, lead = self._outcome("Knapsack.violation", x, z, xi)
+        _, capacity, _, lower, upper = self._constants
+        return np.broadcast_to(judge.violation(weights, z, capacity, lower, upper), lead)
+
+    def range(self, x: Array, z: Array) -> tuple[Array, Array]:
+        """(k), (d) -> (), (): for any possible weights, the cost lies in [low, high].
+
+        The reward of a feasible decision is between c'z and c'z + q'b; otherwise it is
+        `infeasible_reward`.
+        """
+        z = arguments.array("Knapsack.range", "z", z, (self.dims.z,))
+        value, capacity, salvage, _, _ = self._constants
+        low = -((z * value).sum(axis=-1) + (salvage * capacity).sum())
+        return low, np.full(low.shape, -self.infeasible_reward)
+
+    def possible(self, x: Array, xi: Array) -> BoolArray:
+        """(k), (m) -> (): weights that are not negative."""
+        xi = arguments.array("Knapsack.possible", "xi", xi, (self.dims.xi,))
+        return np.asarray((xi >= 0).all(axis=-1))
+
+    def _outcome(
+        self, owner: str, x: Array, z: Array, xi: Array
+    ) -> tuple[Array, Array, tuple[int, ...]]:
+        z = arguments.array(owner, "z", z, (self.dims.z,))
+        weights = self._matrices(owner, "xi", xi, ())
+        lead = arguments.lead(owner, x=np.shape(x)[:-1], z=z.shape[:-1], xi=weights.shape[:-2])
+        return z, weights, lead
+
+    def _matrices(self, owner: str, name: str, xi: Array, before: tuple[None, ...]) -> Array:
+        """(..., m) -> (..., resources, items)."""
+        xi = arguments.array(owner, name, xi, (*before, self.dims.xi))
+        largest = np.abs(xi).max(initial=0.0)
+        if largest > _LARGEST:
+            raise arguments.wrong(owner, name, f"at most {_LARGEST} in size", largest)
+        return xi.reshape(*xi.shape[:-1], len(self.capacity), len(self.value))
+
+    @cached_property
+    def _constants(self) -> tuple[Array, Array, Array, Array, Array]:
+        """The fields as the kernels take them."""
+        fields = self.value, self.capacity, self.salvage, self.lower, self.upper
+        value, capacity, salvage, lower, upper = (np.array(field, float) for field in fields)
+        return value, capacity, salvage, lower, upper

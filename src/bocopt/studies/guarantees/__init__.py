@@ -1,0 +1,1 @@
+"""Certificates: how tight they are, and how often they fail."""

@@ -1,0 +1,83 @@
+"""How often certificates fail where the true risk is known, and how much of their slack is used."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from bocopt.beliefs import for_horizon
+from bocopt.core import Array
+from bocopt.guarantees import Certificate, Feasibility, gibbs, offline
+from bocopt.numeric import noise
+from bocopt.numeric.weights import uniform
+from bocopt.studies.guarantees.simulations import SIMULATIONS
+from bocopt.work.task import Record, Task
+
+DELTAS = (0.05, 0.2)
+_TINY = 1e-12  # a slack of 0 is not divided by
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cover(Task):
+    """(true risk - seen) / slack at the worst time of each run, by certificate and delta.
+
+    Above 1 the certificate failed.
+    """
+
+    simulation: str
+    trials_per_block: ClassVar[int] = 1000
+
+    def run(self) -> Record:
+        seeds, simulation = np.array(self.seeds), SIMULATIONS[self.simulation]
+        tried = {
+            (name, delta): entry
+            for delta in DELTAS
+            for name, entry in simulation.guarantees(self.horizon, delta).items()
+        }
+        states = {key: guarantee.init(seeds.shape) for key, (_, guarantee) in tried.items()}
+        totals: dict[str, Array] = {}
+        found: Record = {}
+        for t, (evidence, risks) in enumerate(simulation.stages(seeds, self.horizon), start=1):
+            totals = {name: totals.get(name, 0.0) + risk for name, risk in risks.items()}
+            for key, (risk, guarantee) in tried.items():
+                states[key] = guarantee.step(states[key], evidence)
+                shown, true = guarantee.certificate(states[key]), totals[risk] / t
+                if isinstance(guarantee, Feasibility):
+                    used = np.abs(true - shown.value) / guarantee.slack(states[key])
+                else:
+                    used = _used(key, shown, true)
+                name = f"{key[0]}/{key[1]:g}"
+                found[name] = np.maximum(found.get(name, -np.inf), used)
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoverBatch(Task):
+    """The same for the offline bound, after a batch of `horizon` outcomes.
+
+    Parameters have one coin for all, or one each.
+    """
+
+    coins: int
+    parameters: int
+    trials_per_block: ClassVar[int] = 200
+
+    def run(self) -> Record:
+        seeds, chances = np.array(self.seeds), np.linspace(0.4, 0.6, self.parameters)
+        coins = [
+            noise.uniform(seeds, t, "batch", (self.coins,)) < chances for t in range(self.horizon)
+        ]
+        losses = np.stack(coins, axis=-2).astype(float)
+        prior, found = uniform(seeds.shape, self.parameters), Record()
+        for delta in DELTAS:
+            lam = self.horizon * for_horizon(self.horizon, 1.0, delta)
+            shown = offline(losses, prior, lam=lam, scale=1.0, delta=delta)
+            risk = (np.exp(gibbs(losses, prior, lam=lam)) * chances).sum(axis=-1)
+            found[f"offline/{delta:g}"] = _used(("offline", delta), shown, risk)
+        return found
+
+
+def _used(key: tuple[str, float], shown: Certificate, true: Array) -> Array:
+    if not shown.applicable.all():
+        raise RuntimeError(f"{key} does not apply: {shown.note}")
+    return (true - shown.value) / np.maximum(shown.slack, _TINY)

@@ -1,0 +1,1 @@
+"""What the paper reports, beside the numbers in print."""

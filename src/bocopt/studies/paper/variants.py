@@ -1,0 +1,71 @@
+"""Readings of the print that need code of their own."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from bocopt import Knapsack
+from bocopt.core import Array, Dims, IntArray, Risk, Sense, Solution, Status, Stream
+
+
+@dataclass(frozen=True)
+class OtherSolver(ABC):
+    """The knapsack, judged as it is but solved in another way."""
+
+    problem: Knapsack
+
+    @property
+    def dims(self) -> Dims:
+        return self.problem.dims
+
+    @property
+    def sense(self) -> Sense:
+        return self.problem.sense
+
+    @property
+    def risk(self) -> Risk:
+        return self.problem.risk
+
+    @abstractmethod
+    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution: ...
+
+    def cost(self, x: Array, z: Array, xi: Array) -> Array:
+        return self.problem.cost(x, z, xi)
+
+    def violation(self, x: Array, z: Array, xi: Array) -> Array:
+        return self.problem.violation(x, z, xi)
+
+
+@dataclass(frozen=True)
+class Uncapped(OtherSolver):
+    """The aggregated program as printed, without V_i <= c'z (E4).
+
+    Each V_i then rises to M where scenario i is met, whatever z is: the program maximises the
+    weight of the met scenarios, and after that the salvage. With weights A >= 0 both fall in every
+    component of z, so that z = lower is optimal (tests/studies compare with enumeration).
+    """
+
+    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
+        lowest = np.asarray(self.problem.lower, dtype=np.float64)
+        z = np.broadcast_to(lowest, (*scenarios.shape[:-2], self.dims.z))
+        each = (x[..., None, :], z[..., None, :], scenarios)
+        possible = self.risk.met(self.violation(*each), w)
+        value = np.where(possible, (self.cost(*each) * w).sum(axis=-1), np.inf)
+        status = np.where(possible, Status.OPTIMAL, Status.INFEASIBLE)
+        return Solution(z, value, status, np.zeros(value.shape))
+
+
+@dataclass(frozen=True)
+class OneStream:
+    """The stream of seed 0 for every trial: trials differ by their policies' randomness alone."""
+
+    stream: Stream
+
+    def stages(self, seeds: IntArray) -> Iterator[tuple[Array, Array]]:
+        for x, xi in self.stream.stages(np.zeros(1, np.int64)):
+            yield (
+                np.broadcast_to(x[0], (*seeds.shape, x.shape[-1])),
+                np.broadcast_to(xi[0], (*seeds.shape, xi.shape[-1])),
+            )

@@ -1,0 +1,1 @@
+"""The exact posterior: how samplers find it, and what it brings."""

@@ -1,0 +1,1 @@
+"""The engine of studies: tasks, a store for what is finished, and processes to run them."""

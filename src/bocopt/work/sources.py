@@ -1,0 +1,109 @@
+"""The code that a result depends on: found, not listed, so that nothing can be forgotten."""
+
+import ast
+import hashlib
+import pickle
+import platform
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.metadata import version
+from importlib.util import resolve_name
+from pathlib import Path
+from pickletools import genops
+from typing import Any
+
+import bocopt
+
+_SHOWN_OR_STUDIED = ("cli.py", "report/", "studies/")
+
+
+def modules_of(thing: Any) -> frozenset[str]:
+    """The modules of all classes and functions that a (nested) object is made of.
+
+    >>> from bocopt.core import Dims
+    >>> sorted(modules_of([Dims(1, 2, 3), digest_of]))
+    ['bocopt.core', 'bocopt.work.sources']
+    """
+    # Protocol 2 is the last that names each class by one opcode, "module name".
+    named = (arg for op, arg, _ in genops(pickle.dumps(thing, protocol=2)) if op.name == "GLOBAL")
+    return frozenset(str(arg).partition(" ")[0] for arg in named)
+
+
+@cache
+def software(modules: frozenset[str] | None = None) -> str:
+    """A digest of the code that these modules depend on, or of all, and of what it runs on."""
+    files = package()
+    if modules is not None:
+        files = {name: files[name] for name in needed(modules, files)}
+    versions = {name: version(name) for name in ("numpy", "numba", "scipy")}
+    return digest_of(files, {"python": platform.python_version(), **versions})
+
+
+def package() -> dict[str, bytes]:
+    """The source files of the package, by path."""
+    root = Path(bocopt.__file__).parent
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*.py")}
+
+
+def digest_of(files: Mapping[str, bytes], versions: Mapping[str, str]) -> str:
+    code = hashlib.sha256(f"{platform.machine()} {sorted(versions.items())}".encode())
+    for name in sorted(files):
+        code.update(name.encode() + b"\0" + files[name] + b"\0")
+    return code.hexdigest()
+
+
+def needed(modules: Iterable[str], files: Mapping[str, bytes]) -> set[str]:
+    """All of the library, and what it and the modules import of the studies and of what shows them.
+
+    Which policies a study runs, and with which settings, stands in its tasks.
+    """
+    library = (name for name in files if not name.startswith(_SHOWN_OR_STUDIED))
+    found: set[str] = set()
+    left = [*modules, *map(_module, library)]
+    while left:
+        module = left.pop()
+        name = next((name for name in _paths(module) if name in files), None)
+        if name is None or name in found:
+            continue
+        found.add(name)
+        parent = module.rpartition(".")[0]
+        package = module if name.endswith("__init__.py") else parent
+        left += [parent, *_imported(files[name], package)]
+    return found
+
+
+def _module(path: str) -> str:
+    """
+    >>> _module("beliefs/gibbs.py"), _module("beliefs/__init__.py"), _module("__init__.py")
+    ('bocopt.beliefs.gibbs', 'bocopt.beliefs', 'bocopt')
+    """
+    inside = path.removesuffix(".py").removesuffix("__init__").strip("/").replace("/", ".")
+    return f"bocopt.{inside}".strip(".")
+
+
+def _paths(module: str) -> tuple[str, str]:
+    """
+    >>> _paths("bocopt.beliefs"), _paths("bocopt")
+    (('beliefs.py', 'beliefs/__init__.py'), ('.py', '__init__.py'))
+    """
+    path = module.removeprefix("bocopt").strip(".").replace(".", "/")
+    return f"{path}.py", f"{path}/__init__.py".strip("/")
+
+
+@cache
+def _imported(source: bytes, package: str) -> frozenset[str]:
+    """What a module in a package imports, anywhere in it; of names, some are modules."""
+    found: set[str] = set()
+    left: list[ast.AST] = [ast.parse(source)]
+    while left:
+        match left.pop():
+            case ast.If(test=ast.Name(id="TYPE_CHECKING"), orelse=otherwise):
+                left += otherwise
+            case ast.Import(names=names):
+                found |= {alias.name for alias in names}
+            case ast.ImportFrom(module=module, names=names, level=level):
+                origin = resolve_name("." * level + (module or ""), package)
+                found |= {origin, *(f"{origin}.{alias.name}" for alias in names)}
+            case node:
+                left += ast.iter_child_nodes(node)
+    return frozenset(found)

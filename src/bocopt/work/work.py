@@ -1,0 +1,66 @@
+"""Tasks, run by any executor and stored block by block as they finish.
+
+`Executor` is the standard library's, or a cluster's. An interrupted run goes on where it stopped,
+to the same bytes.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor, as_completed
+from dataclasses import replace
+from time import perf_counter
+
+import numpy as np
+
+from bocopt.work.store import Block, Store
+from bocopt.work.task import Record, Task
+
+
+def timed(task: Task) -> Block:
+    """What a worker does."""
+    started = perf_counter()
+    return Block(task.run(), perf_counter() - started)
+
+
+class Work:
+    """Tasks, and what is known of their results: loaded from the store, or computed and stored."""
+
+    def __init__(self, tasks: Sequence[Task], store: Store, fresh: bool = False) -> None:
+        """Looks up what is stored, unless everything is to be computed afresh."""
+        self._store = store
+        blocks = {block.digest: block for task in tasks for block in task.blocks()}
+        stored = {digest: None if fresh else store.load(digest) for digest in blocks}
+        self._done = {digest: block for digest, block in stored.items() if block is not None}
+        self._missing = {d: block for d, block in blocks.items() if d not in self._done}
+        self.stages = sum(block.stages for block in blocks.values())
+
+    @property
+    def stages_missing(self) -> int:
+        return sum(block.stages for block in self._missing.values())
+
+    @property
+    def blocks_missing(self) -> int:
+        return len(self._missing)
+
+    def compile(self) -> None:
+        """Play one stage here, so that the workers find the machine code in the cache."""
+        for block in list(self._missing.values())[:1]:
+            replace(block, seeds=block.seeds[:1], horizon=1).run()
+
+    def finish(self, executor: Executor, progress: Callable[[int], None]) -> None:
+        """Compute what is missing; `progress` hears how many stages each finished block had."""
+        futures = {executor.submit(timed, block): d for d, block in self._missing.items()}
+        for future in as_completed(futures):
+            digest = futures[future]
+            self._done[digest] = future.result()
+            self._store.save(digest, self._done[digest])
+            progress(self._missing.pop(digest).stages)
+
+    def record(self, task: Task) -> Record:
+        """All trials of one of the tasks."""
+        blocks = [self._done[block.digest].record for block in task.blocks()]
+        return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
+
+    def seconds(self, tasks: Iterable[Task]) -> float:
+        """What computing these tasks took, whenever that was."""
+        digests = {block.digest for task in tasks for block in task.blocks()}
+        return sum(self._done[digest].seconds for digest in digests)

@@ -1,0 +1,20 @@
+"""Studies at a tiny size, run as `bocopt reproduce` runs them."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from bocopt.studies import reproduce
+from bocopt.studies.reproduce import Result
+from bocopt.studies.study import Size
+from bocopt.work.store import Store
+
+
+def results(command: str, size: Size, folder: Path) -> dict[str, Result]:
+    """What the studies of a command find; their files and the report are in the folder."""
+    plan = reproduce.plan_of(command, size)
+    work = reproduce.work_of(plan, Store(folder / "blocks"))
+    with ThreadPoolExecutor(1) as executor:
+        work.finish(executor, lambda stages: None)
+    found = reproduce.results_of(plan, work, {})
+    reproduce.write(folder, found)
+    return found

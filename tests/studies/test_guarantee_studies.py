@@ -1,0 +1,100 @@
+"""The studies of certificates, at a tiny size."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from small_studies import results
+
+from bocopt import Constant, PaperStream
+from bocopt.guarantees import HoeffdingMixture
+from bocopt.studies import reproduce
+from bocopt.studies.guarantees import coverage, tightness
+from bocopt.studies.guarantees.certify import Certify
+from bocopt.studies.guarantees.cover import DELTAS, Cover
+from bocopt.studies.guarantees.simulations import SIMULATIONS
+from bocopt.studies.paper.settings import Settings, problem_of
+from bocopt.studies.study import Size
+
+DOCS = Path(__file__).parents[2] / "docs" / "results"
+
+
+@pytest.fixture(scope="module")
+def policies(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    folder = tmp_path_factory.mktemp("report")
+    found = results("guarantees-tightness", Size(trials=2, horizon=110), folder)
+    assert (folder / "guarantees-reward.png").exists()
+    assert (folder / "guarantees-feasibility.svg").exists()
+    policies: dict[str, Any] = found["guarantees-tightness"].summary["policies"]
+    return policies
+
+
+def test_every_simulation_tests_every_certificate_at_every_delta() -> None:
+    size = Size(trials=200, horizon=30)
+    summary = coverage.summarise(size, {n: t.run() for n, t in coverage.tasks(size).items()})
+    assert summary["intervals above delta"] == 0
+    page = reproduce.markdown_of("guarantees-coverage", summary)
+    assert "Intervals above their delta: 0 of 112." in page
+    found = {(row["simulation"], row["certificate"], row["delta"]) for row in summary["rows"]}
+    for name, simulation in SIMULATIONS.items():
+        for delta in DELTAS:
+            assert {(name, c, delta) for c in simulation.guarantees(30, delta)} <= found
+    assert ("batch, one coin", "offline", 0.05) in found
+
+
+def test_what_a_lambda_costs_and_who_says_nothing(policies: dict[str, Any]) -> None:
+    clipped = policies[tightness.CLIPPED]["certificates"]
+    printed = clipped["Theorem 3.3, printed lam"]["after"]["100"]
+    assert printed["slack"] == pytest.approx(1e-4 * 1e4 / 8 + np.log(20) / 1e-4 / 100)
+    assert printed["vacuous"] == 2
+    bgs = policies[tightness.BGS]["certificates"]
+    assert bgs["empirical Bernstein, declared 160"]["after"]["100"]["applicable"] == 0
+    assert "wider than the declared 160" in bgs["empirical Bernstein, declared 160"]["note"]
+    assert bgs["headline"]["after"]["110"]["vacuous"] == 2
+    assert "wide" in bgs["headline"]["note"]
+    ensemble = policies[tightness.ENSEMBLE]["certificates"]
+    assert ensemble["best arm"]["after"]["100"]["applicable"] == 2
+
+
+def test_the_truth_is_an_average_over_the_law() -> None:
+    """A constant decision has one expected cost, whatever the trial: averaged, it is found."""
+    stream = PaperStream()
+    record = Certify(
+        policy=Constant([2, 2, 1, 1]),
+        problem=problem_of(Settings()),
+        stream=stream,
+        seeds=(0, 1),
+        horizon=60,
+        guarantees=(("mixture", HoeffdingMixture()),),
+        scale=160.0,
+        law=stream,
+        at=(30, 60),
+        noted=60,
+        draws=64,
+    ).run()
+    assert record["true_cost"].shape == (2, 2)
+    assert record["true_cost"][:, -1] == pytest.approx(-88.3, abs=1.5)
+    assert (record["true_cost"] < record["mixture/bound"]).all()
+    assert record["mixture/note"].shape == (2,)
+
+
+def test_proportions_at_their_ends() -> None:
+    found = coverage.proportion(np.zeros(10_000, bool))
+    assert found["high"] == pytest.approx(1 - 0.025 ** (1 / 10_000))
+    all_failed = coverage.proportion(np.ones(10, bool))
+    assert (all_failed["mean"], all_failed["high"]) == (1.0, 1.0)
+
+
+def test_runs_do_not_depend_on_what_runs_beside_them() -> None:
+    many = Cover(simulation="gambler", seeds=tuple(range(20)), horizon=30).run()
+    few = Cover(simulation="gambler", seeds=(7, 11), horizon=30).run()
+    for name, used in few.items():
+        assert (used == many[name][[7, 11]]).all()
+
+
+def test_the_committed_study_is_large_enough_and_no_interval_lies_above() -> None:
+    summary = json.loads((DOCS / "guarantees-coverage.json").read_text())
+    assert summary["trials"] >= 10_000
+    assert summary["intervals above delta"] == 0

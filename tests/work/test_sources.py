@@ -1,0 +1,128 @@
+"""The code in a digest: all that a result can depend on, and not what only shows it."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import bocopt
+from bocopt.numeric import noise
+from bocopt.studies.catalogue import STUDIES
+from bocopt.studies.paper.settings import Settings, tasks_of
+from bocopt.studies.study import Size
+from bocopt.work.sources import digest_of, modules_of, needed, package, software
+from bocopt.work.task import Task
+
+SIZE = Size(trials=2, horizon=4)
+TASKS = {
+    type(task).__name__: task for study in STUDIES.values() for task in study.tasks(SIZE).values()
+}
+
+
+@pytest.fixture
+def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The package's sources, to be changed; digests are of these."""
+    root = tmp_path / "bocopt"
+    shutil.copytree(Path(bocopt.__file__).parent, root, ignore=shutil.ignore_patterns("*.pyc"))
+    monkeypatch.setattr(bocopt, "__file__", str(root / "__init__.py"))
+    software.cache_clear()
+    yield root
+    software.cache_clear()
+
+
+def changes(path: Path, digest: Callable[[], str]) -> bool:
+    """Whether a change of a file changes a digest."""
+    software.cache_clear()
+    before, content = digest(), path.read_bytes()
+    path.write_bytes(content + b"\n")
+    software.cache_clear()
+    after = digest()
+    path.write_bytes(content)
+    return before != after
+
+
+def loaded_with(module: str) -> set[str]:
+    """The files of the package that Python itself loads with a module."""
+    code = (
+        f"import sys, {module}\n"
+        "print(*(m.__file__ for n, m in sys.modules.items() if n.startswith('bocopt')))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    root = Path(bocopt.__file__).parent
+    return {Path(file).relative_to(root).as_posix() for file in found.stdout.split()}
+
+
+def test_there_are_tasks_of_every_kind() -> None:
+    assert len(TASKS) == 8
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_task_depends_on_its_own_module_and_on_all_that_it_imports(name: str) -> None:
+    task = TASKS[name]
+    loaded = loaded_with(type(task).__module__)
+    assert loaded <= needed(modules_of(task), package())
+    assert any(file.startswith(("studies/", "work/")) for file in loaded)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_change_of_what_a_task_depends_on_changes_its_digest(name: str, copy: Path) -> None:
+    task = TASKS[name]
+    files = needed(modules_of(task), package())
+    ours = [file for file in files if file.startswith(("studies/", "work/"))]
+    assert len(ours) > 2
+    for file in [*ours, "core.py", "beliefs/liu_west.py"]:
+        assert changes(copy / file, lambda: task.digest), file
+
+
+def test_a_task_depends_on_the_modules_of_its_parts(copy: Path) -> None:
+    def play(one_stream: bool) -> Task:
+        return tasks_of(Settings(one_stream=one_stream), SIZE, ["PtO"])["PtO"]
+
+    variants = copy / "studies" / "paper" / "variants.py"
+    assert changes(variants, lambda: play(one_stream=True).digest)
+    assert not changes(variants, lambda: play(one_stream=False).digest)
+    worlds = copy / "studies" / "learning" / "worlds.py"
+    later = STUDIES["posterior-regimes"].tasks(SIZE)["started at the change"]
+    assert changes(worlds, lambda: later.digest)
+
+
+@pytest.mark.parametrize("file", ["cli.py", "report/html.py", "studies/paper/table1.py"])
+def test_a_task_does_not_depend_on_what_shows_it(file: str, copy: Path) -> None:
+    assert not changes(copy / file, lambda: TASKS["Play"].digest)
+    assert changes(copy / file, software)
+
+
+def test_what_is_imported_in_any_way_is_found() -> None:
+    files = {
+        "studies/__init__.py": b"",
+        "studies/a.py": b"def f():\n    from bocopt.studies import b\n",
+        "studies/b.py": b"import bocopt.studies.c as c",
+        "studies/c.py": b"from .d import x\nfrom . import e",
+        "studies/d.py": b"if TYPE_CHECKING:\n    import bocopt.studies.f\n",
+        "studies/e.py": b"",
+        "studies/f.py": b"",
+        "report/text.py": b"",
+        "core.py": b"from bocopt.report import text",
+    }
+    found = needed(["bocopt.studies.a"], files)
+    assert found == set(files) - {"studies/f.py"}
+
+
+def test_modules_are_those_of_classes_and_functions_at_any_depth() -> None:
+    nested = {"x": [Settings(), (noise.normal,)]}
+    assert modules_of(nested) == {"bocopt.studies.paper.settings", "bocopt.numeric.noise"}
+
+
+def test_other_code_or_versions_have_other_digests() -> None:
+    files, versions = {"run.py": b"1", "core.py": b"2"}, {"numpy": "2.0"}
+    digests = {
+        digest_of(files, versions),
+        digest_of({**files, "run.py": b"3"}, versions),
+        digest_of({**files, "new.py": b""}, versions),
+        digest_of({"run.py": b"1", "core2.py": b"2"}, versions),
+        digest_of(files, {"numpy": "2.1"}),
+    }
+    assert len(digests) == 5
