@@ -1,21 +1,26 @@
 # `make run` and `make test` set everything up by themselves: Python >= 3.11 and make are enough.
 PYTHON ?= python3
 BIN := .venv/bin
+WORKERS ?= 2
 INSTALL := PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run test check full bench clean
+.PHONY: run test check kernels full bench clean
 
 run: .venv/run  ## the whole paper at a small size, about a minute: a table and results/index.html
 	$(BIN)/bocopt reproduce all --trials 20 --horizon 200
 
-test: check  ## everything a submission must pass
-	$(BIN)/pytest
+test: .venv/dev  ## everything a submission must pass
+	$(MAKE) --no-print-directory -j 2 check kernels
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 check: .venv/dev  ## format, lint, types, layers
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+kernels: .venv/dev  ## the machine code, compiled once before all workers need it
+	$(BIN)/python tests/compile_kernels.py
 
 full: .venv/dev  ## the long versions of the tests
 	$(BIN)/pytest -m full -s

@@ -1,10 +1,11 @@
-"""The public laws, bit for bit, on long runs of every policy (short ones: test_checks.py)."""
+"""The public laws, bit for bit, on long runs of every policy (short ones: test_registry.py)."""
 
 from itertools import islice
 
 import numpy as np
 import pytest
 from cases import CASES, HORIZON, MOVING, parts
+from lengths import long
 from trees import same_bits, through_a_file
 
 from bocopt import play, record, run
@@ -13,10 +14,13 @@ from bocopt.checks import check_policy
 SEEDS = (3, 4, 5)
 
 
-@pytest.mark.parametrize(("setting", "name"), CASES)
-def test_laws_hold_on_a_long_run(setting: str, name: str) -> None:
+@pytest.mark.parametrize(
+    ("setting", "name", "horizon"),
+    [(*case, 25) for case in CASES] + [long(*case, HORIZON[case[0]]) for case in CASES],
+)
+def test_laws_hold_on_a_long_run(setting: str, name: str, horizon: int) -> None:
     policy, problem, stream = parts(setting, name)
-    check_policy(policy, problem, stream, seeds=SEEDS, horizon=HORIZON[setting])
+    check_policy(policy, problem, stream, seeds=SEEDS, horizon=horizon)
 
 
 @pytest.mark.parametrize(("setting", "name"), [case for case in CASES if case[0] != "paper"])

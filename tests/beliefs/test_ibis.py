@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lengths import long
 from posteriors import (
     NOTHING,
     PREDICTOR,
-    PROBLEM,
     REGRET,
     Quadratic,
     after,
@@ -17,13 +17,12 @@ from posteriors import (
     learned,
     outcomes,
 )
+from registry import of_kind
 from trees import same_bits
 
-from bocopt import BMA, Calibrated, Gaussian, PaperStream, ResampleMove
+from bocopt import Calibrated, Gaussian, PaperStream, ResampleMove
 from bocopt.beliefs import (
-    AdaHedge,
     Belief,
-    CrankNicolson,
     EllipticalSlice,
     FittedCrankNicolson,
     RandomWalk,
@@ -31,36 +30,36 @@ from bocopt.beliefs import (
 )
 from bocopt.beliefs.belief import LAG, different
 from bocopt.beliefs.kernels import Chain, Draw, Energy, Kernel, Shape, Swept
-from bocopt.checks import check_policy
 from bocopt.core import Array
 from bocopt.numeric import noise
 from bocopt.numeric.weights import normalised
 
 KERNELS: dict[str, dict[str, Any]] = {
-    "pcn": {"kernel": CrankNicolson(), "sweeps": 5},
-    "random walk": {"kernel": RandomWalk(), "sweeps": 5},
-    "fitted": {"kernel": FittedCrankNicolson(), "sweeps": 3},
-    "slice": {"kernel": EllipticalSlice(), "sweeps": 3},
+    **{name: {"kernel": kernel, "sweeps": 3} for name, kernel in of_kind("kernel").items()},
     "waste-free": {"chain_length": 10},
 }
 
 
+@pytest.mark.parametrize(("trials", "size"), [(4, 300), long(8, 1000)])
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_every_kernel_finds_the_exact_posterior(kernel: str) -> None:
+def test_every_kernel_finds_the_exact_posterior(kernel: str, trials: int, size: int) -> None:
     """So narrow a posterior that weights without moves would keep no particle there."""
-    xi = outcomes(60, 8, 5)
-    belief = learned(xi, lam=2.0, size=1000, **KERNELS[kernel])
+    xi = outcomes(60, trials, 5)
+    belief = learned(xi, lam=2.0, size=size, **KERNELS[kernel])
     error, variance = errors(belief, xi, np.full(60, 2.0))
     assert (belief.roots[..., 0] != belief.roots[..., -1]).any()
     assert error < 0.2
     assert variance == pytest.approx(1, abs=0.1)
 
 
+@pytest.mark.parametrize(("stages", "trials"), [(20, 2), long(50, 4)])
 @pytest.mark.parametrize("kernel", [RandomWalk(), FittedCrankNicolson()], ids=["walk", "fitted"])
-def test_few_particles_do_not_lose_the_variance_to_their_own_shape(kernel: Kernel) -> None:
-    xi = outcomes(50, 4, 48)
+def test_few_particles_do_not_lose_the_variance_to_their_own_shape(
+    kernel: Kernel, stages: int, trials: int
+) -> None:
+    xi = outcomes(stages, trials, 48)
     belief = learned(xi, lam=0.2, size=200, kernel=kernel, sweeps=20)
-    _, variance = errors(belief, xi, np.full(50, 0.2))
+    _, variance = errors(belief, xi, np.full(stages, 0.2))
     assert 0.88 <= variance <= 1.1
 
 
@@ -69,10 +68,13 @@ def test_few_particles_do_not_lose_the_variance_to_their_own_shape(kernel: Kerne
     [{"sweeps": 10}, {"kernel": FittedCrankNicolson(), "sweeps": 5}],
     ids=["pcn", "fitted"],
 )
-def test_the_variance_is_found_in_48_dimensions(options: dict[str, Any]) -> None:
-    xi = outcomes(50, 2, 48)
+@pytest.mark.parametrize(("stages", "trials"), [(15, 1), long(50, 2)])
+def test_the_variance_is_found_in_48_dimensions(
+    options: dict[str, Any], stages: int, trials: int
+) -> None:
+    xi = outcomes(stages, trials, 48)
     belief = learned(xi, lam=0.2, size=1000, **options)
-    error, variance = errors(belief, xi, np.full(50, 0.2))
+    error, variance = errors(belief, xi, np.full(stages, 0.2))
     assert error < 0.3
     assert 0.9 <= variance <= 1.1
 
@@ -153,7 +155,7 @@ def test_moves_look_back_with_the_noise_that_each_stage_had() -> None:
     assert belief.total == pytest.approx(each.sum(axis=0))
 
 
-@pytest.mark.parametrize("kernel", ["pcn", "random walk", "slice", "waste-free"])
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_early_rejection_changes_nothing_but_the_cost(kernel: str) -> None:
     seeds, found = np.array([5, 6]), {}
     for early in (True, False):
@@ -171,12 +173,13 @@ def test_early_rejection_changes_nothing_but_the_cost(kernel: str) -> None:
     assert none == 0
 
 
-def test_threads_change_nothing() -> None:
+@pytest.mark.parametrize("stages", [15, long(50)])
+def test_threads_change_nothing(stages: int) -> None:
     seeds, beliefs = np.array([5, 6]), []
     for threads in (1, 3):
         sampler = knapsack(lam=3e-2, size=200, sweeps=2, threads=threads)
         belief = sampler.init(seeds)
-        for t, (x, xi) in enumerate(islice(PaperStream().stages(seeds), 50)):
+        for t, (x, xi) in enumerate(islice(PaperStream().stages(seeds), stages)):
             belief = sampler.step(belief, t, x, xi)
         beliefs.append(belief)
     assert same_bits(*beliefs)
@@ -212,24 +215,6 @@ def test_a_lower_bound_other_than_zero() -> None:
     assert same_bits(eager._replace(info=NOTHING), patient._replace(info=NOTHING))
     each = Shifted()(eager.theta[None], xi, xi[:, :, None, :], xi)
     assert eager.total == pytest.approx(each.sum(axis=0))
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        *({"kernel": k["kernel"]} for k in KERNELS.values() if "kernel" in k),
-        {"chain_length": 5},
-        {"window": 7, "discount": 0.9},
-        {"share": 0.1},
-        {"lam": AdaHedge(3.0, 1e-2)},
-        {"prior": Calibrated(PREDICTOR, warm_up=8)},
-    ],
-    ids=str,
-)
-def test_the_laws_of_policies_hold(options: dict[str, Any]) -> None:
-    policy = BMA(PROBLEM, PREDICTOR, knapsack(**options))
-    check_policy(policy, PROBLEM, PaperStream(), horizon=25)
 
 
 def test_a_batch_is_fitted_straight_from_the_prior() -> None:

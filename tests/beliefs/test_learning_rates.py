@@ -4,16 +4,10 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from posteriors import PREDICTOR, PROBLEM, Quadratic, knapsack, learned, moments, outcomes
+from posteriors import Quadratic, knapsack, learned, moments, outcomes
 
-from bocopt import BMA, Gaussian, PaperStream, ResampleMove
+from bocopt import Gaussian, PaperStream, ResampleMove
 from bocopt.beliefs import AdaHedge, SafeGrid, for_horizon
-from bocopt.checks import check_policy
-
-
-def test_the_laws_hold_for_a_grid_of_learning_rates() -> None:
-    policy = BMA(PROBLEM, PREDICTOR, SafeGrid(knapsack(), [1e-3, 1e-2]))
-    check_policy(policy, PROBLEM, PaperStream(), horizon=25)
 
 
 def test_the_grid_follows_the_learning_rate_that_predicted_best() -> None:

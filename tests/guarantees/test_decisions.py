@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from registry import of_kind
 from scipy.optimize import brentq
 
 from bocopt.beliefs import for_horizon
@@ -23,6 +24,7 @@ from bocopt.guarantees import (
 )
 from bocopt.guarantees.boundaries import BERNSTEIN, HOEFFDING, Mixture
 from bocopt.guarantees.certificate import certificate
+from bocopt.guarantees.decisions import RISK
 
 
 def evidence(cost: Array, low: float = 0.0, high: float = 1.0) -> Evidence:
@@ -34,11 +36,11 @@ def evidence(cost: Array, low: float = 0.0, high: float = 1.0) -> Evidence:
     )
 
 
-GUARANTEES: dict[str, Guarantee[Any]] = {
-    "direct": Direct(lam=0.3),
-    "mixture": HoeffdingMixture(),
-    "bernstein": EmpiricalBernstein(scale=1.0),
-    "headline": headline(scale=1.0),
+#: Those of the cost of the decisions taken.
+GUARANTEES = {
+    name: found
+    for name, found in of_kind("guarantee").items()
+    if found.certificate(found.init(())).risk == RISK
 }
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from cases import parts
+from registry import of_kind
 from scipy.optimize import minimize
 
 from bocopt import BMA, Knapsack, PaperStream, ResampleMove, SigmoidLinear, run
@@ -28,6 +29,11 @@ from bocopt.priors import Gaussian
 from bocopt.studies.guarantees.simulations import AGGREGATED, FiniteBelief, Squared
 
 STAGES, LAM = 60, 0.5
+ON_BELIEFS = [
+    type(found)
+    for found in of_kind("guarantee").values()
+    if hasattr(found, "lam") and hasattr(found, "scale")
+]
 
 
 def stages_of(seeds: int = 3, restless: bool = False) -> list[Evidence]:
@@ -143,7 +149,7 @@ def test_mixability_is_refuted_never_certified() -> None:
     assert "Jensen form: not refuted" in found.note
 
 
-@pytest.mark.parametrize("theorem", [Theorem32, Theorem33, Corollary35, Comparator])
+@pytest.mark.parametrize("theorem", ON_BELIEFS)
 @pytest.mark.parametrize(
     ("change", "why"),
     [

@@ -2,6 +2,15 @@
 
 import numpy as np
 import pytest
+from laws import (
+    ALL,
+    Fold,
+    Trial,
+    assert_goes_on_from_its_arrays,
+    assert_steps_are_pure,
+    assert_trials_are_apart,
+)
+from registry import of_kind
 
 from bocopt.core import Array
 from bocopt.models import (
@@ -10,11 +19,11 @@ from bocopt.models import (
     LogVariance,
     Member,
     RandomCoefficients,
-    default_members,
 )
 from bocopt.models.design import Design, design
-from bocopt.models.member import Moments
+from bocopt.models.member import Fit, Moments
 
+MEMBERS = of_kind("member")
 _RNG = np.random.default_rng(0)
 _X = _RNG.normal(size=(4000, 2))
 _MEAN = 3.0 + _X @ np.array([[0.5, 0.0], [0.0, -1.0]])
@@ -26,6 +35,35 @@ def fitted(member: Member, x: Array, xi: Array, at: Array, rounds: int = 40) -> 
     for _ in range(rounds):
         fit = member.refit(fit, past)
     return member.predict(fit, past.ground, past.ground.standard(at))
+
+
+def _refitting(member: Member) -> Fold:
+    """Three trials of a growing past."""
+    x, xi = _X[:30].reshape(3, 10, 2), _MEAN[:30].reshape(3, 10, 2) ** 2
+
+    def past(t: int, trial: Trial) -> Design:
+        return design(x[trial, : t + 2], xi[trial, : t + 2], 0.98)
+
+    def show(fit: Fit, t: int, trial: Trial) -> tuple[Array, Array]:
+        ground = past(t, trial).ground
+        found = member.predict(fit, ground, ground.standard(x[trial, t]))
+        return found.location, found.scale
+
+    return Fold(
+        begin=lambda trial: member.start((3,) if trial == ALL else (), 2, 2),
+        step=lambda fit, t, trial: member.refit(fit, past(t, trial)),
+        show=show,
+        trials=3,
+        stages=8,
+    )
+
+
+@pytest.mark.parametrize("name", MEMBERS)
+def test_every_member_keeps_the_laws(name: str) -> None:
+    fold = _refitting(MEMBERS[name])
+    assert_trials_are_apart(fold)
+    assert_steps_are_pure(fold)
+    assert_goes_on_from_its_arrays(fold)
 
 
 def test_the_same_spread_everywhere() -> None:
@@ -88,7 +126,7 @@ HOPELESS = {
 }
 
 
-@pytest.mark.parametrize("member", default_members(), ids=str)
+@pytest.mark.parametrize("member", MEMBERS.values(), ids=MEMBERS)
 @pytest.mark.parametrize("data", HOPELESS)
 def test_data_that_tell_little_give_a_law_all_the_same(member: Member, data: str) -> None:
     x, xi = HOPELESS[data]
@@ -114,7 +152,7 @@ def test_bad_settings_are_named(build: object, message: str) -> None:
         build()
 
 
-@pytest.mark.parametrize("member", default_members(), ids=str)
+@pytest.mark.parametrize("member", MEMBERS.values(), ids=MEMBERS)
 def test_discounted_outcomes_do_not_set_the_scale(member: Member) -> None:
     rng = np.random.default_rng(3)
     x = rng.normal(size=(300, 2))
@@ -127,7 +165,7 @@ def test_discounted_outcomes_do_not_set_the_scale(member: Member) -> None:
     assert (scale < 1.0).all()
 
 
-@pytest.mark.parametrize("member", default_members(), ids=str)
+@pytest.mark.parametrize("member", MEMBERS.values(), ids=MEMBERS)
 def test_predictions_far_from_what_was_seen_are_less_sure(member: Member) -> None:
     rng = np.random.default_rng(4)
     x = rng.normal(size=(12, 2))

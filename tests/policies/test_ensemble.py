@@ -26,7 +26,6 @@ from bocopt import (
     from_callables,
     run,
 )
-from bocopt.checks import check_policy
 from bocopt.core import Array, Policy
 from bocopt.models import ConstantVariance, guard
 from bocopt.policies import Near, Nearest
@@ -36,20 +35,6 @@ from bocopt.policies.ensemble import hedge, mixability_gap
 PROBLEM = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
 SMALL = Mixture(dim_xi=12, members=[ConstantVariance()], discounts=[1.0], scenarios=128)
 ANY_RULE: Any = "all"
-POLICIES: dict[str, Policy[Any]] = {
-    "ensemble": Ensemble(PROBLEM, SMALL),
-    "leader, more arms": Ensemble(PROBLEM, SMALL, [Constant([2, 2, 1, 1])], rule="leader"),
-    "all members": Predictive(PROBLEM, Mixture(dim_xi=12, scenarios=64)),
-    "nearest": WeightedSampleAverage(PROBLEM),
-    "near": WeightedSampleAverage(PROBLEM, nearness=Near(), latest=7),
-    "residuals": ResidualSampleAverage(PROBLEM, latest=7),
-    "latest": SampleAverage(PROBLEM, latest=7),
-}
-
-
-@pytest.mark.parametrize("policy", POLICIES)
-def test_the_laws_of_policies_hold(policy: str) -> None:
-    check_policy(POLICIES[policy], PROBLEM, PaperStream(), horizon=15)
 
 
 def test_arms_decide_as_they_would_alone() -> None:

@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from blackbox import KNAPSACK, ONE, X, policies, wrapped
+from blackbox import KNAPSACK, ONE, X, wrapped
+from registry import DIMS, STREAM, policies
 from scipy.stats.qmc import Sobol
 from trees import same_bits, through_a_file
 
-from bocopt import Dims, Replay, Status, from_callables, play, record, run
+from bocopt import Dims, Status, from_callables, play, record, run
 from bocopt.core import Array
 from bocopt.problems.callables import _spread
 
@@ -54,12 +55,12 @@ def test_where_nothing_is_feasible_the_fallback_is_decided() -> None:
     assert solution.value == np.inf
 
 
-@pytest.mark.parametrize("name", ["BMA", "BGS", "DFL", "PtO", "SAA"])
+@pytest.mark.parametrize("name", policies())
 def test_works_with_every_policy(name: str) -> None:
-    problem, rng = wrapped(), np.random.default_rng(1)
-    stream = Replay(rng.normal(size=(8, 1)), rng.uniform(0.5, 2, (8, 2)))
-    trace = record(run(policies(problem)[name], problem, stream, seeds=range(2)), problem.sense)
-    assert trace.reward.shape == (2, 8)
+    problem = wrapped(dims=DIMS)
+    stages = run(policies(problem)[name], problem, STREAM, seeds=range(2), horizon=3)
+    trace = record(stages, problem.sense)
+    assert trace.reward.shape == (2, 3)
     assert (trace.regret >= -1e-9).all()
 
 
@@ -84,18 +85,19 @@ def fails(x: Array, *rest: Array) -> float:
         ({"violation": lambda x, z, xi: None}, "The user's violation must return a finite number"),
     ],
 )
-@pytest.mark.parametrize("name", ["BMA", "PtO", "SAA"])
+@pytest.mark.parametrize("name", ["BMA", "PtO", "SampleAverage"])
 def test_a_misbehaving_function_is_named_and_changes_nothing(
     broken: dict[str, Any], message: str, name: str
 ) -> None:
-    good, bad = policies(wrapped())[name], policies(wrapped(**broken))[name]
+    problem, spoiled = wrapped(dims=DIMS), wrapped(dims=DIMS, **broken)
+    good, bad = policies(problem)[name], policies(spoiled)[name]
     rng = np.random.default_rng(2)
     state: Any = good.init(np.array(0))
     for t in range(3):
-        _, state = play(good, wrapped(), state, t, rng.normal(size=1), rng.uniform(1.5, 2, 2))
+        _, state = play(good, problem, state, t, rng.normal(size=3), rng.uniform(1.5, 2, 2))
     before = through_a_file(state)
     with pytest.raises(ValueError, match=message):
-        play(bad, wrapped(**broken), state, 3, np.zeros(1), np.full(2, 1.5))
+        play(bad, spoiled, state, 3, np.zeros(3), np.full(2, 1.5))
     assert same_bits(before, state)
 
 

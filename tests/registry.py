@@ -1,0 +1,312 @@
+"""Everything that is public, and small instances to test it with.
+
+Classes are found by walking `__all__`, wherever in the package they stand, and sorted by what they
+have. One that becomes public needs an instance here: `test_registry.py` says so, and then checks
+every law that fits it.
+"""
+
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from importlib import import_module
+from inspect import isclass, isfunction, ismodule
+from pkgutil import iter_modules
+from types import ModuleType, SimpleNamespace
+from typing import Any, Protocol
+
+import numpy as np
+from blackbox import wrapped
+
+import bocopt
+from bocopt import Dims, Knapsack, PaperStream
+from bocopt.core import Array, Policy, Problem
+
+
+def public_modules() -> list[ModuleType]:
+    """The package, the modules that it names, and every subpackage that says what is public."""
+    packages = [found.name for found in iter_modules(bocopt.__path__) if found.ispkg]
+    inside = [import_module(f"bocopt.{name}") for name in packages]
+    named = [getattr(bocopt, name) for name in bocopt.__all__]
+    return [bocopt, *filter(ismodule, named), *(m for m in inside if hasattr(m, "__all__"))]
+
+
+def public_names(module: ModuleType) -> list[str]:
+    """Its `__all__`; of a module without one, what it defines."""
+    if hasattr(module, "__all__"):
+        return list(module.__all__)
+    theirs = {name: getattr(thing, "__module__", "") for name, thing in vars(module).items()}
+    return [n for n, where in theirs.items() if where == module.__name__ and n[0] != "_"]
+
+
+#: Classes and functions by name.
+PUBLIC: dict[str, Any] = {
+    name: getattr(module, name)
+    for module in public_modules()
+    for name in public_names(module)
+    if isclass(getattr(module, name)) or isfunction(getattr(module, name))
+}
+CLASSES: dict[str, type] = {name: thing for name, thing in PUBLIC.items() if isclass(thing)}
+the = SimpleNamespace(**PUBLIC)
+
+#: What makes a class one of a kind, the first that fits. What fits none is a plain value.
+KINDS: list[tuple[str, set[str]]] = [
+    ("policy", {"init", "decide", "learn"}),
+    ("problem", {"dims", "sense", "risk", "solve", "cost", "violation"}),
+    ("guarantee", {"init", "step", "certificate"}),
+    ("member", {"start", "refit", "predict"}),
+    ("predictor", {"dim", "dim_noise", "sample"}),
+    ("prior", {"dim", "sample", "log_density"}),
+    ("prior", {"dim", "fit"}),
+    ("loss", {"lower", "dim_noise", "__call__"}),
+    ("kernel", {"sweep", "wanted"}),
+    ("stream", {"stages"}),
+    ("optimiser", {"init", "step", "rate"}),
+    ("sampler", {"init", "step"}),
+]
+
+
+def kind_of(cls: type) -> str:
+    if issubclass(cls, tuple | Enum) or Protocol in cls.__bases__:
+        return "record"
+    has = {*dir(cls), *(f.name for f in (fields(cls) if is_dataclass(cls) else ()))}
+    return next((kind for kind, needs in KINDS if needs <= has), "value")
+
+
+class Small(PaperStream):
+    """The paper's contexts, with two outcomes that are never zero."""
+
+    def sample_given(self, x: Array, u: Array) -> Array:
+        return np.abs(super().sample_given(x, u)[..., :2]) + 0.1
+
+
+DIMS = Dims(3, 2, 2)
+STREAM = Small(run_in=3)
+KNAPSACK = Knapsack(value=[12.0, 12.0], capacity=[8.0], salvage=[3.0], upper=50)
+LINEAR, NOISY = the.Linear(3, 2), the.NoisyLinear(3, 2)
+
+
+def prior_of(predictor: Any) -> Any:
+    """Around predicting 1."""
+    return the.Gaussian(mean=predictor.constant(np.ones(2)).tolist(), sd=0.2)
+
+
+def predictor_of(loss: Any) -> Any:
+    return loss.predictor if hasattr(loss, "predictor") else predictor_of(loss.loss)
+
+
+def _predictors() -> dict[str, Any]:
+    return {
+        "Linear": LINEAR,
+        "SigmoidLinear": the.SigmoidLinear(3, 2),
+        "NoisyLinear": NOISY,
+        "NoisyLinear, heavy tails": the.NoisyLinear(3, 2, df=4.0),
+        "LogScale": the.LogScale(3, 2),
+        "RandomSlopes": the.RandomSlopes(3, 2),
+        "RandomSlopes, heavy tails": the.RandomSlopes(3, 2, df=6.0),
+        "WithResiduals": the.WithResiduals(LINEAR, [[0.1, 0.2], [-0.1, 0.1]]),
+    }
+
+
+def _losses(problem: Problem) -> dict[str, Any]:
+    regret = the.DecisionRegret(problem, LINEAR)
+    return {
+        "DecisionRegret": regret,
+        "Clipped": the.Clipped(regret, at=30.0),
+        "LogScore": the.LogScore(the.RandomSlopes(3, 2)),
+        "EnergyScore": the.EnergyScore(NOISY, draws=4),
+        "PinballScore": the.PinballScore(NOISY, draws=4),
+        "ScenarioRegret": the.ScenarioRegret(NOISY, problem, draws=4),
+    }
+
+
+def _kernels() -> dict[str, Any]:
+    return {
+        "CrankNicolson": the.CrankNicolson(),
+        "RandomWalk": the.RandomWalk(),
+        "FittedCrankNicolson": the.FittedCrankNicolson(),
+        "EllipticalSlice": the.EllipticalSlice(tries=8),
+    }
+
+
+def _temperatures() -> dict[str, Any]:
+    return {"Fixed": the.Fixed(0.05), "AdaHedge": the.AdaHedge(3.0, largest=0.1)}
+
+
+def _moves() -> dict[str, Any]:
+    return {
+        "LiuWest": the.LiuWest(),
+        "LiuWest, printed": the.LiuWest(mode="printed"),
+        "LiuWest, diagonal": the.LiuWest(diagonal=0.5),
+    }
+
+
+def _samplers(problem: Problem) -> dict[str, Any]:
+    losses = _losses(problem)
+
+    def settings(loss: Any) -> dict[str, Any]:
+        lam = 0.1 if getattr(loss, "regret", False) else 3.0  # so that particles are moved
+        return {"prior": prior_of(predictor_of(loss)), "loss": loss, "lam": lam, "size": 8}
+
+    def gibbs(loss: Any = losses["DecisionRegret"], **options: Any) -> Any:
+        return the.GibbsPosterior(**{**settings(loss), **options})
+
+    def exact(loss: Any = losses["DecisionRegret"], **options: Any) -> Any:
+        return the.ResampleMove(**{**settings(loss), "sweeps": 2, **options})
+
+    calibrated = the.Calibrated(LINEAR, warm_up=8)
+    return {
+        **{f"GibbsPosterior of {name}": gibbs(loss) for name, loss in losses.items()},
+        **{f"GibbsPosterior by {name}": gibbs(move=move) for name, move in _moves().items()},
+        **{f"ResampleMove of {name}": exact(loss) for name, loss in losses.items()},
+        **{f"ResampleMove by {name}": exact(kernel=k) for name, k in _kernels().items()},
+        **{f"ResampleMove at {name}": exact(lam=lam) for name, lam in _temperatures().items()},
+        "ResampleMove, waste-free": exact(chain_length=4),
+        "ResampleMove, forgetful": exact(window=7, discount=0.9),
+        "ResampleMove, sharing": exact(share=0.1),
+        "ResampleMove, calibrated": exact(prior=calibrated),
+        "SafeGrid": the.SafeGrid(exact(), [0.01, 0.1]),
+        "Mixture": the.Mixture(dim_xi=2, scenarios=16),
+        "Mixture, forgetful": the.Mixture(
+            dim_xi=2, members=[the.ConstantVariance()], discounts=[0.9], memory=7, scenarios=16
+        ),
+    }
+
+
+def _members() -> dict[str, Any]:
+    return {
+        "ConstantVariance": the.ConstantVariance(),
+        "KernelVariance": the.KernelVariance(),
+        "KernelVariance, few rows": the.KernelVariance(rows=5),
+        "LogVariance": the.LogVariance(),
+        "RandomCoefficients": the.RandomCoefficients(),
+        "RandomCoefficients, heavy tails": the.RandomCoefficients(df=4.0),
+    }
+
+
+def policies(problem: Problem = KNAPSACK) -> dict[str, Policy[Any]]:
+    """Every policy on a problem of two decisions and two outcomes."""
+    samplers = _samplers(problem)
+    gibbs, exact = samplers["GibbsPosterior by LiuWest"], samplers["ResampleMove by CrankNicolson"]
+    model, log_score = samplers["Mixture"], samplers["GibbsPosterior of LogScore"]
+    one_model = {"problem": problem, "predictor": LINEAR, "prior": prior_of(LINEAR)}
+    sigmoid = {**one_model, "predictor": the.SigmoidLinear(3, 2)}
+    with_residuals = _predictors()["WithResiduals"]
+    return {
+        "BMA": the.BMA(problem, LINEAR, gibbs),
+        "BMA, noisy": the.BMA(problem, predictor_of(log_score.loss), log_score),
+        "BMA, residuals": the.BMA(problem, with_residuals, gibbs),
+        "BMA, exact": the.BMA(problem, LINEAR, exact),
+        "BMA, calibrated": the.BMA(problem, LINEAR, samplers["ResampleMove, calibrated"]),
+        "BMA, grid": the.BMA(problem, LINEAR, samplers["SafeGrid"]),
+        "BGS": the.BGS(problem, LINEAR, gibbs),
+        "BGS, exact": the.BGS(problem, LINEAR, exact),
+        "MostProbable": the.MostProbable(problem, LINEAR, gibbs),
+        "MostProbable, exact": the.MostProbable(problem, LINEAR, exact),
+        "MeanPrediction": the.MeanPrediction(problem, LINEAR, exact),
+        "Vote": the.Vote(problem, LINEAR, gibbs),
+        "PtO": the.PtO(**one_model),
+        "PtO, sigmoid": the.PtO(**sigmoid),
+        "DFL": the.DFL(**one_model, perturbations=4, floor=0.1),
+        "DFL, sigmoid": the.DFL(**sigmoid, perturbations=4, floor=0.1),
+        "Constant": the.Constant([1, 1]),
+        "Frozen": the.Frozen(the.BMA(problem, LINEAR, gibbs)),
+        "SampleAverage": the.SampleAverage(problem, first=[0, 0]),
+        "SampleAverage, latest": the.SampleAverage(problem, latest=7),
+        "WeightedSampleAverage": the.WeightedSampleAverage(problem),
+        "WeightedSampleAverage, near": the.WeightedSampleAverage(
+            problem, nearness=the.Near(), latest=7
+        ),
+        "ResidualSampleAverage": the.ResidualSampleAverage(problem, latest=7),
+        "ConditionalOptimum": the.ConditionalOptimum(problem, STREAM, scenarios=8),
+        "Predictive": the.Predictive(problem, model),
+        "Ensemble": the.Ensemble(problem, model, trust=0.5),
+        "Ensemble, leader": the.Ensemble(problem, model, [the.Constant([1, 1])], rule="leader"),
+    }
+
+
+def _guarantees() -> dict[str, Any]:
+    on_beliefs = {"lam": 0.1, "scale": 30.0}
+    return {
+        **{
+            name: CLASSES[name](**on_beliefs)
+            for name in ("Theorem32", "Theorem33", "Corollary35", "Comparator")
+        },
+        "BestArm": the.BestArm(),
+        "Direct": the.Direct(lam=0.01),
+        "HoeffdingMixture": the.HoeffdingMixture(),
+        "EmpiricalBernstein": the.EmpiricalBernstein(scale=2000.0),
+        "EmpiricalBernstein, forgiving": the.EmpiricalBernstein(scale=20.0, strict=False),
+        "Feasibility": the.Feasibility(),
+        "Feasibility, target": the.Feasibility(alpha=0.5),
+        "Tightest": the.headline(scale=20.0),
+    }
+
+
+def _problems() -> dict[str, Any]:
+    return {
+        "Knapsack": KNAPSACK,
+        "Knapsack, ties": Knapsack(value=[3.0] * 2, capacity=[6.0], salvage=[3.0], upper=6),
+        "Knapsack, at least one": Knapsack(
+            value=[12.0] * 2, capacity=[8.0], salvage=[3.0], lower=1, upper=9
+        ),
+        "FromCallables": wrapped(dims=DIMS),
+        "FromCallables, nothing promised": wrapped(dims=DIMS, alpha=None),
+        "FromCallables, bounded": wrapped(
+            dims=DIMS, bounds=_knapsack_range, support=lambda x, xi: (xi >= 0).all()
+        ),
+    }
+
+
+def _knapsack_range(x: Array, z: Array) -> tuple[float, float]:
+    low, high = KNAPSACK.range(x, z)
+    return float(low), float(high)
+
+
+def _streams() -> dict[str, Any]:
+    rng = np.random.default_rng(0)
+    x, xi = rng.normal(size=(3, 6, 2)), rng.random((3, 6, 2))
+    return {
+        "PaperStream": the.PaperStream(run_in=3),
+        "Replay": the.Replay(x[0], xi[0]),
+        "ChangePoint": the.ChangePoint(the.PaperStream(), the.PaperStream(offset=1.3), at=3),
+    }
+
+
+def _values() -> dict[str, Any]:
+    stages = list(bocopt.run(the.Constant([1, 1]), KNAPSACK, STREAM, horizon=2))
+    return {
+        "Near": the.Near(),
+        "Nearest": the.Nearest(),
+        "Expectation": the.Expectation(),
+        "Chance": the.Chance(0.8),
+        "Adam": the.Adam(),
+        "Agent": the.Agent(the.Constant([1, 1]), KNAPSACK),
+        "Monitor": the.Monitor(KNAPSACK),
+        "Trace": bocopt.record(stages, KNAPSACK.sense),
+    }
+
+
+def instances() -> dict[str, Any]:
+    """By a name that begins with its class and says what is special about it."""
+    return {
+        **_predictors(),
+        "Gaussian": prior_of(LINEAR),
+        "Calibrated": the.Calibrated(LINEAR, warm_up=5),
+        **_losses(KNAPSACK),
+        **_kernels(),
+        **_temperatures(),
+        **_moves(),
+        **_samplers(KNAPSACK),
+        **_members(),
+        **policies(),
+        **_guarantees(),
+        **_problems(),
+        **_streams(),
+        **_values(),
+    }
+
+
+INSTANCES = instances()
+
+
+def of_kind(kind: str) -> dict[str, Any]:
+    return {name: thing for name, thing in INSTANCES.items() if kind_of(type(thing)) == kind}
