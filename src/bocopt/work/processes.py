@@ -26,9 +26,10 @@ def processes(workers: int) -> Iterator[Executor]:
     try:
         yield executor
     except BaseException:
-        executor.shutdown(wait=False, cancel_futures=True)
-        for worker in set(active_children()) - before:
-            worker.terminate()
+        with held_back():
+            executor.shutdown(wait=False, cancel_futures=True)
+            for worker in set(active_children()) - before:
+                worker.terminate()
         raise
     executor.shutdown()
 

@@ -5,12 +5,14 @@ to the same bytes.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Executor, as_completed
+from concurrent.futures import Executor, Future
 from dataclasses import replace
+from queue import SimpleQueue
 from time import perf_counter
 
 import numpy as np
 
+from bocopt.interrupts import held_back
 from bocopt.work.store import Block, Store
 from bocopt.work.task import Record, Task
 
@@ -47,13 +49,25 @@ class Work:
             replace(block, seeds=block.seeds[:1], horizon=1).run()
 
     def finish(self, executor: Executor, progress: Callable[[int], None]) -> None:
-        """Compute what is missing; `progress` hears how many stages each finished block had."""
-        futures = {executor.submit(timed, block): d for d, block in self._missing.items()}
-        for future in as_completed(futures):
-            digest = futures[future]
-            self._done[digest] = future.result()
-            self._store.save(digest, self._done[digest])
-            progress(self._missing.pop(digest).stages)
+        """Compute what is missing; `progress` hears how many stages each finished block had.
+
+        Futures are touched only while interrupts are held back: one that came while a future is
+        locked would leave it locked, and its executor would wait for it for ever.
+        """
+        finished: SimpleQueue[Future[Block]] = SimpleQueue()
+        digests = {}
+        for digest, block in self._missing.items():
+            with held_back():
+                future = executor.submit(timed, block)
+                digests[future] = digest
+                future.add_done_callback(finished.put)
+        for _ in range(len(digests)):
+            future = finished.get()  # an interrupt is noticed here
+            with held_back():
+                digest = digests[future]
+                self._done[digest] = future.result()
+                self._store.save(digest, self._done[digest])
+                progress(self._missing.pop(digest).stages)
 
     def record(self, task: Task) -> Record:
         """All trials of one of the tasks."""
