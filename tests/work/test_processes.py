@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lengths import long
 
 from bocopt.work.processes import processes
 
@@ -89,17 +90,27 @@ needs_proc = pytest.mark.skipif(
     not Path("/proc/self/stat").exists(),
     reason="only /proc, which not all systems have, tells an ended process from one not waited for",
 )
-SMALL = ("table1", "--trials", "40", "--horizon", "60", "--jobs", "2")
+
+
+@pytest.fixture(scope="module", params=[("4", "10"), long(("40", "60"))], ids="-".join)
+def table(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[tuple[str, ...], Path]:
+    """The options of a run, and what it leaves when nobody stops it."""
+    trials, horizon = request.param
+    options = ("table1", "--trials", trials, "--horizon", horizon, "--jobs", "2")
+    whole = tmp_path_factory.mktemp("whole")
+    finish(whole, *options)
+    return options, whole
 
 
 @needs_proc
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
 def test_a_stopped_run_leaves_no_process_and_goes_on_to_the_same_bytes(
-    sent: signal.Signals, tmp_path: Path
+    sent: signal.Signals, table: tuple[tuple[str, ...], Path], tmp_path: Path
 ) -> None:
-    whole, cut = tmp_path / "whole", tmp_path / "cut"
-    finish(whole, *SMALL)
-    run = start(cut, *SMALL, code=RUN_TO_THE_FIRST_BLOCK)
+    (options, whole), cut = table, tmp_path / "cut"
+    run = start(cut, *options, code=RUN_TO_THE_FIRST_BLOCK)
     wait_until(lambda: blocks(cut) > 0)
     if sent is signal.SIGKILL:
         os.kill(run.pid, sent)
@@ -115,7 +126,7 @@ def test_a_stopped_run_leaves_no_process_and_goes_on_to_the_same_bytes(
         assert "the same command goes on from there" in output
         assert "Traceback" not in output
     assert not (cut / "table1.json").exists()
-    finish(cut, *SMALL)
+    finish(cut, *options)
     assert results(cut) == results(whole)
 
 
