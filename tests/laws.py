@@ -27,6 +27,18 @@ def same(left: Any, right: Any) -> bool:
     )
 
 
+def from_parts(template: Any, arrays: dict[str, Array], name: str = "state") -> Any:
+    """The nested tuple of these arrays, named as `flatten` does, of whatever shapes."""
+    if not isinstance(template, tuple):
+        return arrays[name]
+    fields: Any = getattr(template, "_fields", range(len(template)))
+    parts = [
+        from_parts(part, arrays, f"{name}.{field}")
+        for field, part in zip(fields, template, strict=True)
+    ]
+    return type(template)(*parts) if hasattr(template, "_fields") else tuple(parts)
+
+
 def copied(state: Any) -> list[Array]:
     return [leaf.copy() for leaf in visible(state)]
 

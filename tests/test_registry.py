@@ -17,6 +17,7 @@ from laws import (
     assert_steps_are_pure,
     assert_trials_are_apart,
     copied,
+    from_parts,
     same,
     visible,
 )
@@ -41,6 +42,7 @@ from bocopt import Agent, run
 from bocopt.checks import check_policy, check_problem
 from bocopt.core import Array
 from bocopt.fingerprint import fingerprint
+from bocopt.state import flatten
 
 TRIALS, STAGES = 3, 12
 SEEDS = np.arange(TRIALS)
@@ -135,7 +137,8 @@ def _sampler(sampler: Any) -> Fold:
 
     def show(state: Any, t: int, trial: Trial) -> Any:
         if hasattr(sampler, "sample"):
-            return sampler.sample(state, PAIRS[t][0][trial]), state.info
+            scenarios, _ = sampler.sample(state, PAIRS[t][0][trial])
+            return scenarios, state.info
         return state.theta, state.log_w, state.score, state.info
 
     return Fold(lambda trial: sampler.init(SEEDS[trial]), step, show, TRIALS, STAGES)
@@ -181,8 +184,9 @@ def _watching(guarantee: Any, evidence: list[Any]) -> Fold:
         return guarantee.init(np.shape(SEEDS[trial]))
 
     def step(state: Any, t: int, trial: Trial) -> Any:
-        parts = (part[trial] if np.ndim(part) else part for part in evidence[t])
-        return guarantee.step(state, type(evidence[t])(*parts))
+        arrays = flatten(evidence[t])
+        own = {name: array[trial] if array.ndim else array for name, array in arrays.items()}
+        return guarantee.step(state, from_parts(evidence[t], own))
 
     def show(state: Any, t: int, trial: Trial) -> Any:
         found = guarantee.certificate(state)
@@ -244,9 +248,10 @@ def test_a_guarantee_says_no_number_that_rests_on_none(name: str, seen: list[lis
     guarantee = INSTANCES[name]
     for evidence in seen:
         plain = the.certify(guarantee, evidence[:3])
-        for part, value in evidence[1]._asdict().items():
-            if np.asarray(value).dtype.kind == "f":
-                spoiled = evidence[1]._replace(**{part: np.full_like(value, np.nan)})
+        arrays = flatten(evidence[1])
+        for part, value in arrays.items():
+            if value.dtype.kind == "f":
+                spoiled = from_parts(evidence[1], {**arrays, part: np.full_like(value, np.nan)})
                 found = the.certify(guarantee, [evidence[0], spoiled, evidence[2]])
                 assert (np.isnan(found.bound) | (found.bound == plain.bound)).all()
 

@@ -4,6 +4,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
+from lengths import long
 from posteriors import Quadratic, knapsack, learned, moments, outcomes
 
 from bocopt import Gaussian, PaperStream, ResampleMove
@@ -68,10 +69,11 @@ def test_the_learning_rate_of_the_theory() -> None:
     assert for_horizon(1000, 100.0, 0.05) == pytest.approx(np.sqrt(8 * np.log(20) / 1000) / 100)
 
 
-def test_fixed_share_brings_fresh_particles_and_finds_a_new_regime() -> None:
-    xi = np.concatenate([outcomes(60, 8, 2), outcomes(30, 8, 2) + 6.0])
-    sharing = learned(xi, lam=1.0, size=500, share=0.02)
-    stuck = learned(xi, lam=1.0, size=500)
+@pytest.mark.parametrize(("trials", "size"), [(4, 200), long(8, 500)])
+def test_fixed_share_brings_fresh_particles_and_finds_a_new_regime(trials: int, size: int) -> None:
+    xi = np.concatenate([outcomes(60, trials, 2), outcomes(30, trials, 2) + 6.0])
+    sharing = learned(xi, lam=1.0, size=size, share=0.02)
+    stuck = learned(xi, lam=1.0, size=size)
     new = xi[60:].mean(axis=0)
     assert np.abs(moments(sharing)[0] - new).max() < 1.0
     assert np.abs(moments(stuck)[0] - new).min() > 2.0

@@ -2,19 +2,24 @@
 
 import numpy as np
 import pytest
+from lengths import long
 from scipy.stats import binomtest
 
 from bocopt.studies.guarantees.cover import Cover, CoverBatch
 from bocopt.studies.guarantees.simulations import NORMAL, PEEKING, SIMULATIONS
 from bocopt.work.task import Record
 
-RUNS = 500
+
+@pytest.fixture(scope="module", params=[200, long(500)])
+def many(request: pytest.FixtureRequest) -> int:
+    """How many runs."""
+    return int(request.param)
 
 
 @pytest.fixture(scope="module")
-def runs() -> dict[str, Record]:
+def runs(many: int) -> dict[str, Record]:
     """The share of the slack that each run used, by simulation and certificate."""
-    seeds = tuple(range(RUNS))
+    seeds = tuple(range(many))
     found = {n: Cover(simulation=n, seeds=seeds, horizon=60).run() for n in SIMULATIONS}
     for coins, parameters in ((1, 5), (50, 50)):
         batch = CoverBatch(seeds=seeds, horizon=60, coins=coins, parameters=parameters)
@@ -22,12 +27,12 @@ def runs() -> dict[str, Record]:
     return found
 
 
-def test_no_certificate_fails_more_often_than_it_may(runs: dict[str, Record]) -> None:
+def test_no_certificate_fails_more_often_than_it_may(runs: dict[str, Record], many: int) -> None:
     for simulation, record in runs.items():
         for name, used in record.items():
             if not name.startswith("control"):
                 delta = float(name.split("/")[1])
-                low = binomtest(int((used > 1).sum()), RUNS).proportion_ci(0.99).low
+                low = binomtest(int((used > 1).sum()), many).proportion_ci(0.99).low
                 assert low <= delta, (simulation, name)
 
 
@@ -42,7 +47,8 @@ def test_each_certificate_would_fail_somewhere_with_less_slack(runs: dict[str, R
 
 
 def test_a_bound_for_one_time_that_is_watched_all_the_time_does_fail() -> None:
-    found = Cover(simulation="fair coin", seeds=tuple(range(RUNS)), horizon=200).run()
+    many = 500  # fewer could not tell
+    found = Cover(simulation="fair coin", seeds=tuple(range(many)), horizon=200).run()
     for control in (PEEKING, NORMAL):
         failed = int((found[f"{control}/0.2"] > 1).sum())
-        assert binomtest(failed, RUNS).proportion_ci(0.95).low > 0.2
+        assert binomtest(failed, many).proportion_ci(0.95).low > 0.2

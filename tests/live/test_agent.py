@@ -46,7 +46,7 @@ def small_agent() -> Agent[Any]:
 
 
 @pytest.mark.parametrize("name", ["BMA", "SAA", "DFL"])
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=STEPS)
 def test_any_schedule_ends_like_the_plain_loop(
     name: str, steps: list[tuple[str, int]], tmp_path_factory: pytest.TempPathFactory
@@ -100,7 +100,7 @@ def assert_like_the_plain_loop(name: str, steps: list[tuple[str, int]], path: Pa
 
 
 def test_a_killed_save_leaves_the_old_file_or_the_new(tmp_path: Path) -> None:
-    assert_killed_saves_load(tmp_path, kills=10)
+    assert_killed_saves_load(tmp_path, kills=4)
 
 
 @pytest.mark.full

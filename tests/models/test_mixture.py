@@ -298,9 +298,10 @@ def test_a_component_that_was_always_zero_is_not_sure_to_stay_so() -> None:
 def test_the_unit_of_a_context_does_not_matter(unit: float) -> None:
     mixture, pairs = Mixture(dim_xi=12), list(islice(PaperStream().stages(SEEDS), 12))
     scaled = [(unit * x, xi) for x, xi in pairs]
-    for stages in (1, 2, 11):
-        one = _drawn(mixture, learned(mixture, stages, pairs)[-1], pairs[11][0])
-        other = _drawn(mixture, learned(mixture, stages, scaled)[-1], scaled[11][0])
+    plain, other_unit = (learned(mixture, 11, given) for given in (pairs, scaled))
+    for t in (0, 1, 10):
+        one = _drawn(mixture, plain[t], pairs[11][0])
+        other = _drawn(mixture, other_unit[t], scaled[11][0])
         assert other == pytest.approx(one, rel=1e-6, abs=1e-9)
 
 

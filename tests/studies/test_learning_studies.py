@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lengths import long
 from small_studies import results
 
 from bocopt.studies.learning import streams, table
@@ -13,10 +14,16 @@ from bocopt.studies.learning.worlds import Later, Synthetic, worlds
 from bocopt.studies.study import Size
 
 
+@pytest.fixture(scope="module", params=[Size(3, 8), long(Size(5, 12))], ids=str)
+def size(request: pytest.FixtureRequest) -> Size:
+    found: Size = request.param
+    return found
+
+
 @pytest.fixture(scope="module")
-def summaries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+def summaries(size: Size, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     folder = tmp_path_factory.mktemp("report")
-    found = results("learning", Size(trials=5, horizon=12), folder)
+    found = results("learning", size, folder)
     assert (folder / "learning-calibration.png").exists()
     assert (folder / "learning-weights.svg").exists()
     return {name: result.summary for name, result in found.items()}
@@ -36,8 +43,9 @@ def test_every_policy_is_compared(summaries: dict[str, Any]) -> None:
         assert sum(w[-1] for w in place["weights"]) == pytest.approx(1, abs=1e-4)
 
 
-def test_the_regret_that_was_seen_is_that_of_the_drawn_arms(summaries: dict[str, Any]) -> None:
-    size = Size(trials=5, horizon=12)
+def test_the_regret_that_was_seen_is_that_of_the_drawn_arms(
+    summaries: dict[str, Any], size: Size
+) -> None:
     task = table.tasks(size)[table.ENSEMBLE]
     record = task.run()
     costs = record["arm_cost"].sum(axis=1).min(axis=-1)
