@@ -65,7 +65,7 @@ KINDS: list[tuple[str, set[str]]] = [
 
 
 def kind_of(cls: type) -> str:
-    if issubclass(cls, tuple | Enum) or Protocol in cls.__bases__:
+    if issubclass(cls, tuple | Enum | Exception) or Protocol in cls.__bases__:
         return "record"
     has = {*dir(cls), *(f.name for f in (fields(cls) if is_dataclass(cls) else ()))}
     return next((kind for kind, needs in KINDS if needs <= has), "value")

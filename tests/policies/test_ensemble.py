@@ -342,11 +342,12 @@ def test_arms_that_fail_with_ever_new_words_leave_few_warnings_behind(
 
 
 def test_a_context_of_another_width_is_refused_before_anything_is_decided() -> None:
-    agent = Agent(Ensemble(PROBLEM, SMALL), PROBLEM)
-    agent.observe(agent.decide([1.0, 2.0, 3.0]).id, np.ones(12))
+    ensemble, x = Ensemble(PROBLEM, SMALL), np.array([1.0, 2.0, 3.0])
+    state = ensemble.init(np.array(0))
+    state = ensemble.learn(state, 0, x, ensemble.decide(state, 0, x), np.ones(12))
     for wrong in ([1.0], [1.0, 2.0], []):
         with pytest.raises(ValueError, match=r"'x' parameter of Ensemble\.decide"):
-            agent.decide(wrong)
+            ensemble.decide(state, 1, np.array(wrong))
 
 
 def test_ensembles_are_not_nested() -> None:
