@@ -1,6 +1,6 @@
 """Everything public is in the registry, and all that is in it keeps the laws that fit it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from itertools import islice
 from pathlib import Path
@@ -52,19 +52,6 @@ X, XI = _RNG.normal(size=(6, 3)), _RNG.uniform(0.3, 2.0, (6, 2))
 
 
 # What breaks a law today, and why. A test that is repaired fails until it is taken out here.
-SUMS = "sums over two axes at once round as the leading axes lie in memory"
-NEWTON = "Newton's steps stop when those of all trials do"
-AXES = "a stage that says nothing of a belief leaves a state without the axes of its trials"
-UNKNOWN = "where the mix loss is unknown, mixability counts as not refuted"
-
-
-def known_to_fail(names: Iterable[str], **reasons: str) -> list[Any]:
-    return [
-        pytest.param(n, marks=pytest.mark.xfail(strict=True, reason=reasons[n]))
-        if n in reasons
-        else n
-        for n in names
-    ]
 
 
 @pytest.mark.parametrize("name", [n for n, c in CLASSES.items() if kind_of(c) != "record"])
@@ -214,10 +201,7 @@ def test_every_guarantee_says_something_here(name: str, seen: list[list[Any]]) -
 
 @pytest.mark.parametrize(
     "name",
-    known_to_fail(
-        of_kind("guarantee"),
-        **{"HoeffdingMixture": NEWTON, "EmpiricalBernstein, forgiving": NEWTON},
-    ),
+    of_kind("guarantee"),
 )
 def test_a_guarantee_says_the_same_of_a_trial_alone(name: str, seen: list[list[Any]]) -> None:
     for evidence in seen:
@@ -232,17 +216,14 @@ def test_watching_is_pure(name: str, seen: list[list[Any]]) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    known_to_fail(
-        of_kind("guarantee"),
-        **dict.fromkeys(("Theorem32", "Theorem33", "Corollary35", "Comparator"), AXES),
-    ),
+    of_kind("guarantee"),
 )
 def test_a_guarantee_goes_on_from_its_arrays(name: str, seen: list[list[Any]]) -> None:
     for evidence in seen:
         assert_goes_on_from_its_arrays(_watching(INSTANCES[name], evidence))
 
 
-@pytest.mark.parametrize("name", known_to_fail(of_kind("guarantee"), Corollary35=UNKNOWN))
+@pytest.mark.parametrize("name", of_kind("guarantee"))
 def test_a_guarantee_says_no_number_that_rests_on_none(name: str, seen: list[list[Any]]) -> None:
     """A NaN in any part of a stage: the bound is the same without that part, or there is none."""
     guarantee = INSTANCES[name]
@@ -294,7 +275,7 @@ def _calls(thing: Any) -> dict[str, dict[str, Array]]:
 FUNCTIONS = of_kind("predictor") | of_kind("prior") | of_kind("loss")
 
 
-@pytest.mark.parametrize("name", known_to_fail(FUNCTIONS, PinballScore=SUMS))
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_predictor_prior_and_loss_keeps_the_laws(name: str) -> None:
     asked = _calls(FUNCTIONS[name])
     assert asked

@@ -155,7 +155,7 @@ class PinballScore(_ByDraws):
         quantiles = np.quantile(self._scenarios(theta, x, u), levels, axis=-2)
         above = xi - quantiles  # (levels, ..., m)
         tilt = levels.reshape(-1, *[1] * (above.ndim - 1))
-        score: Array = np.maximum(tilt * above, (tilt - 1) * above).sum(axis=(0, -1))
+        score: Array = np.maximum(tilt * above, (tilt - 1) * above).sum(axis=-1).sum(axis=0)
         return score
 
 

@@ -69,6 +69,7 @@ def _boundary(price: Array, delta: float, mixture: Mixture) -> Array:
     rates, level = mixture.rates, np.log(1 / delta)
     start = np.log(mixture.weights) - np.where(endless[..., None], 0.0, price)
     s = ((level - start) / rates).min(axis=-1)  # one rate alone is there: the mixture no later
+    moving = np.ones(s.shape, bool)  # each trial stops by itself, whatever is beside it
     for _ in range(_STEPS):
         exponents = start + rates * s[..., None]
         top = exponents.max(axis=-1, keepdims=True)
@@ -76,7 +77,8 @@ def _boundary(price: Array, delta: float, mixture: Mixture) -> Array:
         total = share.sum(axis=-1)
         above = top[..., 0] + np.log(total) - level
         step = above * total / (share * rates).sum(axis=-1)
-        s = s - np.maximum(step, 0.0)
-        if (step <= 1e-10 * s).all():
+        s = np.where(moving, s - np.maximum(step, 0.0), s)
+        moving &= step > 1e-10 * s
+        if not moving.any():
             break
     return np.where(endless, np.inf, s)
