@@ -51,9 +51,6 @@ _RNG = np.random.default_rng(0)
 X, XI = _RNG.normal(size=(6, 3)), _RNG.uniform(0.3, 2.0, (6, 2))
 
 
-# What breaks a law today, and why. A test that is repaired fails until it is taken out here.
-
-
 @pytest.mark.parametrize("name", [n for n, c in CLASSES.items() if kind_of(c) != "record"])
 def test_every_public_class_has_an_instance(name: str) -> None:
     found = [thing for thing in INSTANCES.values() if type(thing) is CLASSES[name]]
