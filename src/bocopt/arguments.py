@@ -2,11 +2,11 @@
 
 import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from contextvars import ContextVar, Token
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextvars import ContextVar, copy_context
 from functools import cache
 from types import EllipsisType
-from typing import Any, Generic, Protocol
+from typing import Any, Generic, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from bocopt.core import Array, BoolArray, IntArray
 
 Size = int | EllipsisType | None
+P = ParamSpec("P")
+T = TypeVar("T")
 
 PARAMETER = "The '{name}' parameter of {owner}"
 RETURNED = "The '{name}' that {owner} returned"
@@ -178,21 +180,19 @@ def array(
     return result
 
 
-class Checked:
-    """While it is entered, what came in has been checked: inside a stage only sizes are looked at.
+def checked(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Call a function of a stage whose context and outcome have been checked.
 
-    What one part asks of another is still checked in full: scenarios, weights, decisions, losses.
+    Inside it, numbers of theirs are not checked again. What one part asks of another still is:
+    scenarios, weights, decisions, losses. It runs in a context of its own, so that however it ends,
+    nothing of this is left behind.
     """
 
-    def __init__(self) -> None:
-        self._before: Token[bool] | None = None
+    def call() -> T:
+        _CHECKED.set(True)
+        return function(*args, **kwargs)
 
-    def __enter__(self) -> None:
-        self._before = _CHECKED.set(True)
-
-    def __exit__(self, *_: object) -> None:
-        if self._before is not None:
-            _CHECKED.reset(self._before)
+    return copy_context().run(call)
 
 
 _CHECKED: ContextVar[bool] = ContextVar("checked", default=False)
@@ -201,8 +201,7 @@ _CHECKED: ContextVar[bool] = ContextVar("checked", default=False)
 def inner(owner: str, name: str, values: ArrayLike, size: int) -> Array:
     """An `array` with a last axis of this size, which is not checked again inside a stage.
 
-    >>> with Checked():
-    ...     inner("Linear.sample", "x", np.array([np.nan]), 1)
+    >>> checked(inner, "Linear.sample", "x", np.array([np.nan]), 1)
     array([nan])
     """
     if _CHECKED.get() and type(values) is np.ndarray and values.dtype == np.float64:

@@ -65,11 +65,16 @@ def _played(
 ) -> tuple[Stage, S]:
     x = context("play", problem, x)
     xi = arguments.array("play", "xi", xi, (problem.dims.xi,))
-    with arguments.Checked():
-        decision = policy.decide(state, t, x)
-        decision = checked_decision(f"{type(policy).__name__}.decide", problem, decision)
-        after = policy.learn(state, t, x, decision, xi)
-        return review(problem, t, x, decision, xi, after.info, hindsight), after
+    return arguments.checked(_decided_and_learned, policy, problem, state, t, x, xi, hindsight)
+
+
+def _decided_and_learned(
+    policy: Policy[S], problem: Problem, state: S, t: int, x: Array, xi: Array, hindsight: bool
+) -> tuple[Stage, S]:
+    decision = policy.decide(state, t, x)
+    decision = checked_decision(f"{type(policy).__name__}.decide", problem, decision)
+    after = policy.learn(state, t, x, decision, xi)
+    return review(problem, t, x, decision, xi, after.info, hindsight), after
 
 
 def checked_decision(owner: str, problem: Problem, decision: Decision) -> Decision:

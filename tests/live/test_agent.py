@@ -441,6 +441,8 @@ def test_an_interrupt_at_any_line_leaves_the_old_or_the_new() -> None:
         assert (again is None) == (learned == 1)
         assert int(agent.state.outcomes.size) == 1
     assert line > 10
+    with pytest.raises(ValueError, match="must be finite"):  # nothing is left behind
+        PROBLEM.cost(CONTEXT, np.zeros(2), np.full(2, np.nan))
 
 
 FORGED: dict[str, Any] = {

@@ -133,10 +133,7 @@ class Agent(Generic[S]):
                 return None
             x, decision, learned, low, high = live.open[ticket]
             xi = read_only(xi)
-            with arguments.Checked():
-                state = self._policy.learn(live.state, ticket, x, decision, xi)
-                info = read_only(state.info)
-                stage = review(self._problem, ticket, x, decision, xi, info, self._hindsight)
+            state, stage = arguments.checked(self._lesson, live.state, ticket, x, decision, xi)
             stale = bool(learned != live.learned)
             late = stale or bool(learned != ticket)  # an earlier outcome was not known, or never
             evidence = evidence_of(
@@ -156,11 +153,18 @@ class Agent(Generic[S]):
                 del self._closed[next(iter(self._closed))]
             return stage
 
+    def _lesson(
+        self, before: S, ticket: int, x: Array, decision: Decision, xi: Array
+    ) -> tuple[S, Stage]:
+        """What the policy learns from an outcome, and what came of the decision."""
+        state = self._policy.learn(before, ticket, x, decision, xi)
+        info = read_only(state.info)
+        return state, review(self._problem, ticket, x, decision, xi, info, self._hindsight)
+
     def _decision(self, live: Live, x: Array) -> Decision:
         """What the policy decides, checked, and copied so that nobody else can change it."""
         owner = f"{type(self._policy).__name__}.decide"
-        with arguments.Checked():
-            decision = self._policy.decide(live.state, live.t, x)
+        decision = arguments.checked(self._policy.decide, live.state, live.t, x)
         return own(checked_decision(owner, self._problem, decision))
 
     def forget(self, ticket: int) -> None:

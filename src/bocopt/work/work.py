@@ -56,18 +56,18 @@ class Work:
         """
         finished: SimpleQueue[Future[Block]] = SimpleQueue()
         digests = {}
-        for digest, block in self._missing.items():
+        for digest, task in self._missing.items():
             with held_back():
-                future = executor.submit(timed, block)
+                future = executor.submit(timed, task)
                 digests[future] = digest
                 future.add_done_callback(finished.put)
         for _ in range(len(digests)):
             future = finished.get()  # an interrupt is noticed here
             with held_back():
-                digest = digests[future]
-                self._done[digest] = future.result()
-                self._store.save(digest, self._done[digest])
-                progress(self._missing.pop(digest).stages)
+                digest, block = digests[future], future.result()
+            self._done[digest] = block
+            self._store.save(digest, block)
+            progress(self._missing.pop(digest).stages)
 
     def record(self, task: Task) -> Record:
         """All trials of one of the tasks."""
