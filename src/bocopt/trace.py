@@ -160,8 +160,8 @@ def record(stages: Iterable[Stage], sense: Sense) -> Trace:
     cut = cut_short(trace.status)
     if cut.sum() >= 10 and cut.mean() > 0.1:
         warnings.warn(
-            f"{cut.sum()} of {cut.size} decisions stopped at the solver's limit or fell back: "
-            "their costs may say more of the solver than of the policy. See Trace.shares().",
+            "More than a tenth of the decisions stopped at the solver's limit or fell back: their "
+            "costs may say more of the solver than of the policy. See Trace.shares().",
             stacklevel=2,
         )
     return trace

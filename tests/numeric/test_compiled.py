@@ -123,6 +123,36 @@ def test_an_interrupt_waits_for_the_end_of_what_it_would_break() -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+_INTERRUPTED = """
+import os, signal, sys
+import numpy as np
+from bocopt import Knapsack
+problem = Knapsack(value=[12.0] * 4, capacity=[8.0] * 3, salvage=[3.0] * 3)
+def solve():
+    return problem.solve(np.zeros(1), np.ones((1, 12)), np.ones(1)).z.tolist()
+signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
+signal.setitimer(signal.ITIMER_REAL, float(sys.argv[1]))
+try:
+    solve()
+    signal.pause()  # it was quicker
+except KeyboardInterrupt:
+    print("interrupted", solve())
+"""
+
+
+@pytest.mark.parametrize("after", [0.02, 0.1, 0.2])
+def test_an_interrupt_while_kernels_are_loaded_for_the_first_time_breaks_nothing(
+    after: float,
+) -> None:
+    found = subprocess.run(
+        [sys.executable, "-c", _INTERRUPTED, str(after)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert found.stdout.startswith("interrupted [")
+
+
 LARGE = Knapsack(value=list(range(5, 15)), capacity=[80.0] * 3, salvage=[0.1] * 3)
 SCENARIOS = np.random.default_rng(0).uniform(0.2, 2.0, (3, 1024, 30))
 ALIKE = np.full(1024, 1 / 1024)

@@ -39,5 +39,5 @@ def guide(lam: float, *, horizon: int, scale: float, delta: float = 0.05) -> Gui
     slack, least = (rate * scale**2 / 8 + log(1 / delta) / (rate * horizon) for rate in (lam, best))
     found = Guidance(lam, slack, best, least, slack >= scale)
     if found.vacuous:
-        warn(f"{found} Its slack is no less than the range of {scale:g}.", stacklevel=2)
+        warn("The bound is vacuous: its slack is no less than the range.", stacklevel=2)
     return found
