@@ -204,3 +204,19 @@ def test_a_write_that_fails_leaves_nothing_behind(
             replace(tmp_path / "file", b"new")
     assert (tmp_path / "file").read_bytes() == b"old"
     assert names(tmp_path) == ["file"]
+
+
+def test_a_file_system_without_hard_links_will_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(source: str, target: str) -> None:
+        raise PermissionError("Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refused)
+    owner = Owner()
+    for content in (b"one", b"two"):
+        owner.replace(tmp_path / "file", content)
+        assert (tmp_path / "file").read_bytes() == content
+    with pytest.raises(OwnedError):
+        Owner().replace(tmp_path / "file", b"theirs")
+    assert names(tmp_path) == ["file"]

@@ -152,7 +152,7 @@ def stages_with(status: Status, number: int, total: int) -> list[Stage]:
 
 
 def test_a_record_warns_once_of_many_decisions_at_a_limit() -> None:
-    with pytest.warns(UserWarning, match="11 of 100 decisions") as warned:
+    with pytest.warns(UserWarning, match="More than a tenth of the decisions") as warned:
         record(stages_with(Status.LIMIT, 11, 100), PROBLEM.sense)
     assert len(warned) == 1
 

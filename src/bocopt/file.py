@@ -85,8 +85,7 @@ class Owner:
         with _beside(target) as (name, handle):
             _write(handle, content, target)
             if self._handle is None:
-                os.link(name, target)
-                os.unlink(name)
+                _create(name, target)
             else:
                 os.replace(name, target)
                 os.close(self._handle)
@@ -101,6 +100,18 @@ class Owner:
     def __del__(self) -> None:
         with suppress(OSError, AttributeError):
             self.close()
+
+
+def _create(name: str, target: str) -> None:
+    """Rename, but over nothing: a FileExistsError where there is a file by now."""
+    try:
+        os.link(name, target)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
+        os.replace(name, target)
+    else:
+        os.unlink(name)
 
 
 def _taken(target: str) -> int | None:
