@@ -38,16 +38,16 @@ def fingerprint(configuration: Any) -> str:
 
 def _described(thing: Any, where: str, inside: tuple[int, ...]) -> Any:
     """As JSON; `inside` are the functions and objects that it is part of, so that none is twice."""
+    if isinstance(thing, Enum):
+        return [_name(type(thing)), thing.name]
     if thing is None or isinstance(thing, bool | int | float | str):
-        return thing.name if isinstance(thing, Enum) else thing
+        return thing
     if isinstance(thing, np.ndarray | np.generic):
         if thing.dtype.hasobject:
             raise _refused(thing, where)
         return [str(thing.dtype), list(np.shape(thing)), thing.tobytes().hex()]
-    if isinstance(thing, Enum):
-        return [_name(type(thing)), thing.name]
-    if isinstance(thing, bytes | Path | complex | CodeType):
-        return _code(thing) if isinstance(thing, CodeType) else repr(thing)
+    if isinstance(thing, bytes | complex | Path):
+        return repr(thing)
     if isinstance(thing, type | BuiltinFunctionType | np.ufunc | ModuleType):
         return _name(thing)
     if id(thing) in inside:
