@@ -20,6 +20,7 @@ T = TypeVar("T")
 PARAMETER = "The '{name}' parameter of {owner}"
 RETURNED = "The '{name}' that {owner} returned"
 _SMALL = 2000  # numbers, up to which a sum of squares is quicker than looking at each
+_LARGEST = 1e150  # beyond, a square overflows
 _LARGEST_SEED = np.iinfo(np.int64).max
 _NOT_LISTS = (str, bytes, bytearray, Mapping, Set)  # their items are something else, or in no order
 
@@ -214,6 +215,14 @@ def _surely_fits(values: Array, shape: Sequence[Size]) -> bool:
     """The usual case, and quick to tell: one axis of a known size, and a finite sum of squares."""
     fits = 0 < values.size <= _SMALL and len(shape) == 1 and values.shape[-1] == shape[0]
     return fits and math.isfinite(np.vdot(values, values))
+
+
+def moderate(owner: str, name: str, values: ArrayLike, size: Size) -> Array:
+    """An `array` with a last axis of this size, of numbers that can be squared."""
+    result = array(owner, name, values, (size,))
+    if np.abs(result).max(initial=0.0) > _LARGEST:
+        raise wrong(owner, name, f"at most {_LARGEST} in size", result)
+    return result
 
 
 def real(owner: str, name: str, values: Any, about: str = PARAMETER) -> NDArray[Any]:

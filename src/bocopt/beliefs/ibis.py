@@ -211,24 +211,30 @@ class ResampleMove:
 
     def _arrived(self, flat: Belief, particles: Particles, stage: Stage) -> Belief:
         """The belief after a stage, with what getting there took."""
-        return flat._replace(
-            u=particles.u,
-            theta=self._theta(particles.u, flat.centre[:, None, :], flat.width[:, None, None]),
-            log_w=particles.log_w,
+        placed = self._placed(flat, particles)
+        return placed._replace(
             total=self.discount * particles.before + particles.last,
-            birth=particles.birth,
-            roots=particles.roots,
-            scale=particles.scale,
             past=flat.past.append(stage.x, stage.xi, stage.t),
-            info=flat.info._replace(
+            info=placed.info._replace(
                 rejuvenated=particles.moves,
                 acceptance=particles.acceptance,
-                ancestors=different(particles.roots[..., 0]),
                 lam=flat.lam,
                 evaluated=particles.evaluated,
                 spared=particles.spared,
                 unfinished=particles.unfinished,
             ),
+        )
+
+    def _placed(self, flat: Belief, particles: Particles) -> Belief:
+        """The belief with these particles, wherever they have been taken."""
+        return flat._replace(
+            u=particles.u,
+            theta=self._theta(particles.u, flat.centre[:, None, :], flat.width[:, None, None]),
+            log_w=particles.log_w,
+            birth=particles.birth,
+            roots=particles.roots,
+            scale=particles.scale,
+            info=flat.info._replace(ancestors=different(particles.roots[..., 0])),
         )
 
     def _theta(self, u: Array, centre: Array, width: Array) -> Array:
@@ -287,16 +293,7 @@ class ResampleMove:
         mover = Mover(self.kernel, sweeps, None, self.threshold)
         particles = particles_of(flat, np.zeros(flat.total.shape))
         particles = moved(mover, particles, self._target(flat, stage).at(trials, here), purpose)
-        after = flat._replace(
-            u=particles.u,
-            theta=self._theta(particles.u, flat.centre[:, None, :], flat.width[:, None, None]),
-            log_w=particles.log_w,
-            total=particles.before,
-            birth=particles.birth,
-            roots=particles.roots,
-            scale=particles.scale,
-            info=flat.info._replace(ancestors=different(particles.roots[..., 0])),
-        )
+        after = self._placed(flat, particles)._replace(total=particles.before)
         return many_axes(with_intact(after, np.zeros(len(trials))), belief.seeds.shape)
 
     def _losses(self, theta: Array, stage: Stage) -> Array:

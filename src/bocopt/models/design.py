@@ -4,22 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bocopt import arguments
 from bocopt.core import Array
 
 RIDGE = 15.0  # pseudo-outcomes that say: the context does not matter
 GUESS, GUESS_COUNTS = 0.3, 2.0  # where outcomes are few: a spread of 0.3 |xi|, worth two of them
 _MOST_GUESSED = 4.0  # the guess in units of the variance that three or more outcomes show
-LARGEST = 1e150  # contexts and outcomes beyond would overflow when squared
 _SMALLEST = 1e-150  # of a variance: constant outcomes have none
-
-
-def checked_size(owner: str, name: str, values: Array, size: arguments.Size) -> Array:
-    """A context or an outcome of so many numbers that a regression can take."""
-    result = arguments.array(owner, name, values, (size,))
-    if np.abs(result).max(initial=0.0) > LARGEST:
-        raise arguments.wrong(owner, name, f"at most {LARGEST} in size", result)
-    return result
 
 
 class Ground(NamedTuple):

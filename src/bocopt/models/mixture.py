@@ -11,7 +11,7 @@ import numpy as np
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, IntArray
 from bocopt.models.constant import ConstantVariance
-from bocopt.models.design import Ground, checked_size, design, nothing
+from bocopt.models.design import Ground, design, nothing
 from bocopt.models.guard import name_of, refit, tell
 from bocopt.models.kernel import KernelVariance
 from bocopt.models.law import Law, base_points
@@ -158,7 +158,7 @@ class Mixture:
     def step(self, state: MixtureState, t: int, x: Array, xi: Array) -> MixtureState:
         lead = state.seeds.shape
         x = self.checked_context("Mixture.step", state, x)
-        xi = checked_size("Mixture.step", "xi", xi, self.dim_xi)
+        xi = arguments.moderate("Mixture.step", "xi", xi, self.dim_xi)
         x, xi = (np.broadcast_to(a, (*lead, a.shape[-1])) for a in (x, xi))
         if not self.seen(state):
             state = self._begun(state, x.shape[-1])
@@ -193,7 +193,7 @@ class Mixture:
     def checked_context(self, owner: str, state: MixtureState, x: Array) -> Array:
         """(k), as many numbers as before."""
         seen = self.seen(state)
-        return checked_size(owner, "x", x, state.x.buffer.shape[-1] if seen else ...)
+        return arguments.moderate(owner, "x", x, state.x.buffer.shape[-1] if seen else ...)
 
     def _begun(self, state: MixtureState, dim_x: int) -> MixtureState:
         """With the shapes of the first context."""

@@ -10,7 +10,6 @@ import numpy as np
 from bocopt import arguments
 from bocopt.core import ArmsReport, Array, Decision, IntArray, Model, Policy, Problem, Solution
 from bocopt.models import Mixture
-from bocopt.models.design import checked_size
 from bocopt.models.guard import tell
 from bocopt.numeric import noise
 from bocopt.numeric.resampling import multinomial
@@ -166,7 +165,7 @@ class Ensemble:
         self, state: EnsembleState, t: int, x: Array, decision: Decision, xi: Array
     ) -> EnsembleState:
         x = _context("Ensemble.learn", state, x)
-        xi = checked_size("Ensemble.learn", "xi", xi, self.problem.dims.xi)
+        xi = arguments.moderate("Ensemble.learn", "xi", xi, self.problem.dims.xi)
         memo = _Memo(*decision.memo)
         own = [Decision(Solution(*solution), more) for solution, more in memo.decisions]
         after, failed = [], memo.failed.copy()
@@ -212,7 +211,7 @@ class _Memo(NamedTuple):
 
 def _context(owner: str, state: EnsembleState, x: Array) -> Array:
     """As long as before: what no arm can take is an error, not the failure of an arm."""
-    return checked_size(owner, "x", x, int(state.width) if state.width >= 0 else ...)
+    return arguments.moderate(owner, "x", x, int(state.width) if state.width >= 0 else ...)
 
 
 def _tried(arm: Policy[Any], action: Callable[[], T]) -> T | None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, Decision, IntArray, Problem
-from bocopt.models.design import checked_size, design, with_one
+from bocopt.models.design import design, with_one
 from bocopt.numeric.history import History, empty
 from bocopt.policies.baselines import NoInfo, before_any_outcome, checked_first
 
@@ -81,11 +81,11 @@ class _FromPairs:
     def _checked_context(self, where: str, state: Pairs, x: Array) -> Array:
         """(k), as many numbers as before."""
         size = state.x.rows.shape[-1] if state.xi.size else ...
-        return checked_size(f"{type(self).__name__}.{where}", "x", x, size)
+        return arguments.moderate(f"{type(self).__name__}.{where}", "x", x, size)
 
     def learn(self, state: Pairs, t: int, x: Array, decision: Decision, xi: Array) -> Pairs:
         name = f"{type(self).__name__}.learn"
-        xi = checked_size(name, "xi", xi, self.problem.dims.xi)
+        xi = arguments.moderate(name, "xi", xi, self.problem.dims.xi)
         x = self._checked_context("learn", state, x)
         past = state.x if state.xi.size else empty(state.seeds.shape, x.shape[-1])
         return state._replace(

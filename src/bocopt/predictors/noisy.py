@@ -16,7 +16,6 @@ from bocopt.core import Array, Predictor
 from bocopt.predictors.linear import Linear
 
 _LARGEST = 30.0  # of a log scale, either way: beyond, numbers overflow
-_LARGEST_X = 1e150  # contexts beyond would overflow when squared
 _GUESS = 0.3  # the spread of an outcome of which nothing is known, in units of its size
 
 
@@ -56,9 +55,7 @@ class _LocationScale(ABC):
         """(p), (k) -> (m), (m)."""
         name = f"{type(self).__name__}.sample"
         theta = arguments.inner(name, "theta", theta, self.dim)
-        x = arguments.inner(name, "x", x, self.dim_x)
-        if np.abs(x).max(initial=0.0) > _LARGEST_X:
-            raise arguments.wrong(name, "x", f"at most {_LARGEST_X} in size", x)
+        x = arguments.moderate(name, "x", x, self.dim_x)
         location = self._mean.sample(theta[..., : self._mean.dim], x, np.empty(0))
         parameters = theta[..., self._mean.dim :]
         shape = (*theta.shape[:-1], self.dim_xi, self._scale_terms)
