@@ -278,6 +278,8 @@ def _values() -> dict[str, Any]:
         "Nearest": the.Nearest(),
         "Expectation": the.Expectation(),
         "Chance": the.Chance(0.8),
+        "CVaR": the.CVaR(0.6, alpha=0.7),
+        "WorstCase": the.WorstCase(alpha=0.7),
         "Adam": the.Adam(),
         "Agent": the.Agent(the.Constant([1, 1]), KNAPSACK),
         "Monitor": the.Monitor(KNAPSACK),

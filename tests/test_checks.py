@@ -9,7 +9,7 @@ from blackbox import wrapped
 from registry import DIMS, STREAM, policies
 
 from bocopt import Constant, Decision, Dims, Knapsack, PaperStream, Sense, Solution
-from bocopt.checks import LawError, check_policy, check_problem
+from bocopt.checks import LawError, best_and_smallest, check_policy, check_problem
 from bocopt.core import Array, IntArray
 from bocopt.problems import Expectation
 
@@ -129,6 +129,7 @@ class LargestOfEqual:
     """Decides the largest z where all cost the same."""
 
     dims, sense, risk = Dims(None, 1, 1), Sense.MINIMISE, Expectation()
+    smallest_of_ties = True
 
     def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
         lead = np.broadcast_shapes(x.shape[:-1], scenarios.shape[:-2])
@@ -161,6 +162,12 @@ def test_a_range_that_is_exceeded_is_caught() -> None:
 def test_a_broken_tie_rule_is_caught() -> None:
     with pytest.raises(LawError, match="lexicographically smallest of equal z"):
         check_problem(LargestOfEqual(), X, XI[:, :1])
+
+
+def test_the_tie_rule_binds_only_who_claims_it() -> None:
+    relaxed = LargestOfEqual()
+    relaxed.smallest_of_ties = False
+    best_and_smallest(relaxed, X, XI[:, :1])
 
 
 class Nothing(NamedTuple):

@@ -308,7 +308,7 @@ def _answer_or_refusal(function: Callable[..., Any], *given: Array) -> Any:
 NUMBERS, WEIGHTS = _RNG.normal(size=(6, 4)), _RNG.dirichlet(np.ones(4), 6)
 
 
-@pytest.mark.parametrize("name", ["Expectation", "Chance"])
+@pytest.mark.parametrize("name", ["Expectation", "Chance", "CVaR", "WorstCase"])
 def test_every_risk_keeps_the_laws(name: str) -> None:
     risk = INSTANCES[name]
     assert_pure_and_free_of_leading_axes(risk.value, NUMBERS, WEIGHTS)

@@ -72,8 +72,8 @@ _MESSAGES = MappingProxyType(
         "gap bounds what is missed",
         Status.GIVEN: "z was given, no program was solved",
         Status.POOL: "z is the best of a pool of candidates: a better one may exist",
-        Status.FALLBACK: "no candidate meets the constraints, though a decision may exist that "
-        "does: z is what the problem falls back on",
+        Status.FALLBACK: "no decision was found that meets the constraints, though one may exist: "
+        "z is what the problem falls back on",
         Status.UNINFORMED: "no outcome was known: z copes with outcomes of any size",
     }
 )
@@ -83,7 +83,7 @@ class Solution(NamedTuple):
     """What `Problem.solve` answers."""
 
     z: Array  # (d)
-    value: Array  # () expected cost of z under the scenarios; +inf if none is feasible
+    value: Array  # () the risk of z's cost under the scenarios; +inf if none is feasible
     status: IntArray  # () a Status
     gap: Array  # () how far z may be from optimal, absolute, in cost
 
@@ -117,7 +117,12 @@ class Risk(Protocol):
 
 
 class Problem(Protocol):
-    """min over z of risk.value(cost(x, z, .))  subject to  risk.met(violation(x, z, .))."""
+    """min over z of risk.value(cost(x, z, .))  subject to  risk.met(violation(x, z, .)).
+
+    Where some columns are only decided once xi is known, z is what is decided before, and `cost`
+    includes the best of them. A problem whose `solve` answers with the lexicographically smallest
+    of all optimal z may say so by an attribute `smallest_of_ties = True`: laws then hold it to it.
+    """
 
     @property
     def dims(self) -> Dims: ...
@@ -134,7 +139,10 @@ class Problem(Protocol):
         ...
 
     def violation(self, x: Array, z: Array, xi: Array) -> Array:
-        """(k), (d), (m) -> () the one judge of feasibility: feasible means <= 0."""
+        """(k), (d), (m) -> () the one judge of feasibility: feasible means <= 0.
+
+        Exact where all is integer; where not, what is within the problem's tolerance is <= 0.
+        """
         ...
 
 

@@ -2,6 +2,14 @@
 
 from bocopt.problems.callables import FromCallables, from_callables
 from bocopt.problems.knapsack import Knapsack
-from bocopt.problems.risk import Chance, Expectation
+from bocopt.problems.risk import Chance, CVaR, Expectation, WorstCase
 
-__all__ = ["Chance", "Expectation", "FromCallables", "Knapsack", "from_callables"]
+__all__ = [
+    "CVaR",
+    "Chance",
+    "Expectation",
+    "FromCallables",
+    "Knapsack",
+    "WorstCase",
+    "from_callables",
+]

@@ -1,4 +1,9 @@
-"""What a decision under scenarios is judged by: the expected cost, with or without a promise."""
+"""What a decision under scenarios is judged by: one number for its costs, and how sure it must be.
+
+Each risk values the costs of a decision in its own way. `alpha` is the weight of the scenarios in
+which the constraints must hold; None promises nothing: what infeasibility costs is part of the
+cost.
+"""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -27,7 +32,7 @@ class Expectation:
 
     def met(self, violations: Array, w: Array) -> BoolArray:
         """(s), (s) -> (): always."""
-        return np.ones(np.broadcast_shapes(violations.shape, w.shape)[:-1], bool)
+        return _met(self.alpha, violations, w)
 
 
 @dataclass(frozen=True)
@@ -50,8 +55,75 @@ class Chance:
 
     def met(self, violations: Array, w: Array) -> BoolArray:
         """(s), (s) -> ()."""
-        need = self.alpha * w.sum(axis=-1) - WEIGHT_TOLERANCE
-        return np.asarray((w * (violations <= 0)).sum(axis=-1) >= need)
+        return _met(self.alpha, violations, w)
+
+
+@dataclass(frozen=True)
+class CVaR:
+    """The conditional value at risk: the mean cost of the worst 1 - beta of the scenarios.
+
+        min over t of  t + E (cost - t)^+ / (1 - beta)
+
+    >>> float(CVaR(0.5).value(np.array([1.0, 3.0, 5.0, 7.0]), np.full(4, 0.25)))
+    6.0
+
+    Reference: Rockafellar, Uryasev, Optimization of conditional value-at-risk, 2000.
+    """
+
+    beta: float
+    alpha: float | None = None
+
+    def __post_init__(self) -> None:
+        arguments.number("CVaR", "beta", self.beta, "[0, 1)")
+        if self.alpha is not None:
+            arguments.number("CVaR", "alpha", self.alpha, "(0, 1]")
+
+    def value(self, costs: Array, w: Array) -> Array:
+        """(s), (s) -> ()."""
+        costs, w = np.broadcast_arrays(costs, w)
+        worst_first = (-costs).argsort(axis=-1, kind="stable")
+        costs = np.take_along_axis(costs, worst_first, axis=-1)
+        w = np.take_along_axis(w, worst_first, axis=-1)
+        tail = (1 - self.beta) * w.sum(axis=-1, keepdims=True)
+        before = np.cumsum(w, axis=-1) - w
+        mean: Array = _in_order(np.clip(tail - before, 0.0, w) * costs) / tail[..., 0]
+        return mean
+
+    def met(self, violations: Array, w: Array) -> BoolArray:
+        """(s), (s) -> ()."""
+        return _met(self.alpha, violations, w)
+
+
+@dataclass(frozen=True)
+class WorstCase:
+    """The largest cost in any scenario that has weight.
+
+    >>> float(WorstCase().value(np.array([1.0, 3.0, 9.0]), np.array([0.9, 0.1, 0.0])))
+    3.0
+    """
+
+    alpha: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.alpha is not None:
+            arguments.number("WorstCase", "alpha", self.alpha, "(0, 1]")
+
+    def value(self, costs: Array, w: Array) -> Array:
+        """(s), (s) -> ()."""
+        worst: Array = np.where(w > 0, costs, -np.inf).max(axis=-1)
+        return worst
+
+    def met(self, violations: Array, w: Array) -> BoolArray:
+        """(s), (s) -> ()."""
+        return _met(self.alpha, violations, w)
+
+
+def _met(alpha: float | None, violations: Array, w: Array) -> BoolArray:
+    """(s), (s) -> (): whether the constraints hold in weight alpha or more."""
+    if alpha is None:
+        return np.ones(np.broadcast_shapes(violations.shape, w.shape)[:-1], bool)
+    need = alpha * w.sum(axis=-1) - WEIGHT_TOLERANCE
+    return np.asarray((w * (violations <= 0)).sum(axis=-1) >= need)
 
 
 def _in_order(terms: Array) -> Array:

@@ -6,6 +6,7 @@ The kernels are imported at first use: numba takes a while to load, and seconds 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -80,6 +81,8 @@ class Knapsack:
             )
         for name, argument in checked.items():
             object.__setattr__(self, name, argument)
+
+    smallest_of_ties: ClassVar[bool] = True
 
     @property
     def dims(self) -> Dims:

@@ -1,0 +1,92 @@
+"""A program in numbers: what a declaration becomes for one context and s scenarios.
+
+    min  risk of  constant_s + cost_s . (v, y_s)        v (h): z (d), then auxiliaries of z
+    s.t. certain   . v        <= limit                  y_s: what scenario s has for itself
+         defining_s . (v, y_s) <= limit_s               (auxiliaries: t >= e, t >= 0)
+         uncertain_s . (v, y_s) <= limit_s              in scenarios of weight alpha or more
+         lower <= (v, y_s) <= upper, some columns integer
+
+What is the same in all scenarios has a leading axis of 1 instead of s. Everything is a cost.
+A way to solve it is a function of a `Task` that returns an `Answer`.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from bocopt.core import Array, BoolArray, Risk
+
+
+class Rows(NamedTuple):
+    """matrix . columns <= limit, or == where `equal`."""
+
+    matrix: Array  # (s or 1, r, n)
+    limit: Array  # (s or 1, r)
+    equal: BoolArray  # (r)
+
+    @property
+    def many(self) -> int:
+        return len(self.equal)
+
+
+class Form(NamedTuple):
+    """The arrays of a program."""
+
+    lower: Array  # (n), may be infinite where not integer
+    upper: Array  # (n)
+    integer: BoolArray  # (n)
+    size: int  # d, the first columns: the decision z
+    shared: int  # h, columns that are decided before xi is known: z and its auxiliaries
+    constant: Array  # (s or 1)
+    cost: Array  # (s or 1, n)
+    certain: Rows  # (1, r, h): no scenario changes them
+    defining: Rows  # (s or 1, r, n): they hold in every scenario
+    uncertain: Rows  # (s or 1, r, n): they hold as far as the risk asks
+
+
+class Judged(NamedTuple):
+    """One decision under all scenarios, by the one judge."""
+
+    costs: Array  # (s)
+    violations: Array  # (s) <= 0 is feasible
+    value: float  # the risk of the costs
+    met: bool  # whether the constraints hold as far as the risk asks
+
+
+class Limits(NamedTuple):
+    """When to stop."""
+
+    gap: float = 1e-6  # what is proved to be this near to the optimum, relative, counts as optimal
+    nodes: int = 10_000  # of one branch and bound
+    deadline: float | None = None  # on the clock of time.perf_counter()
+
+
+class Task(NamedTuple):
+    """A program, the weights of its scenarios, and what is asked of a decision."""
+
+    form: Form
+    w: Array  # (s) positive, their sum is 1
+    risk: Risk  # alpha is never None; 1: the uncertain rows hold in all scenarios
+    otherwise: float | None  # what is paid in a scenario whose rows do not hold; None: its cost
+    judge: Callable[[Array], Judged]  # z (d) -> the verdict
+    limits: Limits = Limits()
+
+
+class Answer(NamedTuple):
+    """The best decision found, and a value that none falls below.
+
+    No z and a bound of +inf: it is proved that no decision meets the constraints. No z and any
+    other bound: none was found.
+    """
+
+    z: Array | None  # (d)
+    bound: float
+
+
+def tidied(z: Array, form: Form) -> Array:
+    """A solver's decision on its grid and in its box, (d) -> (d)."""
+    d = form.size
+    z = np.where(form.integer[:d], np.rint(z), z)
+    tidy: Array = np.clip(z, form.lower[:d], form.upper[:d]) + 0.0  # no negative zeros
+    return tidy

@@ -1,0 +1,199 @@
+"""HiGHS behind one small typed module.
+
+Every model is passed anew: an answer then depends on its question alone. A basis is kept only
+inside one question, by `Growing`. Options are lean: the default heuristics of HiGHS take most of
+the time of small programs.
+"""
+
+import time
+from threading import local
+from typing import Any, NamedTuple
+
+import highspy
+import numpy as np
+from numpy.typing import NDArray
+
+from bocopt.core import Array, BoolArray
+
+Index = NDArray[np.int32]
+
+INF = float(highspy.kHighsInf)
+FEASIBLE_WITHIN = 1e-9  # of rows and bounds
+_SMALL = 20_000  # coefficients up to which presolving takes longer than it saves
+_SIMPLEX: dict[str, bool | int | float | str] = {
+    "output_flag": False,
+    "threads": 1,
+    "primal_feasibility_tolerance": FEASIBLE_WITHIN,
+    "dual_feasibility_tolerance": FEASIBLE_WITHIN,
+}
+_BRANCHING: dict[str, bool | int | float | str] = {
+    "mip_feasibility_tolerance": FEASIBLE_WITHIN,
+    "mip_heuristic_run_feasibility_jump": False,
+    "mip_heuristic_run_rens": False,
+    "mip_heuristic_run_rins": False,
+    "mip_heuristic_run_root_reduced_cost": False,
+    "mip_heuristic_effort": 0.0,
+    "mip_detect_symmetry": False,
+    "mip_abs_gap": 0.0,
+}
+_KEPT = local()
+
+
+class Sparse(NamedTuple):
+    """Rows of a matrix, without their zeros."""
+
+    start: Index  # (r) where each row begins
+    column: Index
+    value: Array
+
+    @classmethod
+    def of(cls, dense: Array) -> "Sparse":
+        """(r, n) -> its rows."""
+        row, column = dense.nonzero()
+        start = np.searchsorted(row, np.arange(len(dense)))
+        return cls(start.astype(np.int32), column.astype(np.int32), dense[row, column])
+
+
+class Linear(NamedTuple):
+    """min cost . v + offset  s.t.  row_lower <= rows v <= row_upper, lower <= v <= upper."""
+
+    cost: Array  # (n)
+    lower: Array  # (n)
+    upper: Array  # (n)
+    rows: Sparse
+    row_lower: Array  # (r)
+    row_upper: Array  # (r)
+    integer: BoolArray | None = None  # (n)
+    offset: float = 0.0
+
+
+class Found(NamedTuple):
+    """What HiGHS answers; `point` is None where it found none."""
+
+    point: Array | None  # (n)
+    value: float  # of the point; +inf without one
+    bound: float  # no point has a lower value; +inf: there is none, -inf: nothing is known
+    row_dual: Array  # (r) of a linear program: what a unit more of the limit changes in the value
+    column_dual: Array  # (n) reduced costs
+
+
+class SolverError(RuntimeError):
+    """HiGHS failed in a way that is not an answer."""
+
+
+def solve(
+    program: Linear,
+    *,
+    nodes: int | None = None,
+    gap: float = 0.0,
+    deadline: float | None = None,
+    start: Array | None = None,
+) -> Found:
+    """The optimum, or the best within the limits; `start` is a point to begin from."""
+    highs = _passed(program, gap, nodes, deadline)
+    if start is not None and program.integer is not None:
+        _checked(highs.setSolution(len(start), np.arange(len(start), dtype=np.int32), start))
+    _checked(highs.run())
+    return _found(highs, program.integer is not None and bool(program.integer.any()))
+
+
+class Growing:
+    """A linear program that gets more rows, each time solved from where it stood."""
+
+    def __init__(self, program: Linear) -> None:
+        self._highs = _new()
+        _pass(self._highs, program)
+
+    def solve(self) -> Found:
+        _checked(self._highs.run())
+        return _found(self._highs, branched=False)
+
+    def add(self, rows: Sparse, row_lower: Array, row_upper: Array) -> None:
+        _checked(
+            self._highs.addRows(
+                len(row_lower),
+                row_lower,
+                row_upper,
+                len(rows.value),
+                rows.start,
+                rows.column,
+                rows.value,
+            )
+        )
+
+
+def _passed(program: Linear, gap: float, nodes: int | None, deadline: float | None) -> Any:
+    if not hasattr(_KEPT, "highs"):
+        _KEPT.highs = _new()
+    highs = _KEPT.highs
+    highs.setOptionValue("mip_rel_gap", gap)
+    highs.setOptionValue("mip_max_nodes", highspy.kHighsIInf if nodes is None else nodes)
+    highs.setOptionValue("presolve", "choose" if len(program.rows.value) > _SMALL else "off")
+    left = INF if deadline is None else max(0.0, deadline - time.perf_counter())
+    highs.setOptionValue("time_limit", left)
+    _pass(highs, program)
+    return highs
+
+
+def _new() -> Any:
+    highs = highspy._core._Highs()
+    for name, value in (_SIMPLEX | _BRANCHING).items():
+        _checked(highs.setOptionValue(name, value))
+    highs.setOptionValue("presolve", "off")
+    return highs
+
+
+def _pass(highs: Any, program: Linear) -> None:
+    n, r = len(program.cost), len(program.row_lower)
+    integer = np.zeros(n, np.int32) if program.integer is None else program.integer.astype(np.int32)
+    _checked(
+        highs.passModel(
+            n,
+            r,
+            len(program.rows.value),
+            int(highspy.MatrixFormat.kRowwise),
+            int(highspy.ObjSense.kMinimize),
+            program.offset,
+            program.cost,
+            program.lower,
+            program.upper,
+            program.row_lower,
+            program.row_upper,
+            program.rows.start,
+            program.rows.column,
+            program.rows.value,
+            integer,
+        )
+    )
+
+
+def _found(highs: Any, branched: bool) -> Found:
+    status = highs.getModelStatus()
+    info = highs.getInfo()
+    solution = highs.getSolution()
+    kinds = highspy.HighsModelStatus
+    row_dual, column_dual = np.array(solution.row_dual), np.array(solution.col_dual)
+    if status == kinds.kInfeasible:
+        return Found(None, np.inf, np.inf, row_dual, column_dual)
+    if status in (kinds.kUnbounded, kinds.kUnboundedOrInfeasible):
+        return Found(None, np.inf, -np.inf, row_dual, column_dual)
+    if status == kinds.kOptimal:
+        bound = info.mip_dual_bound if branched else info.objective_function_value
+    elif status in (
+        kinds.kSolutionLimit,
+        kinds.kTimeLimit,
+        kinds.kIterationLimit,
+        kinds.kInterrupt,
+    ):
+        bound = info.mip_dual_bound if branched else -np.inf
+    else:
+        raise SolverError(f"HiGHS stopped with the status {highs.modelStatusToString(status)!r}.")
+    if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
+        return Found(None, np.inf, float(bound), row_dual, column_dual)
+    value = float(info.objective_function_value)
+    return Found(np.array(solution.col_value), value, float(bound), row_dual, column_dual)
+
+
+def _checked(status: Any) -> None:
+    if status == highspy.HighsStatus.kError:
+        raise SolverError("HiGHS refused a model: are all of its numbers finite and moderate?")
