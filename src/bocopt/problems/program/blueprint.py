@@ -1,0 +1,182 @@
+"""What a declaration said, as frozen data: columns, planes and the tape of their numbers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bocopt.core import Array, BoolArray, IntArray, Sense
+from bocopt.problems.program.expression import (
+    DeclarationError,
+    Entries,
+    Expression,
+    Objective,
+    Recording,
+    Row,
+)
+from bocopt.problems.program.known import Depends, Known, Step
+from bocopt.problems.program.variables import Variable
+
+
+class Plane(NamedTuple):
+    """Affine functions of the columns: offset_i + sum of value_e * column_e over its entries."""
+
+    size: int
+    row: IntArray  # (e) entries in the order of rows, then columns; no pair twice
+    column: IntArray  # (e)
+    value: int  # the step of the tape that has the values, (e)
+    offset: int  # and the offsets, (size)
+    equal: bool  # as rows: == 0 instead of <= 0
+    later: bool  # whether it differs between scenarios, or reads columns that do
+
+
+class Positives(NamedTuple):
+    """Columns t >= 0 with t >= plane, from this one on."""
+
+    first: int
+    plane: Plane
+
+
+@dataclass(frozen=True, eq=False)
+class Blueprint:
+    """A program, before x and xi are known.
+
+    Columns are ordered: z, auxiliaries of z alone, recourse, auxiliaries of each scenario.
+    """
+
+    names: tuple[str, ...]
+    variables: tuple[Variable, ...]  # those of z first
+    lower: Array  # (n) of all columns, auxiliaries included
+    upper: Array  # (n)
+    integer: BoolArray  # (n)
+    shared: int  # z and its auxiliaries
+    sense: Sense
+    objective: Plane  # a cost, whatever the sense
+    rows: tuple[Plane, ...]
+    positives: tuple[Positives, ...]  # in the order in which they can be computed
+    steps: tuple[Step, ...]
+
+    @property
+    def size(self) -> int:
+        """d, the length of z."""
+        return sum(variable.size for variable in self.variables if not variable.later)
+
+    @property
+    def columns(self) -> int:
+        """n, with auxiliaries."""
+        return len(self.lower)
+
+    @property
+    def recourse(self) -> bool:
+        return any(variable.later for variable in self.variables)
+
+    def auxiliary(self) -> BoolArray:
+        """(n) which columns stand for a `pos`."""
+        found = np.zeros(self.columns, bool)
+        for first, plane in self.positives:
+            found[first : first + plane.size] = True
+        return found
+
+
+def drawn(
+    recording: Recording,
+    variables: dict[str, Variable],
+    objective: Objective,
+    rows: Sequence[Row],
+) -> Blueprint:
+    """The blueprint of what was recorded; `variables` have those of z first."""
+    number, shared, later = _ordered(recording, variables)
+    cost = objective.expression
+    if objective.sense is Sense.MAXIMISE:
+        cost = -cost
+    expressions = [cost, *(row.expression for row in rows), *(p.of for p in recording.positives)]
+    parts = [_merged(expression, number) for expression in expressions]
+    wanted = [known for entries, offset in parts for known in (entries.value, offset)]
+    steps, numbered = recording.tape.needed(wanted)
+    equal = [False, *(row.equal for row in rows), *(False for _ in recording.positives)]
+    planes = []
+    for (entries, offset), is_equal in zip(parts, equal, strict=True):
+        outcome = Depends.OUTCOME in (entries.value.step.depends, offset.step.depends)
+        reads_later = bool(later[entries.column].any())
+        planes.append(
+            Plane(
+                size=offset.shape[0],
+                row=entries.row,
+                column=entries.column,
+                value=numbered[entries.value.at],
+                offset=numbered[offset.at],
+                equal=is_equal,
+                later=outcome or reads_later,
+            )
+        )
+    many = len(rows)
+    return Blueprint(
+        names=tuple(variables),
+        variables=tuple(variables.values()),
+        lower=_placed([variable.lower for variable in variables.values()], number, 0.0),
+        upper=_placed([variable.upper for variable in variables.values()], number, np.inf),
+        integer=_placed([np.full(v.shape, v.integer) for v in variables.values()], number, 0.0) > 0,
+        shared=shared,
+        sense=objective.sense,
+        objective=planes[0],
+        rows=tuple(planes[1 : many + 1]),
+        positives=tuple(
+            Positives(int(number[p.first]), plane)
+            for p, plane in zip(recording.positives, planes[many + 1 :], strict=True)
+        ),
+        steps=steps,
+    )
+
+
+def _ordered(
+    recording: Recording, variables: dict[str, Variable]
+) -> tuple[IntArray, int, BoolArray]:
+    """The final number of each recorded column, how many are shared, and which of all are not."""
+    later = np.zeros(recording.columns, bool)
+    first = 0
+    for variable in variables.values():
+        later[first : first + variable.size] = variable.later
+        first += variable.size
+    for positive in recording.positives:
+        known = [positive.of.offset, *(part.value for part in positive.of.entries)]
+        reads = any(later[part.column].any() for part in positive.of.entries)
+        outcome = any(value.step.depends is Depends.OUTCOME for value in known)
+        later[positive.first : positive.first + positive.of.size] = outcome or reads
+    order = later.argsort(kind="stable")
+    number = np.empty(len(order), np.int64)
+    number[order] = np.arange(len(order))
+    return number, int((~later).sum()), later[order]
+
+
+def _placed(parts: Sequence[ArrayLike], number: IntArray, auxiliary: float) -> Array:
+    """(n) what is given for the variables, in the final order, and one number for the rest."""
+    given = np.concatenate([np.ravel(part) for part in parts])
+    placed = np.full(len(number), auxiliary)
+    placed[number[: len(given)]] = given
+    return placed
+
+
+def _merged(expression: Expression, number: IntArray) -> tuple[Entries, Known]:
+    """All entries in the order of rows and columns, those of one place added up; the offset."""
+    flat, tape = expression.ravel(), expression.recording.tape
+    parts = flat.entries
+    row = np.concatenate([np.zeros(0, np.int64), *(part.row for part in parts)])
+    column = number[np.concatenate([np.zeros(0, np.int64), *(part.column for part in parts)])]
+    value = tape.join([part.value for part in parts])
+    place, which, many = np.unique(
+        row * len(number) + column, return_inverse=True, return_counts=True
+    )
+    order = which.argsort(kind="stable")
+    if len(place) == len(row):
+        value = value.take(order)
+    else:  # a table of what is added up at each place, filled up with a zero
+        table = np.full((len(place), many.max()), len(row))
+        within = np.arange(len(row)) - np.repeat(np.cumsum(many) - many, many)
+        table[which[order], within] = order
+        value = tape.join([value, tape.constant(np.zeros(1))]).take(table).total()
+    for known in (value, flat.offset):
+        if known.constant is not None and not np.isfinite(known.constant).all():
+            raise DeclarationError("a coefficient is not finite, such as a NaN")
+    return Entries(place // len(number), place % len(number), value), flat.offset

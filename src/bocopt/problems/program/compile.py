@@ -1,0 +1,100 @@
+"""From a blueprint and the numbers of its tape to the form that solvers take."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from bocopt.core import Array, BoolArray
+from bocopt.problems.program.blueprint import Blueprint, Plane
+from bocopt.problems.program.form import Form, Rows
+
+
+class Block(NamedTuple):
+    """Rows of several planes: what is constant is in place, the rest is filled in."""
+
+    matrix: Array  # (r, n)
+    limit: Array  # (r)
+    equal: BoolArray  # (r)
+    values: tuple[tuple[int, Plane], ...]  # whose values move with x or xi, and their first row
+    offsets: tuple[tuple[int, Plane], ...]  # whose offsets do
+
+
+class Mould(NamedTuple):
+    """Where all numbers of a form go; made once."""
+
+    objective: Block  # one row, its limit is minus the constant
+    certain: Block
+    defining: Block
+    uncertain: Block
+
+
+def mould(blueprint: Blueprint) -> Mould:
+    certain: list[tuple[Plane, int]] = []
+    defining: list[tuple[Plane, int]] = []
+    uncertain: list[tuple[Plane, int]] = []
+    for plane in blueprint.rows:
+        (uncertain if plane.later else certain).append((plane, -1))
+    for first, plane in blueprint.positives:
+        (defining if plane.later else certain).append((plane, first))
+    columns = blueprint.columns
+    return Mould(
+        _block([(blueprint.objective, -1)], blueprint, columns),
+        _block(certain, blueprint, blueprint.shared),
+        _block(defining, blueprint, columns),
+        _block(uncertain, blueprint, columns),
+    )
+
+
+def cast(blueprint: Blueprint, into: Mould, values: Sequence[Array]) -> Form:
+    """The form for values of the tape, which have one leading axis: of the scenarios."""
+    cost = _filled(into.objective, values)
+    return Form(
+        lower=blueprint.lower,
+        upper=blueprint.upper,
+        integer=blueprint.integer,
+        size=blueprint.size,
+        shared=blueprint.shared,
+        constant=0.0 - cost.limit[:, 0],
+        cost=cost.matrix[:, 0],
+        certain=_filled(into.certain, values),
+        defining=_filled(into.defining, values),
+        uncertain=_filled(into.uncertain, values),
+    )
+
+
+def _block(planes: list[tuple[Plane, int]], blueprint: Blueprint, columns: int) -> Block:
+    """Planes, each with the first column of what must be at least as large, or -1."""
+    many = sum(plane.size for plane, _ in planes)
+    matrix, limit, equal = np.zeros((many, columns)), np.zeros(many), np.zeros(many, bool)
+    values, offsets, row = [], [], 0
+    for plane, larger in planes:
+        each = np.arange(plane.size)
+        equal[row + each] = plane.equal
+        if larger >= 0:
+            matrix[row + each, larger + each] = -1.0
+        value, offset = blueprint.steps[plane.value], blueprint.steps[plane.offset]
+        if value.kind == "constant":
+            matrix[row + plane.row, plane.column] = value.array
+        else:
+            values.append((row, plane))
+        if offset.kind == "constant":
+            limit[row + each] = 0.0 - offset.array
+        else:
+            offsets.append((row, plane))
+        row += plane.size
+    matrix.flags.writeable = limit.flags.writeable = False
+    return Block(matrix, limit, equal, tuple(values), tuple(offsets))
+
+
+def _filled(block: Block, values: Sequence[Array]) -> Rows:
+    matrix, limit = block.matrix[None], block.limit[None]
+    if block.values:
+        matrix = np.repeat(matrix, max(len(values[p.value]) for _, p in block.values), axis=0)
+    if block.offsets:
+        limit = np.repeat(limit, max(len(values[p.offset]) for _, p in block.offsets), axis=0)
+    for row, plane in block.values:
+        matrix[:, row + plane.row, plane.column] = values[plane.value]
+    for row, plane in block.offsets:
+        limit[:, row : row + plane.size] = 0.0 - values[plane.offset]
+    return Rows(matrix, limit, block.equal)

@@ -1,0 +1,224 @@
+"""`program`: a problem from one function of one instance, in the notation of numpy."""
+
+import inspect
+import linecache
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from bocopt import arguments
+from bocopt.core import Dims, Risk, Sense
+from bocopt.fingerprint import fingerprint
+from bocopt.problems.program import convexity
+from bocopt.problems.program.blueprint import Blueprint, drawn
+from bocopt.problems.program.expression import (
+    DeclarationError,
+    Expression,
+    Objective,
+    Recording,
+    Row,
+)
+from bocopt.problems.program.known import Depends
+from bocopt.problems.program.program import Program
+from bocopt.problems.program.variables import Variable
+from bocopt.problems.risk import Chance, CVaR, Expectation, WorstCase
+
+__all__ = ["program"]
+
+
+def program(
+    *,
+    xi: int,
+    x: int | None = None,
+    chance: float | None = None,
+    risk: Risk | None = None,
+    otherwise: float | None = None,
+    fallback: Sequence[float] | None = None,
+    tolerance: float = 1e-6,
+    gap: float = 1e-6,
+    node_limit: int = 10_000,
+    time_limit: float | None = None,
+    **variables: Variable,
+) -> Callable[[Callable[..., Any]], Program]:
+    """Declare a program by a function that returns its objective and its rows.
+
+    The function is written for one instance. It is run once, with symbols for x (of length `x`), xi
+    (of length `xi`) and each variable (`real`, `integer`, `binary`, `recourse`); what depends on xi
+    is found out. Under scenarios, the problem minimises the `risk` of the cost (`Expectation()` or
+    `CVaR(beta)` or `WorstCase()`), and the rows hold in scenarios of weight `chance` or more (all).
+
+    otherwise   what is earned or paid where the truth violates a row; without, the objective
+    fallback    z where no feasible one is found; without, what is nearest to zero
+    tolerance   by which a row of continuous variables may be violated
+    gap         relative: what is proved to be so near the optimum is called optimal
+    node_limit  of branch and bound; then the best z found, with status LIMIT and its gap
+    time_limit  seconds for one decision, by the clock: the answer may then depend on the machine
+
+    >>> from bocopt.problems import integer, minimise
+    >>> @program(xi=2, chance=0.9, start=integer(2, upper=60))
+    ... def staffing(x, xi, start):
+    ...     return minimise(start.sum()), start >= xi
+    >>> scenarios = np.array([[10.0, 5.0], [12.0, 4.0]])
+    >>> staffing.solve(np.zeros(0), scenarios, np.array([0.5, 0.5])).z
+    array([12.,  5.])
+    """
+    arguments.integer("program", "xi", xi, "[1, inf)")
+    if x is not None:
+        arguments.integer("program", "x", x, "[1, inf)")
+    tolerance = arguments.number("program", "tolerance", tolerance, "[0, 1]")
+    gap = arguments.number("program", "gap", gap, "[0, 1]")
+    node_limit = arguments.integer("program", "node_limit", node_limit, "[1, 1000000000]")
+    if time_limit is not None:
+        time_limit = arguments.number("program", "time_limit", time_limit, "(0, inf)")
+    for name, variable in variables.items():
+        if not isinstance(variable, Variable):
+            known = "real(...), integer(...), binary(...) or recourse(...)"
+            raise arguments.wrong("program", name, known, variable)
+    asked = _risk(risk, chance)
+    ordered = dict(sorted(variables.items(), key=lambda item: item[1].later))
+    if not ordered or next(iter(ordered.values())).later:
+        raise DeclarationError("A program needs a variable that is decided before xi is known.")
+
+    def declare(function: Callable[..., Any]) -> Program:
+        name = getattr(function, "__name__", "program")
+        try:
+            blueprint = _traced(function, x, xi, ordered)
+            if fingerprint(_traced(function, x, xi, ordered)) != fingerprint(blueprint):
+                raise DeclarationError(
+                    "its function is not pure: run twice, it declared two different programs"
+                )
+            convexity.pressed(blueprint)
+            return Program(
+                name=name,
+                blueprint=blueprint,
+                dims=Dims(x=x, z=blueprint.size, xi=xi),
+                risk=asked,
+                otherwise=_payment(otherwise, blueprint.sense),
+                fallback=_fallback(fallback, blueprint),
+                tolerance=tolerance,
+                gap=gap,
+                node_limit=node_limit,
+                time_limit=time_limit,
+            )
+        except DeclarationError as error:
+            raise DeclarationError(f"The program {name!r} cannot be declared: {error}.") from error
+
+    return declare
+
+
+def _traced(
+    function: Callable[..., Any], x: int | None, xi: int, variables: dict[str, Variable]
+) -> Blueprint:
+    """Run the function with symbols."""
+    recording = Recording(sum(variable.size for variable in variables.values()))
+    symbols: dict[str, Any] = {
+        "x": None if x is None else recording.known(recording.tape.input("x", x, Depends.CONTEXT)),
+        "xi": recording.known(recording.tape.input("xi", xi, Depends.OUTCOME)),
+    }
+    first = 0
+    for name, variable in variables.items():
+        symbols[name] = recording.decision(first, variable.shape)
+        first += variable.size
+    said = list(_flat(_called(function, _asked(function, symbols), x is None)))
+    objectives = [part for part in said if isinstance(part, Objective)]
+    rows = [part for part in said if isinstance(part, Row)]
+    if len(objectives) != 1:
+        raise DeclarationError(
+            f"its function must return one minimise(...) or maximise(...), not {len(objectives)}"
+        )
+    for part in said:
+        if not isinstance(part, Objective | Row):
+            raise DeclarationError(
+                f"its function must return an objective and rows of decisions, not {_shown(part)}"
+            )
+    return drawn(recording, variables, objectives[0], rows)
+
+
+def _asked(function: Callable[..., Any], symbols: dict[str, Any]) -> dict[str, Any]:
+    """What the function takes, by name."""
+    if not isinstance(function, FunctionType):
+        raise DeclarationError(f"it is declared by a function, not by {function!r}")
+    names = list(inspect.signature(function).parameters)
+    unknown = [name for name in names if name not in symbols]
+    unused = [name for name in symbols if name not in (*names, "x")]
+    if unknown:
+        raise DeclarationError(
+            f"its function asks for {unknown[0]!r}, which is neither x, xi nor declared: "
+            f"there are {', '.join(symbols)}"
+        )
+    if unused:
+        raise DeclarationError(f"its function does not take {unused[0]!r}, which is declared")
+    return {name: symbols[name] for name in names}
+
+
+def _called(function: Callable[..., Any], given: dict[str, Any], no_context: bool) -> Any:
+    """Run the function; an error says in which line."""
+    try:
+        return function(**given)
+    except DeclarationError as error:
+        raise DeclarationError(f"{error} ({_line(function, error)})") from error
+    except Exception as error:
+        hint = ", and x= is not declared" if no_context and "None" in str(error) else ""
+        raise DeclarationError(
+            f"its function raised {type(error).__name__}: {error} ({_line(function, error)}{hint})"
+        ) from error
+
+
+def _line(function: Any, error: Exception) -> str:
+    """Where in the function's file an error came up."""
+    trace, line = error.__traceback__, 0
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == function.__code__.co_filename:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    text = linecache.getline(function.__code__.co_filename, line).strip()
+    return f"line {line}: {text}" if text else f"line {line}"
+
+
+def _flat(returned: Any) -> Iterator[Any]:
+    if isinstance(returned, tuple | list) and not isinstance(returned, Objective | Row):
+        for part in returned:
+            yield from _flat(part)
+    else:
+        yield returned
+
+
+def _shown(part: Any) -> str:
+    if isinstance(part, Expression):
+        return "an expression: a row is a comparison that a decision takes part in"
+    return repr(part)
+
+
+def _risk(risk: Risk | None, chance: float | None) -> Risk:
+    """The risk with its alpha: rows hold in all scenarios unless something else is said."""
+    if chance is not None:
+        arguments.number("program", "chance", chance, "(0, 1]")
+    if risk is None or isinstance(risk, Expectation):
+        return Chance(1.0 if chance is None else float(chance))
+    if not isinstance(risk, Chance | CVaR | WorstCase):
+        raise arguments.wrong(
+            "program", "risk", "Expectation(), Chance(alpha), CVaR(beta) or WorstCase()", risk
+        )
+    if chance is not None and risk.alpha is not None:
+        raise arguments.wrong("program", "chance", "said once: the risk has an alpha too", chance)
+    alpha = chance if risk.alpha is None else risk.alpha
+    return replace(risk, alpha=1.0 if alpha is None else float(alpha))
+
+
+def _payment(otherwise: float | None, sense: Sense) -> float | None:
+    if otherwise is None:
+        return None
+    return sense.sign * arguments.number("program", "otherwise", otherwise, "[-1e100, 1e100]") + 0.0
+
+
+def _fallback(fallback: Sequence[float] | None, blueprint: Blueprint) -> tuple[float, ...]:
+    d = blueprint.size
+    if fallback is None:
+        return tuple(np.clip(0.0, blueprint.lower[:d], blueprint.upper[:d]).tolist())
+    given = arguments.numbers("program", "fallback", fallback, "(-inf, inf)", d)
+    if (given < blueprint.lower[:d]).any() or (given > blueprint.upper[:d]).any():
+        raise arguments.wrong("program", "fallback", "within the bounds of the variables", fallback)
+    return given

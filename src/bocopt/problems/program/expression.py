@@ -1,0 +1,323 @@
+"""The algebra: what a declaration may do with x, xi and its decisions, in the notation of numpy.
+
+An `Expression` is an array of affine functions of the columns,
+
+    offset_i + sum over entries e in row i of value_e * column_e,
+
+whose offsets and values are known once x and xi are. Which entries there are never depends on the
+numbers, so an expression is built once; see `known`. x and xi are expressions without entries.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from bocopt.core import IntArray, Sense
+from bocopt.problems.program.known import Known, Shape, Tape
+
+
+class DeclarationError(ValueError):
+    """A program that cannot be declared so."""
+
+
+class Entries(NamedTuple):
+    """Coefficients: `value` of a column in a row of the flat array."""
+
+    row: IntArray  # (e)
+    column: IntArray  # (e)
+    value: Known  # (e)
+
+
+class Positive(NamedTuple):
+    """Columns t with t >= expression and t >= 0: what `pos` stands for."""
+
+    first: int  # the number of its first column
+    of: "Expression"  # flat
+
+
+class Recording:
+    """What a declaration has said so far."""
+
+    def __init__(self, columns: int) -> None:
+        self.tape = Tape()
+        self.columns = columns
+        self.positives: list[Positive] = []
+
+    def known(self, value: Known) -> "Expression":
+        return Expression(self, value, ())
+
+    def decision(self, first: int, shape: Shape) -> "Expression":
+        """Columns, each an expression of its own."""
+        size = prod(shape)
+        ones = self.tape.constant(np.ones(size))
+        own = Entries(np.arange(size), np.arange(first, first + size), ones)
+        return Expression(self, self.tape.constant(np.zeros(shape)), (own,))
+
+    def positive(self, of: "Expression") -> "Expression":
+        if not of.entries:
+            zero = self.tape.constant(0.0)
+            return self.known(self.tape.ufunc("maximum", of.offset, zero))
+        self.positives.append(Positive(self.columns, of.reshape(-1)))
+        self.columns += of.size
+        return self.decision(self.columns - of.size, of.shape)
+
+
+class Row(NamedTuple):
+    """expression <= 0, or == 0; a declaration returns its rows."""
+
+    expression: "Expression"
+    equal: bool
+
+    def __bool__(self) -> bool:
+        raise DeclarationError(
+            "a comparison with a decision is neither true nor false while the program is declared. "
+            "Write a chained comparison as two rows, use pos or np.maximum instead of the builtin "
+            "min and max, and no `if`, `and`, `or` or `not`"
+        )
+
+
+class Objective(NamedTuple):
+    """What is minimised or maximised."""
+
+    expression: "Expression"
+    sense: Sense
+
+
+class Expression(NDArrayOperatorsMixin):
+    """An array of affine functions of the decisions: +, -, *, /, @, indices, sums, comparisons."""
+
+    def __init__(self, recording: Recording, offset: Known, entries: Sequence[Entries]) -> None:
+        self.recording, self.offset = recording, offset
+        self.entries = tuple(part for part in map(_without_zeros, entries) if len(part.row))
+
+    @property
+    def shape(self) -> Shape:
+        return self.offset.shape
+
+    @property
+    def size(self) -> int:
+        return prod(self.shape)
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    def arranged(self, arrange: Callable[[IntArray], Any]) -> "Expression":
+        """The entries that a function of an array would bring, where it would bring them."""
+        positions = np.asarray(arrange(np.arange(self.size).reshape(self.shape)))
+        followed = []
+        for row, column, value in self.entries:
+            new_row, entry = _followed(row, positions.ravel())
+            followed.append(Entries(new_row, column[entry], value.take(entry)))
+        return Expression(self.recording, self.offset.take(positions), followed)
+
+    def reshape(self, *shape: Any) -> "Expression":
+        return self.arranged(lambda array: array.reshape(*shape))
+
+    def ravel(self) -> "Expression":
+        return self.reshape(-1)
+
+    def transpose(self) -> "Expression":
+        return self.arranged(np.transpose)
+
+    T = property(transpose)
+
+    def sum(self, axis: int | tuple[int, ...] | None = None) -> "Expression":
+        """In order, over one axis, several or all."""
+        given = range(self.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
+        axes = [int(np.arange(self.ndim)[a]) for a in given]
+        kept = [size for i, size in enumerate(self.shape) if i not in axes]
+        many = prod(self.shape[a] for a in axes)
+        last = self.arranged(
+            lambda array: np.moveaxis(array, axes, range(-len(axes), 0)).reshape(*kept, many)
+        )
+        summed = [part._replace(row=part.row // many) for part in last.entries]
+        return Expression(self.recording, last.offset.total(), summed)
+
+    def mean(self, axis: int | tuple[int, ...] | None = None) -> "Expression":
+        total = self.sum(axis)
+        return _divide(total, self.alike(self.size / total.size))
+
+    def dot(self, other: Any) -> "Expression":
+        return _matmul(self, self.alike(other))
+
+    def __getitem__(self, key: Any) -> "Expression":
+        return self.arranged(lambda array: array[key])
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("a single number has no length")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator["Expression"]:
+        return (self[i] for i in range(len(self)))
+
+    def __bool__(self) -> bool:
+        raise DeclarationError(
+            "x, xi and decisions have no value while the program is declared, so nothing can be "
+            "tested: use np.where for what depends on x or xi"
+        )
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise DeclarationError("use np.stack or np.concatenate to put expressions together")
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        if method != "__call__" or options:
+            raise DeclarationError(f"np.{ufunc.__name__} is only supported in its plain form")
+        given, name = [self.alike(value) for value in inputs], ufunc.__name__
+        if not any(e.entries for e in given) and ufunc.signature is None:
+            return self.recording.known(self.recording.tape.ufunc(name, *(e.offset for e in given)))
+        if name not in LINEAR:
+            raise DeclarationError(f"np.{name} of a decision is not linear")
+        return LINEAR[name](*given)
+
+    def __array_function__(
+        self, function: Any, _: Any, given: tuple[Any, ...], options: dict[str, Any]
+    ) -> Any:
+        if function not in FUNCTIONS:
+            raise DeclarationError(f"np.{function.__name__} is not supported in a declaration")
+        return FUNCTIONS[function](*given, **options)
+
+    def alike(self, value: Any) -> "Expression":
+        """Numbers as an expression of the same recording."""
+        if isinstance(value, Expression):
+            return value
+        array = np.asarray(value)
+        if array.dtype.kind not in "biuf":
+            hint = ": is x= declared?" if value is None else ""
+            raise DeclarationError(f"numbers or decisions were expected, not {value!r}{hint}")
+        return self.recording.known(self.recording.tape.constant(array))
+
+
+#: Functions of numpy, beside the elementwise ones, and what they do here; see `functions`.
+FUNCTIONS: dict[Any, Callable[..., Any]] = {}
+
+
+def _without_zeros(entries: Entries) -> Entries:
+    """What never counts is left out."""
+    constant = entries.value.constant
+    if constant is None or constant.all():
+        return entries
+    kept = constant.nonzero()[0]
+    return Entries(entries.row[kept], entries.column[kept], entries.value.take(kept))
+
+
+def _followed(row: IntArray, positions: IntArray) -> tuple[IntArray, IntArray]:
+    """Where each position wants all entries of one row: the new row of each, and which it is."""
+    order = row.argsort(kind="stable")
+    first = np.searchsorted(row[order], positions, "left")
+    many = np.searchsorted(row[order], positions, "right") - first
+    within = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
+    return np.repeat(np.arange(len(positions)), many), order[np.repeat(first, many) + within]
+
+
+def _spread(*given: Expression) -> list[Expression]:
+    """All in the shape that they have together."""
+    shape = np.broadcast_shapes(*(expression.shape for expression in given))
+    return [e.arranged(lambda array: np.broadcast_to(array, shape)) for e in given]
+
+
+def _add(left: Expression, right: Expression) -> Expression:
+    left, right = _spread(left, right)
+    offset = left.recording.tape.ufunc("add", left.offset, right.offset)
+    return Expression(left.recording, offset, left.entries + right.entries)
+
+
+def _negative(of: Expression) -> Expression:
+    tape = of.recording.tape
+    entries = [part._replace(value=tape.ufunc("negative", part.value)) for part in of.entries]
+    return Expression(of.recording, tape.ufunc("negative", of.offset), entries)
+
+
+def _subtract(left: Expression, right: Expression) -> Expression:
+    return _add(left, _negative(right))
+
+
+def _scaled(of: Expression, by: Expression, how: str) -> Expression:
+    """Multiplied or divided by what is known."""
+    tape, factor = of.recording.tape, by.offset
+    entries = [
+        Entries(row, column, tape.ufunc(how, value, factor.take(row)))
+        for row, column, value in of.entries
+    ]
+    return Expression(of.recording, tape.ufunc(how, of.offset, factor), entries)
+
+
+def _multiply(left: Expression, right: Expression) -> Expression:
+    left, right = _spread(left, right)
+    if left.entries and right.entries:
+        raise DeclarationError("the product of two decisions is not linear")
+    return _scaled(left, right, "multiply") if left.entries else _scaled(right, left, "multiply")
+
+
+def _divide(left: Expression, right: Expression) -> Expression:
+    if right.entries:
+        raise DeclarationError("a number divided by a decision is not linear")
+    left, right = _spread(left, right)
+    return _scaled(left, right, "divide")
+
+
+def _matmul(left: Expression, right: Expression) -> Expression:
+    """Of vectors and matrices: rows of the left with columns of the right, in order."""
+    if not 1 <= left.ndim <= 2 or not 1 <= right.ndim <= 2:
+        raise DeclarationError(
+            f"@ takes vectors and matrices, not arrays of shapes {left.shape} and {right.shape}"
+        )
+    if left.shape[-1] != right.shape[0]:
+        raise DeclarationError(f"@ cannot take shapes {left.shape} and {right.shape}: other sizes")
+    rows = left.reshape((-1, 1, left.shape[-1]))
+    columns = right.reshape((right.shape[0], -1)).T
+    return _multiply(rows, columns).sum(axis=-1).reshape(left.shape[:-1] + right.shape[1:])
+
+
+def _maximum(left: Expression, right: Expression) -> Expression:
+    left, right = _spread(left, right)
+    if _is_zero(left):
+        return left.recording.positive(right)
+    if _is_zero(right):
+        return left.recording.positive(left)
+    return _add(right, left.recording.positive(_subtract(left, right)))
+
+
+def _minimum(left: Expression, right: Expression) -> Expression:
+    return _negative(_maximum(_negative(left), _negative(right)))
+
+
+def _is_zero(expression: Expression) -> bool:
+    constant = expression.offset.constant
+    return not expression.entries and constant is not None and not constant.any()
+
+
+def absolute_value(of: Expression) -> Expression:
+    return _add(of.recording.positive(of), of.recording.positive(_negative(of)))
+
+
+def _strict(*_: Expression) -> Row:
+    raise DeclarationError(
+        "rows are <=, >= or ==, not <, > or !=; and the builtin min and max, which compare, are "
+        "np.minimum and np.maximum here"
+    )
+
+
+LINEAR: dict[str, Callable[..., Any]] = {
+    "add": _add,
+    "subtract": _subtract,
+    "negative": _negative,
+    "positive": lambda of: of,
+    "multiply": _multiply,
+    "divide": _divide,
+    "matmul": _matmul,
+    "maximum": _maximum,
+    "minimum": _minimum,
+    "absolute": absolute_value,
+    "fabs": absolute_value,
+    "less_equal": lambda left, right: Row(_subtract(left, right), equal=False),
+    "greater_equal": lambda left, right: Row(_subtract(right, left), equal=False),
+    "equal": lambda left, right: Row(_subtract(left, right), equal=True),
+    "less": _strict,
+    "greater": _strict,
+    "not_equal": _strict,
+}

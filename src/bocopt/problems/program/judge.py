@@ -1,0 +1,99 @@
+"""The one judge: what a decision costs and by how much it violates a row, in plain float64.
+
+Rows are sums in the order of the columns. Leading axes are free, and change no bit.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from bocopt.core import Array, IntArray
+from bocopt.problems.program.blueprint import Blueprint, Plane
+
+
+class Measure:
+    """A plane, ready to be evaluated."""
+
+    def __init__(self, plane: Plane) -> None:
+        self.plane = plane
+
+    def __call__(self, values: Sequence[Array], columns: Array) -> Array:
+        """The arrays of the tape, (n) -> (size)."""
+        plane = self.plane
+        terms = values[plane.value] * columns[..., plane.column]
+        if plane.size > 1:
+            zero = np.zeros((*terms.shape[:-1], 1))
+            terms = np.concatenate([terms, zero], axis=-1)[..., self.table]
+        else:
+            terms = terms[..., None, :]
+        offset = values[plane.offset]
+        if terms.shape[-1] == 0:
+            return np.broadcast_to(offset, (*terms.shape[:-2], plane.size)).copy()
+        sums: Array = np.cumsum(terms, axis=-1)[..., -1] + offset
+        return sums
+
+    @cached_property
+    def table(self) -> IntArray:
+        """(size, most) the entries of each row; the one past all where there are fewer."""
+        plane = self.plane
+        many = np.bincount(plane.row, minlength=plane.size)
+        table = np.full((plane.size, many.max(initial=0)), len(plane.row))
+        within = np.arange(len(plane.row)) - np.repeat(np.cumsum(many) - many, many)
+        table[plane.row, within] = np.arange(len(plane.row))
+        return table
+
+
+class Judge:
+    """A blueprint, ready to judge decisions; without recourse, it needs no solver."""
+
+    def __init__(self, blueprint: Blueprint, tolerance: float) -> None:
+        self.blueprint, self.tolerance = blueprint, tolerance
+        self.objective = Measure(blueprint.objective)
+        own = (plane for plane in blueprint.rows if not (blueprint.recourse and plane.later))
+        self.rows = [Measure(plane) for plane in own]  # the rest is for the second stage
+        self.positives = [(first, Measure(plane)) for first, plane in blueprint.positives]
+        d = blueprint.size
+        self.lower, self.upper = blueprint.lower[:d], blueprint.upper[:d]
+        self.integer = blueprint.integer[:d]
+
+    def columns(self, values: Sequence[Array], z: Array) -> Array:
+        """(d) -> (n): z and what follows from it; recourse, which does not, is NaN."""
+        known = np.full((*z.shape[:-1], self.blueprint.columns), np.nan)
+        known[..., : self.blueprint.size] = z
+        for first, measure in self.positives:
+            found = np.maximum(measure(values, known), 0.0)
+            if found.shape[:-1] != known.shape[:-1]:
+                lead = np.broadcast_shapes(found.shape[:-1], known.shape[:-1])
+                known = np.array(np.broadcast_to(known, (*lead, known.shape[-1])))
+            known[..., first : first + measure.plane.size] = found
+        return known
+
+    def cost(self, values: Sequence[Array], columns: Array) -> Array:
+        """The objective, (n) -> ()."""
+        return self.objective(values, columns)[..., 0]
+
+    def excess(self, values: Sequence[Array], columns: Array) -> Array:
+        """(n) -> (): the largest violation of a row or of a bound, less the tolerance.
+
+        A row of integers alone has none, nor has a bound of an integer.
+        """
+        z = columns[..., : self.blueprint.size]
+        worst = self._outside(z)
+        for measure in self.rows:
+            over = self._over(measure.plane, measure(values, columns))
+            worst = np.maximum(worst, over.max(axis=-1))
+        return worst
+
+    def _outside(self, z: Array) -> Array:
+        """(d) -> (): how far z is from its box or from whole numbers."""
+        out = np.maximum(self.lower - z, z - self.upper)
+        fraction = np.where(self.integer, np.abs(z - np.rint(z)), 0.0)
+        far = np.where(self.integer, np.maximum(out, fraction), out - self.tolerance)
+        most: Array = far.max(axis=-1)
+        return most
+
+    def _over(self, plane: Plane, over: Array) -> Array:
+        exact = not plane.equal and self.blueprint.integer[plane.column].all()
+        left: Array = (np.abs(over) if plane.equal else over) - (0.0 if exact else self.tolerance)
+        return left

@@ -1,0 +1,219 @@
+"""A declared program as a problem: compiled, solved by the way that fits, and judged."""
+
+import time
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from bocopt import arguments
+from bocopt.core import Array, Dims, IntArray, Risk, Sense, Solution, Status
+from bocopt.fingerprint import CHANGES_NO_RESULT
+from bocopt.problems.program import convexity
+from bocopt.problems.program.blueprint import Blueprint
+from bocopt.problems.program.compile import Mould, cast, mould
+from bocopt.problems.program.form import Answer, Form, Judged, Limits, Task
+from bocopt.problems.program.judge import Judge
+from bocopt.problems.program.known import play
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Program:
+    """A problem that was declared by a function; see `program`."""
+
+    name: str = field(metadata=CHANGES_NO_RESULT)
+    blueprint: Blueprint
+    dims: Dims
+    risk: Risk
+    otherwise: float | None  # a cost, whatever the sense
+    fallback: tuple[float, ...]
+    tolerance: float
+    gap: float
+    node_limit: int
+    time_limit: float | None
+
+    @property
+    def sense(self) -> Sense:
+        return self.blueprint.sense
+
+    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
+        """(k), (s, m), (s) -> the best z under the scenarios, by the way that fits."""
+        owner = f"{self.name}.solve"
+        x = self._context(owner, x)
+        scenarios = arguments.array(owner, "scenarios", scenarios, (None, self.dims.xi))
+        many = scenarios.shape[-2]
+        w = arguments.weights(owner, w, many)
+        lead = arguments.lead(owner, x=x.shape[:-1], scenarios=scenarios.shape[:-2], w=w.shape[:-1])
+        x, w = np.broadcast_to(x, (*lead, x.shape[-1])), np.broadcast_to(w, (*lead, many))
+        scenarios = np.broadcast_to(scenarios, (*lead, many, self.dims.xi))
+        z, value, gap = np.empty((*lead, self.dims.z)), np.empty(lead), np.empty(lead)
+        status = np.empty(lead, np.int64)
+        for i in np.ndindex(lead):
+            z[i], value[i], status[i], gap[i] = self._solved(x[i], scenarios[i], w[i])
+        return Solution(z, value, status, gap)
+
+    def cost(self, x: Array, z: Array, xi: Array) -> Array:
+        """(k), (d), (m) -> () the objective, or `otherwise` where z violates a row."""
+        cost, violation = self._judged(f"{self.name}.cost", x, z, xi)
+        return cost if self.otherwise is None else np.where(violation > 0, self.otherwise, cost)
+
+    def violation(self, x: Array, z: Array, xi: Array) -> Array:
+        """(k), (d), (m) -> () the largest violation of a row or a bound.
+
+        Exact where all of a row's columns are integer, less the tolerance elsewhere.
+        """
+        return self._judged(f"{self.name}.violation", x, z, xi)[1]
+
+    def named(self, z: Array) -> dict[str, Array]:
+        """(d) -> the parts of a decision by the names of the declaration, in their shapes."""
+        z = arguments.array(f"{self.name}.named", "z", z, (self.dims.z,))
+        parts, first = {}, 0
+        for name, variable in zip(self.blueprint.names, self.blueprint.variables, strict=True):
+            if not variable.later:
+                part = z[..., first : first + variable.size]
+                parts[name] = part.reshape(*z.shape[:-1], *variable.shape)
+                first += variable.size
+        return parts
+
+    def form(self, x: Array, scenarios: Array) -> Form:
+        """(k), (s, m) -> the arrays of the program, for a solver of your own."""
+        owner = f"{self.name}.form"
+        x = self._context(owner, x)
+        scenarios = arguments.array(owner, "scenarios", scenarios, (None, self.dims.xi))
+        if x.ndim != 1 or scenarios.ndim != 2:
+            raise arguments.wrong(owner, "scenarios", "of one instance", scenarios.shape)
+        return cast(self.blueprint, self._mould, self._played(x[None], scenarios, axes=1))
+
+    def _solved(self, x: Array, scenarios: Array, w: Array) -> tuple[Array, float, int, float]:
+        from bocopt.problems.program import ways
+
+        scenarios, w = _merged(scenarios, w)
+        task = self._task(x, scenarios, w)
+        answer = ways.solve(task)
+        if answer.z is None:
+            return self._unsolved(answer)
+        verdict = task.judge(answer.z)
+        if not verdict.met:
+            return self._unsolved(Answer(None, answer.bound))
+        gap = max(0.0, verdict.value - answer.bound)
+        near = gap <= self.gap * max(1.0, abs(verdict.value))
+        return answer.z, verdict.value, Status.OPTIMAL if near else Status.LIMIT, gap
+
+    def _unsolved(self, answer: Answer) -> tuple[Array, float, int, float]:
+        proved = answer.bound == np.inf
+        status = Status.INFEASIBLE if proved else Status.FALLBACK
+        return np.array(self.fallback), np.inf, status, 0.0 if proved else np.inf
+
+    def _task(self, x: Array, scenarios: Array, w: Array) -> Task:
+        values = self._played(x[None], scenarios, axes=1)
+        form = cast(self.blueprint, self._mould, values)
+
+        def judge(z: Array) -> Judged:
+            cost, violation = self._measured(values, z[None], form)
+            if self.otherwise is not None:
+                cost = np.where(violation > 0, self.otherwise, cost)
+            costs, violations = (np.broadcast_to(a, w.shape) for a in (cost, violation))
+            value = float(self.risk.value(costs, w))
+            return Judged(costs, violations, value, bool(self.risk.met(violations, w)))
+
+        left = None if self.time_limit is None else time.perf_counter() + self.time_limit
+        limits = Limits(self.gap, self.node_limit, left)
+        return Task(form, w, self.risk, self.otherwise, judge, limits)
+
+    def _judged(self, owner: str, x: Array, z: Array, xi: Array) -> tuple[Array, Array]:
+        x = self._context(owner, x)
+        z = arguments.inner(owner, "z", z, self.dims.z)
+        xi = arguments.inner(owner, "xi", xi, self.dims.xi)
+        lead = arguments.lead(owner, x=x.shape[:-1], z=z.shape[:-1], xi=xi.shape[:-1])
+        x, z, xi = (a.reshape((1,) * (len(lead) + 1 - a.ndim) + a.shape) for a in (x, z, xi))
+        if self.blueprint.recourse:
+            return self._judged_each(lead, x, z, xi)
+        cost, violation = self._measured(self._played(x, xi, len(lead)), z, None)
+        return np.broadcast_to(cost, lead), np.broadcast_to(violation, lead)
+
+    def _judged_each(
+        self, lead: tuple[int, ...], x: Array, z: Array, xi: Array
+    ) -> tuple[Array, Array]:
+        """One by one: the second stage is a program of its own."""
+        x, z, xi = (np.broadcast_to(a, (*lead, a.shape[-1])) for a in (x, z, xi))
+        cost, violation = np.empty(lead), np.empty(lead)
+        for i in np.ndindex(lead):
+            values = self._played(x[i][None], xi[i][None], axes=1)
+            form = cast(self.blueprint, self._mould, values)
+            one = self._measured(values, z[i][None], form)
+            cost[i], violation[i] = one[0][0], one[1][0]
+        return cost, violation
+
+    def _measured(self, values: list[Array], z: Array, form: Form | None) -> tuple[Array, Array]:
+        """Cost and violation for values of the tape; with recourse, by the form's second stage."""
+        judge = self._judge
+        columns = judge.columns(values, z)
+        if form is None or not self.blueprint.recourse:
+            return judge.cost(values, columns), judge.excess(values, columns)
+        from bocopt.problems.program.recourse import best
+
+        found = best(form, columns[..., : form.shared], within=self.tolerance)
+        excess = np.maximum(judge.excess(values, columns), found.lack - self.tolerance)
+        if self.otherwise is None and np.isinf(found.cost).any():
+            raise ValueError(
+                f"The program {self.name!r} has no feasible recourse for a decision: declare what "
+                "is paid then by otherwise=..., or a recourse that is always possible."
+            )
+        return found.cost, excess
+
+    def _played(self, x: Array, xi: Array, axes: int) -> list[Array]:
+        inputs = {"xi": xi} if self.dims.x is None else {"x": x, "xi": xi}
+        values = play(self.blueprint.steps, inputs, axes)
+        for step in self._read:
+            if not np.isfinite(values[step]).all():
+                raise ValueError(
+                    f"A coefficient of the program {self.name!r} is not finite for this x or xi."
+                )
+        for step, entries in self._pressed:
+            convexity.check(values[step][..., entries])
+        return values
+
+    def _context(self, owner: str, x: Array) -> Array:
+        return arguments.array(owner, "x", x, (... if self.dims.x is None else self.dims.x,))
+
+    @cached_property
+    def _mould(self) -> Mould:
+        return mould(self.blueprint)
+
+    @cached_property
+    def _judge(self) -> Judge:
+        return Judge(self.blueprint, self.tolerance)
+
+    @cached_property
+    def _read(self) -> list[int]:
+        """The steps whose numbers are coefficients, and are not constant."""
+        inner = [positives.plane for positives in self.blueprint.positives]
+        planes = (self.blueprint.objective, *self.blueprint.rows, *inner)
+        steps = {step for plane in planes for step in (plane.value, plane.offset)}
+        return [step for step in sorted(steps) if self.blueprint.steps[step].kind != "constant"]
+
+    @cached_property
+    def _pressed(self) -> tuple[tuple[int, IntArray], ...]:
+        return convexity.pressed(self.blueprint)
+
+
+def _merged(scenarios: Array, w: Array) -> tuple[Array, Array]:
+    """Without what has no weight, and equal scenarios as one: only the distribution matters."""
+    if len(w) == 1:
+        return scenarios, w
+    if not w.all():
+        scenarios, w = scenarios[w > 0], w[w > 0]
+    mark = scenarios @ _marks(scenarios.shape[1])  # equal scenarios have equal marks
+    if len(np.unique(mark)) == len(w):
+        return scenarios, w
+    _, first, which = np.unique(scenarios, axis=0, return_index=True, return_inverse=True)
+    order = first.argsort()  # as they came
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    total: Array = np.bincount(rank[which.ravel()], weights=w).astype(np.float64)
+    return scenarios[first[order]], total
+
+
+def _marks(size: int) -> Array:
+    marks: Array = np.sqrt(np.arange(2.0, size + 2))
+    return marks
