@@ -197,3 +197,25 @@ def _found(highs: Any, branched: bool) -> Found:
 def _checked(status: Any) -> None:
     if status == highspy.HighsStatus.kError:
         raise SolverError("HiGHS refused a model: are all of its numbers finite and moderate?")
+
+
+class Shifting:
+    """A linear program whose row limits change, each time solved from where it stood."""
+
+    def __init__(self, program: Linear) -> None:
+        self._highs = _new()
+        self._rows = np.arange(len(program.row_lower), dtype=np.int32)
+        _pass(self._highs, program)
+
+    def solve(self, row_lower: Array, row_upper: Array) -> Found:
+        rows = self._rows
+        if len(rows):
+            _checked(self._highs.changeRowsBounds(len(rows), rows, row_lower, row_upper))
+        _checked(self._highs.run())
+        return _found(self._highs, branched=False)
+
+    def basis(self) -> tuple[Index, Index]:
+        """Columns between their bounds and rows at their limits, of the last optimum."""
+        _, basic = self._highs.getBasicVariables()
+        loose = -basic[basic < 0] - 1
+        return np.sort(basic[basic >= 0]), np.delete(self._rows, loose)

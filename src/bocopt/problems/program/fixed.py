@@ -1,0 +1,109 @@
+"""What ways to solve share: rows that hold whatever happens, and answers that the judge accepts."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from bocopt.core import Array, BoolArray
+from bocopt.problems.program import highs
+from bocopt.problems.program.form import Answer, Form, Rows, Task, tidied
+from bocopt.problems.risk import WEIGHT_TOLERANCE, Chance, Expectation
+
+INSIDE = 1e-7  # how far inside a limit a decision is sought that rounding put outside
+
+
+class Fixed(NamedTuple):
+    """least <= matrix . columns <= limit, one row after another."""
+
+    matrix: Array  # (r, n)
+    least: Array  # (r)
+    limit: Array  # (r)
+
+
+class Point(NamedTuple):
+    """What a relaxation answers: its columns, and a value that none falls below."""
+
+    columns: Array | None
+    bound: float
+
+
+def expected(task: Task) -> bool:
+    """Whether the mean of the costs is what counts."""
+    return isinstance(task.risk, Chance | Expectation)
+
+
+def own_columns(form: Form) -> int:
+    """How many columns each scenario has for itself."""
+    return len(form.lower) - form.shared
+
+
+def unbroken(task: Task) -> bool:
+    """Whether the uncertain rows hold in every scenario, or else the decision is refused."""
+    rows, alpha = task.form.uncertain, task.risk.alpha
+    if not rows.many or alpha == 1:
+        return True
+    alike = len(rows.matrix) == 1 and len(rows.limit) == 1
+    return alike and alpha is not None and alpha > WEIGHT_TOLERANCE
+
+
+def without_stages(task: Task) -> bool:
+    """Whether all columns are shared and all rows hold in every scenario."""
+    return own_columns(task.form) == 0 and unbroken(task)
+
+
+def together(form: Form, *parts: Rows) -> Fixed:
+    """Rows of the shared columns that hold in every scenario, each of them once."""
+    fixed = [_merged(rows, form.shared) for rows in parts if rows.many]
+    if not fixed:
+        return Fixed(np.zeros((0, form.shared)), np.zeros(0), np.zeros(0))
+    return Fixed(*(np.concatenate(part) for part in zip(*fixed, strict=True)))
+
+
+def shrunk(fixed: Fixed, integer: BoolArray, by: float) -> Fixed:
+    """The rows of integer columns, held by a margin: there the judge allows no rounding."""
+    exact = ~(fixed.matrix[:, ~integer] != 0).any(axis=1) & np.isneginf(fixed.least)
+    return fixed._replace(limit=np.where(exact, fixed.limit - by, fixed.limit))
+
+
+def mean(per_scenario: Array, w: Array) -> Array:
+    """(s or 1, ...), (s) -> (...)."""
+    if len(per_scenario) == 1:
+        return np.asarray(per_scenario[0] * w.sum())
+    return np.asarray(np.tensordot(w, per_scenario, axes=1))
+
+
+def answered(task: Task, relaxed: Callable[[float], Point]) -> Answer:
+    """Ask for a decision, and once more by a margin inside if the judge refuses the first."""
+    columns, bound = relaxed(0.0)
+    if columns is None:
+        return Answer(None, bound)
+    z = tidied(columns[: task.form.size], task.form)
+    if task.judge(z).met:
+        return Answer(z, bound)
+    columns, _ = relaxed(INSIDE)
+    if columns is None:
+        return Answer(None, bound)
+    z = tidied(columns[: task.form.size], task.form)
+    return Answer(z if task.judge(z).met else None, bound)
+
+
+def solved(program: highs.Linear, task: Task) -> Point:
+    """A linear or integer program within the limits of a task."""
+    limits = task.limits
+    found = highs.solve(
+        program, nodes=limits.nodes, gap=limits.gap / 2, deadline=limits.deadline
+    )
+    return Point(found.point, found.bound)
+
+
+def _merged(rows: Rows, shared: int) -> Fixed:
+    """Where scenarios differ in limits alone, the tightest of them says it all."""
+    matrix = rows.matrix[..., :shared]
+    if len(matrix) == 1:
+        least = np.where(rows.equal, rows.limit.max(axis=0), -np.inf)
+        return Fixed(matrix[0], least, rows.limit.min(axis=0))
+    s, r, _ = matrix.shape
+    limit = np.broadcast_to(rows.limit, (s, r))
+    least = np.where(rows.equal, limit, -np.inf)
+    return Fixed(matrix.reshape(s * r, shared), least.ravel(), limit.ravel())
