@@ -86,8 +86,7 @@ class CVaR:
         w = np.take_along_axis(w, worst_first, axis=-1)
         tail = (1 - self.beta) * w.sum(axis=-1, keepdims=True)
         before = np.cumsum(w, axis=-1) - w
-        mean: Array = _in_order(np.clip(tail - before, 0.0, w) * costs) / tail[..., 0]
-        return mean
+        return _in_order(np.clip(tail - before, 0.0, w) / tail * costs)
 
     def met(self, violations: Array, w: Array) -> BoolArray:
         """(s), (s) -> ()."""

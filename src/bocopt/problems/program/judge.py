@@ -79,13 +79,13 @@ class Judge:
         A row of integers alone has none, nor has a bound of an integer.
         """
         z = columns[..., : self.blueprint.size]
-        worst = self._outside(z)
+        worst = self.outside(z)
         for measure in self.rows:
             over = self._over(measure.plane, measure(values, columns))
             worst = np.maximum(worst, over.max(axis=-1))
         return worst
 
-    def _outside(self, z: Array) -> Array:
+    def outside(self, z: Array) -> Array:
         """(d) -> (): how far z is from its box or from whole numbers."""
         out = np.maximum(self.lower - z, z - self.upper)
         fraction = np.where(self.integer, np.abs(z - np.rint(z)), 0.0)

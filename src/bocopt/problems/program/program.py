@@ -55,7 +55,14 @@ class Program:
     def cost(self, x: Array, z: Array, xi: Array) -> Array:
         """(k), (d), (m) -> () the objective, or `otherwise` where z violates a row."""
         cost, violation = self._judged(f"{self.name}.cost", x, z, xi)
-        return cost if self.otherwise is None else np.where(violation > 0, self.otherwise, cost)
+        if self.otherwise is not None:
+            return np.where(violation > 0, self.otherwise, cost)
+        if np.isinf(cost).any() and self._allowed(z):
+            raise ValueError(
+                f"The program {self.name!r} has no feasible recourse for this outcome: declare "
+                "what is paid then by otherwise=..., or a recourse that is always possible."
+            )
+        return cost
 
     def violation(self, x: Array, z: Array, xi: Array) -> Array:
         """(k), (d), (m) -> () the largest violation of a row or a bound.
@@ -154,12 +161,11 @@ class Program:
 
         found = best(form, columns[..., : form.shared], within=self.tolerance)
         excess = np.maximum(judge.excess(values, columns), found.lack - self.tolerance)
-        if self.otherwise is None and np.isinf(found.cost).any():
-            raise ValueError(
-                f"The program {self.name!r} has no feasible recourse for a decision: declare what "
-                "is paid then by otherwise=..., or a recourse that is always possible."
-            )
         return found.cost, excess
+
+    def _allowed(self, z: Array) -> bool:
+        """Whether all z keep their bounds."""
+        return bool((self._judge.outside(z) <= 0).all())
 
     def _played(self, x: Array, xi: Array, axes: int) -> list[Array]:
         inputs = {"xi": xi} if self.dims.x is None else {"x": x, "xi": xi}
