@@ -30,7 +30,19 @@ from bocopt.policies import (
 )
 from bocopt.predictors import Linear, SigmoidLinear
 from bocopt.priors import Calibrated, Gaussian
-from bocopt.problems import Knapsack, from_callables
+from bocopt.problems import Chance, CVaR, Expectation, Knapsack, WorstCase, from_callables
+from bocopt.problems.program import (
+    Program,
+    absolute,
+    binary,
+    integer,
+    maximise,
+    minimise,
+    pos,
+    program,
+    real,
+    recourse,
+)
 from bocopt.run import Stage, play, run
 from bocopt.streams import PaperStream, Replay, from_csv
 from bocopt.trace import Trace, record
@@ -43,13 +55,16 @@ __all__ = [
     "DFL",
     "Adam",
     "Agent",
+    "CVaR",
     "Calibrated",
+    "Chance",
     "ConditionalOptimum",
     "Constant",
     "Decision",
     "DecisionRegret",
     "Dims",
     "Ensemble",
+    "Expectation",
     "Frozen",
     "Gaussian",
     "GibbsPosterior",
@@ -62,6 +77,7 @@ __all__ = [
     "MostProbable",
     "PaperStream",
     "Predictive",
+    "Program",
     "PtO",
     "Replay",
     "ResampleMove",
@@ -75,17 +91,27 @@ __all__ = [
     "Trace",
     "Vote",
     "WeightedSampleAverage",
+    "WorstCase",
     "__version__",
+    "absolute",
+    "binary",
     "from_callables",
     "from_csv",
+    "integer",
     "losses",
+    "maximise",
+    "minimise",
     "models",
     "play",
     "policies",
+    "pos",
     "predictors",
     "priors",
     "problems",
+    "program",
+    "real",
     "record",
+    "recourse",
     "run",
     "streams",
 ]

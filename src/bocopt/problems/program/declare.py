@@ -57,7 +57,7 @@ def program(
     node_limit  of branch and bound; then the best z found, with status LIMIT and its gap
     time_limit  seconds for one decision, by the clock: the answer may then depend on the machine
 
-    >>> from bocopt.problems import integer, minimise
+    >>> from bocopt import integer, minimise
     >>> @program(xi=2, chance=0.9, start=integer(2, upper=60))
     ... def staffing(x, xi, start):
     ...     return minimise(start.sum()), start >= xi

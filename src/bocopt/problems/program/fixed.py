@@ -91,9 +91,7 @@ def answered(task: Task, relaxed: Callable[[float], Point]) -> Answer:
 def solved(program: highs.Linear, task: Task) -> Point:
     """A linear or integer program within the limits of a task."""
     limits = task.limits
-    found = highs.solve(
-        program, nodes=limits.nodes, gap=limits.gap / 2, deadline=limits.deadline
-    )
+    found = highs.solve(program, nodes=limits.nodes, gap=limits.gap / 2, deadline=limits.deadline)
     return Point(found.point, found.bound)
 
 

@@ -29,7 +29,7 @@ class Measure:
             terms = terms[..., None, :]
         offset = values[plane.offset]
         if terms.shape[-1] == 0:
-            return np.broadcast_to(offset, (*terms.shape[:-2], plane.size)).copy()
+            return offset
         sums: Array = np.cumsum(terms, axis=-1)[..., -1] + offset
         return sums
 

@@ -80,7 +80,7 @@ def _variable(
     if (low == np.inf).any() or (high == -np.inf).any() or (low > high).any():
         raise arguments.wrong(owner, "upper", f"at least lower = {_short(low)}", _short(high))
     if integer:
-        low, high = np.ceil(low), np.floor(high)
+        low, high = np.array(np.ceil(low)), np.array(np.floor(high))
         if np.maximum(np.abs(low), np.abs(high)).max() > _LARGEST_INTEGER:
             allowed = f"finite for integers, at most {_LARGEST_INTEGER:.0e} in size"
             raise arguments.wrong(owner, "lower and upper", allowed, (_short(low), _short(high)))
