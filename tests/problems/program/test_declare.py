@@ -29,6 +29,7 @@ from bocopt.fingerprint import fingerprint
 
 RNG = np.random.default_rng(0)
 NONE = np.zeros(0)
+WRONG: Any = 3
 
 BAD: dict[str, tuple[Callable[..., Any], str]] = {
     "z*z": (lambda xi, z: minimise((z * z).sum()), "the product of two decisions is not linear"),
@@ -102,15 +103,15 @@ def test_an_error_names_its_line() -> None:
         (lambda: real(3, upper=[1, 2]), r"numbers of shape \(3,\)"),
         (lambda: real(0), "'shape' parameter of real"),
         (lambda: real((1000, 1000)), "at most 100000 numbers"),
-        (lambda: recourse(2, integer=3), "True or False"),
-        (lambda: program(xi=2, z=3), "'z' parameter of program"),
+        (lambda: recourse(2, integer=WRONG), "True or False"),
+        (lambda: program(xi=2, z=WRONG), "'z' parameter of program"),
         (lambda: program(xi=2), "needs a variable"),
         (lambda: program(xi=2, y=recourse(2)), "needs a variable that is decided before"),
         (lambda: program(xi=0, z=real(2)), "'xi' parameter of program"),
         (lambda: program(xi=2, x=0, z=real(2)), "'x' parameter of program"),
         (lambda: program(xi=2, z=real(2), chance=1.5), "'chance' parameter of program"),
         (lambda: program(xi=2, z=real(2), chance=0.9, risk=Chance(0.8)), "said once"),
-        (lambda: program(xi=2, z=real(2), risk=3), "'risk' parameter of program"),
+        (lambda: program(xi=2, z=real(2), risk=WRONG), "'risk' parameter of program"),
         (lambda: program(xi=2, z=real(2), gap=-1), "'gap' parameter of program"),
         (lambda: program(xi=2, z=real(2), node_limit=0), "'node_limit' parameter of program"),
         (lambda: program(xi=2, z=real(2), time_limit=0), "'time_limit' parameter of program"),

@@ -107,6 +107,11 @@ class Program:
         return answer.z, verdict.value, Status.OPTIMAL if near else Status.LIMIT, gap
 
     def _unsolved(self, answer: Answer) -> tuple[Array, float, int, float]:
+        if answer.bound == -np.inf and self.time_limit is None:
+            raise ValueError(
+                f"The program {self.name!r} is unbounded for this x and xi: no cost is the "
+                "smallest. Give its variables bounds, or check the signs of its objective."
+            )
         proved = answer.bound == np.inf
         status = Status.INFEASIBLE if proved else Status.FALLBACK
         return np.array(self.fallback), np.inf, status, 0.0 if proved else np.inf
