@@ -119,6 +119,7 @@ def test_an_error_names_its_line() -> None:
         (lambda: program(xi=2, z=real(2), fallback=[-1, 0])(_plain), "within the bounds"),
         (lambda: program(xi=2, z=real(2), fallback=[1])(_plain), "'fallback' parameter"),
         (lambda: program(xi=2, z=real(2), otherwise=np.inf)(_plain), "'otherwise' parameter"),
+        (lambda: program(xi=2, z=real(2), between=(1, 0))(_plain), "the smaller one first"),
         (lambda: program(xi=2, z=real(2))(max), "declared by a function"),
     ],
 )
@@ -190,6 +191,7 @@ def test_a_fingerprint_is_of_what_a_program_says() -> None:
         made(otherwise=0.0),
         made(fallback=[1, 1, 0, 0, 0, 0]),
         made(gap=0.01),
+        made(between=(-9, 99)),
     ]
     assert len({fingerprint(other) for other in others}) == len(others)
 

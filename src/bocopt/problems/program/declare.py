@@ -36,6 +36,7 @@ def program(
     chance: float | None = None,
     risk: Risk | None = None,
     otherwise: float | None = None,
+    between: tuple[float, float] = (-np.inf, np.inf),
     fallback: Sequence[float] | None = None,
     tolerance: float = 1e-6,
     gap: float = 1e-6,
@@ -51,6 +52,8 @@ def program(
     `CVaR(beta)` or `WorstCase()`), and the rows hold in scenarios of weight `chance` or more (all).
 
     otherwise   what is earned or paid where the truth violates a row; without, the objective
+    between     two numbers that the objective, or `otherwise`, surely lies between: certificates
+                of what decisions cost need them
     fallback    z where no feasible one is found; without, what is nearest to zero
     tolerance   by which a row of continuous variables may be violated
     gap         relative: what is proved to be so near the optimum is called optimal
@@ -97,6 +100,7 @@ def program(
                 dims=Dims(x=x, z=blueprint.size, xi=xi),
                 risk=asked,
                 otherwise=_payment(otherwise, blueprint.sense),
+                between=_between(between, blueprint.sense),
                 fallback=_fallback(fallback, blueprint),
                 tolerance=tolerance,
                 gap=gap,
@@ -212,6 +216,14 @@ def _payment(otherwise: float | None, sense: Sense) -> float | None:
     if otherwise is None:
         return None
     return sense.sign * arguments.number("program", "otherwise", otherwise, "[-1e100, 1e100]") + 0.0
+
+
+def _between(between: tuple[float, float], sense: Sense) -> tuple[float, float]:
+    ends = np.asarray(between)
+    if ends.shape != (2,) or ends.dtype.kind not in "if" or not ends[0] < ends[1]:
+        raise arguments.wrong("program", "between", "two numbers, the smaller one first", between)
+    low, high = sorted((sense.sign * ends).tolist())
+    return low, high
 
 
 def _fallback(fallback: Sequence[float] | None, blueprint: Blueprint) -> tuple[float, ...]:

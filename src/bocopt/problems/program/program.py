@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array, Dims, IntArray, Risk, Sense, Solution, Status
+from bocopt.core import Array, BoolArray, Dims, IntArray, Risk, Sense, Solution, Status
 from bocopt.fingerprint import CHANGES_NO_RESULT
 from bocopt.problems.program import convexity
 from bocopt.problems.program.blueprint import Blueprint
@@ -26,6 +26,7 @@ class Program:
     dims: Dims
     risk: Risk
     otherwise: float | None  # a cost, whatever the sense
+    between: tuple[float, float]  # of the cost
     fallback: tuple[float, ...]
     tolerance: float
     gap: float
@@ -70,6 +71,17 @@ class Program:
         Exact where all of a row's columns are integer, less the tolerance elsewhere.
         """
         return self._judged(f"{self.name}.violation", x, z, xi)[1]
+
+    def range(self, x: Array, z: Array) -> tuple[Array, Array]:
+        """(k), (d) -> (), () what was declared of the cost of any decision; else infinite."""
+        z = arguments.array(f"{self.name}.range", "z", z, (self.dims.z,))
+        lead = arguments.lead(f"{self.name}.range", x=np.shape(x)[:-1], z=z.shape[:-1])
+        return np.full(lead, self.between[0]), np.full(lead, self.between[1])
+
+    def possible(self, x: Array, xi: Array) -> BoolArray:
+        """(k), (m) -> (): whether the range is meant for it; any outcome."""
+        xi = arguments.array(f"{self.name}.possible", "xi", xi, (self.dims.xi,))
+        return np.ones(arguments.lead(self.name, x=np.shape(x)[:-1], xi=xi.shape[:-1]), bool)
 
     def named(self, z: Array) -> dict[str, Array]:
         """(d) -> the parts of a decision by the names of the declaration, in their shapes."""
