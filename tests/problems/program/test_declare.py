@@ -128,6 +128,14 @@ def test_bad_arguments_are_named(make: Callable[[], Any], message: str) -> None:
         make()
 
 
+def test_a_function_may_have_defaults_of_its_own() -> None:
+    @program(xi=1, z=real(1, upper=9))
+    def priced(xi: Any, z: Any, price: float = 3.0) -> Any:
+        return minimise(price * z[0])
+
+    assert priced.cost(NONE, np.ones(1), np.ones(1)) == 3.0
+
+
 def _plain(xi: Any, z: Any) -> Any:
     return minimise(z.sum())
 

@@ -145,7 +145,8 @@ def _asked(function: Callable[..., Any], symbols: dict[str, Any]) -> dict[str, A
     """What the function takes, by name."""
     if not isinstance(function, FunctionType):
         raise DeclarationError(f"it is declared by a function, not by {function!r}")
-    names = list(inspect.signature(function).parameters)
+    taken = inspect.signature(function).parameters.values()
+    names = [p.name for p in taken if p.name in symbols or p.default is p.empty]
     unknown = [name for name in names if name not in symbols]
     unused = [name for name in symbols if name not in (*names, "x")]
     if unknown:

@@ -1,0 +1,411 @@
+"""Declared programs against SciPy (HiGHS) in the same run: CPU time, and the same values.
+
+python benchmarks/programs.py        writes benchmarks/results/programs.{md,json}
+"""
+
+from collections.abc import Callable
+from time import perf_counter, process_time
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy_models
+from bigm import UPPER, solve_big_m
+from kernels import PROBLEM, predictions
+from results_file import write, write_markdown
+
+from bocopt import (
+    CVaR,
+    Program,
+    absolute,
+    integer,
+    maximise,
+    minimise,
+    pos,
+    program,
+    real,
+)
+from bocopt.core import Array
+from bocopt.problems import (
+    Newsvendor,
+    ShortestPath,
+    facility_location,
+    grid,
+    staffing,
+)
+from bocopt.problems.program import lattice, ways
+
+NOTHING = np.zeros(0)
+RNG = np.random.default_rng(0)
+
+
+class Row(NamedTuple):
+    """One program: how long ours takes, how much longer SciPy, and whether values agree."""
+
+    name: str
+    target: str
+    ours_ms: float
+    scipy_ms: float | None
+    worst: float  # relative difference of values, ours less theirs: negative is better
+    note: str = ""
+
+    @property
+    def ratio(self) -> float | None:
+        return None if self.scipy_ms is None else self.scipy_ms / self.ours_ms
+
+
+def cpu(call: Callable[[], object], repeats: int) -> float:
+    """The median CPU time of a call in milliseconds."""
+    call()
+    times = []
+    for _ in range(repeats):
+        start = process_time()
+        call()
+        times.append(process_time() - start)
+    return 1e3 * float(np.median(times))
+
+
+def even(many: int) -> Array:
+    return np.full(many, 1 / many)
+
+
+def compared(
+    name: str,
+    target: str,
+    ours: list[Callable[[], float]],
+    theirs: list[Callable[[], float]],
+    repeats: int = 3,
+    note: str = "",
+) -> Row:
+    """Each instance by both, alternately."""
+    own, other, differences = [], [], []
+    for mine, reference in zip(ours, theirs, strict=True):
+        own.append(cpu(mine, repeats))
+        other.append(cpu(reference, 1))
+        value, expected = mine(), reference()
+        differences.append((value - expected) / max(1.0, abs(expected)))
+    row = Row(name, target, float(np.median(own)), float(np.median(other)), max(differences), note)
+    print(row.name, f"{row.ours_ms:.3f} ms, {row.ratio:.1f} x", flush=True)
+    return row
+
+
+def value_of(problem: Any, scenarios: Array, x: Array = NOTHING) -> float:
+    return float(problem.solve(x, scenarios, even(len(scenarios))).value)
+
+
+def linear() -> list[Row]:
+    rows, columns = 50, 20
+
+    @program(xi=rows * columns + rows + columns, z=real(columns, upper=10))
+    def lp(xi: Any, z: Any) -> Any:
+        limits, costs = xi[-rows - columns : -columns], xi[-columns:]
+        return minimise(costs @ z), xi[: rows * columns].reshape(rows, columns) @ z <= limits
+
+    data = [
+        np.concatenate(
+            [
+                RNG.uniform(0, 1, rows * columns),
+                RNG.uniform(5, 10, rows),
+                -RNG.uniform(0, 1, columns),
+            ]
+        )
+        for _ in range(40)
+    ]
+
+    def reference(xi: Array) -> float:
+        from scipy.optimize import linprog
+
+        found = linprog(
+            xi[-columns:],
+            A_ub=xi[: rows * columns].reshape(rows, columns),
+            b_ub=xi[-rows - columns : -columns],
+            bounds=(0, 10),
+        )
+        return float(found.fun)
+
+    row = compared(
+        f"LP {rows} x {columns}, all numbers new",
+        ">= 4 x linprog, own overhead <= 0.1 ms",
+        [lambda xi=xi: value_of(lp, xi[None]) for xi in data],
+        [lambda xi=xi: reference(xi) for xi in data],
+    )
+    return [row._replace(note=f"own overhead {overhead(lp, data):.3f} ms")]
+
+
+def overhead(problem: Program, data: list[Array]) -> float:
+    """What the declaration adds to HiGHS itself, in ms."""
+    from bocopt.problems.program import extensive, highs
+
+    whole = np.median([cpu(lambda xi=xi: value_of(problem, xi[None]), 5) for xi in data])
+    alone = []
+    for xi in data:
+        form = problem.form(NOTHING, xi[None])
+        model = extensive._of_one(form, inside=False)
+        alone.append(cpu(lambda model=model: highs.solve(model), 5))
+    return float(whole - np.median(alone))
+
+
+def integers() -> list[Row]:
+    found = []
+    for items, resources, kind in ((4, 3, "integer"), (20, 5, "integer"), (48, 1, "0-1")):
+        upper = 1 if kind == "0-1" else 100
+
+        @program(xi=items * (resources + 1), take=integer(items, upper=upper))
+        def one(xi: Any, take: Any, items: int = items, resources: int = resources) -> Any:
+            weights = xi[items:].reshape(resources, items)
+            return maximise(xi[:items] @ take), weights @ take <= 60
+
+        data = [RNG.uniform(1, 10, items * (resources + 1)) for _ in range(20)]
+        found.append(
+            compared(
+                f"MILP {kind}, {items} x {resources}, one scenario",
+                ">= 1.3 x milp",
+                [lambda xi=xi, one=one: value_of(one, xi[None]) for xi in data],
+                [
+                    lambda xi=xi, n=items, r=resources, u=upper: scipy_models.integer_program(
+                        -xi[:n], xi[n:].reshape(r, n), np.full(r, 60.0), u
+                    )
+                    for xi in data
+                ],
+            )
+        )
+    return found
+
+
+def paper() -> list[Row]:
+    """The paper's program, declared; the lattice search, which is made for it, is left out."""
+    value, capacity, salvage = (
+        np.array(p) for p in (PROBLEM.value, PROBLEM.capacity, PROBLEM.salvage)
+    )
+
+    @program(xi=12, chance=0.9, otherwise=0.0, take=integer(4, upper=UPPER))
+    def declared(xi: Any, take: Any) -> Any:
+        used = xi.reshape(3, 4) @ take
+        return maximise(value @ take + salvage @ (capacity - used)), used <= capacity
+
+    found, w = [], even(20)
+    batch = predictions(10, 20)
+    with Without(lattice):
+        found.append(
+            compared(
+                "the paper's program, 20 scenarios, lattice off",
+                ">= 15 x the paper's big M",
+                [lambda a=a: value_of(declared, a) for a in batch],
+                [
+                    lambda a=a: float(PROBLEM.cost(NOTHING, solve_big_m(PROBLEM, a, w), a) @ w)
+                    for a in batch
+                ],
+            )
+        )
+        statuses = [declared.solve(NOTHING, a, even(100)).status for a in predictions(10, 100)]
+        times = [cpu(lambda a=a: value_of(declared, a), 1) for a in predictions(10, 100)]
+    proved = sum(int(status) == 0 for status in statuses)
+    note = f"proved {proved} of {len(statuses)}, slowest {max(times):.1f} ms"
+    name = "the paper's program, 100 scenarios, lattice off"
+    found.append(Row(name, "proved in <= 1 s", float(np.median(times)), None, 0.0, note))
+    print(found[-1].name, note, flush=True)
+    return found
+
+
+class Without:
+    """The ways to solve, less one."""
+
+    def __init__(self, way: Any) -> None:
+        self.way = way
+
+    def __enter__(self) -> None:
+        self.before = ways.WAYS
+        ways.WAYS = tuple(way for way in ways.WAYS if way is not self.way)
+
+    def __exit__(self, *_: object) -> None:
+        ways.WAYS = self.before
+
+
+def chances() -> list[Row]:
+    items, resources, many = 20, 5, 50
+    value = RNG.uniform(5, 15, items)
+
+    @program(xi=items * resources, chance=0.9, take=integer(items, upper=10))
+    def knapsack(xi: Any, take: Any) -> Any:
+        return maximise(value @ take), xi.reshape(resources, items) @ take <= 60
+
+    data = [RNG.uniform(1, 10, (many, resources * items)) for _ in range(5)]
+    gaps: list[float] = []
+
+    def reference(weights: Array) -> float:
+        found, gap = scipy_models.chance_knapsack(
+            value, weights.reshape(many, resources, items), 60.0, 0.9, 10.0, 60.0
+        )
+        gaps.append(gap)
+        return -found
+
+    row = compared(
+        f"chance knapsack {items} x {resources}, {many} scenarios",
+        ">= 20 x big M in milp, the same optimum",
+        [lambda a=a: value_of(knapsack, a) for a in data],
+        [lambda a=a: reference(a) for a in data],
+        repeats=1,
+    )
+    return [row._replace(note=f"SciPy stops at 60 s; its largest gap is {max(gaps):.3f}")]
+
+
+def orders() -> list[Row]:
+    cost, volume = RNG.uniform(1, 3, 5), RNG.uniform(1, 2, 5)
+    price = 2 * cost
+
+    @program(xi=5, order=real(5, upper=200))
+    def newsvendor(xi: Any, order: Any) -> Any:
+        return minimise(cost @ order - price @ (xi - pos(xi - order))), volume @ order <= 300
+
+    own = Newsvendor(unit_cost=cost, price=price, volume=volume, capacity=300, upper=200)
+    data = [RNG.gamma(4, 15, (1000, 5)) for _ in range(5)]
+    reference = [lambda a=a: scipy_models.newsvendor(cost, price, volume, 300.0, a) for a in data]
+    return [
+        compared(
+            f"newsvendor 5 x 1000, {name}",
+            target,
+            [lambda a=a, p=problem: value_of(p, a) for a in data],
+            reference,
+        )
+        for name, target, problem in (
+            ("declared", ">= 8 x linprog, <= 10 ms", newsvendor),
+            ("own class", ">= 150 x linprog", own),
+        )
+    ]
+
+
+def tails() -> list[Row]:
+    held = np.full(10, 0.1)
+
+    @program(x=10, xi=10, risk=CVaR(0.95), hold=real(10, upper=0.4))
+    def portfolio(x: Any, xi: Any, hold: Any) -> Any:
+        return minimise(0.002 * absolute(hold - x).sum() - xi @ hold), hold.sum() == 1
+
+    mean, mix = RNG.uniform(0, 0.02, 10), RNG.normal(0, 0.03, (10, 10))
+    data = [mean + RNG.normal(size=(1000, 10)) @ mix for _ in range(5)]
+    return [
+        compared(
+            "CVaR portfolio 10 x 1000",
+            ">= 3.5 x linprog, <= 10 ms",
+            [lambda a=a: value_of(portfolio, a, held) for a in data],
+            [lambda a=a: scipy_models.tail(a, held, 0.95, 0.002, 0.4) for a in data],
+        )
+    ]
+
+
+def shifts() -> list[Row]:
+    hours = np.arange(24)
+    covers = ((hours[:, None] - hours) % 24 < 8).astype(float)
+    wage = 10 + 3 * (hours < 6) + RNG.uniform(0, 1, 24)
+    level = 12 + 8 * np.sin(hours / 24 * 2 * np.pi) ** 2
+    exact = staffing(wage=wage, covers=covers, gap=1e-6, node_limit=1_000_000)
+    quick = staffing(wage=wage, covers=covers, time_limit=0.15)
+    rows = []
+    for many, problem, target in (
+        (200, exact, "proved in <= 2 s"),
+        (1000, quick, "within 5% in 150 ms with a valid bound"),
+    ):
+        used, clock, gaps, proved = [], [], [], 0
+        for _ in range(5):
+            demand = RNG.poisson(level, (many, 24)).astype(float)
+            start, wall = process_time(), perf_counter()
+            solution = problem.solve(NOTHING, demand, even(many))
+            used.append(1e3 * (process_time() - start))
+            clock.append(1e3 * (perf_counter() - wall))
+            gaps.append(float(solution.gap / solution.value))
+            proved += int(solution.status) == 0
+        note = (
+            f"proved {proved} of 5; slowest {max(used):.0f} ms CPU, {max(clock):.0f} ms by the "
+            f"clock; largest gap {100 * max(gaps):.2f}%"
+        )
+        name = f"staffing, 24 intervals, {many} scenarios"
+        rows.append(Row(name, target, float(np.median(used)), None, 0.0, note))
+        print(name, note, flush=True)
+    return rows
+
+
+def sites() -> list[Row]:
+    fixed, ship = RNG.uniform(100, 200, 6), RNG.uniform(1, 5, (6, 10))
+    problem = facility_location(fixed=fixed, ship_cost=ship, room=100.0, unmet_cost=25.0, gap=1e-3)
+    data = [RNG.gamma(4, 5, (200, 10)) for _ in range(3)]
+    return [
+        compared(
+            "facility location 6 x 10, 200 scenarios, at a proved 0.1%",
+            ">= 8 x milp on the extensive form",
+            [lambda a=a: value_of(problem, a) for a in data],
+            [lambda a=a: scipy_models.facility(fixed, ship, 100.0, 25.0, a) for a in data],
+            repeats=1,
+        )
+    ]
+
+
+def paths() -> list[Row]:
+    own = ShortestPath(**grid(5, 5))
+    edges = np.array(own.edges)
+    incidence = np.zeros((25, len(edges)))
+    incidence[edges[:, 0], np.arange(len(edges))] = 1
+    incidence[edges[:, 1], np.arange(len(edges))] = -1
+    flow = np.zeros(25)
+    flow[own.source], flow[own.target] = 1, -1
+
+    @program(xi=len(edges), take=real(len(edges), upper=1))
+    def path(xi: Any, take: Any) -> Any:
+        return minimise(xi @ take), incidence @ take == flow
+
+    data = [RNG.uniform(1, 10, len(edges)) for _ in range(40)]
+    reference = [lambda a=a: scipy_models.shortest_path(incidence, flow, a) for a in data]
+    declared = compared(
+        "shortest path, 5 x 5 grid, declared",
+        ">= 8 x linprog",
+        [lambda a=a: value_of(path, a[None]) for a in data],
+        reference,
+    )
+    batch = RNG.uniform(1, 10, (4000, 1, len(edges)))
+    each = cpu(lambda: own.solve(NOTHING, batch, np.ones(1)), 5) / len(batch)
+    differences = [value_of(own, a[None]) - call() for a, call in zip(data, reference, strict=True)]
+    batched = Row(
+        "shortest path, own class, in a batch",
+        ">= 1000 x linprog",
+        each,
+        declared.scipy_ms,
+        max(differences),
+        f"{1e3 * each:.2f} us each",
+    )
+    return [declared, batched]
+
+
+def main() -> None:
+    parts = (linear, integers, paper, chances, orders, tails, shifts, sites, paths)
+    rows = [row for part in parts for row in part()]
+    write("programs", {"rows": [row._asdict() | {"ratio": row.ratio} for row in rows]})
+    write_markdown("programs", [*_HEAD, *(_line(row) for row in rows)])
+
+
+_HEAD = [
+    "# Declared programs against SciPy",
+    "",
+    "`python benchmarks/programs.py`. CPU time, the median over instances; SciPy solves the same",
+    "instances in the same run (`linprog`, `milp`: HiGHS). Difference: ours less SciPy's value,",
+    "relative, the largest; a negative one is better.",
+    "",
+    "| program | ours, ms | SciPy, ms | ratio | difference | target | note |",
+    "|---|---:|---:|---:|---:|---|---|",
+]
+
+
+def _line(row: Row) -> str:
+    theirs = "" if row.scipy_ms is None else f"{row.scipy_ms:.2f}"
+    ratio = "" if row.ratio is None else f"{row.ratio:.1f}"
+    cells = (
+        row.name,
+        f"{row.ours_ms:.3f}",
+        theirs,
+        ratio,
+        f"{row.worst:.1e}",
+        row.target,
+        row.note,
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+if __name__ == "__main__":
+    main()
