@@ -17,7 +17,8 @@ class Assembly:
     """Columns and rows, collected block by block."""
 
     def __init__(self) -> None:
-        self.width = 0
+        self.width = 0  # columns so far
+        self.height = 0  # rows so far
         self._columns: list[tuple[Array, Array, BoolArray]] = []
         self._costs: list[tuple[Columns, Array]] = []
         self._tighter: list[tuple[Columns, Array, Array]] = []
@@ -48,6 +49,7 @@ class Assembly:
         """Add lower <= matrix . columns <= upper: (s, r, m), (s, m), (s, r); 1 may stand for s."""
         s = max(len(matrix), len(table), len(upper))
         r, m = matrix.shape[1:]
+        self.height += s * r
         matrix = np.broadcast_to(matrix, (s, r, m))
         scenario, row, column = matrix.nonzero()
         count = np.bincount(scenario * r + row, minlength=s * r)

@@ -23,7 +23,7 @@ from bocopt.problems.program.recheck import Model, settled
 from bocopt.problems.risk import CVaR, WorstCase
 
 _INSIDE = 1e-7  # how far inside its limits a decision is sought when the judge refused the first
-ChanceRows = Callable[[Assembly, Task, Columns, Array], Columns]
+ChanceRows = Callable[[Assembly, Task, Columns, Array], Columns | None]
 
 
 class Priced(NamedTuple):

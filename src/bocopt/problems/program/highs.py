@@ -89,10 +89,11 @@ def solve(
     deadline: float | None = None,
     start: Array | None = None,
 ) -> Found:
-    """The optimum, or the best within the limits; `start` is a point to begin from."""
+    """The optimum, or the best within the limits; `start` is NaN where it says nothing."""
     highs = _passed(program, gap, nodes, deadline)
     if start is not None and program.integer is not None:
-        _checked(highs.setSolution(len(start), np.arange(len(start), dtype=np.int32), start))
+        known = np.flatnonzero(~np.isnan(start)).astype(np.int32)
+        _checked(highs.setSolution(len(known), known, start[known]))
     _checked(highs.run())
     return _found(highs, program.integer is not None and bool(program.integer.any()))
 

@@ -35,6 +35,9 @@ class Model(NamedTuple):
         return point
 
 
+Begin = Callable[[Task, Model], Answer]
+
+
 class Best(NamedTuple):
     """The best decision that was judged so far."""
 
@@ -55,22 +58,32 @@ class Boxed(NamedTuple):
     bound: float
 
 
-def settled(task: Task, build: Callable[[bool], Model], start: Array | None = None) -> Answer:
-    """Solve `build(False)`; `build(True)` is the same with limits further inside."""
+def settled(task: Task, build: Callable[[bool], Model], begin: Begin | None = None) -> Answer:
+    """Solve `build(False)`; `build(True)` is the same with limits further inside.
+
+    `begin` gives a decision to start from and a first bound.
+    """
     model = build(False)
-    judged = None if start is None else task.judge(start)
-    best = Best().or_better(start, judged)
-    given = None if best.z is None or judged is None else model.start(best.z, judged)
-    found = _solved(task, model.linear, given)
+    best, start, least = Best(), None, -np.inf
+    if begin is not None:
+        first = begin(task, model)
+        least = first.bound
+        if least == np.inf:
+            return first
+        if first.z is not None:
+            judged = task.judge(first.z)
+            best, start = best.or_better(first.z, judged), model.start(first.z, judged)
+    found = _solved(task, model.linear, start)
+    bound = max(least, found.bound)
     z, verdict = _judged(task, found)
     best = best.or_better(z, verdict)
     if z is None or verdict is None or verdict.met:
-        return Answer(best.z, found.bound)
-    inside = _solved(task, build(True).linear, given)
+        return Answer(best.z, bound)
+    inside = _solved(task, build(True).linear, start)
     best = best.or_better(*_judged(task, inside))
-    if _proved(task, best, found.bound) or not task.form.integer[: task.form.size].all():
-        return Answer(best.z, found.bound)
-    return _apart(task, model.linear, z, found.bound, best)
+    if _proved(task, best, bound) or not task.form.integer[: task.form.size].all():
+        return Answer(best.z, bound)
+    return _apart(task, model.linear, z, bound, best)
 
 
 def _apart(task: Task, linear: Linear, refused: Array, bound: float, best: Best) -> Answer:
