@@ -47,7 +47,7 @@ class Assembly:
         self, matrix: Array, table: Columns, upper: Array, lower: Array | float = -INF
     ) -> None:
         """Add lower <= matrix . columns <= upper: (s, r, m), (s, m), (s, r); 1 may stand for s."""
-        s = max(len(matrix), len(table), len(upper))
+        (s,) = np.broadcast_shapes(matrix.shape[:1], table.shape[:1], upper.shape[:1])
         r, m = matrix.shape[1:]
         self.height += s * r
         matrix = np.broadcast_to(matrix, (s, r, m))

@@ -16,10 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt.core import Array, BoolArray
-from bocopt.problems.program import bigm, extensive
+from bocopt.problems.program import bigm
 from bocopt.problems.program.assembly import Assembly, Columns
 from bocopt.problems.program.form import Answer, Form, Rows, Task
-from bocopt.problems.program.recheck import Model, settled
+from bocopt.problems.program.model import Model, of_all
+from bocopt.problems.program.recheck import settled
 from bocopt.problems.program.start import first_decision
 
 _LARGEST_WHOLE = 2.0**40  # products of such numbers are exact
@@ -54,7 +55,7 @@ def solve(task: Task) -> Answer:
 
 def model(task: Task, inside: bool = False) -> Model:
     """The extensive form with mixing sets."""
-    return extensive.model(task, add_rows, inside)
+    return of_all(task, add_rows, inside)
 
 
 def add_rows(assembly: Assembly, task: Task, table: Columns, inside: Array) -> Columns:

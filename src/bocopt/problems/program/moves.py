@@ -1,5 +1,7 @@
 """A feasible integer decision is made better by small moves: of one column, or of two."""
 
+import time
+
 import numpy as np
 
 from bocopt.core import Array
@@ -22,7 +24,7 @@ def improved(task: Task, z: Array) -> Array:
     moves = _moves(task)
     left, at, since = _WORK // size, 0, 0
     step = max(1, _CHUNK // size)
-    while left > 0 and since < len(moves):
+    while left > 0 and since < len(moves) and not _late(task):
         some = moves[at : at + step]
         left -= len(some)
         since += len(some)
@@ -33,6 +35,11 @@ def improved(task: Task, z: Array) -> Array:
                 z, value, since = z + move, judged.value, 0
                 break
     return z
+
+
+def _late(task: Task) -> bool:
+    deadline = task.limits.deadline
+    return deadline is not None and time.perf_counter() >= deadline
 
 
 def _moves(task: Task) -> Array:

@@ -13,26 +13,11 @@ import numpy as np
 
 from bocopt.core import Array
 from bocopt.problems.program import highs
-from bocopt.problems.program.assembly import Columns
 from bocopt.problems.program.form import Answer, Judged, Task, tidied
 from bocopt.problems.program.highs import Found, Linear
+from bocopt.problems.program.model import Model
 
 _SPLITS = 3  # refused decisions that are split away; each takes up to 2 d more solves
-
-
-class Model(NamedTuple):
-    """A program and where its parts stand; z is its first columns."""
-
-    linear: Linear
-    dropped: Columns | None  # (s) the columns that say which scenarios need not hold
-
-    def start(self, z: Array, judged: Judged) -> Array:
-        """What is known of a point with this z; NaN elsewhere."""
-        point = np.full(len(self.linear.cost), np.nan)
-        point[: len(z)] = z
-        if self.dropped is not None:
-            point[self.dropped] = judged.violations > 0
-        return point
 
 
 Begin = Callable[[Task, Model], Answer]

@@ -9,11 +9,11 @@
 import numpy as np
 
 from bocopt.core import Array, BoolArray
-from bocopt.problems.program import bigm, extensive, highs
+from bocopt.problems.program import bigm, highs
 from bocopt.problems.program.assembly import Assembly, Columns
 from bocopt.problems.program.form import Answer, Form, Rows, Task, tidied
+from bocopt.problems.program.model import Model, of_all
 from bocopt.problems.program.moves import improved
-from bocopt.problems.program.recheck import Model
 
 _ROUNDS = 4  # of dropping by duals
 _NODES = 20  # to round a decision
@@ -23,21 +23,31 @@ _HOLDS = 1e-7  # up to this, a row holds
 
 def first_decision(task: Task, model: Model) -> Answer:
     """A feasible decision, if one is found soon, and the bound of the relaxation."""
-    relaxed = highs.solve(model.linear._replace(integer=None), deadline=task.limits.deadline)
-    if relaxed.point is None or model.dropped is None:
-        return Answer(None, relaxed.bound)
-    kept = _without(task, np.ones(len(task.w), bool), relaxed.point[model.dropped])
+    if model.dropped is None:
+        return Answer(None, -np.inf)
+    deadline, all_kept = task.limits.deadline, np.ones(len(task.w), bool)
+    cautious = None if deadline is None else _rounded(task, all_kept)
+    relaxed = highs.solve(model.linear._replace(integer=None), deadline=deadline)
+    if relaxed.point is None:
+        return Answer(cautious, relaxed.bound)
+    kept = _chosen(task, _without(task, all_kept, relaxed.point[model.dropped]))
+    bold = None if kept is None else _rounded(task, kept)
+    return Answer(cautious if bold is None else improved(task, bold), relaxed.bound)
+
+
+def _chosen(task: Task, kept: BoolArray) -> BoolArray | None:
+    """The scenarios to keep, after as many others have been dropped as may be."""
     for _ in range(_ROUNDS):
         sub = _Kept(task, kept)
         found = highs.solve(sub.model()._replace(integer=None), deadline=task.limits.deadline)
         if found.point is None:
-            return Answer(None, relaxed.bound)
+            return None
         holds = kept | _held(task, found.point)
         fewer = _without(task, holds, sub.prices(found.row_dual))
-        if (fewer == kept).all() or not (fewer != holds).any():
+        if (fewer == holds).all():
             break
         kept = fewer
-    return Answer(_rounded(task, kept), relaxed.bound)
+    return kept
 
 
 def _without(task: Task, kept: BoolArray, wish: Array) -> BoolArray:
@@ -70,7 +80,7 @@ def _rounded(task: Task, kept: BoolArray) -> Array | None:
             return None
         z = tidied(found.point[: task.form.size], task.form)
         if task.judge(z).met:
-            return improved(task, z)
+            return z
     return None
 
 
@@ -84,12 +94,13 @@ class _Kept:
         self._first = 0
 
     def model(self, inside: bool = False) -> highs.Linear:
-        return extensive.model(self._task, self._add_rows, inside).linear
+        return of_all(self._task, self._add_rows, inside).linear
 
     def prices(self, row_dual: Array) -> Array:
         """What the rows of each scenario cost: (s)."""
         duals = np.abs(row_dual[self._first : self._first + len(self._owner)])
-        prices: Array = np.bincount(self._owner, duals, minlength=len(self._task.w)) + 0.0
+        prices = np.zeros(len(self._task.w))
+        np.add.at(prices, self._owner, duals)
         return prices
 
     def _add_rows(
