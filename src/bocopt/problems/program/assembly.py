@@ -17,7 +17,8 @@ class Assembly:
     """Columns and rows, collected block by block."""
 
     def __init__(self) -> None:
-        self.width = 0
+        self.width = 0  # columns so far
+        self.height = 0  # rows so far
         self._columns: list[tuple[Array, Array, BoolArray]] = []
         self._costs: list[tuple[Columns, Array]] = []
         self._tighter: list[tuple[Columns, Array, Array]] = []
@@ -46,8 +47,9 @@ class Assembly:
         self, matrix: Array, table: Columns, upper: Array, lower: Array | float = -INF
     ) -> None:
         """Add lower <= matrix . columns <= upper: (s, r, m), (s, m), (s, r); 1 may stand for s."""
-        s = max(len(matrix), len(table), len(upper))
+        (s,) = np.broadcast_shapes(matrix.shape[:1], table.shape[:1], upper.shape[:1])
         r, m = matrix.shape[1:]
+        self.height += s * r
         matrix = np.broadcast_to(matrix, (s, r, m))
         scenario, row, column = matrix.nonzero()
         count = np.bincount(scenario * r + row, minlength=s * r)

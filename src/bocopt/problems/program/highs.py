@@ -14,12 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bocopt.core import Array, BoolArray
+from bocopt.problems.program.watched import Watched
 
 Index = NDArray[np.int32]
 
 INF = float(highspy.kHighsInf)
 FEASIBLE_WITHIN = 1e-9  # of rows and bounds
 _SMALL = 20_000  # coefficients up to which presolving takes longer than it saves
+_SHORT = 1_000  # coefficients up to which no run with integers takes long
 _SIMPLEX: dict[str, bool | int | float | str] = {
     "output_flag": False,
     "threads": 1,
@@ -34,7 +36,7 @@ _BRANCHING: dict[str, bool | int | float | str] = {
     "mip_heuristic_run_root_reduced_cost": False,
     "mip_heuristic_effort": 0.0,
     "mip_detect_symmetry": False,
-    "mip_abs_gap": 0.0,
+    "mip_pscost_minreliable": 2,
 }
 _KEPT = local()
 
@@ -89,12 +91,31 @@ def solve(
     deadline: float | None = None,
     start: Array | None = None,
 ) -> Found:
-    """The optimum, or the best within the limits; `start` is a point to begin from."""
-    highs = _passed(program, gap, nodes, deadline)
-    if start is not None and program.integer is not None:
-        _checked(highs.setSolution(len(start), np.arange(len(start), dtype=np.int32), start))
-    _checked(highs.run())
-    return _found(highs, program.integer is not None and bool(program.integer.any()))
+    """The optimum, or the best within the limits.
+
+    `gap` is relative to the value, or to 1 where that is smaller. `start` is a point to begin
+    from, NaN where it says nothing.
+    """
+    if deadline is not None and time.perf_counter() >= deadline:
+        return _nothing(program)
+    branched = program.integer is not None and bool(program.integer.any())
+    size = len(program.rows.value)
+    long = size > (_SHORT if branched else _SMALL) or (branched and deadline is not None)
+    highs = _new() if long else _kept()
+    _limit(highs, size, gap, nodes, deadline)
+    _pass(highs, program)
+    if start is not None and branched:
+        known = np.flatnonzero(~np.isnan(start)).astype(np.int32)
+        _checked(highs.setSolution(len(known), known, start[known]))
+    if not long:
+        _checked(highs.run())
+        return _found(highs, branched)
+    watched = Watched(highs)
+    if watched.run(deadline):
+        _checked(watched.status)
+        return _found(highs, branched)
+    none = _nothing(program)
+    return none._replace(point=watched.point, value=watched.value, bound=watched.bound)
 
 
 class Growing:
@@ -122,17 +143,26 @@ class Growing:
         )
 
 
-def _passed(program: Linear, gap: float, nodes: int | None, deadline: float | None) -> Any:
+def _kept() -> Any:
+    """The object of this thread: a new one takes longer than a small program."""
     if not hasattr(_KEPT, "highs"):
         _KEPT.highs = _new()
-    highs = _KEPT.highs
+    return _KEPT.highs
+
+
+def _limit(highs: Any, size: int, gap: float, nodes: int | None, deadline: float | None) -> None:
     highs.setOptionValue("mip_rel_gap", gap)
+    highs.setOptionValue("mip_abs_gap", gap)
     highs.setOptionValue("mip_max_nodes", highspy.kHighsIInf if nodes is None else nodes)
-    highs.setOptionValue("presolve", "choose" if len(program.rows.value) > _SMALL else "off")
+    highs.setOptionValue("presolve", "choose" if size > _SMALL else "off")
     left = INF if deadline is None else max(0.0, deadline - time.perf_counter())
     highs.setOptionValue("time_limit", left)
-    _pass(highs, program)
-    return highs
+
+
+def _nothing(program: Linear) -> Found:
+    return Found(
+        None, np.inf, -np.inf, np.zeros(len(program.row_lower)), np.zeros(len(program.cost))
+    )
 
 
 def _new() -> Any:

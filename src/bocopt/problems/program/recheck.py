@@ -13,26 +13,14 @@ import numpy as np
 
 from bocopt.core import Array
 from bocopt.problems.program import highs
-from bocopt.problems.program.assembly import Columns
 from bocopt.problems.program.form import Answer, Judged, Task, tidied
 from bocopt.problems.program.highs import Found, Linear
+from bocopt.problems.program.model import Model
 
 _SPLITS = 3  # refused decisions that are split away; each takes up to 2 d more solves
 
 
-class Model(NamedTuple):
-    """A program and where its parts stand; z is its first columns."""
-
-    linear: Linear
-    dropped: Columns | None  # (s) the columns that say which scenarios need not hold
-
-    def start(self, z: Array, judged: Judged) -> Array:
-        """What is known of a point with this z; NaN elsewhere."""
-        point = np.full(len(self.linear.cost), np.nan)
-        point[: len(z)] = z
-        if self.dropped is not None:
-            point[self.dropped] = judged.violations > 0
-        return point
+Begin = Callable[[Task, Model], Answer]
 
 
 class Best(NamedTuple):
@@ -55,22 +43,32 @@ class Boxed(NamedTuple):
     bound: float
 
 
-def settled(task: Task, build: Callable[[bool], Model], start: Array | None = None) -> Answer:
-    """Solve `build(False)`; `build(True)` is the same with limits further inside."""
+def settled(task: Task, build: Callable[[bool], Model], begin: Begin | None = None) -> Answer:
+    """Solve `build(False)`; `build(True)` is the same with limits further inside.
+
+    `begin` gives a decision to start from and a first bound.
+    """
     model = build(False)
-    judged = None if start is None else task.judge(start)
-    best = Best().or_better(start, judged)
-    given = None if best.z is None or judged is None else model.start(best.z, judged)
-    found = _solved(task, model.linear, given)
+    best, start, least = Best(), None, -np.inf
+    if begin is not None:
+        first = begin(task, model)
+        least = first.bound
+        if least == np.inf:
+            return first
+        if first.z is not None:
+            judged = task.judge(first.z)
+            best, start = best.or_better(first.z, judged), model.start(first.z, judged)
+    found = _solved(task, model.linear, start)
+    bound = max(least, found.bound)
     z, verdict = _judged(task, found)
     best = best.or_better(z, verdict)
     if z is None or verdict is None or verdict.met:
-        return Answer(best.z, found.bound)
-    inside = _solved(task, build(True).linear, given)
+        return Answer(best.z, bound)
+    inside = _solved(task, build(True).linear, start)
     best = best.or_better(*_judged(task, inside))
-    if _proved(task, best, found.bound) or not task.form.integer[: task.form.size].all():
-        return Answer(best.z, found.bound)
-    return _apart(task, model.linear, z, found.bound, best)
+    if _proved(task, best, bound) or not task.form.integer[: task.form.size].all():
+        return Answer(best.z, bound)
+    return _apart(task, model.linear, z, bound, best)
 
 
 def _apart(task: Task, linear: Linear, refused: Array, bound: float, best: Best) -> Answer:

@@ -1,0 +1,125 @@
+"""A feasible decision first, and a bound: what a chance-constrained program begins with.
+
+1. The relaxation of the program is a bound, and says which scenarios it would rather drop.
+2. Drop these, as far as 1 - alpha goes, and solve with the rows of all others.
+3. Dropped scenarios that hold all the same leave room for others: those with the largest duals.
+4. Round, and improve by integer moves.
+"""
+
+import numpy as np
+
+from bocopt.core import Array, BoolArray
+from bocopt.problems.program import bigm, highs
+from bocopt.problems.program.assembly import Assembly, Columns
+from bocopt.problems.program.form import Answer, Form, Rows, Task, tidied
+from bocopt.problems.program.model import Model, of_all
+from bocopt.problems.program.moves import improved
+
+_ROUNDS = 4  # of dropping by duals
+_NODES = 20  # to round a decision
+_GAP = 0.002
+_HOLDS = 1e-7  # up to this, a row holds
+
+
+def first_decision(task: Task, model: Model) -> Answer:
+    """A feasible decision, if one is found soon, and the bound of the relaxation."""
+    if model.dropped is None:
+        return Answer(None, -np.inf)
+    deadline, all_kept = task.limits.deadline, np.ones(len(task.w), bool)
+    cautious = None if deadline is None else _rounded(task, all_kept)
+    relaxed = highs.solve(model.linear._replace(integer=None), deadline=deadline)
+    if relaxed.point is None:
+        return Answer(cautious, relaxed.bound)
+    kept = _chosen(task, _without(task, all_kept, relaxed.point[model.dropped]))
+    bold = None if kept is None else _rounded(task, kept)
+    return Answer(cautious if bold is None else improved(task, bold), relaxed.bound)
+
+
+def _chosen(task: Task, kept: BoolArray) -> BoolArray | None:
+    """The scenarios to keep, after as many others have been dropped as may be."""
+    for _ in range(_ROUNDS):
+        sub = _Kept(task, kept)
+        found = highs.solve(sub.model()._replace(integer=None), deadline=task.limits.deadline)
+        if found.point is None:
+            return None
+        holds = kept | _held(task, found.point)
+        fewer = _without(task, holds, sub.prices(found.row_dual))
+        if (fewer == holds).all():
+            break
+        kept = fewer
+    return kept
+
+
+def _without(task: Task, kept: BoolArray, wish: Array) -> BoolArray:
+    """Drop more scenarios, those with the largest wish first, while the weight allows it."""
+    room = task.w.sum() - bigm.need(task) - task.w[~kept].sum()
+    order = (-wish).argsort(kind="stable")
+    order = order[kept[order] & (wish[order] > 0)]
+    dropped = order[np.cumsum(task.w[order]) <= room + 1e-15]
+    fewer = kept.copy()
+    fewer[dropped] = False
+    return fewer
+
+
+def _held(task: Task, point: Array) -> BoolArray:
+    """Scenarios whose rows hold at v, where they have no columns for themselves: (s)."""
+    form, rows = task.form, task.form.uncertain
+    s, h = len(task.w), form.shared
+    if rows.matrix[..., h:].any():
+        return np.zeros(s, bool)
+    value = rows.matrix[..., :h] @ point[:h]
+    over = np.where(rows.equal, np.abs(value - rows.limit), value - rows.limit)
+    return np.broadcast_to((over <= _HOLDS).all(axis=1), (s,))
+
+
+def _rounded(task: Task, kept: BoolArray) -> Array | None:
+    for inside in (False, True):
+        model = _Kept(task, kept).model(inside)
+        found = highs.solve(model, nodes=_NODES, gap=_GAP, deadline=task.limits.deadline)
+        if found.point is None:
+            return None
+        z = tidied(found.point[: task.form.size], task.form)
+        if task.judge(z).met:
+            return z
+    return None
+
+
+class _Kept:
+    """The program where the rows of some scenarios hold, and the others do not matter."""
+
+    def __init__(self, task: Task, kept: BoolArray) -> None:
+        self._task = task._replace(otherwise=None)
+        self._scenarios = kept.nonzero()[0]
+        self._owner = np.zeros(0, np.intp)  # the scenario of each of these rows
+        self._first = 0
+
+    def model(self, inside: bool = False) -> highs.Linear:
+        return of_all(self._task, self._add_rows, inside).linear
+
+    def prices(self, row_dual: Array) -> Array:
+        """What the rows of each scenario cost: (s)."""
+        duals = np.abs(row_dual[self._first : self._first + len(self._owner)])
+        prices = np.zeros(len(self._task.w))
+        np.add.at(prices, self._owner, duals)
+        return prices
+
+    def _add_rows(
+        self, assembly: Assembly, task: Task, table: Columns, inside: Array
+    ) -> Columns | None:
+        form, rows, scenarios = task.form, task.form.uncertain, self._scenarios
+        upper = np.broadcast_to(rows.limit - inside, (len(task.w), rows.many))[scenarios]
+        lower = np.where(rows.equal, upper, -highs.INF)
+        self._first = assembly.height
+        if _same_rows(form, rows):
+            self._owner = scenarios[upper.argmin(axis=0)]
+            assembly.rows(rows.matrix, table[:1], upper.min(axis=0, keepdims=True))
+        else:
+            self._owner = np.repeat(scenarios, rows.many)
+            matrix = rows.matrix if len(rows.matrix) == 1 else rows.matrix[scenarios]
+            assembly.rows(matrix, table[scenarios], upper, lower)
+        return None
+
+
+def _same_rows(form: Form, rows: Rows) -> bool:
+    alike = len(rows.matrix) == 1 and not rows.equal.any()
+    return alike and not rows.matrix[..., form.shared :].any()
