@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bocopt.core import Array, BoolArray
+from bocopt.core import Array, BoolArray, IntArray
 from bocopt.problems.program import highs
 from bocopt.problems.program.form import Answer, Form, Rows, Task, tidied
 from bocopt.problems.risk import WEIGHT_TOLERANCE, Chance, Expectation
@@ -73,6 +73,18 @@ def mean(per_scenario: Array, w: Array) -> Array:
     return np.asarray(np.tensordot(w, per_scenario, axes=1))
 
 
+def stacked(dense: Array, column: IntArray, value: Array) -> highs.Sparse:
+    """Dense rows (r, .), then rows (q, k) of k coefficients each, given by column and value."""
+    first = highs.Sparse.of(dense)
+    many, width = column.shape
+    start = len(first.value) + width * np.arange(many)
+    return highs.Sparse(
+        np.concatenate([first.start, start]).astype(np.int32),
+        np.concatenate([first.column, column.ravel()]).astype(np.int32),
+        np.concatenate([first.value, value.ravel()]),
+    )
+
+
 def answered(task: Task, relaxed: Callable[[float], Point]) -> Answer:
     """Ask for a decision, and once more by a margin inside if the judge refuses the first."""
     columns, bound = relaxed(0.0)
@@ -91,9 +103,7 @@ def answered(task: Task, relaxed: Callable[[float], Point]) -> Answer:
 def solved(program: highs.Linear, task: Task) -> Point:
     """A linear or integer program within the limits of a task."""
     limits = task.limits
-    found = highs.solve(
-        program, nodes=limits.nodes, gap=limits.gap / 2, deadline=limits.deadline
-    )
+    found = highs.solve(program, nodes=limits.nodes, gap=limits.gap / 2, deadline=limits.deadline)
     return Point(found.point, found.bound)
 
 

@@ -219,3 +219,12 @@ class Shifting:
         _, basic = self._highs.getBasicVariables()
         loose = -basic[basic < 0] - 1
         return np.sort(basic[basic >= 0]), np.delete(self._rows, loose)
+
+
+def solve_wide(program: Linear) -> Found:
+    """A linear program of few rows and very many columns: scaling takes longer than it saves."""
+    highs = _new()
+    highs.setOptionValue("simplex_scale_strategy", 0)
+    _pass(highs, program)
+    _checked(highs.run())
+    return _found(highs, branched=False)

@@ -1,6 +1,6 @@
 """The expected cost of columns that are all decided before xi: mean coefficients say it all.
 
-    min  E constant_s + E cost_s . v   s.t.  all rows of v, in every scenario
+min  E constant_s + E cost_s . v   s.t.  all rows of v, in every scenario
 """
 
 from bocopt.problems.program import highs
