@@ -11,7 +11,7 @@ import numpy as np
 
 from bocopt.core import Array, IntArray
 from bocopt.problems.program import highs, hinged
-from bocopt.problems.program.fixed import Point, solved, stacked
+from bocopt.problems.program.fixed import Point, solved, stacked, sums
 from bocopt.problems.program.form import Task
 from bocopt.problems.program.hinged import Hinged, Hinges
 
@@ -101,29 +101,35 @@ def _merged(hinges: Hinges, bundles: IntArray) -> Hinges:
     many = int(bundles.max(initial=-1)) + 1
     if np.isinf(hinges.most).any() or many == len(bundles):
         return hinges.of(bundles != _ABSENT)
-    most = np.bincount(bundles, hinges.most)
+    most = sums(bundles, hinges.most)
     share = hinges.most / most[bundles]
-    slope = np.stack([np.bincount(bundles, share * part) for part in hinges.slope.T], axis=1)
-    return Hinges(slope, np.bincount(bundles, share * hinges.knee), most, np.arange(many))
+    slope = np.stack([sums(bundles, share * part) for part in hinges.slope.T], axis=1)
+    return Hinges(slope, sums(bundles, share * hinges.knee), most, np.arange(many))
 
 
 def _explicit(program: Hinged) -> highs.Linear:
-    """Each hinge as a row, with a column for what is paid for unless it has no limit."""
-    rows, hinges, n = program.rows, program.hinges, len(program.cost)
-    many = len(hinges.most)
-    paid = np.isfinite(hinges.most).all()
-    column = np.tile(np.arange(n + 1), (many, 1))
-    column[:, -1] += np.arange(many)
-    value = np.hstack([hinges.slope, np.full((many, 1), -1.0)])
+    """Each hinge as a row, with a column for what is paid unless it has no limit."""
+    rows, hinges = program.rows, program.hinges
+    many, paid = len(hinges.most), bool(np.isfinite(hinges.most).all())
     extra = np.zeros(many if paid else 0)
-    used = n + 1 if paid else n
     return highs.Linear(
         np.concatenate([program.cost, hinges.most if paid else extra]),
         np.concatenate([program.lower, extra]),
         np.concatenate([program.upper, extra + np.inf]),
-        stacked(rows.matrix, column[:, :used], value[:, :used]),
+        stacked(highs.Sparse.of(rows.matrix), _with_own_column(hinges.slope, paid)),
         np.concatenate([rows.least, np.full(many, -np.inf)]),
         np.concatenate([rows.limit, hinges.knee]),
         np.concatenate([program.integer, extra > 0]),
         program.offset,
     )
+
+
+def _with_own_column(slope: Array, own: bool) -> highs.Sparse:
+    """(i, n) -> its rows, each with -1 in a column of its own, if so."""
+    many, n = slope.shape
+    column = np.tile(np.arange(n + own), (many, 1))
+    if own:
+        column[:, -1] += np.arange(many)
+        slope = np.hstack([slope, np.full((many, 1), -1.0)])
+    start = (n + own) * np.arange(many)
+    return highs.Sparse(start.astype(np.int32), column.ravel().astype(np.int32), slope.ravel())

@@ -73,15 +73,17 @@ def mean(per_scenario: Array, w: Array) -> Array:
     return np.asarray(np.tensordot(w, per_scenario, axes=1))
 
 
-def stacked(dense: Array, column: IntArray, value: Array) -> highs.Sparse:
-    """Dense rows (r, .), then rows (q, k) of k coefficients each, given by column and value."""
-    first = highs.Sparse.of(dense)
-    many, width = column.shape
-    start = len(first.value) + width * np.arange(many)
+def sums(groups: IntArray, values: Array) -> Array:
+    """(i), (i) -> (g)."""
+    return np.asarray(np.bincount(groups, values), np.float64)
+
+
+def stacked(above: highs.Sparse, below: highs.Sparse) -> highs.Sparse:
+    """The rows of both."""
     return highs.Sparse(
-        np.concatenate([first.start, start]).astype(np.int32),
-        np.concatenate([first.column, column.ravel()]).astype(np.int32),
-        np.concatenate([first.value, value.ravel()]),
+        np.concatenate([above.start, below.start + np.int32(len(above.value))]),
+        np.concatenate([above.column, below.column]),
+        np.concatenate([above.value, below.value]),
     )
 
 
