@@ -11,7 +11,7 @@ import numpy as np
 
 from bocopt.core import Array, IntArray
 from bocopt.problems.program import highs, hinged
-from bocopt.problems.program.fixed import Point, solved, stacked, sums
+from bocopt.problems.program.fixed import Point, close, solved, stacked, sums
 from bocopt.problems.program.form import Task
 from bocopt.problems.program.hinged import Hinged, Hinges
 
@@ -36,7 +36,7 @@ def best(program: Hinged, task: Task, *, alike: bool) -> Point:
     elif len(bundles) > _FEW and not alike:
         bundles = _cut(hinges.kind, hinges.excess(found.columns))
     branched, _ = _tightened(
-        program, bundles, lambda part: solved(_explicit(part), task), task.limits.gap / 2
+        program, bundles, lambda part: _branched(part, task), task.limits.gap / 2
     )
     return branched._replace(bound=max(branched.bound, found.bound))
 
@@ -53,11 +53,10 @@ def _tightened(
             finer = np.arange(len(bundles)) if np.isneginf(least) else bundles
         else:
             value = hinged.value(program, columns)
-            if value < lowest:
+            if value <= lowest:
                 chosen, lowest = columns, value
             finer = _refined(program.hinges, bundles, columns)
-        done = lowest - bound <= gap * max(1.0, abs(lowest))
-        if done or (finer == bundles).all():
+        if close(lowest, bound, gap) or (finer == bundles).all():
             return Point(chosen, bound), bundles
         bundles = finer
 
@@ -105,6 +104,11 @@ def _merged(hinges: Hinges, bundles: IntArray) -> Hinges:
     share = hinges.most / most[bundles]
     slope = np.stack([sums(bundles, share * part) for part in hinges.slope.T], axis=1)
     return Hinges(slope, sums(bundles, share * hinges.knee), most, np.arange(many))
+
+
+def _branched(program: Hinged, task: Task) -> Point:
+    columns, bound = solved(_explicit(program), task)
+    return Point(None if columns is None else columns[: len(program.cost)], bound)
 
 
 def _explicit(program: Hinged) -> highs.Linear:

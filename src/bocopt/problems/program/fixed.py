@@ -73,6 +73,11 @@ def mean(per_scenario: Array, w: Array) -> Array:
     return np.asarray(np.tensordot(w, per_scenario, axes=1))
 
 
+def close(value: float, bound: float, gap: float) -> bool:
+    """Whether a value is proved to be within a relative gap."""
+    return bool(np.isfinite(value)) and value - bound <= gap * max(1.0, abs(value))
+
+
 def sums(groups: IntArray, values: Array) -> Array:
     """(i), (i) -> (g)."""
     return np.asarray(np.bincount(groups, values), np.float64)

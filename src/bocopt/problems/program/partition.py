@@ -16,6 +16,7 @@ from bocopt.problems.program.fixed import (
     Fixed,
     Point,
     answered,
+    close,
     expected,
     mean,
     own_columns,
@@ -70,11 +71,10 @@ def _narrowed(task: Task, rows: Fixed) -> Point:
         v[: form.size] = tidied(v[: form.size], form)
         stage = recourse.best(form, v[None], _WITHIN)
         value = float(w @ stage.cost)
-        if value < lowest:
+        if value <= lowest:
             chosen, lowest = v, value
         finer = _split(groups, stage, _shortfall(form, w, groups, columns, stage.cost))
-        done = lowest - bound <= task.limits.gap / 2 * max(1.0, abs(lowest))
-        if done or (finer == groups).all():
+        if close(lowest, bound, task.limits.gap / 2) or (finer == groups).all():
             return Point(chosen, bound)
         groups = finer
 
