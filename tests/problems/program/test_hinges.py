@@ -5,6 +5,7 @@ import pytest
 from lengths import long
 from stages_cases import full_optimum, is_optimal, judged, no_rows, rows, weights
 
+from bocopt.core import Array
 from bocopt.problems.program import hinges
 from bocopt.problems.program.form import Form, Rows, Task
 from bocopt.problems.risk import Chance, CVaR
@@ -90,18 +91,23 @@ def test_applies_by_structure() -> None:
         form._replace(integer=np.array([False, True])),
         form._replace(defining=term._replace(equal=np.ones(1, bool))),
         form._replace(defining=term._replace(matrix=2 * term.matrix)),
-        form._replace(defining=Rows(*(np.repeat(p, 2, axis=-1 - (p.ndim > 2)) for p in term))),
+        form._replace(defining=_twice(term)),
         form._replace(uncertain=rows(np.ones((1, 1, 2)), np.ones((1, 1)))),
         form._replace(size=2, shared=2),
     ]
     assert not any(hinges.applies(task._replace(form=other)) for other in others)
 
 
-def _half() -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], Chance]:
+def _twice(term: Rows) -> Rows:
+    matrix, limit, equal = term
+    return Rows(np.repeat(matrix, 2, axis=1), np.repeat(limit, 2, axis=1), np.repeat(equal, 2))
+
+
+def _half() -> tuple[Array, Chance]:
     return np.full(2, 0.5), Chance(1.0)
 
 
-def _newsvendor(demand: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Form:
+def _newsvendor(demand: Array) -> Form:
     """Order at 1, and pay 4 for each one missing."""
     return Form(
         np.zeros(2),

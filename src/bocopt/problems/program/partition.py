@@ -69,7 +69,7 @@ def _narrowed(task: Task, rows: Fixed) -> Point:
             return Point(chosen, bound)
         v = columns[: form.shared]
         v[: form.size] = tidied(v[: form.size], form)
-        stage = recourse.best(form, v[None], _WITHIN)
+        stage = recourse.best(form, np.broadcast_to(v, (len(w), len(v))), _WITHIN)
         value = float(w @ stage.cost)
         if value <= lowest:
             chosen, lowest = v, value
@@ -126,8 +126,8 @@ def _means(limit: Array, w: Array, groups: IntArray, weight: Array) -> Array:
     """(s or 1, r) -> (g, r) the mean limits of each group."""
     if len(limit) == 1:
         return np.repeat(limit, len(weight), axis=0)
-    sums = [sums(groups, w * part) for part in limit.T]
-    return np.stack(sums, axis=1) / weight[:, None] if sums else np.zeros((len(weight), 0))
+    means = [sums(groups, w * part) / weight for part in limit.T]
+    return np.stack(means, axis=1) if means else np.zeros((len(weight), 0))
 
 
 def _blocks(matrix: Array, shared: int, many: int) -> highs.Sparse:

@@ -139,7 +139,7 @@ def _in_bunches(stage: Stage) -> Optima:
 
 
 def _served(
-    stage: Stage, point: Array, basic: highs.Index, tight: highs.Index
+    stage: Stage, point: Array, basic: BoolArray, tight: BoolArray
 ) -> tuple[Array, BoolArray]:
     """(s) the values of a basis' points in all scenarios, and whether these are feasible."""
     matrix, cost = stage.matrix[0], stage.cost[0]
