@@ -6,7 +6,8 @@ from lengths import long
 from stages_cases import full_optimum, is_optimal, judged, no_rows, rows, weights
 
 from bocopt.core import Array
-from bocopt.problems.program import hinges
+from bocopt.problems.program import hinged, hinges
+from bocopt.problems.program.fixed import Point
 from bocopt.problems.program.form import Form, Rows, Task
 from bocopt.problems.risk import Chance, CVaR
 
@@ -70,6 +71,16 @@ def test_the_newsvendor_orders_the_critical_quantile() -> None:
     assert answer.z[0] == pytest.approx(np.quantile(demand, 0.75, method="inverted_cdf"))
 
 
+def test_a_wrong_optimum_is_noticed_and_sought_in_another_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    task = judged(_newsvendor(np.arange(40.0)), np.full(40, 1 / 40), Chance(1.0))
+    right, relaxed = hinges.solve(task), hinged.relaxed
+    monkeypatch.setattr(hinged, "relaxed", lambda program: _moved(relaxed(program)))
+    assert is_optimal(task, right)
+    assert is_optimal(task, hinges.solve(task))
+
+
 def test_nothing_bounds_it() -> None:
     form = _newsvendor(np.array([1.0, 2.0]))
     cost = np.array([[-5.0, 4.0]])
@@ -96,6 +107,11 @@ def test_applies_by_structure() -> None:
         form._replace(size=2, shared=2),
     ]
     assert not any(hinges.applies(task._replace(form=other)) for other in others)
+
+
+def _moved(point: Point) -> Point:
+    assert point.columns is not None
+    return point._replace(columns=point.columns + 3.0)
 
 
 def _twice(term: Rows) -> Rows:

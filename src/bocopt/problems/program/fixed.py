@@ -26,6 +26,7 @@ class Point(NamedTuple):
 
     columns: Array | None
     bound: float
+    limited: bool = False  # it stopped at a limit, short of its optimum
 
 
 def expected(task: Task) -> bool:
@@ -94,13 +95,13 @@ def stacked(above: highs.Sparse, below: highs.Sparse) -> highs.Sparse:
 
 def answered(task: Task, relaxed: Callable[[float], Point]) -> Answer:
     """Ask for a decision, and once more by a margin inside if the judge refuses the first."""
-    columns, bound = relaxed(0.0)
+    columns, bound, _ = relaxed(0.0)
     if columns is None:
         return Answer(None, bound)
     z = tidied(columns[: task.form.size], task.form)
     if task.judge(z).met:
         return Answer(z, bound)
-    columns, _ = relaxed(INSIDE)
+    columns = relaxed(INSIDE).columns
     if columns is None:
         return Answer(None, bound)
     z = tidied(columns[: task.form.size], task.form)
@@ -111,7 +112,8 @@ def solved(program: highs.Linear, task: Task) -> Point:
     """A linear or integer program within the limits of a task."""
     limits = task.limits
     found = highs.solve(program, nodes=limits.nodes, gap=limits.gap / 2, deadline=limits.deadline)
-    return Point(found.point, found.bound)
+    limited = found.point is not None and not close(found.value, found.bound, limits.gap)
+    return Point(found.point, found.bound, limited)
 
 
 def _merged(rows: Rows, shared: int) -> Fixed:

@@ -214,9 +214,11 @@ class Shifting:
         _checked(self._highs.run())
         return _found(self._highs, branched=False)
 
-    def basis(self) -> tuple[BoolArray, BoolArray]:
+    def basis(self) -> tuple[BoolArray, BoolArray] | None:
         """(n) columns between their bounds, (r) rows at their limits, of the last optimum."""
         basis, basic = self._highs.getBasis(), highspy.HighsBasisStatus.kBasic
+        if not basis.valid:
+            return None
         return (
             np.array([status == basic for status in basis.col_status], bool),
             np.array([status != basic for status in basis.row_status], bool),

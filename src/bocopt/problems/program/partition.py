@@ -63,7 +63,7 @@ def _narrowed(task: Task, rows: Fixed) -> Point:
     groups = np.zeros(len(w), np.int64)
     chosen, lowest, bound = None, np.inf, -np.inf
     while True:
-        columns, least = solved(_grouped(form, rows, w, groups), task)
+        columns, least, limited = solved(_grouped(form, rows, w, groups), task)
         bound = max(bound, least)
         if columns is None:
             return Point(chosen, bound)
@@ -74,7 +74,8 @@ def _narrowed(task: Task, rows: Fixed) -> Point:
         if value <= lowest:
             chosen, lowest = v, value
         finer = _split(groups, stage, _shortfall(form, w, groups, columns, stage.cost))
-        if close(lowest, bound, task.limits.gap / 2) or (finer == groups).all():
+        done = limited or close(lowest, bound, task.limits.gap / 2)
+        if done or (finer == groups).all():
             return Point(chosen, bound)
         groups = finer
 
