@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bocopt.core import Array, BoolArray
+from bocopt.core import Array, BoolArray, IntArray
 from bocopt.problems.program import highs
 from bocopt.problems.program.form import Answer, Form, Rows, Task, tidied
 from bocopt.problems.risk import WEIGHT_TOLERANCE, Chance, Expectation
@@ -26,6 +26,7 @@ class Point(NamedTuple):
 
     columns: Array | None
     bound: float
+    limited: bool = False  # it stopped at a limit, short of its optimum
 
 
 def expected(task: Task) -> bool:
@@ -73,15 +74,34 @@ def mean(per_scenario: Array, w: Array) -> Array:
     return np.asarray(np.tensordot(w, per_scenario, axes=1))
 
 
+def close(value: float, bound: float, gap: float) -> bool:
+    """Whether a value is proved to be within a relative gap."""
+    return bool(np.isfinite(value)) and value - bound <= gap * max(1.0, abs(value))
+
+
+def sums(groups: IntArray, values: Array) -> Array:
+    """(i), (i) -> (g)."""
+    return np.asarray(np.bincount(groups, values), np.float64)
+
+
+def stacked(above: highs.Sparse, below: highs.Sparse) -> highs.Sparse:
+    """The rows of both."""
+    return highs.Sparse(
+        np.concatenate([above.start, below.start + np.int32(len(above.value))]),
+        np.concatenate([above.column, below.column]),
+        np.concatenate([above.value, below.value]),
+    )
+
+
 def answered(task: Task, relaxed: Callable[[float], Point]) -> Answer:
     """Ask for a decision, and once more by a margin inside if the judge refuses the first."""
-    columns, bound = relaxed(0.0)
+    columns, bound, _ = relaxed(0.0)
     if columns is None:
         return Answer(None, bound)
     z = tidied(columns[: task.form.size], task.form)
     if task.judge(z).met:
         return Answer(z, bound)
-    columns, _ = relaxed(INSIDE)
+    columns = relaxed(INSIDE).columns
     if columns is None:
         return Answer(None, bound)
     z = tidied(columns[: task.form.size], task.form)
@@ -92,7 +112,8 @@ def solved(program: highs.Linear, task: Task) -> Point:
     """A linear or integer program within the limits of a task."""
     limits = task.limits
     found = highs.solve(program, nodes=limits.nodes, gap=limits.gap / 2, deadline=limits.deadline)
-    return Point(found.point, found.bound)
+    limited = found.point is not None and not close(found.value, found.bound, limits.gap)
+    return Point(found.point, found.bound, limited)
 
 
 def _merged(rows: Rows, shared: int) -> Fixed:

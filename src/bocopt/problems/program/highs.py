@@ -238,14 +238,27 @@ class Shifting:
         _pass(self._highs, program)
 
     def solve(self, row_lower: Array, row_upper: Array) -> Found:
-        rows = self._rows
-        if len(rows):
-            _checked(self._highs.changeRowsBounds(len(rows), rows, row_lower, row_upper))
+        many = len(self._rows)
+        if many:
+            _checked(self._highs.changeRowsBounds(many, self._rows, row_lower, row_upper))
         _checked(self._highs.run())
         return _found(self._highs, branched=False)
 
-    def basis(self) -> tuple[Index, Index]:
-        """Columns between their bounds and rows at their limits, of the last optimum."""
-        _, basic = self._highs.getBasicVariables()
-        loose = -basic[basic < 0] - 1
-        return np.sort(basic[basic >= 0]), np.delete(self._rows, loose)
+    def basis(self) -> tuple[BoolArray, BoolArray] | None:
+        """(n) columns between their bounds, (r) rows at their limits, of the last optimum."""
+        basis, basic = self._highs.getBasis(), highspy.HighsBasisStatus.kBasic
+        if not basis.valid:
+            return None
+        return (
+            np.array([status == basic for status in basis.col_status], bool),
+            np.array([status != basic for status in basis.row_status], bool),
+        )
+
+
+def solve_wide(program: Linear) -> Found:
+    """A linear program of few rows and very many columns: scaling takes longer than it saves."""
+    highs = _new()
+    highs.setOptionValue("simplex_scale_strategy", 0)
+    _pass(highs, program)
+    _checked(highs.run())
+    return _found(highs, branched=False)

@@ -130,8 +130,9 @@ def _in_bunches(stage: Stage) -> Optima:
         i, left = left[0], left[1:]
         found = program.solve(stage.least[i], stage.limit[i])
         _note(optima, i, found)
-        if found.point is not None and len(left):
-            value, served = _served(stage.of(left), found.point, *program.basis())
+        basis = program.basis()
+        if found.point is not None and basis is not None and len(left):
+            value, served = _served(stage.of(left), found.point, *basis)
             optima.value[left[served]] = value[served]
             optima.dual[left[served]] = found.row_dual
             left = left[~served]
@@ -139,7 +140,7 @@ def _in_bunches(stage: Stage) -> Optima:
 
 
 def _served(
-    stage: Stage, point: Array, basic: highs.Index, tight: highs.Index
+    stage: Stage, point: Array, basic: BoolArray, tight: BoolArray
 ) -> tuple[Array, BoolArray]:
     """(s) the values of a basis' points in all scenarios, and whether these are feasible."""
     matrix, cost = stage.matrix[0], stage.cost[0]

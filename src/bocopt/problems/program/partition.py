@@ -1,0 +1,143 @@
+"""The expected cost of two stages, where scenarios differ in limits and constants alone.
+
+The best second stage is convex in its limits: one scenario with the mean limits of a group costs no
+more than the group. So a program with few groups bounds the full one from below. It is exact where
+all scenarios of a group have the same duals at its optimum: groups are split by their duals there.
+
+Reference: Song, Luedtke, An adaptive partition-based approach for solving two-stage stochastic
+programs with fixed recourse, 2015.
+"""
+
+import numpy as np
+
+from bocopt.core import Array, IntArray
+from bocopt.problems.program import highs, recourse
+from bocopt.problems.program.fixed import (
+    Fixed,
+    Point,
+    answered,
+    close,
+    expected,
+    mean,
+    own_columns,
+    shrunk,
+    solved,
+    stacked,
+    sums,
+    together,
+)
+from bocopt.problems.program.form import Answer, Form, Task, tidied
+
+_DIGITS = 9  # to which duals are compared
+_WORTH = 0.9  # of the gap: the groups that make it up are split first
+_WITHIN = 1e-7  # by which rows of the second stage may fail, because HiGHS rounds v
+
+
+def applies(task: Task) -> bool:
+    """Whether there is a second stage without integers that differs in limits alone."""
+    form = task.form
+    return (
+        expected(task)
+        and (task.risk.alpha == 1 or not form.uncertain.many)
+        and own_columns(form) > 0
+        and not form.integer[form.shared :].any()
+        and len(form.cost) == 1
+        and len(form.defining.matrix) == 1
+        and len(form.uncertain.matrix) == 1
+    )
+
+
+def solve(task: Task) -> Answer:
+    """Split groups until the bound meets the value."""
+    form = task.form
+    rows = together(form, form.certain)
+
+    def relaxed(inside: float) -> Point:
+        return _narrowed(task, shrunk(rows, form.integer[: form.shared], inside))
+
+    return answered(task, relaxed)
+
+
+def _narrowed(task: Task, rows: Fixed) -> Point:
+    form, w = task.form, task.w
+    groups = np.zeros(len(w), np.int64)
+    chosen, lowest, bound = None, np.inf, -np.inf
+    while True:
+        columns, least, limited = solved(_grouped(form, rows, w, groups), task)
+        bound = max(bound, least)
+        if columns is None:
+            return Point(chosen, bound)
+        v = columns[: form.shared]
+        v[: form.size] = tidied(v[: form.size], form)
+        stage = recourse.best(form, np.broadcast_to(v, (len(w), len(v))), _WITHIN)
+        value = float(w @ stage.cost)
+        if value <= lowest:
+            chosen, lowest = v, value
+        finer = _split(groups, stage, _shortfall(form, w, groups, columns, stage.cost))
+        done = limited or close(lowest, bound, task.limits.gap / 2)
+        if done or (finer == groups).all():
+            return Point(chosen, bound)
+        groups = finer
+
+
+def _shortfall(form: Form, w: Array, groups: IntArray, columns: Array, cost: Array) -> Array:
+    """(g) By how much each group costs more than its mean scenario."""
+    own = columns[form.shared :].reshape(-1, own_columns(form))
+    before = form.cost[0, : form.shared] @ columns[: form.shared]
+    after = before + own @ form.cost[0, form.shared :]
+    constant = np.broadcast_to(form.constant, len(w))
+    return sums(groups, w * (cost - constant - after[groups]))
+
+
+def _split(groups: IntArray, stage: recourse.Recourse, shortfall: Array) -> IntArray:
+    """(s) The groups that make up most of the gap, split by duals."""
+    largest = (-shortfall).argsort(kind="stable")
+    total = np.maximum(shortfall[largest], 0.0).cumsum()
+    enough = np.searchsorted(total, _WORTH * total[-1]) + 1
+    chosen = np.isinf(shortfall)
+    chosen[largest[:enough]] = True
+    marks = np.column_stack([stage.dual.round(_DIGITS), np.isinf(stage.cost)])
+    marks[~chosen[groups]] = 0.0
+    return np.unique(np.column_stack([groups, marks + 0.0]), axis=0, return_inverse=True)[1]
+
+
+def _grouped(form: Form, rows: Fixed, w: Array, groups: IntArray) -> highs.Linear:
+    """The program with one scenario for each group: columns v, then those of each group."""
+    h, weight = form.shared, sums(groups, w)
+    many = len(weight)
+    matrix = np.concatenate([form.defining.matrix[0], form.uncertain.matrix[0]])
+    limit = np.concatenate(
+        [_means(part.limit, w, groups, weight) for part in (form.defining, form.uncertain)], axis=1
+    )
+    equal = np.concatenate([form.defining.equal, form.uncertain.equal])
+    integer = np.concatenate([form.integer[:h], np.zeros(many * own_columns(form), bool)])
+    return highs.Linear(
+        np.concatenate([form.cost[0, :h] * w.sum(), np.outer(weight, form.cost[0, h:]).ravel()]),
+        np.concatenate([form.lower[:h], np.tile(form.lower[h:], many)]),
+        np.concatenate([form.upper[:h], np.tile(form.upper[h:], many)]),
+        stacked(highs.Sparse.of(rows.matrix), _blocks(matrix, h, many)),
+        np.concatenate([rows.least, np.where(equal, limit, -np.inf).ravel()]),
+        np.concatenate([rows.limit, limit.ravel()]),
+        integer if integer.any() else None,
+        float(mean(form.constant, w)),
+    )
+
+
+def _means(limit: Array, w: Array, groups: IntArray, weight: Array) -> Array:
+    """(s or 1, r) -> (g, r) the mean limits of each group."""
+    if len(limit) == 1:
+        return np.repeat(limit, len(weight), axis=0)
+    means = [sums(groups, w * part) / weight for part in limit.T]
+    return np.stack(means, axis=1) if means else np.zeros((len(weight), 0))
+
+
+def _blocks(matrix: Array, shared: int, many: int) -> highs.Sparse:
+    """(r, n) -> its rows again and again, each time with other columns beyond the shared ones."""
+    once, own = highs.Sparse.of(matrix), matrix.shape[1] - shared
+    block = np.arange(many)[:, None]
+    column = once.column + np.where(once.column >= shared, own * block, 0)
+    return highs.Sparse(
+        (once.start + len(once.value) * block).ravel().astype(np.int32),
+        column.ravel().astype(np.int32),
+        np.tile(once.value, many),
+    )

@@ -1,0 +1,52 @@
+"""Risks of the worst scenarios, as hinges of one more column t.
+
+    CVaR        min  t + sum_s w_s pos(cost_s(v) - t) / (1 - beta)
+    WorstCase   min  t   s.t.  cost_s(v) - t <= 0
+
+Reference: Rockafellar, Uryasev, Optimization of conditional value-at-risk, 2000.
+"""
+
+import numpy as np
+
+from bocopt.problems.program import bundles
+from bocopt.problems.program.fixed import Point, answered, shrunk, together, without_stages
+from bocopt.problems.program.form import Answer, Task
+from bocopt.problems.program.hinged import Hinged, Hinges
+from bocopt.problems.risk import CVaR, WorstCase
+
+
+def applies(task: Task) -> bool:
+    """Whether a tail of costs counts that are linear in columns decided before xi."""
+    return isinstance(task.risk, CVaR | WorstCase) and without_stages(task)
+
+
+def solve(task: Task) -> Answer:
+    """One hinge for each scenario."""
+    program = _program(task)
+
+    def relaxed(inside: float) -> Point:
+        held = shrunk(program.rows, program.integer, inside)
+        return bundles.best(program._replace(rows=held), task, alike=False)
+
+    return answered(task, relaxed)
+
+
+def _program(task: Task) -> Hinged:
+    """Columns v and t."""
+    form, s, h = task.form, len(task.w), task.form.shared
+    rows = together(form, form.certain, form.defining, form.uncertain)
+    slope = np.full((s, h + 1), -1.0)
+    slope[:, :h] = form.cost
+    most = np.full(s, np.inf)
+    if isinstance(task.risk, CVaR):
+        most = task.w / ((1 - task.risk.beta) * task.w.sum())
+    knee = -np.broadcast_to(form.constant, s)
+    return Hinged(
+        np.append(np.zeros(h), 1.0),
+        0.0,
+        np.append(form.lower, -np.inf),
+        np.append(form.upper, np.inf),
+        np.append(form.integer, False),
+        rows._replace(matrix=np.pad(rows.matrix, ((0, 0), (0, 1)))),
+        Hinges(slope, knee, most, np.zeros(s, np.int64)),
+    )
