@@ -37,6 +37,7 @@ KERNEL_SOURCES = (
     "core.py",
     "numeric/compiled.py",
     "problems/knapsack",
+    "problems/program/kernels",
     "problems/risk.py",
 )
 _KEPT_SECONDS = 30 * 24 * 3600  # machine code of other sources, since it was last used

@@ -1,0 +1,128 @@
+"""The search itself: depth-first, in turns, so that Python can judge, look at a clock and stop."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bocopt.core import Array, BoolArray, IntArray
+from bocopt.numeric.compiled import compiled
+from bocopt.problems.knapsack.chance import Stage, highest_met, set_limits
+from bocopt.problems.program.kernels.node import Nodes, Own, Program, begin, step
+from bocopt.problems.program.kernels.prices import (
+    Prices,
+    Tables,
+    bound,
+    interval,
+    set_first,
+    set_next,
+)
+
+FINISHED, FOUND, PAUSED = 0, 1, 2  # what ends a turn
+
+
+class Place(NamedTuple):
+    """Where the search stands between two turns."""
+
+    steps: Array  # (d)
+    untried: Array  # (d, 2) the lowest and the highest steps of an item that were not tried
+    upward: BoolArray  # (d) whether few steps are tried first
+    at: IntArray  # (2) the item, and 1 if its untried steps are known
+
+
+def place_for(upward: BoolArray) -> Place:
+    items = len(upward)
+    return Place(np.zeros(items), np.zeros((items, 2)), upward, np.zeros(2, np.int64))
+
+
+def nodes_for(items: int, rows: int, scenarios: int, certain: int) -> Nodes:
+    return Nodes(
+        stage=Stage(
+            slack=np.empty((items + 1, rows, scenarios)),
+            left=np.empty((items + 1, scenarios)),
+            limit=np.empty((items, scenarios)),
+            weight=np.empty(items + 1),
+            spare=np.empty((items + 1, rows)),
+        ),
+        excess=np.empty((items + 1, scenarios)),
+        own=np.empty((items + 1, scenarios)),
+        room=np.empty((items + 1, certain)),
+        steady=np.empty(items + 1),
+        paid=np.empty(items + 1),
+    )
+
+
+def tables_for(prices: Prices) -> Tables:
+    many, items, scenarios = prices.term.shape
+    return Tables(
+        used=np.zeros(items + 1, np.int64),
+        total=np.empty((items + 1, many, items)),
+        slope=np.empty((items + 1, many, items)),
+        leftover=np.empty((items + 1, many, items + 1)),
+        least=np.empty((items + 1, prices.certain.shape[1])),
+        lost=np.empty(scenarios, np.int64),
+    )
+
+
+@compiled
+def start(p: Program, own: Own, prices: Prices, n: Nodes, t: Tables) -> float:
+    """The node before the first item; returns the bound there."""
+    begin(p, own, n)
+    set_first(p, prices, n, t)
+    return bound(prices, n, t, 0)
+
+
+@compiled
+def promising(p: Program, prices: Prices, n: Nodes, t: Tables, j: int, goal: float) -> bool:
+    """Whether (B) is under the goal at the node after j items, by the old table, then its own."""
+    t.used[j] = t.used[j - 1]
+    if bound(prices, n, t, j) >= goal:
+        return False
+    if n.stage.weight[j] == n.stage.weight[j - 1]:
+        return True
+    set_next(p, prices, n, t, j)
+    return bound(prices, n, t, j) < goal
+
+
+@compiled
+def explore(
+    p: Program,
+    own: Own,
+    prices: Prices,
+    n: Nodes,
+    t: Tables,
+    place: Place,
+    goal: float,
+    turn: int,
+) -> tuple[int, int]:
+    """Search on for z under the goal, `turn` nodes at most: what ended the turn, and nodes."""
+    items, nodes, j, opened = len(p.reach), 0, place.at[0], place.at[1] == 1
+    ended = FINISHED
+    while j >= 0:
+        if not opened:  # which steps of item j are worth trying?
+            low, high = interval(p, prices, n, t, j, goal)
+            set_limits(n.stage, j, p.load[j], high)
+            place.untried[j, 0] = low
+            place.untried[j, 1] = highest_met(n.stage, j, low, high, p.need)
+            opened = True
+        low, high = place.untried[j]
+        if low > high:
+            j -= 1
+            continue
+        if nodes == turn:
+            ended = PAUSED
+            break
+        nodes += 1
+        if place.upward[j]:
+            place.steps[j], place.untried[j, 0] = low, low + 1.0
+        else:
+            place.steps[j], place.untried[j, 1] = high, high - 1.0
+        if not step(p, own, n, j, place.steps[j], goal):
+            continue
+        if not promising(p, prices, n, t, j + 1, goal):
+            continue
+        if j + 1 == items:
+            ended = FOUND
+            break
+        j, opened = j + 1, False
+    place.at[0], place.at[1] = j, 1
+    return ended, nodes
