@@ -11,7 +11,7 @@ programs with fixed recourse, 2015.
 import numpy as np
 
 from bocopt.core import Array, IntArray
-from bocopt.problems.program import highs, recourse
+from bocopt.problems.program import highs, second_stage
 from bocopt.problems.program.fixed import (
     Fixed,
     Point,
@@ -69,7 +69,7 @@ def _narrowed(task: Task, rows: Fixed) -> Point:
             return Point(chosen, bound)
         v = columns[: form.shared]
         v[: form.size] = tidied(v[: form.size], form)
-        stage = recourse.best(form, np.broadcast_to(v, (len(w), len(v))), _WITHIN)
+        stage = second_stage.best(form, np.broadcast_to(v, (len(w), len(v))), _WITHIN)
         value = float(w @ stage.cost)
         if value <= lowest:
             chosen, lowest = v, value
@@ -89,7 +89,7 @@ def _shortfall(form: Form, w: Array, groups: IntArray, columns: Array, cost: Arr
     return sums(groups, w * (cost - constant - after[groups]))
 
 
-def _split(groups: IntArray, stage: recourse.Recourse, shortfall: Array) -> IntArray:
+def _split(groups: IntArray, stage: second_stage.Recourse, shortfall: Array) -> IntArray:
     """(s) The groups that make up most of the gap, split by duals."""
     largest = (-shortfall).argsort(kind="stable")
     total = np.maximum(shortfall[largest], 0.0).cumsum()

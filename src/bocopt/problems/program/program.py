@@ -174,7 +174,7 @@ class Program:
         columns = judge.columns(values, z)
         if form is None or not self.blueprint.recourse:
             return judge.cost(values, columns), judge.excess(values, columns)
-        from bocopt.problems.program.recourse import best
+        from bocopt.problems.program.second_stage import best
 
         found = best(form, columns[..., : form.shared], within=self.tolerance)
         excess = np.maximum(judge.excess(values, columns), found.lack - self.tolerance)

@@ -2,7 +2,15 @@
 
 from typing import Protocol
 
-from bocopt.problems.program import extensive, mean
+from bocopt.problems.program import (
+    extensive,
+    hinges,
+    mean,
+    mixing,
+    partition,
+    search,
+    tail,
+)
 from bocopt.problems.program.form import Answer, Task
 
 
@@ -16,7 +24,7 @@ class Way(Protocol):
     def solve(self, task: Task) -> Answer: ...
 
 
-WAYS: tuple[Way, ...] = (mean, extensive)
+WAYS: tuple[Way, ...] = (mean, hinges, tail, mixing, search, partition, extensive)
 
 
 def solve(task: Task) -> Answer:

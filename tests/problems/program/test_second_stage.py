@@ -9,7 +9,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from stages_cases import no_rows, rows
 
 from bocopt.core import Array, IntArray
-from bocopt.problems.program import recourse
+from bocopt.problems.program import second_stage
 from bocopt.problems.program.form import Form, Rows
 
 
@@ -66,7 +66,7 @@ def test_equals_one_at_a_time(many: int) -> None:
         s = int(rng.integers(1, 9))
         form = random_form(rng, s)
         v = rng.uniform(-1, 2, (int(rng.choice([1, s])), form.shared)).round(1)
-        stage = recourse.best(form, v)
+        stage = second_stage.best(form, v)
         alone = [by_scipy(form, v[i if len(v) > 1 else 0], i) for i in range(s)]
         np.testing.assert_allclose(stage.cost, alone, rtol=1e-7, atol=1e-7)
         assert (np.isinf(stage.cost) == (stage.lack > 0)).all()
@@ -80,7 +80,7 @@ def test_values_do_not_depend_on_the_order() -> None:
         form = random_form(rng, 40)._replace(constant=np.zeros(1))
         shuffled = rng.permutation(40)
         v = rng.uniform(0, 2, (1, form.shared))
-        there, back = recourse.best(form, v), recourse.best(_ordered(form, shuffled), v)
+        there, back = second_stage.best(form, v), second_stage.best(_ordered(form, shuffled), v)
         np.testing.assert_allclose(back.cost, there.cost[shuffled], rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(back.lack, there.lack[shuffled], rtol=1e-9, atol=1e-9)
 
@@ -95,9 +95,9 @@ def test_duals_are_what_a_unit_of_a_limit_changes() -> None:
             defining=form.defining._replace(limit=form.defining.limit + rng.normal(0, 0.1, 1)),
         )
         v = rng.uniform(0, 2, (1, form.shared))
-        stage, step = recourse.best(form, v), 1e-6
+        stage, step = second_stage.best(form, v), 1e-6
         more = form.uncertain._replace(limit=form.uncertain.limit + step)
-        after = recourse.best(form._replace(uncertain=more), v)
+        after = second_stage.best(form._replace(uncertain=more), v)
         value, then = (np.where(s.lack > 0, s.lack, s.cost) for s in (stage, after))
         change = (then - value) / step
         same = (stage.dual[:, -1] - after.dual[:, -1]) == 0  # no corner between
@@ -121,8 +121,8 @@ def test_rows_that_fail_by_no_more_than_rounding_count_as_held() -> None:
         no_rows(2),
     )
     v = np.array([[3.0]])
-    assert recourse.best(form, v).cost.tolist() == [3.0, np.inf, np.inf]
-    stage = recourse.best(form, v, within=1e-6)
+    assert second_stage.best(form, v).cost.tolist() == [3.0, np.inf, np.inf]
+    stage = second_stage.best(form, v, within=1e-6)
     np.testing.assert_allclose(stage.cost, [3.0, 11.0, np.inf])
     np.testing.assert_allclose(stage.lack, [0.0, 1e-8, 1.0], atol=1e-12)
 
