@@ -6,6 +6,7 @@ The kernels are imported at first use: numba takes a while to load, and seconds 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -68,17 +69,12 @@ class Newsvendor:
         if (salvage > price).any():
             raise arguments.wrong("Newsvendor", "salvage", "at most price", self.salvage)
 
+    sense: ClassVar[Sense] = Sense.MINIMISE
+    risk: ClassVar[Chance] = Chance(1.0)  # what limits z is certain
+
     @property
     def dims(self) -> Dims:
         return Dims(x=None, z=len(self.unit_cost), xi=len(self.unit_cost))
-
-    @property
-    def sense(self) -> Sense:
-        return Sense.MINIMISE
-
-    @property
-    def risk(self) -> Chance:
-        return Chance(1.0)
 
     def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
         """(k), (s, m), (s) -> the exact optimum under the scenarios."""
