@@ -143,7 +143,9 @@ def test_it_keeps_the_laws_of_problems(largest: float | None) -> None:
     back = ShortestPath(edges=both, source=8, target=1, largest_cost=largest)
     for problem in (there, back):
         check_problem(problem, np.zeros((9, 2)), rng.uniform(0, 3, (9, problem.dims.xi)))
-        check_problem(problem, np.zeros((9, 2)), rng.integers(0, 2, (9, problem.dims.xi)).astype(float))
+        check_problem(
+            problem, np.zeros((9, 2)), rng.integers(0, 2, (9, problem.dims.xi)).astype(float)
+        )
 
 
 def test_leading_axes_are_free() -> None:
