@@ -36,6 +36,7 @@ Gufunc = Callable[..., Any]
 KERNEL_SOURCES = (
     "core.py",
     "numeric/compiled.py",
+    "problems/kernels",
     "problems/knapsack",
     "problems/program/kernels",
     "problems/risk.py",

@@ -1,0 +1,179 @@
+"""The 0-1 knapsack with uncertain values, and weights that are uncertain or not.
+
+The kernels are imported at first use: numba takes a while to load, and seconds to compile once.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from bocopt import arguments
+from bocopt.core import Array, BoolArray, Dims, Sense, Solution, Status
+from bocopt.problems.risk import Chance
+
+_LARGEST = 1e100  # numbers above this are mistakes, and could overflow
+_A_MOMENT = 2e8  # of work, in looks at one scenario or item: some tenths of a second
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinaryKnapsack:
+    """Choose which items to take when what they are worth, and may weigh, is uncertain.
+
+        reward  v'z   if a'z <= capacity,   else `infeasible_reward`,      z in {0, 1}
+
+    With `weights` a is certain and xi = v; without, xi = (v, a). Under scenarios, `solve` maximises
+    the expected reward subject to P(a'z <= capacity) >= alpha: by a dynamic program where all is
+    certain and weights are whole, by branch and bound otherwise. At `node_limit` nodes it stops
+    with status LIMIT, its best decision and a gap; None stands for some tenths of a second.
+    `largest_value`, of an item, is for certificates.
+
+    >>> problem = BinaryKnapsack(items=3, capacity=5, weights=[2, 3, 4])
+    >>> solution = problem.solve(np.zeros(0), np.array([[3.0, 4.0, 6.0]]), np.ones(1))
+    >>> solution.z.tolist(), float(-solution.value)
+    ([1.0, 1.0, 0.0], 7.0)
+
+    Reference: Kellerer, Pferschy, Pisinger, Knapsack problems, 2004, chapters 2 and 5.
+    """
+
+    items: int
+    capacity: float
+    weights: Sequence[float] | None = None
+    alpha: float = 0.9
+    infeasible_reward: float = 0.0
+    node_limit: int | None = None
+    largest_value: float | None = None
+
+    def __post_init__(self) -> None:
+        name = "BinaryKnapsack"
+        items = arguments.integer(name, "items", self.items, "[1, 10000]")
+        checked: dict[str, object] = {
+            "items": items,
+            "capacity": arguments.number(name, "capacity", self.capacity, "[0, 1e100]"),
+            "alpha": arguments.number(name, "alpha", self.alpha, "(0, 1]"),
+            "infeasible_reward": arguments.number(
+                name, "infeasible_reward", self.infeasible_reward, "[-1e100, 0]"
+            ),
+        }
+        if self.weights is not None:
+            checked["weights"] = arguments.numbers(
+                name, "weights", self.weights, "[0, 1e100]", items
+            )
+        if self.node_limit is not None:
+            arguments.integer(name, "node_limit", self.node_limit, "[1, 1000000000000]")
+        if self.largest_value is not None:
+            arguments.number(name, "largest_value", self.largest_value, "[0, 1e100]")
+        for field, argument in checked.items():
+            object.__setattr__(self, field, argument)
+
+    sense: ClassVar[Sense] = Sense.MAXIMISE
+
+    @property
+    def dims(self) -> Dims:
+        return Dims(x=None, z=self.items, xi=self.items * (2 if self.weights is None else 1))
+
+    @property
+    def risk(self) -> Chance:
+        return Chance(self.alpha if self.weights is None else 1.0)
+
+    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
+        """(k), (s, m), (s) -> the best choice under the scenarios."""
+        owner = "BinaryKnapsack.solve"
+        scenarios = arguments.array(owner, "scenarios", scenarios, (None, self.dims.xi))
+        _refuse_huge(owner, "scenarios", scenarios)
+        w = arguments.weights(owner, w, scenarios.shape[-2])
+        lead = arguments.lead(
+            owner, x=np.shape(x)[:-1], scenarios=scenarios.shape[:-2], w=w.shape[:-1]
+        )
+        z, gap = self._chosen(scenarios, w)
+        value = self.risk.value(self._paid(z[..., None, :], scenarios), w)
+        status = np.where(gap > 0, int(Status.LIMIT), int(Status.OPTIMAL))
+        return Solution(
+            np.broadcast_to(z, (*lead, self.items)),
+            np.broadcast_to(value, lead),
+            np.broadcast_to(status, lead),
+            np.broadcast_to(gap, lead),
+        )
+
+    def cost(self, x: Array, z: Array, xi: Array) -> Array:
+        """(k), (d), (m) -> () minus the reward."""
+        z, xi, lead = self._outcome("BinaryKnapsack.cost", x, z, xi)
+        return np.broadcast_to(self._paid(z, xi), lead)
+
+    def violation(self, x: Array, z: Array, xi: Array) -> Array:
+        """(k), (d), (m) -> () the excess over the capacity, or the distance from 0 and 1.
+
+        Feasible means <= 0.
+        """
+        from bocopt.problems.kernels import binary_knapsack
+
+        z, xi, lead = self._outcome("BinaryKnapsack.violation", x, z, xi)
+        found = binary_knapsack.violation(z, self._split(xi)[1], self.capacity)
+        return np.broadcast_to(found, lead)
+
+    def range(self, x: Array, z: Array) -> tuple[Array, Array]:
+        """(k), (d) -> (), (): for any possible outcome, the cost lies in [low, high]."""
+        z = arguments.array("BinaryKnapsack.range", "z", z, (self.items,))
+        taken = (z != 0).sum(axis=-1)
+        most = np.inf if self.largest_value is None else self.largest_value
+        low = np.where(taken > 0, -most, 0.0) * np.maximum(taken, 1)
+        return low, np.full(low.shape, -self.infeasible_reward)
+
+    def possible(self, x: Array, xi: Array) -> BoolArray:
+        """(k), (m) -> (): nothing is negative, and values are at most the largest."""
+        xi = arguments.array("BinaryKnapsack.possible", "xi", xi, (self.dims.xi,))
+        most = np.inf if self.largest_value is None else self.largest_value
+        worth_it = (xi[..., : self.items] <= most).all(axis=-1)
+        return np.asarray((xi >= 0).all(axis=-1) & worth_it)
+
+    def _chosen(self, scenarios: Array, w: Array) -> tuple[Array, Array]:
+        """(s, m), (s) -> z (d), gap ()."""
+        from bocopt.problems.kernels import binary_knapsack
+
+        if self.weights is not None:  # every choice fits always or never: the means suffice
+            mean = np.cumsum(w[..., None] * scenarios, axis=-2)[..., -1:, :]
+            scenarios, w = mean, np.ones((*mean.shape[:-2], 1))
+        lead = np.broadcast_shapes(scenarios.shape[:-2], w.shape[:-1])
+        core = (w.shape[-1], self.items)
+        value, weight = (_flat(part, lead, core) for part in self._split(scenarios))
+        w = _flat(w, lead, core[:1])
+        z, gap = np.empty((len(w), self.items)), np.empty(len(w))
+        limit = self.node_limit or int(_A_MOMENT / (4 * w.shape[-1] + self.items))
+        alpha, payment = self.risk.alpha, self.infeasible_reward
+        binary_knapsack.solve_each(value, weight, w, self.capacity, alpha, payment, limit, z, gap)
+        return z.reshape(*lead, self.items), gap.reshape(lead)
+
+    def _split(self, xi: Array) -> tuple[Array, Array]:
+        """(m) -> values (d), weights (d)."""
+        if self.weights is None:
+            return xi[..., : self.items], xi[..., self.items :]
+        return xi, np.asarray(self.weights)
+
+    def _paid(self, z: Array, xi: Array) -> Array:
+        from bocopt.problems.kernels import binary_knapsack
+
+        value, weight = self._split(xi)
+        paid = binary_knapsack.cost(z, value, weight, self.capacity, self.infeasible_reward)
+        return np.asarray(paid)
+
+    def _outcome(
+        self, owner: str, x: Array, z: Array, xi: Array
+    ) -> tuple[Array, Array, tuple[int, ...]]:
+        z = arguments.inner(owner, "z", z, self.items)
+        xi = arguments.inner(owner, "xi", xi, self.dims.xi)
+        _refuse_huge(owner, "xi", xi)
+        lead = arguments.lead(owner, x=np.shape(x)[:-1], z=z.shape[:-1], xi=xi.shape[:-1])
+        return z, xi, lead
+
+
+def _flat(part: Array, lead: tuple[int, ...], core: tuple[int, ...]) -> Array:
+    """(..., core) -> (n, core), as the kernel takes it."""
+    whole = np.broadcast_to(part, (*lead, *core)).reshape(-1, *core)
+    return np.require(whole, requirements=("C", "W"))
+
+
+def _refuse_huge(owner: str, name: str, xi: Array) -> None:
+    largest = np.abs(xi).max(initial=0.0)
+    if largest > _LARGEST:
+        raise arguments.wrong(owner, name, f"at most {_LARGEST} in size", largest)

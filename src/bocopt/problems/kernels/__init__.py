@@ -1,0 +1,1 @@
+"""Machine code of the smaller problem classes: it imports nothing that its digest leaves out."""

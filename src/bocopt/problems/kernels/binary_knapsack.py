@@ -1,0 +1,100 @@
+"""The 0-1 knapsack: what a choice is worth, and the dynamic program for whole weights."""
+
+import numpy as np
+
+from bocopt.core import Array
+from bocopt.numeric.compiled import compiled, gufunc, inlined
+from bocopt.problems.kernels.binary_search import Program, search
+
+LARGEST_TABLE = 200_000  # cells, up to which the dynamic program is quick
+
+
+@gufunc("void(f8[:], f8[:], f8[:], f8, f8, f8[:])", "(d),(d),(d),(),()->()")
+def cost(
+    z: Array, value: Array, weight: Array, capacity: float, payment: float, out: Array
+) -> None:
+    reward, load = 0.0, 0.0
+    fits = True
+    for j in range(len(z)):
+        reward += value[j] * z[j]
+        load += weight[j] * z[j]
+        fits = fits and (z[j] == 0.0 or z[j] == 1.0)
+    out[0] = 0.0 - reward if fits and load <= capacity else 0.0 - payment
+
+
+@gufunc("void(f8[:], f8[:], f8, f8[:])", "(d),(d),()->()")
+def violation(z: Array, weight: Array, capacity: float, out: Array) -> None:
+    """The excess over the capacity, or how far z is from 0 and 1."""
+    load, apart = 0.0, 0.0
+    for j in range(len(z)):
+        load += weight[j] * z[j]
+        apart = max(apart, min(abs(z[j]), abs(z[j] - 1.0)))
+    out[0] = max(load - capacity, apart) if apart > 0.0 else load - capacity
+
+
+@inlined
+def is_repeated(scenarios: Array) -> bool:
+    """Whether all scenarios are the same one."""
+    for s in range(1, len(scenarios)):
+        for j in range(scenarios.shape[1]):
+            if scenarios[s, j] != scenarios[0, j]:
+                return False
+    return True
+
+
+@inlined
+def is_whole(weight: Array, capacity: float) -> bool:
+    """Whether the dynamic program can take it: few and whole weights, none negative."""
+    if (np.floor(capacity) + 1.0) * len(weight) > LARGEST_TABLE:
+        return False
+    for a in weight:
+        if a < 0.0 or a != np.floor(a):
+            return False
+    return True
+
+
+@compiled
+def solve_whole(value: Array, weight: Array, capacity: float, z: Array) -> None:
+    """Item by item, the best reward for each room: better[j, r] says whether item j is in it."""
+    room = int(np.floor(capacity))
+    best, taken = np.zeros(room + 1), np.zeros((len(z), room + 1), np.bool_)
+    for j in range(len(z)):
+        if value[j] > 0.0 and weight[j] <= room:
+            need = int(weight[j])
+            for r in range(room, need - 1, -1):
+                with_it = best[r - need] + value[j]
+                if with_it > best[r]:
+                    best[r], taken[j, r] = with_it, True
+    for j in range(len(z) - 1, -1, -1):
+        z[j] = 1.0 if taken[j, room] else 0.0
+        if taken[j, room]:
+            room -= int(weight[j])
+
+
+@compiled
+def solve_each(
+    value: Array,
+    weight: Array,
+    w: Array,
+    capacity: float,
+    alpha: float,
+    payment: float,
+    limit: int,
+    z: Array,
+    gap: Array,
+) -> None:
+    """Instances along the first axis of value and weight (n, s, d) and w (n, s).
+
+    The gap is 0 where z is proved to be the best.
+    """
+    one = np.ones(1)
+    for i in range(len(w)):
+        if not (is_repeated(value[i]) and is_repeated(weight[i])):
+            program = Program(value[i], weight[i], w[i], capacity, alpha, payment)
+            gap[i] = search(program, limit, z[i])
+        elif is_whole(weight[i, 0], capacity):
+            solve_whole(value[i, 0], weight[i, 0], capacity, z[i])
+            gap[i] = 0.0
+        else:
+            program = Program(value[i, :1], weight[i, :1], one, capacity, alpha, payment)
+            gap[i] = search(program, limit, z[i])

@@ -1,0 +1,200 @@
+"""The newsvendor with several products and one capacity.
+
+The kernels are imported at first use: numba takes a while to load, and seconds to compile once.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from bocopt import arguments
+from bocopt.core import Array, BoolArray, Dims, Sense, Solution, Status
+from bocopt.problems.risk import Chance
+
+_SIZE = "[0, 1e100]"  # numbers above this are mistakes, and could overflow
+_LARGEST = 1e100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Newsvendor:
+    """Order z of each product before the demand xi is known.
+
+    With sales s = min(z, xi), product by product, what is paid is
+
+        unit_cost'z - price's - salvage'(z - s) + penalty'(xi - s),
+
+    for 0 <= z <= upper and volume'z <= capacity; None is no such limit. `solve` gives the least
+    expected cost under the scenarios, exactly: what a unit of capacity is worth decides up to which
+    quantile of its demand each product is ordered. `violation` lets pass what is within `tolerance`
+    of a limit. `largest_demand` is for certificates: where it is None and there is a penalty, the
+    cost has no upper bound.
+
+    >>> problem = Newsvendor(unit_cost=[1, 1], price=[4, 3], capacity=5)
+    >>> demand = np.array([[2.0, 1.0], [4.0, 2.0], [6.0, 3.0]])
+    >>> solution = problem.solve(np.zeros(0), demand, np.full(3, 1 / 3))
+    >>> solution.z.tolist(), round(float(solution.value), 3)
+    ([4.0, 1.0], -11.333)
+
+    Reference: Hadley, Whitin, Analysis of inventory systems, 1963, chapter 6.
+    """
+
+    unit_cost: Sequence[float]
+    price: float | Sequence[float]
+    salvage: float | Sequence[float] = 0.0
+    penalty: float | Sequence[float] = 0.0
+    volume: float | Sequence[float] = 1.0
+    capacity: float | None = None
+    upper: float | Sequence[float] | None = None
+    largest_demand: float | Sequence[float] | None = None
+    tolerance: float = 1e-6
+
+    def __post_init__(self) -> None:
+        unit_cost = arguments.numbers("Newsvendor", "unit_cost", self.unit_cost, _SIZE)
+        checked: dict[str, object] = {"unit_cost": unit_cost}
+        for name in ("price", "salvage", "penalty", "volume", "upper", "largest_demand"):
+            given = getattr(self, name)
+            if given is not None or name in ("price", "salvage", "penalty", "volume"):
+                checked[name] = arguments.numbers("Newsvendor", name, given, _SIZE, len(unit_cost))
+        if self.capacity is not None:
+            checked["capacity"] = arguments.number("Newsvendor", "capacity", self.capacity, _SIZE)
+        checked["tolerance"] = arguments.number("Newsvendor", "tolerance", self.tolerance, "[0, 1]")
+        for name, argument in checked.items():
+            object.__setattr__(self, name, argument)
+        salvage, price = np.asarray(self.salvage), np.asarray(self.price)
+        if (salvage > unit_cost).any():  # what is left over would pay for ordering without end
+            raise arguments.wrong("Newsvendor", "salvage", "at most unit_cost", self.salvage)
+        if (salvage > price).any():
+            raise arguments.wrong("Newsvendor", "salvage", "at most price", self.salvage)
+
+    sense: ClassVar[Sense] = Sense.MINIMISE
+    risk: ClassVar[Chance] = Chance(1.0)  # what limits z is certain
+
+    @property
+    def dims(self) -> Dims:
+        return Dims(x=None, z=len(self.unit_cost), xi=len(self.unit_cost))
+
+    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
+        """(k), (s, m), (s) -> the exact optimum under the scenarios."""
+        from bocopt.problems.kernels import newsvendor
+
+        owner = "Newsvendor.solve"
+        scenarios = arguments.array(owner, "scenarios", scenarios, (None, self.dims.xi))
+        _refuse_huge(owner, "scenarios", scenarios)
+        w = arguments.weights(owner, w, scenarios.shape[-2])
+        lead = arguments.lead(
+            owner, x=np.shape(x)[:-1], scenarios=scenarios.shape[:-2], w=w.shape[:-1]
+        )
+        sorted_demand = _sorted(np.swapaxes(scenarios, -1, -2), w[..., None, :])
+        z = newsvendor.solve(*sorted_demand, self._gain, self._turn, *self._limits)
+        costs = newsvendor.cost(z[..., None, :], scenarios, *self._coefficients)
+        return Solution(
+            np.broadcast_to(z, (*lead, self.dims.z)),
+            np.broadcast_to(self.risk.value(costs, w), lead),
+            np.full(lead, Status.OPTIMAL, np.int64),
+            np.zeros(lead),
+        )
+
+    def cost(self, x: Array, z: Array, xi: Array) -> Array:
+        """(k), (d), (m) -> ()."""
+        from bocopt.problems.kernels import newsvendor
+
+        z, xi, lead = self._outcome("Newsvendor.cost", x, z, xi)
+        return np.broadcast_to(newsvendor.cost(z, xi, *self._coefficients), lead)
+
+    def violation(self, x: Array, z: Array, xi: Array) -> Array:
+        """(k), (d), (m) -> () the excess over the capacity, or the distance from the box.
+
+        Feasible means <= 0; an excess within the tolerance is none.
+        """
+        from bocopt.problems.kernels import newsvendor
+
+        z, xi, lead = self._outcome("Newsvendor.violation", x, z, xi)
+        excess = newsvendor.violation(z, *self._limits)
+        judged = np.where(excess <= self.tolerance, np.minimum(excess, 0.0), excess)
+        return np.broadcast_to(judged, lead)
+
+    def range(self, x: Array, z: Array) -> tuple[Array, Array]:
+        """(k), (d) -> (), (): for any possible demand, the cost lies in [low, high].
+
+        The cost is convex in the demand: least where all is sold and nothing is missed, largest at
+        no demand or at the largest.
+        """
+        z = arguments.array("Newsvendor.range", "z", z, (self.dims.z,))
+        most, penalised = self._largest_demand, self._coefficients[3] > 0
+        all_sold = np.clip(z, 0.0, most)
+        ends = np.zeros_like(z), np.where(penalised, most, all_sold)
+        high = np.maximum(*(self._by_product(z, demand) for demand in ends))
+        return self._by_product(z, all_sold).sum(axis=-1), high.sum(axis=-1)
+
+    def possible(self, x: Array, xi: Array) -> BoolArray:
+        """(k), (m) -> (): demands from 0 to the largest."""
+        xi = arguments.array("Newsvendor.possible", "xi", xi, (self.dims.xi,))
+        return np.asarray(((xi >= 0) & (xi <= self._largest_demand)).all(axis=-1))
+
+    def _by_product(self, z: Array, xi: Array) -> Array:
+        """(d), (m) -> (d) what is paid for each product."""
+        unit_cost, price, salvage, penalty = self._coefficients
+        sold = np.minimum(z, xi)
+        missed = np.where(penalty > 0, xi - sold, 0.0)
+        return unit_cost * z - price * sold - salvage * (z - sold) + penalty * missed
+
+    def _outcome(
+        self, owner: str, x: Array, z: Array, xi: Array
+    ) -> tuple[Array, Array, tuple[int, ...]]:
+        z = arguments.inner(owner, "z", z, self.dims.z)
+        xi = arguments.inner(owner, "xi", xi, self.dims.xi)
+        _refuse_huge(owner, "xi", xi)
+        lead = arguments.lead(owner, x=np.shape(x)[:-1], z=z.shape[:-1], xi=xi.shape[:-1])
+        return z, xi, lead
+
+    @cached_property
+    def _coefficients(self) -> tuple[Array, Array, Array, Array]:
+        """What the kernel of the cost takes."""
+        fields = self.unit_cost, self.price, self.salvage, self.penalty
+        unit_cost, price, salvage, penalty = (np.array(field, float) for field in fields)
+        return unit_cost, price, salvage, penalty
+
+    @cached_property
+    def _limits(self) -> tuple[Array, float, Array]:
+        """Volume, capacity and upper."""
+        capacity = np.inf if self.capacity is None else self.capacity
+        upper = np.inf if self.upper is None else self.upper
+        return np.array(self.volume, float), capacity, np.full(self.dims.z, upper)
+
+    @cached_property
+    def _gain(self) -> Array:
+        """What a unit more brings where it is sold."""
+        unit_cost, price, _, penalty = self._coefficients
+        return price + penalty - unit_cost
+
+    @cached_property
+    def _turn(self) -> Array:
+        """How much more it brings there than where it is not."""
+        _, price, salvage, penalty = self._coefficients
+        return price + penalty - salvage
+
+    @cached_property
+    def _largest_demand(self) -> Array:
+        most = np.inf if self.largest_demand is None else self.largest_demand
+        return np.full(self.dims.xi, most)
+
+
+def _sorted(demand: Array, w: Array) -> tuple[Array, Array]:
+    """Demands (d, s) in rising order, and the weight (d, s) up to each."""
+    from bocopt.problems.kernels import newsvendor
+
+    if (w == w[..., :1]).all():  # then their order does not matter, and need not be known
+        up_to = np.cumsum(w, axis=-1)
+        return np.sort(demand, axis=-1), np.repeat(up_to, demand.shape[-2], axis=-2)
+    demand = np.ascontiguousarray(demand)
+    sorted_demand, up_to = newsvendor.arranged(demand, w, demand.argsort(axis=-1, kind="stable"))
+    return sorted_demand, up_to
+
+
+def _refuse_huge(owner: str, name: str, xi: Array) -> None:
+    largest = np.abs(xi).max(initial=0.0)
+    if largest > _LARGEST:
+        raise arguments.wrong(owner, name, f"at most {_LARGEST} in size", largest)
