@@ -1,27 +1,120 @@
-"""The extensive form against enumeration."""
+"""The extensive form against enumeration, and against one program for each choice of scenarios."""
 
 import numpy as np
 import pytest
-from chance_cases import best, random_task
+from chance_cases import best, best_of_subsets, none, random_task, rows, task
+from scipy.optimize import Bounds, LinearConstraint, milp
 
+from bocopt.core import Array
 from bocopt.problems.program import extensive
+from bocopt.problems.program.form import Form, Task
+from bocopt.problems.risk import Chance
 
 
-def _agree(seed: int) -> None:
-    task = random_task(seed)
-    answer = extensive.solve(task)
-    optimum = best(task)
-    value = np.inf if answer.z is None else task.judge(answer.z).value
-    assert answer.bound <= optimum + 1e-6
-    if answer.z is not None:
-        assert task.judge(answer.z).met
-    if task.otherwise is None and task.form.shared == len(task.form.lower):
-        assert value == pytest.approx(optimum, abs=1e-6)
-        assert answer.bound == pytest.approx(optimum, abs=1e-5)
-    else:
-        assert value >= optimum - 1e-9
+def _value(asked: Task, z: Array | None) -> float:
+    if z is None:
+        return np.inf
+    verdict = asked.judge(z)
+    assert verdict.met
+    return verdict.value
 
 
-@pytest.mark.parametrize("seed", range(400))
+def _agrees_with_enumeration(seed: int) -> None:
+    asked = random_task(seed)
+    answer, optimum = extensive.solve(asked), best(asked)
+    value = _value(asked, answer.z)
+    assert value == pytest.approx(optimum, abs=1e-6)
+    assert answer.bound == pytest.approx(optimum, abs=1e-5)
+
+
+def _agrees_with_subsets(seed: int) -> None:
+    asked = random_task(seed, recourse=True)
+    answer, relaxed = extensive.solve(asked), best_of_subsets(asked)
+    value = _value(asked, answer.z)
+    assert answer.bound >= relaxed - 1e-5
+    assert value >= answer.bound - 1e-5
+    if asked.otherwise is None and asked.risk.alpha == 1:
+        assert value == pytest.approx(relaxed, abs=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(60))
 def test_it_finds_the_optimum(seed: int) -> None:
-    _agree(seed)
+    _agrees_with_enumeration(seed)
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_it_finds_the_optimum_with_recourse(seed: int) -> None:
+    _agrees_with_subsets(seed)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("first", range(1000, 1500, 50))
+def test_it_finds_the_optimum_of_many(first: int) -> None:
+    for seed in range(first, first + 50):
+        _agrees_with_enumeration(seed)
+        _agrees_with_subsets(seed)
+
+
+def _linear(rng: np.random.Generator) -> Task:
+    matrix, cost = rng.normal(size=(1, 50, 20)), rng.normal(size=(1, 20))
+    form = Form(
+        lower=np.zeros(20),
+        upper=np.full(20, 5.0),
+        integer=np.zeros(20, bool),
+        size=20,
+        shared=20,
+        constant=np.ones(1),
+        cost=cost,
+        certain=none(20),
+        defining=none(20),
+        uncertain=rows(matrix, rng.uniform(1.0, 5.0, (1, 50))),
+    )
+    return task(form, np.ones(1), Chance(1.0))
+
+
+def test_one_scenario_is_a_plain_linear_program() -> None:
+    for seed in range(20):
+        asked = _linear(np.random.default_rng(seed))
+        form, answer = asked.form, extensive.solve(asked)
+        wanted = milp(
+            form.cost[0],
+            bounds=Bounds(form.lower, form.upper),
+            constraints=LinearConstraint(
+                form.uncertain.matrix[0], -np.inf, form.uncertain.limit[0]
+            ),
+        )
+        optimum = float(form.cost[0] @ wanted.x) + 1.0
+        assert _value(asked, answer.z) == pytest.approx(optimum, abs=1e-6)
+        assert answer.bound == pytest.approx(optimum, abs=1e-6)
+
+
+def test_what_has_no_bounds_is_named() -> None:
+    asked = _chance_with_upper(np.array([3.0, np.inf]))
+    with pytest.raises(ValueError, match=r"bounds of column 1 must be finite.*Got \[0, inf\]"):
+        extensive.solve(asked)
+    assert extensive.solve(_chance_with_upper(np.array([3.0, 9.0]))).z is not None
+
+
+def test_a_payment_needs_bounds_of_the_cost() -> None:
+    asked = _chance_with_upper(np.array([3.0, np.inf]))
+    alone = rows(asked.form.uncertain.matrix * [1.0, 0.0], asked.form.uncertain.limit)
+    asked = asked._replace(form=asked.form._replace(uncertain=alone), otherwise=0.0)
+    with pytest.raises(ValueError, match="column 1 must be finite: it is part of a cost"):
+        extensive.solve(asked)
+
+
+def _chance_with_upper(upper: Array) -> Task:
+    rng = np.random.default_rng(0)
+    form = Form(
+        lower=np.zeros(2),
+        upper=upper,
+        integer=np.zeros(2, bool),
+        size=2,
+        shared=2,
+        constant=np.zeros(1),
+        cost=-np.ones((1, 2)),
+        certain=none(2),
+        defining=none(2),
+        uncertain=rows(np.array([[[1.0, 1.0]], [[1.0, -1.0]]]), rng.uniform(1, 3, (2, 1))),
+    )
+    return task(form, np.array([0.5, 0.5]), Chance(0.5))

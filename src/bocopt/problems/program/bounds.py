@@ -121,35 +121,27 @@ def _cut(form: Form, found: Box, new: Box) -> Box:
 def _needed(form: Form, found: Box, certain: Rows) -> Box:
     """Upper bounds of columns that are never wanted larger than a row asks, such as t >= e.
 
-    Such a column costs nothing or more, and where rows ask it to be large they are finitely many.
+    Where a column costs nothing or more, it can be lowered until a row keeps it from that.
     """
-    wanted = np.full(found.high.shape, -np.inf)
-    endless = (form.cost < 0).any(axis=0)
-    for rows in (certain, form.defining, form.uncertain):
-        if rows.many:
-            below = implied_need(rows, found)
-            wanted = np.maximum(wanted, below)
-            endless = endless | ((rows.matrix != 0).any(axis=0) & rows.equal[:, None]).any(axis=0)
-    wanted = np.maximum(wanted, form.lower)
+    asked = [_asked(inequalities(r), found) for r in (certain, form.defining, form.uncertain)]
+    wanted = np.maximum(np.max(asked, axis=0), form.lower)
     h = form.shared
     wanted[:, :h] = wanted[:, :h].max(axis=0)
-    usable = ~endless & ~form.integer & np.isfinite(wanted)
+    usable = ~(form.cost < 0).any(axis=0) & ~form.integer & np.isfinite(wanted)
     return Box(found.low, np.where(usable, np.minimum(found.high, wanted), found.high))
 
 
-def implied_need(rows: Rows, found: Box) -> Array:
+def _asked(rows: Rows, found: Box) -> Array:
     """The largest value that any of the rows can ask of a column: (s, n)."""
     most = _terms(rows.matrix, found)  # (s, r, n)
-    own_low = np.where(rows.matrix < 0, most, 0.0)
     endless = np.isinf(most)
-    rest = np.where(endless, 0.0, most).sum(axis=-1, keepdims=True) - np.where(
-        np.isinf(own_low), 0.0, own_low
-    )
-    unknown = (endless.sum(axis=-1, keepdims=True) - np.isinf(own_low)) > 0
+    finite = np.where(endless, 0.0, most)
+    rest = finite.sum(axis=-1, keepdims=True) - finite
+    known = (endless.sum(axis=-1, keepdims=True) - endless) == 0
     with np.errstate(divide="ignore", invalid="ignore"):
-        ask = (rest - rows.limit[..., None]) / -rows.matrix
-    ask = np.where(unknown, np.inf, ask)
-    asked: Array = np.where(rows.matrix < 0, ask, -np.inf).max(axis=1)
+        ask = (rows.limit[..., None] - rest) / rows.matrix
+    ask = np.where(known, ask, np.inf)
+    asked: Array = np.where(rows.matrix < 0, ask, -np.inf).max(axis=1, initial=-np.inf)
     return asked
 
 

@@ -30,11 +30,20 @@ def improved(task: Task, z: Array) -> Array:
         since += len(some)
         at = (at + step) % len(moves) if at + step < len(moves) else 0
         for move in some[_possible(task, z, some)]:
-            judged = task.judge(z + move)
-            if judged.met and judged.value < value:
-                z, value, since = z + move, judged.value, 0
+            further, less = _along(task, z, value, move)
+            if less < value:
+                z, value, since = further, less, 0
                 break
     return z
+
+
+def _along(task: Task, z: Array, value: float, move: Array) -> tuple[Array, float]:
+    """The same move for as long as the judge accepts it and it pays."""
+    while True:
+        judged = task.judge(z + move)
+        if not judged.met or judged.value >= value:
+            return z, value
+        z, value = z + move, judged.value
 
 
 def _late(task: Task) -> bool:

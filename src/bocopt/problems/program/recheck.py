@@ -1,9 +1,10 @@
-"""Every decision of a solver is judged once more, and sought again where the judge refuses it.
+"""Every decision of a solver is judged once more, and others are sought where the judge disagrees.
 
 A solver meets rows up to its tolerance; the judge allows none where all columns are integer. A
 refused z is rare (3 of 1300 knapsacks with one-decimal numbers). Then the limits are moved inside
-by 1e-7. That may also lose decisions that the judge accepts: so the box around z is split into
-boxes without z, and each that may hold something better is solved.
+by 1e-7. That may also lose decisions that the judge accepts, and a payment that the solver chose
+may not be due: so the box around z is split into boxes without z, and those are solved that may
+hold something better.
 """
 
 from collections.abc import Callable
@@ -17,7 +18,8 @@ from bocopt.problems.program.form import Answer, Judged, Task, tidied
 from bocopt.problems.program.highs import Found, Linear
 from bocopt.problems.program.model import Model
 
-_SPLITS = 3  # refused decisions that are split away; each takes up to 2 d more solves
+_SOLVES = 16  # of such boxes
+_NOTHING = Judged(np.zeros(0), np.zeros(0), np.inf, met=False)
 
 
 Begin = Callable[[Task, Model], Answer]
@@ -29,8 +31,8 @@ class Best(NamedTuple):
     z: Array | None = None
     value: float = np.inf
 
-    def or_better(self, z: Array | None, judged: Judged | None) -> "Best":
-        if z is None or judged is None or not judged.met:
+    def or_better(self, z: Array | None, judged: Judged) -> "Best":
+        if z is None or not judged.met:
             return self
         return Best(z, judged.value) if self.z is None or judged.value < self.value else self
 
@@ -62,35 +64,41 @@ def settled(task: Task, build: Callable[[bool], Model], begin: Begin | None = No
     bound = max(least, found.bound)
     z, verdict = _judged(task, found)
     best = best.or_better(z, verdict)
-    if z is None or verdict is None or verdict.met:
+    if z is None or not _misled(task, found, verdict):
         return Answer(best.z, bound)
-    inside = _solved(task, build(True).linear, start)
-    best = best.or_better(*_judged(task, inside))
+    if not verdict.met:
+        best = best.or_better(*_judged(task, _solved(task, build(True).linear, start)))
     if _proved(task, best, bound) or not task.form.integer[: task.form.size].all():
         return Answer(best.z, bound)
     return _apart(task, model.linear, z, bound, best)
 
 
-def _apart(task: Task, linear: Linear, refused: Array, bound: float, best: Best) -> Answer:
-    """The best of all decisions but the refused ones."""
+def _apart(task: Task, linear: Linear, known: Array, bound: float, best: Best) -> Answer:
+    """The best of `best` and all decisions that are not known."""
     d = task.form.size
-    waiting = _split(Boxed(linear.lower[:d], linear.upper[:d], bound), refused)
-    splits, done = 1, []
+    waiting = _split(Boxed(linear.lower[:d], linear.upper[:d], bound), known)
+    solves, least = 0, best.value
     while waiting:
         part = waiting.pop(0)
-        if _proved(task, best, part.bound):
-            done.append(part.bound)
+        if solves == _SOLVES or _proved(task, best, part.bound):
+            least = min(least, part.bound)
             continue
+        solves += 1
         found = _solved(task, _within(linear, part))
+        part = part._replace(bound=max(part.bound, found.bound))
         z, verdict = _judged(task, found)
         best = best.or_better(z, verdict)
-        part = part._replace(bound=max(part.bound, found.bound))
-        if z is None or verdict is None or verdict.met or splits == _SPLITS:
-            done.append(part.bound)
-        else:
+        if z is not None and _misled(task, found, verdict):
             waiting += _split(part, z)
-            splits += 1
-    return Answer(best.z, min(done))
+        else:
+            least = min(least, part.bound)
+    return Answer(best.z, min(least, best.value))
+
+
+def _misled(task: Task, found: Found, verdict: Judged) -> bool:
+    """Whether the judge thinks less of a decision than the solver."""
+    slack = task.limits.gap * max(1.0, abs(verdict.value))
+    return not verdict.met or verdict.value > found.value + slack
 
 
 def _split(part: Boxed, z: Array) -> list[Boxed]:
@@ -117,12 +125,12 @@ def _within(linear: Linear, part: Boxed) -> Linear:
 
 
 def _proved(task: Task, best: Best, bound: float) -> bool:
-    return best.value - bound <= task.limits.gap * max(1.0, abs(best.value))
+    return best.z is not None and best.value - bound <= task.limits.gap * max(1, abs(best.value))
 
 
-def _judged(task: Task, found: Found) -> tuple[Array | None, Judged | None]:
+def _judged(task: Task, found: Found) -> tuple[Array | None, Judged]:
     if found.point is None:
-        return None, None
+        return None, _NOTHING
     z = tidied(found.point[: task.form.size], task.form)
     return z, task.judge(z)
 

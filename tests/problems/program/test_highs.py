@@ -1,0 +1,109 @@
+"""HiGHS behind its module: the same answer to the same question, deadlines, and Ctrl-C."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from staffing_cases import staffing
+
+from bocopt.core import Array
+from bocopt.problems.program import highs, mixing
+from bocopt.problems.program.highs import Linear, Sparse
+
+
+def _tied(seed: int) -> Linear:
+    """A knapsack with many optima."""
+    rng = np.random.default_rng(seed)
+    n = 8
+    return Linear(
+        cost=-rng.integers(1, 3, n).astype(float),
+        lower=np.zeros(n),
+        upper=np.full(n, 2.0),
+        rows=Sparse.of(rng.integers(1, 3, (3, n)).astype(float)),
+        row_lower=np.full(3, -highs.INF),
+        row_upper=np.full(3, 7.0),
+        integer=np.ones(n, bool),
+    )
+
+
+def _points(seeds: range) -> dict[int, Array | None]:
+    return {seed: highs.solve(_tied(seed)).point for seed in seeds}
+
+
+def test_200_tied_questions_have_the_same_answers_in_any_order() -> None:
+    forward, backward = _points(range(200)), _points(range(199, -1, -1))
+    for seed, point in forward.items():
+        assert point is not None
+        assert np.array_equal(point, backward[seed])
+
+
+def _long() -> Linear:
+    """Minutes of work."""
+    return mixing.model(staffing(1000, seed=0)).linear
+
+
+def test_a_deadline_is_kept_and_leaves_what_was_found() -> None:
+    program = _long()
+    deadline = time.perf_counter() + 0.7
+    found = highs.solve(program, deadline=deadline)
+    assert time.perf_counter() < deadline + 0.5  # 50 ms on an idle machine
+    assert found.point is not None
+    assert found.value > found.bound > 100.0
+    assert found.value == pytest.approx(float(program.cost @ found.point), abs=1e-6)
+
+
+def test_a_run_that_does_not_stop_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = _long()
+    monkeypatch.setattr("bocopt.problems.program.watched._GRACE", 0.0)
+    deadline = time.perf_counter() + 0.7
+    found = highs.solve(program, deadline=deadline)
+    assert found.point is not None
+    assert found.bound > 100.0
+    assert highs.solve(_tied(0)).point is not None
+    for thread in threading.enumerate():
+        if thread.name == "highs":
+            thread.join(10.0)
+            assert not thread.is_alive()
+
+
+def test_a_deadline_in_the_past_asks_for_nothing() -> None:
+    found = highs.solve(_tied(0), deadline=time.perf_counter())
+    assert found.point is None
+    assert found.bound == -np.inf
+
+
+def test_ctrl_c_ends_a_long_run() -> None:
+    program = _long()
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    began = time.perf_counter()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        highs.solve(program)
+    assert time.perf_counter() - began < 5.0
+    timer.join()
+
+
+def test_a_start_is_used() -> None:
+    program = _tied(3)
+    best = highs.solve(program)
+    assert best.point is not None
+    again = highs.solve(program, nodes=0, start=best.point)
+    assert again.value == best.value
+
+
+def test_a_limit_of_nodes_gives_a_valid_bound() -> None:
+    asked = staffing(60, seed=1)
+    limited = highs.solve(mixing.model(asked).linear, nodes=1)
+    whole = highs.solve(mixing.model(asked).linear)
+    assert limited.bound <= whole.value + 1e-6
+    assert limited.value >= whole.value - 1e-6
+
+
+def test_linear_programs_have_duals() -> None:
+    found = highs.solve(_tied(0)._replace(integer=None))
+    assert found.value == pytest.approx(found.bound)
+    assert (found.row_dual <= 1e-9).all()
+    assert np.abs(found.row_dual).max() > 0
