@@ -27,7 +27,6 @@ from bocopt import (
 from bocopt.core import Array
 from bocopt.problems import (
     Newsvendor,
-    ShortestPath,
     facility_location,
     grid,
     staffing,
@@ -339,7 +338,7 @@ def sites() -> list[Row]:
 
 
 def paths() -> list[Row]:
-    own = ShortestPath(**grid(5, 5))
+    own = grid(5, 5)
     edges = np.array(own.edges)
     incidence = np.zeros((25, len(edges)))
     incidence[edges[:, 0], np.arange(len(edges))] = 1

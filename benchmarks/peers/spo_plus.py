@@ -27,7 +27,7 @@ from bocopt.core import Array
 from bocopt.policies.gradient import GradientState
 from bocopt.policies.spo import SPOPlus
 from bocopt.problems.hindsight import regret
-from bocopt.problems.paths import grid
+from bocopt.problems.library.paths import grid
 
 sys.path.append(str(Path(__file__).parents[1]))
 results_file: Any = import_module("results_file")

@@ -25,6 +25,7 @@ from bocopt.policies import (
     PtO,
     ResidualSampleAverage,
     SampleAverage,
+    SPOPlus,
     Vote,
     WeightedSampleAverage,
 )
@@ -82,6 +83,7 @@ __all__ = [
     "Replay",
     "ResampleMove",
     "ResidualSampleAverage",
+    "SPOPlus",
     "SampleAverage",
     "Sense",
     "SigmoidLinear",

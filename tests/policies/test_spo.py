@@ -12,8 +12,8 @@ from bocopt.checks import check_policy
 from bocopt.core import Array, Dims, Sense, Solution
 from bocopt.policies.spo import SPOPlus
 from bocopt.problems import Chance
-from bocopt.problems.newsvendor import Newsvendor
-from bocopt.problems.paths import ShortestPath, grid
+from bocopt.problems.library.newsvendor import Newsvendor
+from bocopt.problems.library.paths import ShortestPath, grid
 from bocopt.streams.polynomial import PolynomialCosts
 
 GRID = grid(3, 3)

@@ -10,7 +10,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from bocopt.checks import check_problem
 from bocopt.core import Array, Status
-from bocopt.problems.binary_knapsack import BinaryKnapsack
+from bocopt.problems.library.binary_knapsack import BinaryKnapsack
 
 NO_CONTEXT = np.zeros(0)
 KINDS = ("certain", "whole", "one decimal", "any", "negative")

@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 
 from bocopt.checks import check_problem
 from bocopt.core import Array, Status
-from bocopt.problems.newsvendor import Newsvendor
+from bocopt.problems.library.newsvendor import Newsvendor
 
 NO_CONTEXT = np.zeros(0)
 Instance = tuple[Newsvendor, Array, Array]

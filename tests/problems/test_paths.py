@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 from bocopt.checks import check_problem
 from bocopt.core import Array, Status
-from bocopt.problems.paths import ShortestPath, grid
+from bocopt.problems.library.paths import ShortestPath, grid
 
 NO_CONTEXT = np.zeros(0)
 

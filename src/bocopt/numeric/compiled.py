@@ -36,8 +36,8 @@ Gufunc = Callable[..., Any]
 KERNEL_SOURCES = (
     "core.py",
     "numeric/compiled.py",
-    "problems/kernels",
     "problems/knapsack",
+    "problems/library/kernels",
     "problems/program/kernels",
     "problems/risk.py",
 )

@@ -5,6 +5,7 @@ from bocopt.policies.bayes import BGS, BMA, MeanPrediction, MostProbable, Vote
 from bocopt.policies.ensemble import Ensemble
 from bocopt.policies.gradient import DFL, Adam, PtO
 from bocopt.policies.predictive import Predictive
+from bocopt.policies.spo import SPOPlus
 from bocopt.policies.weighted import Near, Nearest, ResidualSampleAverage, WeightedSampleAverage
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Predictive",
     "PtO",
     "ResidualSampleAverage",
+    "SPOPlus",
     "SampleAverage",
     "Vote",
     "WeightedSampleAverage",

@@ -2,18 +2,31 @@
 
 from bocopt.problems.callables import FromCallables, from_callables
 from bocopt.problems.knapsack import Knapsack
-from bocopt.problems.library import facility_location, portfolio, staffing, unit_commitment
+from bocopt.problems.library import (
+    BinaryKnapsack,
+    Newsvendor,
+    ShortestPath,
+    facility_location,
+    grid,
+    portfolio,
+    staffing,
+    unit_commitment,
+)
 from bocopt.problems.risk import Chance, CVaR, Expectation, WorstCase
 
 __all__ = [
+    "BinaryKnapsack",
     "CVaR",
     "Chance",
     "Expectation",
     "FromCallables",
     "Knapsack",
+    "Newsvendor",
+    "ShortestPath",
     "WorstCase",
     "facility_location",
     "from_callables",
+    "grid",
     "portfolio",
     "staffing",
     "unit_commitment",

@@ -6,12 +6,13 @@ The kernels are imported at first use: numba takes a while to load, and seconds 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, Dims, Sense, Solution, Status
+from bocopt.problems.program import Program, minimise, pos, program, real
 from bocopt.problems.risk import Chance
 
 _SIZE = "[0, 1e100]"  # numbers above this are mistakes, and could overflow
@@ -78,7 +79,7 @@ class Newsvendor:
 
     def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
         """(k), (s, m), (s) -> the exact optimum under the scenarios."""
-        from bocopt.problems.kernels import newsvendor
+        from bocopt.problems.library.kernels import newsvendor
 
         owner = "Newsvendor.solve"
         scenarios = arguments.array(owner, "scenarios", scenarios, (None, self.dims.xi))
@@ -99,7 +100,7 @@ class Newsvendor:
 
     def cost(self, x: Array, z: Array, xi: Array) -> Array:
         """(k), (d), (m) -> ()."""
-        from bocopt.problems.kernels import newsvendor
+        from bocopt.problems.library.kernels import newsvendor
 
         z, xi, lead = self._outcome("Newsvendor.cost", x, z, xi)
         return np.broadcast_to(newsvendor.cost(z, xi, *self._coefficients), lead)
@@ -109,7 +110,7 @@ class Newsvendor:
 
         Feasible means <= 0; an excess within the tolerance is none.
         """
-        from bocopt.problems.kernels import newsvendor
+        from bocopt.problems.library.kernels import newsvendor
 
         z, xi, lead = self._outcome("Newsvendor.violation", x, z, xi)
         excess = newsvendor.violation(z, *self._limits)
@@ -133,6 +134,21 @@ class Newsvendor:
         """(k), (m) -> (): demands from 0 to the largest."""
         xi = arguments.array("Newsvendor.possible", "xi", xi, (self.dims.xi,))
         return np.asarray(((xi >= 0) & (xi <= self._largest_demand)).all(axis=-1))
+
+    def declared(self) -> Program:
+        """The same as a declared program: a beginning for one of your own."""
+        unit_cost, price, salvage, penalty = self._coefficients
+        volume, capacity, upper = self._limits
+        bounded = np.isfinite(capacity)
+
+        @program(xi=self.dims.xi, tolerance=self.tolerance, order=real(self.dims.z, upper=upper))
+        def newsvendor(xi: Any, order: Any) -> Any:
+            lost = pos(xi - order)
+            sold = xi - lost
+            paid = unit_cost @ order - price @ sold - salvage @ (order - sold) + penalty @ lost
+            return minimise(paid), [volume @ order <= capacity] if bounded else []
+
+        return newsvendor
 
     def _by_product(self, z: Array, xi: Array) -> Array:
         """(d), (m) -> (d) what is paid for each product."""
@@ -184,7 +200,7 @@ class Newsvendor:
 
 def _sorted(demand: Array, w: Array) -> tuple[Array, Array]:
     """Demands (d, s) in rising order, and the weight (d, s) up to each."""
-    from bocopt.problems.kernels import newsvendor
+    from bocopt.problems.library.kernels import newsvendor
 
     if (w == w[..., :1]).all():  # then their order does not matter, and need not be known
         up_to = np.cumsum(w, axis=-1)

@@ -5,12 +5,13 @@ The kernels are imported at first use: numba takes a while to load, and seconds 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, Dims, Sense, Solution, Status
+from bocopt.problems.program import Program, binary, maximise, program
 from bocopt.problems.risk import Chance
 
 _LARGEST = 1e100  # numbers above this are mistakes, and could overflow
@@ -106,7 +107,7 @@ class BinaryKnapsack:
 
         Feasible means <= 0.
         """
-        from bocopt.problems.kernels import binary_knapsack
+        from bocopt.problems.library.kernels import binary_knapsack
 
         z, xi, lead = self._outcome("BinaryKnapsack.violation", x, z, xi)
         found = binary_knapsack.violation(z, self._split(xi)[1], self.capacity)
@@ -127,9 +128,21 @@ class BinaryKnapsack:
         worth_it = (xi[..., : self.items] <= most).all(axis=-1)
         return np.asarray((xi >= 0).all(axis=-1) & worth_it)
 
+    def declared(self) -> Program:
+        """The same as a declared program: a beginning for one of your own."""
+        n, weights = self.items, self.weights
+        payment = self.infeasible_reward
+
+        @program(xi=self.dims.xi, chance=self.alpha, otherwise=payment, take=binary(n))
+        def knapsack(xi: Any, take: Any) -> Any:
+            heavy = xi[n:] if weights is None else np.array(weights)
+            return maximise(xi[:n] @ take), heavy @ take <= self.capacity
+
+        return knapsack
+
     def _chosen(self, scenarios: Array, w: Array) -> tuple[Array, Array]:
         """(s, m), (s) -> z (d), gap ()."""
-        from bocopt.problems.kernels import binary_knapsack
+        from bocopt.problems.library.kernels import binary_knapsack
 
         if self.weights is not None:  # every choice fits always or never: the means suffice
             mean = np.cumsum(w[..., None] * scenarios, axis=-2)[..., -1:, :]
@@ -151,7 +164,7 @@ class BinaryKnapsack:
         return xi, np.asarray(self.weights)
 
     def _paid(self, z: Array, xi: Array) -> Array:
-        from bocopt.problems.kernels import binary_knapsack
+        from bocopt.problems.library.kernels import binary_knapsack
 
         value, weight = self._split(xi)
         paid = binary_knapsack.cost(z, value, weight, self.capacity, self.infeasible_reward)

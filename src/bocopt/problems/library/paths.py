@@ -6,12 +6,13 @@ The kernels are imported at first use: numba takes a while to load, and seconds 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, Dims, IntArray, Sense, Solution, Status
+from bocopt.problems.program import Program, minimise, program, real
 from bocopt.problems.risk import Chance
 
 _LARGEST = 1e100  # numbers above this are mistakes, and could overflow
@@ -97,7 +98,7 @@ class ShortestPath:
 
         Feasible means <= 0, and nothing is tolerated.
         """
-        from bocopt.problems.kernels import paths
+        from bocopt.problems.library.kernels import paths
 
         z, xi, lead = self._outcome("ShortestPath.violation", x, z, xi)
         _, ends, vertices = self._graph
@@ -118,9 +119,26 @@ class ShortestPath:
         most = np.inf if self.largest_cost is None else self.largest_cost
         return np.asarray(((xi >= 0) & (xi <= most)).all(axis=-1))
 
+    def declared(self) -> Program:
+        """The same as a declared program: a beginning for one of your own.
+
+        It is solved for any risk; flows of 0 and 1 come out by themselves where costs are positive.
+        """
+        tail, head = np.array(self.edges).T
+        vertices = np.arange(max(tail.max(), head.max()) + 1)
+        leaves, arrives = (np.equal.outer(vertices, end) * 1.0 for end in (tail, head))
+        supply = np.zeros(len(vertices))
+        supply[self.source], supply[self.target] = 1.0, -1.0
+
+        @program(xi=self.dims.xi, take=real(self.dims.z, upper=1))
+        def path(xi: Any, take: Any) -> Any:
+            return minimise(xi @ take), (leaves - arrives) @ take == supply
+
+        return path
+
     def _paths(self, mean: Array) -> tuple[Array, BoolArray]:
         """(m) -> (d) a path, () whether it is the shortest."""
-        from bocopt.problems.kernels import paths
+        from bocopt.problems.library.kernels import paths
 
         order, ends, vertices = self._graph
         costs = np.ascontiguousarray(mean.reshape(-1, self.dims.xi))
@@ -139,7 +157,7 @@ class ShortestPath:
         return np.where(proved, 0.0, -unused.sum(axis=-1))
 
     def _paid(self, z: Array, xi: Array) -> Array:
-        from bocopt.problems.kernels import paths
+        from bocopt.problems.library.kernels import paths
 
         paid: Array = np.asarray(paths.cost(z, xi))
         return paid

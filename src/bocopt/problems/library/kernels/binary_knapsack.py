@@ -4,7 +4,7 @@ import numpy as np
 
 from bocopt.core import Array
 from bocopt.numeric.compiled import compiled, gufunc, inlined
-from bocopt.problems.kernels.binary_search import Program, search
+from bocopt.problems.library.kernels.binary_search import Program, search
 
 LARGEST_TABLE = 200_000  # cells, up to which the dynamic program is quick
 
