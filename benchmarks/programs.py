@@ -3,7 +3,8 @@
 python benchmarks/programs.py        writes benchmarks/results/programs.{md,json}
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
@@ -70,19 +71,19 @@ def even(many: int) -> Array:
 def compared(
     name: str,
     target: str,
-    ours: list[Callable[[], float]],
-    theirs: list[Callable[[], float]],
+    ours: Callable[[Array], float],
+    theirs: Callable[[Array], float],
+    data: Sequence[Array],
     repeats: int = 3,
-    note: str = "",
 ) -> Row:
     """Each instance by both, alternately."""
     own, other, differences = [], [], []
-    for mine, reference in zip(ours, theirs, strict=True):
-        own.append(cpu(mine, repeats))
-        other.append(cpu(reference, 1))
-        value, expected = mine(), reference()
+    for instance in data:
+        own.append(cpu(partial(ours, instance), repeats))
+        other.append(cpu(partial(theirs, instance), 1))
+        value, expected = ours(instance), theirs(instance)
         differences.append((value - expected) / max(1.0, abs(expected)))
-    row = Row(name, target, float(np.median(own)), float(np.median(other)), max(differences), note)
+    row = Row(name, target, float(np.median(own)), float(np.median(other)), max(differences))
     print(row.name, f"{row.ours_ms:.3f} ms, {row.ratio:.1f} x", flush=True)
     return row
 
@@ -99,33 +100,16 @@ def linear() -> list[Row]:
         limits, costs = xi[-rows - columns : -columns], xi[-columns:]
         return minimise(costs @ z), xi[: rows * columns].reshape(rows, columns) @ z <= limits
 
-    data = [
-        np.concatenate(
-            [
-                RNG.uniform(0, 1, rows * columns),
-                RNG.uniform(5, 10, rows),
-                -RNG.uniform(0, 1, columns),
-            ]
-        )
-        for _ in range(40)
-    ]
-
-    def reference(xi: Array) -> float:
-        from scipy.optimize import linprog
-
-        found = linprog(
-            xi[-columns:],
-            A_ub=xi[: rows * columns].reshape(rows, columns),
-            b_ub=xi[-rows - columns : -columns],
-            bounds=(0, 10),
-        )
-        return float(found.fun)
+    low = np.repeat([0.0, 5.0, -1.0], [rows * columns, rows, columns])
+    high = np.repeat([1.0, 10.0, 0.0], [rows * columns, rows, columns])
+    data = list(RNG.uniform(low, high, (40, 1, len(low))))
 
     row = compared(
         f"LP {rows} x {columns}, all numbers new",
         ">= 4 x linprog, own overhead <= 0.1 ms",
-        [lambda xi=xi: value_of(lp, xi[None]) for xi in data],
-        [lambda xi=xi: reference(xi) for xi in data],
+        partial(value_of, lp),
+        partial(scipy_models.linear, rows, columns),
+        data,
     )
     return [row._replace(note=f"own overhead {overhead(lp, data):.3f} ms")]
 
@@ -134,12 +118,12 @@ def overhead(problem: Program, data: list[Array]) -> float:
     """What the declaration adds to HiGHS itself, in ms."""
     from bocopt.problems.program import extensive, highs
 
-    whole = np.median([cpu(lambda xi=xi: value_of(problem, xi[None]), 5) for xi in data])
+    whole = np.median([cpu(partial(value_of, problem, xi), 5) for xi in data])
     alone = []
     for xi in data:
-        form = problem.form(NOTHING, xi[None])
+        form = problem.form(NOTHING, xi)
         model = extensive._of_one(form, inside=False)
-        alone.append(cpu(lambda model=model: highs.solve(model), 5))
+        alone.append(cpu(partial(highs.solve, model), 5))
     return float(whole - np.median(alone))
 
 
@@ -153,18 +137,14 @@ def integers() -> list[Row]:
             weights = xi[items:].reshape(resources, items)
             return maximise(xi[:items] @ take), weights @ take <= 60
 
-        data = [RNG.uniform(1, 10, items * (resources + 1)) for _ in range(20)]
+        data = RNG.uniform(1, 10, (20, 1, items * (resources + 1)))
         found.append(
             compared(
                 f"MILP {kind}, {items} x {resources}, one scenario",
                 ">= 1.3 x milp",
-                [lambda xi=xi, one=one: value_of(one, xi[None]) for xi in data],
-                [
-                    lambda xi=xi, n=items, r=resources, u=upper: scipy_models.integer_program(
-                        -xi[:n], xi[n:].reshape(r, n), np.full(r, 60.0), u
-                    )
-                    for xi in data
-                ],
+                partial(value_of, one),
+                partial(scipy_models.knapsack, items, upper, 60.0),
+                list(data),
             )
         )
     return found
@@ -182,21 +162,18 @@ def paper() -> list[Row]:
         return maximise(value @ take + salvage @ (capacity - used)), used <= capacity
 
     found, w = [], even(20)
-    batch = predictions(10, 20)
     with Without(lattice):
         found.append(
             compared(
                 "the paper's program, 20 scenarios, lattice off",
                 ">= 15 x the paper's big M",
-                [lambda a=a: value_of(declared, a) for a in batch],
-                [
-                    lambda a=a: float(PROBLEM.cost(NOTHING, solve_big_m(PROBLEM, a, w), a) @ w)
-                    for a in batch
-                ],
+                partial(value_of, declared),
+                lambda a: float(PROBLEM.cost(NOTHING, solve_big_m(PROBLEM, a, w), a) @ w),
+                list(predictions(10, 20)),
             )
         )
         statuses = [declared.solve(NOTHING, a, even(100)).status for a in predictions(10, 100)]
-        times = [cpu(lambda a=a: value_of(declared, a), 1) for a in predictions(10, 100)]
+        times = [cpu(partial(value_of, declared, a), 1) for a in predictions(10, 100)]
     proved = sum(int(status) == 0 for status in statuses)
     note = f"proved {proved} of {len(statuses)}, slowest {max(times):.1f} ms"
     name = "the paper's program, 100 scenarios, lattice off"
@@ -240,8 +217,9 @@ def chances() -> list[Row]:
     row = compared(
         f"chance knapsack {items} x {resources}, {many} scenarios",
         ">= 20 x big M in milp, the same optimum",
-        [lambda a=a: value_of(knapsack, a) for a in data],
-        [lambda a=a: reference(a) for a in data],
+        partial(value_of, knapsack),
+        reference,
+        data,
         repeats=1,
     )
     return [row._replace(note=f"SciPy stops at 60 s; its largest gap is {max(gaps):.3f}")]
@@ -255,15 +233,17 @@ def orders() -> list[Row]:
     def newsvendor(xi: Any, order: Any) -> Any:
         return minimise(cost @ order - price @ (xi - pos(xi - order))), volume @ order <= 300
 
-    own = Newsvendor(unit_cost=cost, price=price, volume=volume, capacity=300, upper=200)
+    own = Newsvendor(
+        unit_cost=list(cost), price=list(price), volume=list(volume), capacity=300, upper=200
+    )
     data = [RNG.gamma(4, 15, (1000, 5)) for _ in range(5)]
-    reference = [lambda a=a: scipy_models.newsvendor(cost, price, volume, 300.0, a) for a in data]
     return [
         compared(
             f"newsvendor 5 x 1000, {name}",
             target,
-            [lambda a=a, p=problem: value_of(p, a) for a in data],
-            reference,
+            partial(value_of, problem),
+            partial(scipy_models.newsvendor, cost, price, volume, 300.0),
+            data,
         )
         for name, target, problem in (
             ("declared", ">= 8 x linprog, <= 10 ms", newsvendor),
@@ -285,8 +265,9 @@ def tails() -> list[Row]:
         compared(
             "CVaR portfolio 10 x 1000",
             ">= 3.5 x linprog, <= 10 ms",
-            [lambda a=a: value_of(portfolio, a, held) for a in data],
-            [lambda a=a: scipy_models.tail(a, held, 0.95, 0.002, 0.4) for a in data],
+            lambda a: value_of(portfolio, a, held),
+            lambda a: scipy_models.tail(a, held, 0.95, 0.002, 0.4),
+            data,
         )
     ]
 
@@ -330,8 +311,9 @@ def sites() -> list[Row]:
         compared(
             "facility location 6 x 10, 200 scenarios, at a proved 0.1%",
             ">= 8 x milp on the extensive form",
-            [lambda a=a: value_of(problem, a) for a in data],
-            [lambda a=a: scipy_models.facility(fixed, ship, 100.0, 25.0, a) for a in data],
+            partial(value_of, problem),
+            partial(scipy_models.facility, fixed, ship, 100.0, 25.0),
+            data,
             repeats=1,
         )
     ]
@@ -350,17 +332,18 @@ def paths() -> list[Row]:
     def path(xi: Any, take: Any) -> Any:
         return minimise(xi @ take), incidence @ take == flow
 
-    data = [RNG.uniform(1, 10, len(edges)) for _ in range(40)]
-    reference = [lambda a=a: scipy_models.shortest_path(incidence, flow, a) for a in data]
+    data = list(RNG.uniform(1, 10, (40, 1, len(edges))))
+    reference = partial(scipy_models.shortest_path, incidence, flow)
     declared = compared(
         "shortest path, 5 x 5 grid, declared",
         ">= 8 x linprog",
-        [lambda a=a: value_of(path, a[None]) for a in data],
+        partial(value_of, path),
         reference,
+        data,
     )
     batch = RNG.uniform(1, 10, (4000, 1, len(edges)))
     each = cpu(lambda: own.solve(NOTHING, batch, np.ones(1)), 5) / len(batch)
-    differences = [value_of(own, a[None]) - call() for a, call in zip(data, reference, strict=True)]
+    differences = [value_of(own, a) - reference(a) for a in data]
     batched = Row(
         "shortest path, own class, in a batch",
         ">= 1000 x linprog",

@@ -1,10 +1,19 @@
 """The programs of `programs.py` as one would write them for SciPy: full, sparse, no tricks."""
 
+from typing import Any
+
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, linprog, milp
-from scipy.sparse import block_diag, csr_array, eye_array, hstack, kron, vstack
+import scipy.optimize
+import scipy.sparse
 
 from bocopt.core import Array
+
+_optimise: Any = scipy.optimize  # their types are too narrow for sparse blocks
+_sparse: Any = scipy.sparse
+linprog, milp = _optimise.linprog, _optimise.milp
+Bounds, LinearConstraint = _optimise.Bounds, _optimise.LinearConstraint
+csr_array, eye_array, kron = _sparse.csr_array, _sparse.eye_array, _sparse.kron
+block_diag, hstack, vstack = _sparse.block_diag, _sparse.hstack, _sparse.vstack
 
 
 def newsvendor(cost: Array, price: Array, volume: Array, capacity: float, demand: Array) -> float:
@@ -87,17 +96,25 @@ def facility(fixed: Array, ship: Array, room: float, unmet: float, demand: Array
     return float(found.fun)
 
 
-def integer_program(cost: Array, rows: Array, limits: Array, upper: float) -> float:
-    """One scenario."""
+def knapsack(items: int, upper: float, capacity: float, xi: Array) -> float:
+    """max v'z  s.t.  A z <= b, with xi = (v, A) of one scenario."""
+    value, weights = xi[0, :items], xi[0, items:].reshape(-1, items)
     found = milp(
-        cost,
-        integrality=np.ones(len(cost)),
+        -value,
+        integrality=np.ones(items),
         bounds=Bounds(0, upper),
-        constraints=LinearConstraint(rows, ub=limits),
+        constraints=LinearConstraint(weights, ub=np.full(len(weights), capacity)),
     )
     return float(found.fun)
 
 
-def shortest_path(incidence: Array, flow: Array, cost: Array) -> float:
-    found = linprog(cost, A_eq=incidence, b_eq=flow, bounds=(0, 1))
+def linear(rows: int, columns: int, xi: Array) -> float:
+    """min c'z  s.t.  A z <= b, with xi = (A, b, c) of one scenario."""
+    matrix, limit, cost = np.split(xi[0], [rows * columns, rows * columns + rows])
+    found = linprog(cost, A_ub=matrix.reshape(rows, columns), b_ub=limit, bounds=(0, 10))
+    return float(found.fun)
+
+
+def shortest_path(incidence: Array, flow: Array, xi: Array) -> float:
+    found = linprog(xi[0], A_eq=incidence, b_eq=flow, bounds=(0, 1))
     return float(found.fun)

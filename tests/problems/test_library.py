@@ -25,13 +25,13 @@ def _newsvendor(rng: np.random.Generator) -> tuple[Any, Array]:
     d = int(rng.integers(1, 4))
     cost = rng.uniform(1, 3, d)
     problem = Newsvendor(
-        unit_cost=cost,
-        price=cost * rng.uniform(1, 3, d),
-        salvage=cost * rng.uniform(0, 0.9, d),
-        penalty=rng.choice([0.0, 1.0], d),
-        volume=rng.uniform(0.5, 2, d),
-        capacity=rng.choice([None, 5.0, 50.0]),
-        upper=rng.choice([None, 8.0]),
+        unit_cost=cost.tolist(),
+        price=(cost * rng.uniform(1, 3, d)).tolist(),
+        salvage=(cost * rng.uniform(0, 0.9, d)).tolist(),
+        penalty=rng.choice([0.0, 1.0], d).tolist(),
+        volume=rng.uniform(0.5, 2, d).tolist(),
+        capacity=(None, 5.0, 50.0)[rng.integers(3)],
+        upper=(None, 8.0)[rng.integers(2)],
     )
     return problem, rng.gamma(2, 3, (int(rng.integers(1, 12)), d))
 
@@ -47,7 +47,7 @@ def _path(rng: np.random.Generator) -> tuple[Any, Array]:
 
 def _knapsack(rng: np.random.Generator) -> tuple[Any, Array]:
     n = int(rng.integers(2, 8))
-    weights = rng.integers(1, 6, n) if rng.random() < 0.5 else None
+    weights = rng.integers(1, 6, n).tolist() if rng.random() < 0.5 else None
     problem = BinaryKnapsack(items=n, capacity=float(rng.integers(2, 12)), weights=weights)
     return problem, rng.uniform(0.5, 6, (int(rng.integers(1, 12)), problem.dims.xi)).round(1)
 
@@ -64,8 +64,8 @@ def _assert_alike(make: Any, many: int) -> None:
         assert ours.status == theirs.status
         assert ours.value == pytest.approx(float(theirs.value), rel=1e-6, abs=1e-6)
         for z in (ours.z, theirs.z, 0 * ours.z):
-            costs = (p.cost(NONE, z, scenarios) for p in (problem, declared))
-            np.testing.assert_allclose(*costs, rtol=1e-9, atol=1e-9)
+            own, other = (p.cost(NONE, z, scenarios) for p in (problem, declared))
+            np.testing.assert_allclose(own, other, rtol=1e-9, atol=1e-9)
             fits = [p.violation(NONE, z, scenarios) <= 0 for p in (problem, declared)]
             assert (fits[0] == fits[1]).all()
 
