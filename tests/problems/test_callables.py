@@ -11,7 +11,7 @@ from trees import same_bits, through_a_file
 
 from bocopt import Dims, Status, from_callables, play, record, run
 from bocopt.core import Array
-from bocopt.problems.callables import _spread
+from bocopt.problems.scenarios import spread
 
 
 def test_one_scenario_is_the_users_answer_and_many_the_best_of_the_pool() -> None:
@@ -135,7 +135,7 @@ def test_functions_cannot_change_what_they_are_given() -> None:
 def test_candidates_come_from_all_over_a_regular_pattern(wanted: int) -> None:
     """Of a low-discrepancy sequence too, where every so-manyth point lies in one corner."""
     points = Sobol(1, rng=0).random(1024)[:, 0]
-    chosen = np.sort(points[_spread(1024, wanted)])
+    chosen = np.sort(points[spread(1024, wanted)])
     gaps = np.diff(np.concatenate([[0.0], chosen, [1.0]]))
     assert len(chosen) == wanted
     assert gaps.max() < 6.0 / wanted

@@ -1,22 +1,55 @@
 """Any Python solver or simulator as a problem."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array, BoolArray, Dims, IntArray, Risk, Sense, Solution, Status
+from bocopt.core import Array, BoolArray, Dims, Risk, Sense, Solution, Status
+from bocopt.fingerprint import CHANGES_NO_RESULT
+from bocopt.problems.calls import (
+    Bounds,
+    ByRows,
+    Measure,
+    OneByOne,
+    Support,
+    called,
+    decision,
+    never_violated,
+    ranges,
+    truths,
+)
+from bocopt.problems.moves import Box, improved
+from bocopt.problems.pool import Judge, Judged, Question, ask, best_of
 from bocopt.problems.risk import Chance, Expectation
+from bocopt.problems.workers import Answer, Solve, Solver, solver_of
 
-_SCREEN, _FINALISTS = 128, 8  # scenarios to choose candidates on, and candidates for all scenarios
+SolveMany = Callable[[Array, Array, Array], Any]
+OWNER, ALPHA = "from_callables", 0.9
+_Measured = Callable[[Array, Array, Array], Array]
+_MADE_UP = (
+    "It was asked for a made-up scenario, xi = {xi}. Give 'support' to tell which are possible, or "
+    "synthetic=False to have none."
+)
 
-Solve = Callable[[Array, Array], Any]
-Measure = Callable[[Array, Array, Array], Any]
-Bounds = Callable[[Array, Array], Any]
-Support = Callable[[Array, Array], Any]
+
+class _Parts(NamedTuple):
+    """What is made of the configuration, once."""
+
+    solver: Solver
+    cost: _Measured
+    violation: _Measured
+    box: Box | None
+
+
+class _Answer(NamedTuple):
+    z: Array
+    value: float
+    status: int
+    gap: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,120 +58,162 @@ class FromCallables:
 
     solver: Solve
     payment: Measure
-    excess: Measure
+    excess: Measure | None
     dims: Dims
     fallback: Sequence[float]
     risk: Risk
     sense: Sense
     candidates: int
+    synthetic: bool = True
+    solve_many: SolveMany | None = None
+    vectorised: bool = False
+    box: tuple[Any, Any] | None = None
+    integer: bool | Sequence[bool] = False
+    moves: int = 200
+    workers: int | None = field(default=None, metadata=CHANGES_NO_RESULT)
+    timeout: float | None = None
     bounds: Bounds | None = None
     support: Support | None = None
+    _parts: _Parts = field(init=False, repr=False, compare=False, metadata=CHANGES_NO_RESULT)
 
     def __post_init__(self) -> None:
-        for name, function in (
-            ("solve", self.solver),
-            ("cost", self.payment),
-            ("violation", self.excess),
-            ("bounds", self.bounds or _unbounded),
-            ("support", self.support or _anything),
-        ):
-            if not callable(function):
-                raise arguments.wrong("from_callables", name, "a function", function)
-        if not isinstance(self.dims, Dims) or not isinstance(self.sense, Sense):
-            raise arguments.wrong(
-                "from_callables", "dims or sense", "a Dims and a Sense", self.dims
-            )
-        arguments.integer("from_callables", "candidates", self.candidates, "[1, inf)")
-        size = arguments.integer("from_callables", "dims.z", self.dims.z, "[1, inf)")
-        arguments.integer("from_callables", "dims.xi", self.dims.xi, "[1, inf)")
-        fallback = arguments.numbers(
-            "from_callables", "fallback", self.fallback, "(-inf, inf)", size
-        )
+        self._check()
+        fallback = arguments.numbers(OWNER, "fallback", self.fallback, "(-inf, inf)", self.dims.z)
         object.__setattr__(self, "fallback", fallback)
+        object.__setattr__(self, "_parts", self._made())
+
+    def _made(self) -> _Parts:
+        measured = ByRows if self.vectorised else OneByOne
+        if self.box is None and self.integer is not False:
+            raise arguments.wrong(OWNER, "integer", "False without a box", self.integer)
+        return _Parts(
+            solver_of(OWNER, self.solver, self.workers, self.timeout),
+            measured("cost", self.payment),
+            never_violated if self.excess is None else measured("violation", self.excess),
+            None if self.box is None else Box.of(self.box, self.integer, self.dims.z),
+        )
+
+    def _check(self) -> None:
+        needed = {"solve": self.solver, "cost": self.payment}
+        options = {
+            "violation": self.excess,
+            "solve_many": self.solve_many,
+            "bounds": self.bounds,
+            "support": self.support,
+        }
+        given = {name: option for name, option in options.items() if option is not None}
+        for name, function in (needed | given).items():
+            if not callable(function):
+                raise arguments.wrong(OWNER, name, "a function", function)
+        if not isinstance(self.dims, Dims) or not isinstance(self.sense, Sense):
+            raise arguments.wrong(OWNER, "dims or sense", "a Dims and a Sense", self.dims)
+        arguments.kind(OWNER, "risk", self.risk, Risk)
+        arguments.kind(OWNER, "synthetic", self.synthetic, bool)
+        arguments.kind(OWNER, "vectorised", self.vectorised, bool)
+        arguments.integer(OWNER, "candidates", self.candidates, "[1, inf)")
+        arguments.integer(OWNER, "moves", self.moves, "[0, inf)")
+        arguments.integer(OWNER, "dims.z", self.dims.z, "[1, inf)")
+        arguments.integer(OWNER, "dims.xi", self.dims.xi, "[1, inf)")
 
     def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
-        """(k), (s, m), (s) -> the best of the scenarios' own decisions under all scenarios."""
+        """(k), (s, m), (s) -> the best of a pool of decisions under all scenarios."""
         x = self._checked("solve", "x", x)
         scenarios = arguments.array("solve", "scenarios", scenarios, (None, self.dims.xi))
         w = arguments.weights("solve", w, scenarios.shape[-2])
-        best_of_pool = np.vectorize(
-            self._best_of_pool,
-            signature="(k),(s,m),(s)->(d),(),(),()",
-            otypes=[np.float64, np.float64, np.int64, np.float64],
+        lead = arguments.lead(
+            "solve", x=x.shape[:-1], scenarios=scenarios.shape[:-2], w=w.shape[:-1]
         )
-        return Solution(*(np.asarray(part) for part in best_of_pool(x, scenarios, w)))
+        x, w = (np.broadcast_to(part, (*lead, part.shape[-1])) for part in (x, w))
+        scenarios = np.broadcast_to(scenarios, (*lead, *scenarios.shape[-2:]))
+        questions = [self._question(x[i], scenarios[i], w[i]) for i in np.ndindex(lead)]
+        answers = self._parts.solver.answers([(q.x, xi) for q in questions for xi in q.asked])
+        decided = [self._decided(q, [next(answers) for _ in q.asked]) for q in questions]
+        return Solution(
+            np.array([one.z for one in decided]).reshape(*lead, self.dims.z),
+            np.array([one.value for one in decided]).reshape(lead),
+            np.array([one.status for one in decided], np.int64).reshape(lead),
+            np.array([one.gap for one in decided]).reshape(lead),
+        )
 
     def cost(self, x: Array, z: Array, xi: Array) -> Array:
         """(k), (d), (m) -> () as the user's function says."""
-        return self._measured("cost", self.payment, x, z, xi)
+        return self._parts.cost(*self._instance("cost", x, z, xi))
 
     def violation(self, x: Array, z: Array, xi: Array) -> Array:
         """(k), (d), (m) -> () as the user's function says."""
-        return self._measured("violation", self.excess, x, z, xi)
+        return self._parts.violation(*self._instance("violation", x, z, xi))
 
     def range(self, x: Array, z: Array) -> tuple[Array, Array]:
         """(k), (d) -> (), () as the user's function says; without one, infinite."""
         x, z = self._checked("range", "x", x), arguments.array("range", "z", z, (self.dims.z,))
-        call = np.vectorize(
-            partial(_pair, self.bounds or _unbounded),
-            signature="(k),(d)->(),()",
-            otypes=[np.float64, np.float64],
-        )
-        low, high = call(x, z)
-        return np.asarray(low), np.asarray(high)
+        return ranges(self.bounds or _unbounded, x, z)
 
     def possible(self, x: Array, xi: Array) -> BoolArray:
         """(k), (m) -> () as the user's function says; without one, always."""
         x = self._checked("support", "x", x)
         xi = arguments.array("support", "xi", xi, (self.dims.xi,))
-        call = np.vectorize(
-            partial(_truth, self.support or _anything),
-            signature="(k),(m)->()",
-            otypes=[np.bool_],
-        )
-        return np.asarray(call(x, xi))
+        return truths(self.support or _anything, x, xi)
 
-    def _best_of_pool(
-        self, x: Array, scenarios: Array, w: Array
-    ) -> tuple[Array, float, int, float]:
-        likely = np.flatnonzero(w > 0)
-        own = (
-            self._decision(x, scenarios[i]) for i in likely[_spread(len(likely), self.candidates)]
+    def _question(self, x: Array, scenarios: Array, w: Array) -> Question:
+        return ask(
+            x,
+            scenarios,
+            w,
+            candidates=self.candidates,
+            made_up=self.candidates // 2 if self.synthetic else 0,
+            possible=partial(truths, self.support or _anything, x),
         )
-        pool = [z for z in own if z is not None]
-        candidates = list(np.unique(np.array(pool), axis=0)) if pool else []  # lexicographic order
-        if len(scenarios) > 2 * _SCREEN and len(candidates) > _FINALISTS:
-            few = _spread(len(scenarios), _SCREEN)
-            share = w[few] / max(w[few].sum(), 1e-300)
-            keys = [self._key(x, z, scenarios[few], share) for z in candidates]
-            best_first = sorted(range(len(candidates)), key=keys.__getitem__)
-            candidates = [candidates[i] for i in sorted(best_first[:_FINALISTS])]
-        best, best_key = np.asarray(self.fallback), (np.inf, *self.fallback)
-        for z in candidates:
-            missed, cost = self._key(x, z, scenarios, w)
-            if missed == 0.0 and (cost, *z) < best_key:  # the tie rule
-                best, best_key = z, (cost, *z)
-        alone = len(scenarios) == 1
-        if best_key[0] == np.inf:
-            status = Status.INFEASIBLE if alone else Status.FALLBACK
-        else:
+
+    def _decided(self, question: Question, answers: Sequence[Answer]) -> _Answer:
+        x, alone = question.x, question.alone
+        pool = list(self._pool(question, answers))
+        judge = Judge(
+            partial(self._parts.cost, x),
+            partial(self._parts.violation, x),
+            self.risk,
+            question.scenarios,
+            question.w,
+        )
+        best = best_of(judge, pool) if alone else self._best(judge, pool, x)
+        if best is not None and best.missed == 0:
             status = Status.OPTIMAL if alone else Status.POOL
-        return best, best_key[0], status, 0.0 if alone else np.inf
+            return _Answer(best.z, best.worth, status, 0.0 if alone else np.inf)
+        proven = alone and not answers[0].late
+        status = Status.INFEASIBLE if proven else Status.FALLBACK
+        return _Answer(np.array(self.fallback), np.inf, status, 0.0 if proven else np.inf)
 
-    def _key(self, x: Array, z: Array, scenarios: Array, w: Array) -> tuple[float, float]:
-        """The weight of the scenarios that are missed, if they are too many, and the cost."""
-        violations = self.violation(x, z, scenarios)
-        missed = 0.0 if self.risk.met(violations, w) else float(w[violations > 0].sum())
-        return missed, float(self.risk.value(self.cost(x, z, scenarios), w))
+    def _pool(self, question: Question, answers: Sequence[Answer]) -> Iterator[Array]:
+        """The decisions that the user's solve found; an error of his says what it was asked."""
+        for i, answer in enumerate(answers):
+            try:
+                if answer.error is not None:
+                    raise answer.error
+                if answer.given is not None:
+                    yield self._decision(question.x, question.asked[i], answer.given)
+            except ValueError as error:
+                if i < question.own:
+                    raise
+                hint = _MADE_UP.format(xi=question.asked[i].tolist())
+                raise ValueError(f"{error} {hint}") from error
 
-    def _decision(self, x: Array, xi: Array) -> Array | None:
-        """The user's decision for one scenario, judged; None where nothing is feasible."""
-        z = _called("solve", self.solver, x, xi)
-        if z is None:
-            return None
-        z = arguments.array("the user's solve", "z", z, (self.dims.z,))
-        if z.ndim != 1:
-            raise arguments.wrong("the user's solve", "z", f"of shape ({self.dims.z},)", z.shape)
+    def _best(self, judge: Judge, pool: Sequence[Array], x: Array) -> Judged | None:
+        """The best of the pool and of the user's own solver for many, improved in the box."""
+        seeded = []
+        if self.solve_many is not None:
+            given = called("solve_many", self.solve_many, x, judge.scenarios, judge.w)
+            if given is not None:
+                seeded = [self._boxed("solve_many", given)]
+        best = best_of(judge, pool, seeded)
+        box = self._parts.box
+        if box is None or self.moves == 0:
+            return best
+        start = best or judge(box.inside(np.array(self.fallback)))
+        step = box.first_steps([*pool, *seeded], start.z)
+        return improved(judge, box, start, step, self.moves)
+
+    def _decision(self, x: Array, xi: Array, given: Any) -> Array:
+        """The user's decision for one scenario, judged."""
+        z = self._boxed("solve", given)
         excess = float(self.violation(x, z, xi))
         if excess > 0:
             raise ValueError(
@@ -147,25 +222,17 @@ class FromCallables:
             )
         return z
 
-    def _measured(self, name: str, measure: Measure, x: Array, z: Array, xi: Array) -> Array:
+    def _boxed(self, name: str, given: Any) -> Array:
+        z = decision(name, given, self.dims.z)
+        return z if self._parts.box is None else self._parts.box.checked(name, z)
+
+    def _instance(self, name: str, x: Array, z: Array, xi: Array) -> tuple[Array, Array, Array]:
         x = self._checked(name, "x", x)
         z = arguments.inner(name, "z", z, self.dims.z)
-        xi = arguments.inner(name, "xi", xi, self.dims.xi)
-        call = np.vectorize(
-            partial(_number, name, measure), signature="(k),(d),(m)->()", otypes=[np.float64]
-        )
-        return np.asarray(call(x, z, xi))
+        return x, z, arguments.inner(name, "xi", xi, self.dims.xi)
 
     def _checked(self, owner: str, name: str, x: Array) -> Array:
         return arguments.array(owner, name, x, (... if self.dims.x is None else self.dims.x,))
-
-
-def _spread(many: int, wanted: int) -> IntArray:
-    """Numbers below `many`, at most so many, all over: scenarios may come in a regular pattern."""
-    if many <= wanted:
-        return np.arange(many)
-    golden = (np.arange(wanted) * 0.6180339887498949) % 1.0
-    return np.unique((golden * many).astype(np.int64))
 
 
 def _unbounded(x: Array, z: Array) -> tuple[float, float]:
@@ -176,65 +243,44 @@ def _anything(x: Array, xi: Array) -> bool:
     return True
 
 
-def _pair(bounds: Bounds, x: Array, z: Array) -> tuple[float, float]:
-    """The user's range: two numbers in order, which may be infinite."""
-    pair = _called("bounds", bounds, x, z)
-    ends = np.asarray(pair)
-    if ends.dtype.kind not in "iuf" or ends.size != 2 or not ends.flat[0] <= ends.flat[1]:
-        raise ValueError(f"The user's bounds must return two numbers, low <= high. Got {pair!r}.")
-    return float(ends.flat[0]), float(ends.flat[1])
-
-
-def _truth(support: Support, x: Array, xi: Array) -> bool:
-    """The user's support: a truth value."""
-    result = _called("support", support, x, xi)
-    given = np.asarray(result)
-    if given.dtype.kind != "b" or given.size != 1:
-        raise ValueError(f"The user's support must return True or False. Got {result!r} instead.")
-    return bool(given.item())
-
-
-def _called(name: str, function: Callable[..., Any], *values: Array) -> Any:
-    """Call the user's function on copies, and say which one it was if it raises."""
-    try:
-        return function(*(value.copy() for value in values))
-    except Exception as error:
-        raise ValueError(f"The user's {name} raised {type(error).__name__}: {error}") from error
-
-
-def _number(name: str, function: Callable[..., Any], *values: Array) -> float:
-    result = _called(name, function, *values)
-    given = np.asarray(result)
-    if given.dtype.kind not in "biuf" or given.size != 1 or not np.isfinite(given.item()):
-        raise ValueError(f"The user's {name} must return a finite number. Got {result!r} instead.")
-    return float(given.item())
-
-
-def _alpha(alpha: float) -> float:
-    return arguments.number("from_callables", "alpha", alpha, "(0, 1]")
-
-
 def from_callables(
     solve: Solve,
     cost: Measure,
-    violation: Measure = lambda x, z, xi: 0.0,
+    violation: Measure | None = None,
     *,
     dims: Dims,
     fallback: Sequence[float],
-    alpha: float | None = 0.9,
+    alpha: float | None = ALPHA,
+    risk: Risk | None = None,
     sense: Sense = Sense.MINIMISE,
-    candidates: int = 50,
+    candidates: int = 26,
+    synthetic: bool = True,
+    solve_many: SolveMany | None = None,
+    vectorised: bool = False,
+    box: tuple[Any, Any] | None = None,
+    integer: bool | Sequence[bool] = False,
+    moves: int = 200,
+    workers: int | None = None,
+    timeout: float | None = None,
     bounds: Bounds | None = None,
     support: Support | None = None,
 ) -> FromCallables:
     """Make a problem from `solve(x, xi) -> z`, `cost(x, z, xi)` and `violation(x, z, xi)`.
 
     Each is called with one instance at a time and need know nothing of scenarios. Under many
-    scenarios, the pool of the scenarios' own decisions (of `candidates` of them) is evaluated, the
-    best few against all scenarios, and the cheapest that meets alpha wins (status POOL: a better
-    decision may exist outside the pool).
+    scenarios, a pool of decisions is evaluated, the best few against all scenarios, and the
+    cheapest that meets alpha wins (status POOL: a better decision may exist outside the pool).
     `solve` returns None where nothing is feasible; then, and where no candidate meets alpha,
-    `fallback` is decided. With alpha None nothing is promised: the cheapest wins.
+    `fallback` is decided. With alpha None nothing is promised: the cheapest wins. `risk` is any
+    other risk, in place of alpha.
+
+    The pool holds the answers of `solve` to `candidates` scenarios. Half of them are made up: the
+    mean, quantiles of each component, safety factors (`synthetic=False`: none). The answer of
+    `solve_many(x, scenarios, w) -> z or None` joins them. With `box=(lower, upper)`, `moves`
+    decisions next to the best one are tried too, integer ones where `integer` says so.
+
+    With `vectorised=True`, `cost` and `violation` take xi (s, m) and return (s). With `workers`, so
+    many processes run `solve`; what takes longer than `timeout` seconds is left out.
 
     For certificates: `bounds(x, z) -> (low, high)` says before the outcome what a decision can
     cost, for outcomes with `support(x, xi)`.
@@ -254,9 +300,29 @@ def from_callables(
         excess=violation,
         dims=dims,
         fallback=fallback,
-        risk=Expectation() if alpha is None else Chance(_alpha(alpha)),
+        risk=_risk(alpha, risk),
         sense=sense,
         candidates=candidates,
+        synthetic=synthetic,
+        solve_many=solve_many,
+        vectorised=vectorised,
+        box=box,
+        integer=integer,
+        moves=moves,
+        workers=workers,
+        timeout=timeout,
         bounds=bounds,
         support=support,
+    )
+
+
+def _risk(alpha: float | None, risk: Risk | None) -> Risk:
+    if risk is not None:
+        if alpha != ALPHA:
+            raise arguments.wrong(OWNER, "alpha", "left out where 'risk' is given", alpha)
+        return risk
+    return (
+        Expectation()
+        if alpha is None
+        else Chance(arguments.number(OWNER, "alpha", alpha, "(0, 1]"))
     )
