@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing import connection, get_context
 from multiprocessing.process import BaseProcess
+from threading import Lock
 from time import perf_counter
 from typing import Any, NamedTuple
 from weakref import finalize
@@ -84,6 +85,7 @@ class Workers:
         self._solve, self._count, self._timeout = _sendable(solve), count, timeout
         self._same = Workers, (solve, count, timeout)
         self._workers: list[_Worker] = []
+        self._guard = Lock()
         finalize(self, _close, self._workers)
 
     def __reduce__(self) -> Any:
@@ -91,12 +93,13 @@ class Workers:
 
     def answers(self, questions: Sequence[Question]) -> Iterator[Answer]:
         """What the user's solve says to each (x, xi), in order."""
-        try:
-            return iter(self._answers(questions))
-        except BaseException:  # a worker that is left with a question would answer the next one
-            with held_back():
-                _close(self._workers)
-            raise
+        with self._guard:
+            try:
+                return iter(self._answers(questions))
+            except BaseException:  # a worker that is left with a question would answer the next
+                with held_back():
+                    _close(self._workers)
+                raise
 
     def _answers(self, questions: Sequence[Question]) -> list[Answer]:
         answers = [Answer(None)] * len(questions)
