@@ -90,26 +90,23 @@ def ranks(risk: Risk, costs: Array, violations: Array, w: Array) -> tuple[Array,
 def best_of(judge: Judge, pool: Sequence[Array], seeded: Sequence[Array] = ()) -> Judged | None:
     """The decision that ranks first, of equal ones the smallest; None where there is none.
 
-    Candidates of the pool are compared on some of the scenarios, if there are many. The best few go
-    on to all scenarios, and so do the next ones as long as none meets the risk. Those that are
-    seeded are judged on all at once.
+    If there are many scenarios, the pool is compared on some of them. The best few go on to all
+    scenarios, and so do the next ones as long as none meets the risk. Those that are seeded are
+    judged on all at once.
     """
-    candidates = _best_first(judge, pool)
-    judged = [judge(z) for z in seeded]
-    judged += [judge(z) for z in candidates[:_FINALISTS]]
-    for z in candidates[_FINALISTS:]:
-        if any(done.missed == 0 for done in judged):
+    candidates = list(np.unique(np.array(pool), axis=0)) if pool else []
+    finalists = len(candidates)
+    if finalists > _FINALISTS and len(judge.scenarios) > 2 * _SCREEN:
+        candidates, finalists = _best_first(judge, candidates), _FINALISTS
+    judged = [judge(z) for z in (*seeded, *candidates[:finalists])]
+    for z in candidates[finalists:]:
+        if any(one.missed == 0 for one in judged):
             break
         judged.append(judge(z))
     return min(judged, key=lambda one: (*one.rank, *one.z), default=None)
 
 
-def _best_first(judge: Judge, pool: Sequence[Array]) -> list[Array]:
-    """Each decision once; in order of rank where not all of them will be judged on all."""
-    candidates = list(np.unique(np.array(pool), axis=0)) if pool else []
-    if len(candidates) <= _FINALISTS:
-        return candidates
-    many = len(judge.scenarios) > 2 * _SCREEN
-    few = judge.on(spread(len(judge.scenarios), _SCREEN)) if many else judge
+def _best_first(judge: Judge, candidates: list[Array]) -> list[Array]:
+    few = judge.on(spread(len(judge.scenarios), _SCREEN))
     keys = [few(z).rank for z in candidates]
     return [candidates[i] for i in sorted(range(len(keys)), key=keys.__getitem__)]
