@@ -85,6 +85,10 @@ def ordered(options: dict[str, Any]) -> dict[str, float]:
     }
 
 
+def shown(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f}"
+
+
 def main() -> None:
     knapsacks = {
         size: {name: packed(size, options) for name, options in KNAPSACKS.items()} for size in SIZES
@@ -105,13 +109,13 @@ def main() -> None:
     for size, rows in knapsacks.items():
         lines += [
             f"| {size:,} | {name} | {row['failures']:.0f} of {INSTANCES} | {row['solves']:.0f} "
-            f"| {row['mean_value'] or np.nan:.1f} | {row['ms']:.0f} |"
+            f"| {shown(row['mean_value'])} | {row['ms']:.0f} |"
             for name, row in rows.items()
         ]
     lines += [
         "",
-        "Newsvendor, 5 products, one room, 1000 scenarios: regret to the exact optimum. One by one: "
-        "of one instance.",
+        "Newsvendor, 5 products, one room, 1000 scenarios: regret to the exact optimum. One "
+        "by one: of one instance.",
         "",
         "| candidates | mean regret | largest | ms, vectorised | ms, one by one |",
         "|---|---:|---:|---:|---:|",

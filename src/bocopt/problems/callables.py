@@ -57,6 +57,7 @@ def from_callables(
     For certificates: `bounds(x, z) -> (low, high)` says before the outcome what a decision can
     cost, for outcomes with `support(x, xi)`.
 
+    >>> import numpy as np
     >>> newsvendor = from_callables(
     ...     solve=lambda x, xi: xi,  # order what will be asked for
     ...     cost=lambda x, z, xi: (z - 2 * min(z, xi)).item(),
