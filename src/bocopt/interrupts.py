@@ -1,9 +1,11 @@
-"""Ctrl-C at a moment when it would break something."""
+"""Ctrl-C at a moment when it would break something, or in a process that has a parent."""
 
+import os
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing import connection, parent_process
 
 
 @contextmanager
@@ -24,3 +26,29 @@ def held_back() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
         if came:
             signal.raise_signal(signal.SIGINT)
+
+
+@contextmanager
+def blocked() -> Iterator[None]:
+    """What starts here is deaf to interrupts, where the system can do that."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def left_to_the_parent() -> None:
+    """In a worker: leave Ctrl-C to the parent; end when it is gone, even when it was killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = parent_process()
+    if parent is not None:
+        threading.Thread(target=_wait_for, args=(parent.sentinel,), daemon=True).start()
+
+
+def _wait_for(sentinel: int) -> None:
+    connection.wait([sentinel])
+    os._exit(1)
