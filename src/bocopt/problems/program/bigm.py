@@ -8,6 +8,8 @@ these bounds is valid. Reference: Song, Luedtke, Kucukyavuz, Chance-constrained 
 problems, 2014.
 """
 
+import time
+
 import numpy as np
 
 from bocopt.core import Array, BoolArray
@@ -17,6 +19,7 @@ from bocopt.problems.program.form import Form, Rows, Task
 from bocopt.problems.risk import WEIGHT_TOLERANCE
 
 _WORK = 40_000_000  # products that tightening may take
+_SHARE = 0.2  # of the time until a deadline
 _TOLERANCE = 1e-6  # relative: what the judge may allow
 _ROUNDING = 1e-9  # relative: a computed M may be too small by this
 
@@ -102,7 +105,7 @@ def _tightened(task: Task, rows: Rows, found: Box) -> Array:
     r = rows.many
     if s * s * r * h * (h + 1) > _WORK or len(rows.matrix) == 1:
         return np.full((s, r), np.inf)
-    own = _part(rows.matrix, h, after=True)
+    own = np.where(np.arange(rows.matrix.shape[-1]) >= h, rows.matrix, 0.0)
     beside = largest(own, found)  # what the columns of the scenario itself can add
     limit = rows.limit - smallest(own, found)
     low, high = found.low[0, :h], found.high[0, :h]
@@ -110,8 +113,11 @@ def _tightened(task: Task, rows: Rows, found: Box) -> Array:
         return np.full((s, r), np.inf)
     shared = rows.matrix[..., :h]
     limit = np.broadcast_to(limit, (s, r))
-    most = np.empty((s, r))
+    most = np.full((s, r), np.inf)
+    stop = _part_of_the_time(task.limits.deadline)
     for scenario in range(s):
+        if time.perf_counter() >= stop:
+            break
         bounds = _knapsack(shared[scenario], shared, limit, low, high)
         bounds[scenario] = -np.inf  # it is another's turn where this one is dropped
         most[scenario] = quantile(bounds, task.w, need(task))
@@ -119,10 +125,9 @@ def _tightened(task: Task, rows: Rows, found: Box) -> Array:
     return excess
 
 
-def _part(matrix: Array, h: int, after: bool) -> Array:
-    """The columns from h on, with zeros before them."""
-    keep = (np.arange(matrix.shape[-1]) >= h) == after
-    return np.where(keep, matrix, 0.0)
+def _part_of_the_time(deadline: float | None) -> float:
+    now = time.perf_counter()
+    return np.inf if deadline is None else now + _SHARE * (deadline - now)
 
 
 def _knapsack(value: Array, weight: Array, limit: Array, low: Array, high: Array) -> Array:
