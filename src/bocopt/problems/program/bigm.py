@@ -40,35 +40,27 @@ def add_rows(assembly: Assembly, task: Task, table: Columns, inside: Array) -> C
 
     Limits are kept by `inside` (s or 1, r) more than asked.
     """
-    form = task.form
+    form, free = task.form, droppable(task)[:, None]
     rows = inequalities(form.uncertain)
     inside = np.pad(inside, ((0, 0), (0, rows.many - inside.shape[1])))
     found = box(form, task.w, need(task))
-    whole = form.integer[: form.shared]
-    assembly.tighten(
-        table[0, : form.shared][whole],
-        found.low[0, : form.shared][whole],
-        found.high[0, : form.shared][whole],
-    )
-    free = droppable(task)
-    excess = np.where(free[:, None], largest(rows.matrix, found) - rows.limit, 0.0)
+    whole = np.flatnonzero(form.integer[: form.shared])
+    assembly.tighten(table[0, whole], found.low[0, whole], found.high[0, whole])
+    excess = np.where(free, largest(rows.matrix, found) - rows.limit, 0.0)
     _refuse_endless(form, rows, found, excess)
-    needed = (excess > 0) | ~free[:, None]
-    excess = np.clip(_tightened(task, rows, found), 0.0, np.maximum(excess, 0.0))
     never = rows.limit + _TOLERANCE * (1 + np.abs(rows.limit))
     hopeless = np.any(smallest(rows.matrix, found) > never, axis=1)
     dropped = add_binaries(assembly, task, hopeless)
-    slack = _ROUNDING * (1 + np.abs(rows.limit) + np.abs(excess))
-    needed &= ~(hopeless & free)[:, None]
+    needed = ((excess > 0) & ~hopeless[:, None]) | ~free
+    excess = np.clip(_tightened(task, rows, found), 0.0, np.maximum(excess, 0.0))
+    big = np.where(free, excess + _ROUNDING * (1 + np.abs(rows.limit) + excess), 0.0)
     scenario, row = needed.nonzero()
-    s, r = needed.shape
-    matrix = np.broadcast_to(rows.matrix, (s, r, rows.matrix.shape[-1]))[scenario, row]
-    big = np.where(free[:, None], excess + slack, 0.0)[scenario, row]
-    limit = np.broadcast_to(rows.limit - inside, (s, r))[scenario, row]
+    matrix = np.broadcast_to(rows.matrix, (*needed.shape, rows.matrix.shape[-1]))
+    limit = np.broadcast_to(rows.limit - inside, needed.shape)
     assembly.rows(
-        np.concatenate([matrix, -big[:, None]], axis=1)[:, None],
+        np.concatenate([matrix[scenario, row], -big[scenario, row, None]], axis=1)[:, None],
         np.concatenate([table[scenario], dropped[scenario, None]], axis=1),
-        limit[:, None],
+        limit[scenario, row, None],
     )
     return dropped
 
