@@ -83,7 +83,7 @@ def random_task(seed: int, *, limits_only: bool = False, recourse: bool = False)
     if not limits_only and rng.random() < 0.15:
         equal[0], matrix = True, matrix.round()
     limit = draw(s, r).round() if equal.any() else draw(s, r) + 1.0
-    upper = np.concatenate([rng.integers(1, 4, d), np.full(own, 5.0)])
+    upper = np.concatenate([rng.integers(1, 3, d), np.full(own, 5.0)])
     defining = none(n)
     if own and rng.random() < 0.5:  # t >= e
         shape = draw(s, 1, n)

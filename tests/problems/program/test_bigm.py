@@ -22,7 +22,7 @@ def _feasible(asked: Task) -> list[Array]:
 
 def test_no_decision_is_outside_its_box_or_beyond_its_m() -> None:
     seen = tighter = 0
-    for seed in range(150):
+    for seed in range(60):
         asked = random_task(seed)
         rows = inequalities(asked.form.uncertain)
         found = box(asked.form, asked.w, bigm.need(asked))
@@ -39,8 +39,8 @@ def test_no_decision_is_outside_its_box_or_beyond_its_m() -> None:
             assert (excess[dropped] <= most[dropped] + 1e-6).all()
             seen += 1
         tighter += int((most < plain - rows.limit - 1e-6).any())
-    assert seen > 500
-    assert tighter > 30
+    assert seen > 200
+    assert tighter > 10
 
 
 def test_a_weighted_quantile() -> None:
@@ -61,4 +61,5 @@ def test_a_knapsack_bound_is_the_optimum_of_its_relaxation() -> None:
 def _relaxed(value: Array, weight: Array, limit: float) -> float:
     within = LinearConstraint(weight[None], -np.inf, limit)
     answer = milp(-value, bounds=Bounds(-np.ones(4), np.ones(4)), constraints=within)
+    assert answer.x is not None
     return float(value @ answer.x)

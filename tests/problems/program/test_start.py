@@ -16,14 +16,14 @@ from bocopt.problems.program.start import first_decision
 
 def test_it_is_feasible_and_the_bound_is_valid() -> None:
     found = 0
-    for seed in range(60):
+    for seed in range(40):
         asked = random_task(seed)
         answer = first_decision(asked, of_all(asked, bigm.add_rows, inside=False))
         assert answer.bound <= best(asked) + 1e-6
         if answer.z is not None:
             assert asked.judge(answer.z).met
             found += 1
-    assert found >= 20
+    assert found >= 12
 
 
 @pytest.mark.parametrize("seed", range(3))

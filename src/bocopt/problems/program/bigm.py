@@ -8,6 +8,8 @@ these bounds is valid. Reference: Song, Luedtke, Kucukyavuz, Chance-constrained 
 problems, 2014.
 """
 
+import time
+
 import numpy as np
 
 from bocopt.core import Array, BoolArray
@@ -17,6 +19,7 @@ from bocopt.problems.program.form import Form, Rows, Task
 from bocopt.problems.risk import WEIGHT_TOLERANCE
 
 _WORK = 40_000_000  # products that tightening may take
+_SHARE = 0.2  # of the time until a deadline
 _TOLERANCE = 1e-6  # relative: what the judge may allow
 _ROUNDING = 1e-9  # relative: a computed M may be too small by this
 
@@ -37,35 +40,27 @@ def add_rows(assembly: Assembly, task: Task, table: Columns, inside: Array) -> C
 
     Limits are kept by `inside` (s or 1, r) more than asked.
     """
-    form = task.form
+    form, free = task.form, droppable(task)[:, None]
     rows = inequalities(form.uncertain)
     inside = np.pad(inside, ((0, 0), (0, rows.many - inside.shape[1])))
     found = box(form, task.w, need(task))
-    whole = form.integer[: form.shared]
-    assembly.tighten(
-        table[0, : form.shared][whole],
-        found.low[0, : form.shared][whole],
-        found.high[0, : form.shared][whole],
-    )
-    free = droppable(task)
-    excess = np.where(free[:, None], largest(rows.matrix, found) - rows.limit, 0.0)
+    whole = np.flatnonzero(form.integer[: form.shared])
+    assembly.tighten(table[0, whole], found.low[0, whole], found.high[0, whole])
+    excess = np.where(free, largest(rows.matrix, found) - rows.limit, 0.0)
     _refuse_endless(form, rows, found, excess)
-    needed = (excess > 0) | ~free[:, None]
-    excess = np.clip(_tightened(task, rows, found), 0.0, np.maximum(excess, 0.0))
     never = rows.limit + _TOLERANCE * (1 + np.abs(rows.limit))
     hopeless = np.any(smallest(rows.matrix, found) > never, axis=1)
     dropped = add_binaries(assembly, task, hopeless)
-    slack = _ROUNDING * (1 + np.abs(rows.limit) + np.abs(excess))
-    needed &= ~(hopeless & free)[:, None]
+    needed = ((excess > 0) & ~hopeless[:, None]) | ~free
+    excess = np.clip(_tightened(task, rows, found), 0.0, np.maximum(excess, 0.0))
+    big = np.where(free, excess + _ROUNDING * (1 + np.abs(rows.limit) + excess), 0.0)
     scenario, row = needed.nonzero()
-    s, r = needed.shape
-    matrix = np.broadcast_to(rows.matrix, (s, r, rows.matrix.shape[-1]))[scenario, row]
-    big = np.where(free[:, None], excess + slack, 0.0)[scenario, row]
-    limit = np.broadcast_to(rows.limit - inside, (s, r))[scenario, row]
+    matrix = np.broadcast_to(rows.matrix, (*needed.shape, rows.matrix.shape[-1]))
+    limit = np.broadcast_to(rows.limit - inside, needed.shape)
     assembly.rows(
-        np.concatenate([matrix, -big[:, None]], axis=1)[:, None],
+        np.concatenate([matrix[scenario, row], -big[scenario, row, None]], axis=1)[:, None],
         np.concatenate([table[scenario], dropped[scenario, None]], axis=1),
-        limit[:, None],
+        limit[scenario, row, None],
     )
     return dropped
 
@@ -102,7 +97,7 @@ def _tightened(task: Task, rows: Rows, found: Box) -> Array:
     r = rows.many
     if s * s * r * h * (h + 1) > _WORK or len(rows.matrix) == 1:
         return np.full((s, r), np.inf)
-    own = _part(rows.matrix, h, after=True)
+    own = np.where(np.arange(rows.matrix.shape[-1]) >= h, rows.matrix, 0.0)
     beside = largest(own, found)  # what the columns of the scenario itself can add
     limit = rows.limit - smallest(own, found)
     low, high = found.low[0, :h], found.high[0, :h]
@@ -110,8 +105,11 @@ def _tightened(task: Task, rows: Rows, found: Box) -> Array:
         return np.full((s, r), np.inf)
     shared = rows.matrix[..., :h]
     limit = np.broadcast_to(limit, (s, r))
-    most = np.empty((s, r))
+    most = np.full((s, r), np.inf)
+    stop = _part_of_the_time(task.limits.deadline)
     for scenario in range(s):
+        if time.perf_counter() >= stop:
+            break
         bounds = _knapsack(shared[scenario], shared, limit, low, high)
         bounds[scenario] = -np.inf  # it is another's turn where this one is dropped
         most[scenario] = quantile(bounds, task.w, need(task))
@@ -119,10 +117,9 @@ def _tightened(task: Task, rows: Rows, found: Box) -> Array:
     return excess
 
 
-def _part(matrix: Array, h: int, after: bool) -> Array:
-    """The columns from h on, with zeros before them."""
-    keep = (np.arange(matrix.shape[-1]) >= h) == after
-    return np.where(keep, matrix, 0.0)
+def _part_of_the_time(deadline: float | None) -> float:
+    now = time.perf_counter()
+    return np.inf if deadline is None else now + _SHARE * (deadline - now)
 
 
 def _knapsack(value: Array, weight: Array, limit: Array, low: Array, high: Array) -> Array:

@@ -51,9 +51,13 @@ class Sparse(NamedTuple):
     @classmethod
     def of(cls, dense: Array) -> "Sparse":
         """(r, n) -> its rows."""
+        r, n = dense.shape
+        if np.count_nonzero(dense) == dense.size:
+            start = np.arange(0, r * n, n, dtype=np.int32) if n else np.zeros(r, np.int32)
+            return cls(start, np.tile(np.arange(n, dtype=np.int32), r), dense.ravel())
         row, column = dense.nonzero()
-        start = np.searchsorted(row, np.arange(len(dense)))
-        return cls(start.astype(np.int32), column.astype(np.int32), dense[row, column])
+        first = np.searchsorted(row, np.arange(r))
+        return cls(first.astype(np.int32), column.astype(np.int32), dense[row, column])
 
 
 class Linear(NamedTuple):

@@ -144,23 +144,31 @@ def _objective(assembly: Assembly, task: Task, priced: Priced) -> float:
 
 def of_one(form: Form, inside: bool) -> Model:
     """The program of one scenario: no risk, nothing to drop."""
-    blocks = [rows for rows in (form.certain, form.defining, form.uncertain) if rows.many]
-    upper = [rows.limit[0] - _margin(form, rows, inside)[0] for rows in blocks]
-    matrix = np.zeros((sum(rows.many for rows in blocks), len(form.lower)))
-    first = 0
-    for rows in blocks:
-        matrix[first : first + rows.many, : rows.matrix.shape[-1]] = rows.matrix[0]
-        first += rows.many
-    row_upper = np.concatenate([np.zeros(0), *upper])
-    equal = np.concatenate([np.zeros(0, bool), *(rows.equal for rows in blocks)])
+    held = _stacked([r for r in (form.certain, form.defining, form.uncertain) if r.many], form)
+    upper = (held.limit - _margin(form, held, inside))[0] if inside else held.limit[0]
     linear = Linear(
         cost=form.cost[0],
         lower=form.lower,
         upper=form.upper,
-        rows=Sparse.of(matrix),
-        row_lower=np.where(equal, row_upper, -INF),
-        row_upper=row_upper,
+        rows=Sparse.of(held.matrix[0]),
+        row_lower=np.where(held.equal, upper, -INF),
+        row_upper=upper,
         integer=form.integer if form.integer.any() else None,
         offset=float(form.constant[0]),
     )
     return Model(linear)
+
+
+def _stacked(blocks: list[Rows], form: Form) -> Rows:
+    """All rows of one scenario as one block."""
+    n = len(form.lower)
+    if len(blocks) == 1 and blocks[0].matrix.shape[-1] == n:
+        return blocks[0]
+    matrix = np.zeros((1, sum(rows.many for rows in blocks), n))
+    first = 0
+    for rows in blocks:
+        matrix[:, first : first + rows.many, : rows.matrix.shape[-1]] = rows.matrix[:1]
+        first += rows.many
+    limit = np.concatenate([np.zeros((1, 0)), *(rows.limit[:1] for rows in blocks)], axis=1)
+    equal = np.concatenate([np.zeros(0, bool), *(rows.equal for rows in blocks)])
+    return Rows(matrix, limit, equal)

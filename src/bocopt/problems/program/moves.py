@@ -33,7 +33,6 @@ def improved(task: Task, z: Array) -> Array:
             further, less = _along(task, z, value, move)
             if less < value:
                 z, value, since = further, less, 0
-                break
     return z
 
 
