@@ -32,7 +32,8 @@ from bocopt.problems import (
     grid,
     staffing,
 )
-from bocopt.problems.program import lattice, ways
+from bocopt.problems.program import ways
+from bocopt.problems.program.ways import lattice
 
 NOTHING = np.zeros(0)
 RNG = np.random.default_rng(0)
@@ -116,7 +117,8 @@ def linear() -> list[Row]:
 
 def overhead(problem: Program, data: list[Array]) -> float:
     """What the declaration adds to HiGHS itself, in ms."""
-    from bocopt.problems.program import extensive, highs
+    from bocopt.problems.program import highs
+    from bocopt.problems.program.ways import extensive
 
     whole = np.median([cpu(partial(value_of, problem, xi), 5) for xi in data])
     alone = []

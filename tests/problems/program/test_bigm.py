@@ -8,9 +8,9 @@ from chance_cases import random_task
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from bocopt.core import Array
-from bocopt.problems.program import bigm
-from bocopt.problems.program.bounds import box, inequalities, quantile
 from bocopt.problems.program.form import Task
+from bocopt.problems.program.ways import bigm
+from bocopt.problems.program.ways.bounds import box, inequalities, quantile
 
 
 def _feasible(asked: Task) -> list[Array]:

@@ -6,8 +6,8 @@ from chance_cases import best, best_of_subsets, none, random_task, rows, task
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from bocopt.core import Array
-from bocopt.problems.program import extensive
 from bocopt.problems.program.form import Form, Judged, Task
+from bocopt.problems.program.ways import extensive
 from bocopt.problems.risk import Chance
 
 

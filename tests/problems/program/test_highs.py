@@ -10,8 +10,9 @@ import pytest
 from staffing_cases import staffing
 
 from bocopt.core import Array
-from bocopt.problems.program import highs, mixing
+from bocopt.problems.program import highs
 from bocopt.problems.program.highs import Linear, Sparse
+from bocopt.problems.program.ways import mixing
 
 
 def _tied(seed: int) -> Linear:

@@ -6,9 +6,9 @@ from lengths import long
 from stages_cases import full_optimum, is_optimal, judged, no_rows, rows, weights
 
 from bocopt.core import Array
-from bocopt.problems.program import hinged, hinges
-from bocopt.problems.program.fixed import Point
 from bocopt.problems.program.form import Form, Rows, Task
+from bocopt.problems.program.ways import hinged, hinges
+from bocopt.problems.program.ways.fixed import Point
 from bocopt.problems.risk import Chance, CVaR
 
 

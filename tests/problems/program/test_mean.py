@@ -5,8 +5,8 @@ import pytest
 from lengths import long
 from stages_cases import is_optimal, judged, no_rows, rows, weights
 
-from bocopt.problems.program import mean
 from bocopt.problems.program.form import Form, Task
+from bocopt.problems.program.ways import mean
 from bocopt.problems.risk import Chance, CVaR
 
 

@@ -6,8 +6,8 @@ from lengths import long
 from stages_cases import full_optimum, is_optimal, judged, no_rows, rows, weights
 
 from bocopt.core import Array
-from bocopt.problems.program import partition
 from bocopt.problems.program.form import Form, Rows, Task
+from bocopt.problems.program.ways import partition
 from bocopt.problems.risk import Chance, CVaR
 
 

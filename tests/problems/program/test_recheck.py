@@ -5,8 +5,8 @@ import pytest
 from chance_cases import none, rows, task
 
 from bocopt.core import Array
-from bocopt.problems.program import extensive, recheck
 from bocopt.problems.program.form import Form, Task
+from bocopt.problems.program.ways import extensive, recheck
 from bocopt.problems.risk import Chance
 
 

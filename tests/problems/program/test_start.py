@@ -7,11 +7,11 @@ import pytest
 from chance_cases import best, random_task
 from staffing_cases import staffing
 
-from bocopt.problems.program import bigm, mixing
 from bocopt.problems.program.form import Limits
-from bocopt.problems.program.model import of_all
-from bocopt.problems.program.moves import improved
-from bocopt.problems.program.start import first_decision
+from bocopt.problems.program.ways import bigm, mixing
+from bocopt.problems.program.ways.model import of_all
+from bocopt.problems.program.ways.moves import improved
+from bocopt.problems.program.ways.start import first_decision
 
 
 def test_it_is_feasible_and_the_bound_is_valid() -> None:

@@ -13,9 +13,9 @@ import time
 import numpy as np
 
 from bocopt.core import Array, BoolArray
-from bocopt.problems.program.assembly import Assembly, Columns
-from bocopt.problems.program.bounds import Box, box, inequalities, largest, quantile, smallest
 from bocopt.problems.program.form import Form, Rows, Task
+from bocopt.problems.program.ways.assembly import Assembly, Columns
+from bocopt.problems.program.ways.bounds import Box, box, inequalities, largest, quantile, smallest
 from bocopt.problems.risk import WEIGHT_TOLERANCE
 
 _WORK = 40_000_000  # products that tightening may take

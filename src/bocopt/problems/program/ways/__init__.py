@@ -2,16 +2,8 @@
 
 from typing import Protocol
 
-from bocopt.problems.program import (
-    extensive,
-    hinges,
-    mean,
-    mixing,
-    partition,
-    search,
-    tail,
-)
 from bocopt.problems.program.form import Answer, Task
+from bocopt.problems.program.ways import extensive, hinges, mean, mixing, partition, search, tail
 
 
 class Way(Protocol):

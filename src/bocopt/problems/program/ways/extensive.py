@@ -1,10 +1,10 @@
 """Any program by its extensive form: the way that is left where no other applies."""
 
-from bocopt.problems.program import bigm
 from bocopt.problems.program.form import Answer, Task
-from bocopt.problems.program.model import of_all, of_one
-from bocopt.problems.program.recheck import settled
-from bocopt.problems.program.start import first_decision
+from bocopt.problems.program.ways import bigm
+from bocopt.problems.program.ways.model import of_all, of_one
+from bocopt.problems.program.ways.recheck import settled
+from bocopt.problems.program.ways.start import first_decision
 
 
 def applies(task: Task) -> bool:

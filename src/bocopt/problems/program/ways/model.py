@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt.core import Array
-from bocopt.problems.program import bigm
-from bocopt.problems.program.assembly import Assembly, Columns
-from bocopt.problems.program.bounds import Box, box, largest, smallest
 from bocopt.problems.program.form import Form, Judged, Rows, Task
 from bocopt.problems.program.highs import INF, Linear, Sparse
+from bocopt.problems.program.ways import bigm
+from bocopt.problems.program.ways.assembly import Assembly, Columns
+from bocopt.problems.program.ways.bounds import Box, box, largest, smallest
 from bocopt.problems.risk import CVaR, WorstCase
 
 _INSIDE = 1e-7  # how far inside its limits a decision is sought when the judge refused the first

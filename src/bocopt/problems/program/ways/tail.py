@@ -8,10 +8,10 @@ Reference: Rockafellar, Uryasev, Optimization of conditional value-at-risk, 2000
 
 import numpy as np
 
-from bocopt.problems.program import bundles
-from bocopt.problems.program.fixed import Point, answered, shrunk, together, without_stages
 from bocopt.problems.program.form import Answer, Task
-from bocopt.problems.program.hinged import Hinged, Hinges
+from bocopt.problems.program.ways import bundles
+from bocopt.problems.program.ways.fixed import Point, answered, shrunk, together, without_stages
+from bocopt.problems.program.ways.hinged import Hinged, Hinges
 from bocopt.problems.risk import CVaR, WorstCase
 
 

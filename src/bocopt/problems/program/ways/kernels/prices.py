@@ -19,7 +19,7 @@ from bocopt.core import Array, IntArray
 from bocopt.numeric.compiled import compiled, inlined
 from bocopt.problems.knapsack.bounds import narrowed
 from bocopt.problems.knapsack.judge import dot
-from bocopt.problems.program.kernels.node import Nodes, Program
+from bocopt.problems.program.ways.kernels.node import Nodes, Program
 
 
 class Prices(NamedTuple):

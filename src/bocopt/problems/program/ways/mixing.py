@@ -16,12 +16,12 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt.core import Array, BoolArray
-from bocopt.problems.program import bigm
-from bocopt.problems.program.assembly import Assembly, Columns
 from bocopt.problems.program.form import Answer, Form, Rows, Task
-from bocopt.problems.program.model import Model, of_all
-from bocopt.problems.program.recheck import settled
-from bocopt.problems.program.start import first_decision
+from bocopt.problems.program.ways import bigm
+from bocopt.problems.program.ways.assembly import Assembly, Columns
+from bocopt.problems.program.ways.model import Model, of_all
+from bocopt.problems.program.ways.recheck import settled
+from bocopt.problems.program.ways.start import first_decision
 
 _LARGEST_WHOLE = 2.0**40  # products of such numbers are exact
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from bocopt.core import Array, IntArray
 from bocopt.problems.program import highs, second_stage
-from bocopt.problems.program.fixed import (
+from bocopt.problems.program.form import Answer, Form, Task, tidied
+from bocopt.problems.program.ways.fixed import (
     Fixed,
     Point,
     answered,
@@ -26,10 +27,8 @@ from bocopt.problems.program.fixed import (
     sums,
     together,
 )
-from bocopt.problems.program.form import Answer, Form, Task, tidied
 
 _DIGITS = 9  # to which duals are compared
-_WORTH = 0.9  # of the gap: the groups that make it up are split first
 _WITHIN = 1e-7  # by which rows of the second stage may fail, because HiGHS rounds v
 
 
@@ -59,6 +58,7 @@ def solve(task: Task) -> Answer:
 
 
 def _narrowed(task: Task, rows: Fixed) -> Point:
+    """Begin with all scenarios in one group."""
     form, w = task.form, task.w
     groups = np.zeros(len(w), np.int64)
     chosen, lowest, bound = None, np.inf, -np.inf
@@ -73,32 +73,18 @@ def _narrowed(task: Task, rows: Fixed) -> Point:
         value = float(w @ stage.cost)
         if value <= lowest:
             chosen, lowest = v, value
-        finer = _split(groups, stage, _shortfall(form, w, groups, columns, stage.cost))
+        finer = _split(groups, stage)
         done = limited or close(lowest, bound, task.limits.gap / 2)
         if done or (finer == groups).all():
             return Point(chosen, bound)
         groups = finer
 
 
-def _shortfall(form: Form, w: Array, groups: IntArray, columns: Array, cost: Array) -> Array:
-    """(g) By how much each group costs more than its mean scenario."""
-    own = columns[form.shared :].reshape(-1, own_columns(form))
-    before = form.cost[0, : form.shared] @ columns[: form.shared]
-    after = before + own @ form.cost[0, form.shared :]
-    constant = np.broadcast_to(form.constant, len(w))
-    return sums(groups, w * (cost - constant - after[groups]))
-
-
-def _split(groups: IntArray, stage: second_stage.Recourse, shortfall: Array) -> IntArray:
-    """(s) The groups that make up most of the gap, split by duals."""
-    largest = (-shortfall).argsort(kind="stable")
-    total = np.maximum(shortfall[largest], 0.0).cumsum()
-    enough = np.searchsorted(total, _WORTH * total[-1]) + 1
-    chosen = np.isinf(shortfall)
-    chosen[largest[:enough]] = True
-    marks = np.column_stack([stage.dual.round(_DIGITS), np.isinf(stage.cost)])
-    marks[~chosen[groups]] = 0.0
-    return np.unique(np.column_stack([groups, marks + 0.0]), axis=0, return_inverse=True)[1]
+def _split(groups: IntArray, stage: second_stage.Recourse) -> IntArray:
+    """(s) Groups of scenarios that were together, and have the same duals."""
+    duals = stage.dual.round(_DIGITS) + 0.0  # no negative zeros
+    marks = np.column_stack([groups, duals, np.isinf(stage.cost)])
+    return np.unique(marks, axis=0, return_inverse=True)[1]
 
 
 def _grouped(form: Form, rows: Fixed, w: Array, groups: IntArray) -> highs.Linear:

@@ -16,7 +16,7 @@ from bocopt.core import Array
 from bocopt.problems.program import highs
 from bocopt.problems.program.form import Answer, Judged, Task, tidied
 from bocopt.problems.program.highs import Found, Linear
-from bocopt.problems.program.model import Model
+from bocopt.problems.program.ways.model import Model
 
 _SOLVES = 16  # of such boxes
 _NOTHING = Judged(np.zeros(0), np.zeros(0), np.inf, met=False)

@@ -16,8 +16,8 @@ import numpy as np
 
 from bocopt.core import Array
 from bocopt.problems.program import highs
-from bocopt.problems.program.kernels.node import Own, Program
-from bocopt.problems.program.kernels.prices import Prices
+from bocopt.problems.program.ways.kernels.node import Own, Program
+from bocopt.problems.program.ways.kernels.prices import Prices
 
 _LOOSE = 1e-6  # relative, of limits: what has no solution even so is infeasible beyond doubt
 

@@ -10,10 +10,11 @@ from collections.abc import Callable
 import numpy as np
 
 from bocopt.core import Array, IntArray
-from bocopt.problems.program import highs, hinged
-from bocopt.problems.program.fixed import Point, close, solved, stacked, sums
+from bocopt.problems.program import highs
 from bocopt.problems.program.form import Task
-from bocopt.problems.program.hinged import Hinged, Hinges
+from bocopt.problems.program.ways import hinged
+from bocopt.problems.program.ways.fixed import Point, close, solved, stacked, sums
+from bocopt.problems.program.ways.hinged import Hinged, Hinges
 
 _PIECES = 32  # that a bundle is cut in
 _FEW = 300  # so many hinges need no bundles

@@ -6,8 +6,9 @@ min  E constant_s + E cost_s . v + sum_k E price_sk pos(e_sk(v))    price_sk >= 
 import numpy as np
 
 from bocopt.core import Array, BoolArray
-from bocopt.problems.program import bundles
-from bocopt.problems.program.fixed import (
+from bocopt.problems.program.form import Answer, Form, Rows, Task
+from bocopt.problems.program.ways import bundles
+from bocopt.problems.program.ways.fixed import (
     Point,
     answered,
     expected,
@@ -17,8 +18,7 @@ from bocopt.problems.program.fixed import (
     together,
     unbroken,
 )
-from bocopt.problems.program.form import Answer, Form, Rows, Task
-from bocopt.problems.program.hinged import Hinged, Hinges
+from bocopt.problems.program.ways.hinged import Hinged, Hinges
 
 
 def applies(task: Task) -> bool:

@@ -4,7 +4,8 @@ min  E constant_s + E cost_s . v   s.t.  all rows of v, in every scenario
 """
 
 from bocopt.problems.program import highs
-from bocopt.problems.program.fixed import (
+from bocopt.problems.program.form import Answer, Task
+from bocopt.problems.program.ways.fixed import (
     Point,
     answered,
     expected,
@@ -14,7 +15,6 @@ from bocopt.problems.program.fixed import (
     together,
     without_stages,
 )
-from bocopt.problems.program.form import Answer, Task
 
 
 def applies(task: Task) -> bool:

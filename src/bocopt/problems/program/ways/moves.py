@@ -5,10 +5,10 @@ import time
 import numpy as np
 
 from bocopt.core import Array
-from bocopt.problems.program.assembly import Columns
-from bocopt.problems.program.bigm import need
-from bocopt.problems.program.bounds import inequalities
 from bocopt.problems.program.form import Task
+from bocopt.problems.program.ways.assembly import Columns
+from bocopt.problems.program.ways.bigm import need
+from bocopt.problems.program.ways.bounds import inequalities
 
 _WORK = 20_000_000  # products that moves may take in all
 _CHUNK = 500_000  # products at a time

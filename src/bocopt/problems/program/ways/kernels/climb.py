@@ -6,7 +6,7 @@ import numpy as np
 
 from bocopt.core import Array
 from bocopt.numeric.compiled import compiled, reordered
-from bocopt.problems.program.kernels.node import Program
+from bocopt.problems.program.ways.kernels.node import Program
 
 SIZES = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 2.0], [2.0, 1.0]])  # up, down
 SWEEPS = 30  # at most

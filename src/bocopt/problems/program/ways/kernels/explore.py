@@ -7,8 +7,8 @@ import numpy as np
 from bocopt.core import Array, BoolArray, IntArray
 from bocopt.numeric.compiled import compiled
 from bocopt.problems.knapsack.chance import Stage, highest_met, set_limits
-from bocopt.problems.program.kernels.node import Nodes, Own, Program, begin, step
-from bocopt.problems.program.kernels.prices import (
+from bocopt.problems.program.ways.kernels.node import Nodes, Own, Program, begin, step
+from bocopt.problems.program.ways.kernels.prices import (
     Prices,
     Tables,
     bound,

@@ -13,7 +13,7 @@ import numpy as np
 
 from bocopt.core import Array, BoolArray, IntArray
 from bocopt.problems.program import highs
-from bocopt.problems.program.fixed import Fixed, Point
+from bocopt.problems.program.ways.fixed import Fixed, Point
 
 
 class Hinges(NamedTuple):

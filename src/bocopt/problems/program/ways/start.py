@@ -9,11 +9,12 @@
 import numpy as np
 
 from bocopt.core import Array, BoolArray
-from bocopt.problems.program import bigm, highs
-from bocopt.problems.program.assembly import Assembly, Columns
+from bocopt.problems.program import highs
 from bocopt.problems.program.form import Answer, Form, Rows, Task, tidied
-from bocopt.problems.program.model import Model, of_all
-from bocopt.problems.program.moves import improved
+from bocopt.problems.program.ways import bigm
+from bocopt.problems.program.ways.assembly import Assembly, Columns
+from bocopt.problems.program.ways.model import Model, of_all
+from bocopt.problems.program.ways.moves import improved
 
 _ROUNDS = 4  # of dropping by duals
 _NODES = 20  # to round a decision

@@ -15,8 +15,8 @@ import numpy as np
 
 from bocopt.core import Array, IntArray
 from bocopt.problems.program.form import Answer, Rows, Task
-from bocopt.problems.program.kernels.climb import climb
-from bocopt.problems.program.kernels.explore import (
+from bocopt.problems.program.ways.kernels.climb import climb
+from bocopt.problems.program.ways.kernels.explore import (
     FINISHED,
     FOUND,
     Place,
@@ -26,9 +26,9 @@ from bocopt.problems.program.kernels.explore import (
     start,
     tables_for,
 )
-from bocopt.problems.program.kernels.node import Own, Program
-from bocopt.problems.program.kernels.prices import Prices
-from bocopt.problems.program.quantile import (
+from bocopt.problems.program.ways.kernels.node import Own, Program
+from bocopt.problems.program.ways.kernels.prices import Prices
+from bocopt.problems.program.ways.quantile import (
     Priced,
     alive,
     highest,
