@@ -104,7 +104,7 @@ class _Search:
         prices = prices_of(self.p, self.priced)
         own = own_of(self.p, [*prices.rows, *choices])
         self.rounding = ROUNDING * _magnitude(self.p, prices, own)
-        nodes, tables = nodes_for(*self.p.load.shape, len(self.p.room)), tables_for(prices)
+        nodes, tables = nodes_for(self.p), tables_for(prices)
         place = place_for(self.upward == 1.0)
         root = max(start(self.p, own, prices, nodes, tables), self._quantile(own))
         self.bound = max(self.bound, root - self.rounding)

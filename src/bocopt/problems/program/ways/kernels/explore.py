@@ -34,7 +34,8 @@ def place_for(upward: BoolArray) -> Place:
     return Place(np.zeros(items), np.zeros((items, 2)), upward, np.zeros(2, np.int64))
 
 
-def nodes_for(items: int, rows: int, scenarios: int, certain: int) -> Nodes:
+def nodes_for(p: Program) -> Nodes:
+    items, rows, scenarios = p.load.shape
     return Nodes(
         stage=Stage(
             slack=np.empty((items + 1, rows, scenarios)),
@@ -45,7 +46,7 @@ def nodes_for(items: int, rows: int, scenarios: int, certain: int) -> Nodes:
         ),
         excess=np.empty((items + 1, scenarios)),
         own=np.empty((items + 1, scenarios)),
-        room=np.empty((items + 1, certain)),
+        room=np.empty((items + 1, len(p.room))),
         steady=np.empty(items + 1),
         paid=np.empty(items + 1),
     )
