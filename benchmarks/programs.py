@@ -118,14 +118,14 @@ def linear() -> list[Row]:
 def overhead(problem: Program, data: list[Array]) -> float:
     """What the declaration adds to HiGHS itself, in ms."""
     from bocopt.problems.program import highs
-    from bocopt.problems.program.ways import extensive
+    from bocopt.problems.program.ways import model
 
     whole = np.median([cpu(partial(value_of, problem, xi), 5) for xi in data])
     alone = []
     for xi in data:
         form = problem.form(NOTHING, xi)
-        model = extensive._of_one(form, inside=False)
-        alone.append(cpu(partial(highs.solve, model), 5))
+        linear = model.of_one(form, inside=False).linear
+        alone.append(cpu(partial(highs.solve, linear), 5))
     return float(whole - np.median(alone))
 
 

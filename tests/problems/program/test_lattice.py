@@ -9,8 +9,8 @@ from search_cases import best_value, random_task, rows, task_of
 
 from bocopt import Knapsack, Status
 from bocopt.core import Array
-from bocopt.problems.program import lattice, search
 from bocopt.problems.program.form import Limits, Task
+from bocopt.problems.program.ways import lattice, search
 
 NO_CONTEXT = np.zeros(0)
 

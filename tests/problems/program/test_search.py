@@ -9,8 +9,8 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from search_cases import KINDS, best_value, random_task, rows, task_of
 
 from bocopt.core import Array
-from bocopt.problems.program import search
 from bocopt.problems.program.form import Judged, Limits, Task
+from bocopt.problems.program.ways import search
 from bocopt.problems.risk import CVaR, WorstCase
 
 

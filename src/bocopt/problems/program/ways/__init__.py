@@ -1,9 +1,30 @@
-"""Which way takes which program: the first that applies, from the most special to the general."""
+"""Ways to solve a program: the first that applies takes it, from the most special to the general.
+
+| way | takes | how |
+|---|---|---|
+| `mean` | no uncertainty in what must hold, or all of it must | mean costs, one program |
+| `hinges` | expected positive parts | by their dual, or in bundles that are refined |
+| `tail` | CVaR or the worst case of linear costs | the same with one more column |
+| `lattice` | a knapsack of few items | the lattice search of `problems.knapsack` |
+| `search` | a chance constraint on non-negative integers | depth-first with prices |
+| `mixing` | a chance constraint with random limits | mixing sets |
+| `partition` | two stages that differ in limits | groups of scenarios, split by duals |
+| `extensive` | anything | one program of all scenarios, big M computed |
+"""
 
 from typing import Protocol
 
 from bocopt.problems.program.form import Answer, Task
-from bocopt.problems.program.ways import extensive, hinges, mean, mixing, partition, search, tail
+from bocopt.problems.program.ways import (
+    extensive,
+    hinges,
+    lattice,
+    mean,
+    mixing,
+    partition,
+    search,
+    tail,
+)
 
 
 class Way(Protocol):
@@ -16,11 +37,20 @@ class Way(Protocol):
     def solve(self, task: Task) -> Answer: ...
 
 
-WAYS: tuple[Way, ...] = (mean, hinges, tail, mixing, search, partition, extensive)
+WAYS: tuple[Way, ...] = (
+    mean,
+    hinges,
+    tail,
+    lattice,
+    search,
+    mixing,
+    partition,
+    extensive,
+)
 
 
 def solve(task: Task) -> Answer:
-    """By the first way that applies; the last applies to all. One scenario needs no way."""
+    """By the first way that applies; one scenario is a program as it stands."""
     if len(task.w) == 1:
         return extensive.solve(task)
     return next(way for way in WAYS if way.applies(task)).solve(task)

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt.core import Array, Status
-from bocopt.problems.program import search
 from bocopt.problems.program.form import Answer, Form, Task
+from bocopt.problems.program.ways import search
 from bocopt.problems.risk import WEIGHT_TOLERANCE
 
 MOST_ITEMS = 8
