@@ -1,13 +1,16 @@
 """Staff six shifts so that demand is covered in every interval with a chance of 0.9.
 
+`Predictive` decides under the learned law alone. An `Ensemble` would also weigh its arms by what
+they cost, and here a day that is not covered costs nothing extra: declare `otherwise=` for that.
+
 python examples/staffing.py
 """
 
 import numpy as np
 
 from bocopt import (
-    Ensemble,
     Mixture,
+    Predictive,
     Replay,
     SampleAverage,
     integer,
@@ -36,7 +39,7 @@ def days(many, seed=0):
 
 def main(many=80):
     x, demand = days(many)
-    for policy in (Ensemble(staffing, Mixture(dim_xi=8, scenarios=128)), SampleAverage(staffing)):
+    for policy in (Predictive(staffing, Mixture(dim_xi=8, scenarios=128)), SampleAverage(staffing)):
         trace = record(run(policy, staffing, Replay(x, demand)), staffing.sense)
         paid, covered = trace.cost[20:].mean(), trace.feasible[20:].mean()
         print(f"{type(policy).__name__:14} pays {paid:6.1f} a day and covers {covered:.0%} of days")
