@@ -3,6 +3,11 @@
 Items are the columns of z in the order of the search, counted from the lower end of the box: steps
 y >= 0. At a node the first j items have their steps. Scenarios that are still met are alive: more
 steps can only lose some.
+
+A scenario t also counts as lost where no z under the goal can meet it. With its own prices l >= 0
+and C_j what a step costs at the least, each z that meets t has
+
+    cost >= steady + paid - l'slack_t + sum_j y_j (C_j + l'A_tj).                               (O)
 """
 
 from typing import NamedTuple
