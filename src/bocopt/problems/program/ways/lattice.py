@@ -101,7 +101,7 @@ def _equations(form: Form) -> tuple[Array, Array]:
 
 def _non_negative(equations: Array, wanted: Array) -> Array:
     """The least squares solution, non-negative: few scenarios have many solutions."""
-    found: Array = np.linalg.lstsq(equations, wanted)[0]
+    found = np.asarray(np.linalg.lstsq(equations, wanted)[0], np.float64)
     if (found < -EXACT * np.abs(wanted).max()).any():
         from scipy.optimize import nnls
 

@@ -21,13 +21,11 @@ from bocopt.problems.program.ways.kernels.explore import (
     FOUND,
     Place,
     explore,
-    nodes_for,
     place_for,
     start,
-    tables_for,
 )
-from bocopt.problems.program.ways.kernels.node import Own, Program
-from bocopt.problems.program.ways.kernels.prices import Prices
+from bocopt.problems.program.ways.kernels.node import Own, Program, nodes_for
+from bocopt.problems.program.ways.kernels.prices import Prices, tables_for
 from bocopt.problems.program.ways.quantile import (
     Priced,
     alive,
@@ -104,9 +102,10 @@ class _Search:
         prices = prices_of(self.p, self.priced)
         own = own_of(self.p, [*prices.rows, *choices])
         self.rounding = ROUNDING * _magnitude(self.p, prices, own)
-        nodes, tables = nodes_for(self.p), tables_for(prices)
+        nodes = nodes_for(self.p, own)
+        tables = tables_for(self.p, prices, nodes)
         place = place_for(self.upward == 1.0)
-        root = max(start(self.p, own, prices, nodes, tables), self._quantile(own))
+        root = max(start(self.p, prices, nodes, tables), self._quantile(own))
         self.bound = max(self.bound, root - self.rounding)
         looked = 0
         turn = 1 + int(TURN / (len(self.p.slack) + 1) / (len(self.p.w) + len(self.p.reach)))

@@ -68,10 +68,12 @@ def make(p: Program, at: Point, m: Move) -> None:
     at.steps[m.riser] += m.up
     at.steps[m.faller] -= m.down
     for r in range(len(p.slack)):
-        at.slack[r] += m.down * p.load[m.faller, r] - m.up * p.load[m.riser, r]
-    if p.pays:
-        at.excess[:] += m.up * p.cost[m.riser] - m.down * p.cost[m.faller]
-    at.room[:] += m.down * p.certain[m.faller] - m.up * p.certain[m.riser]
+        for i in range(len(p.w)):
+            at.slack[r, i] += m.down * p.load[m.faller, r, i] - m.up * p.load[m.riser, r, i]
+    for i in range(len(at.excess)):
+        at.excess[i] += m.up * p.cost[m.riser, i] - m.down * p.cost[m.faller, i]
+    for row in range(len(at.room)):
+        at.room[row] += m.down * p.certain[m.faller, row] - m.up * p.certain[m.riser, row]
 
 
 @compiled
@@ -89,7 +91,7 @@ def climb(p: Program, steps: Array) -> None:
     for _ in range(SWEEPS):
         improved = False
         for size in range(len(SIZES)):
-            up, down = SIZES[size]
+            up, down = SIZES[size, 0], SIZES[size, 1]
             for riser in range(items if up > 0.0 else 1):
                 for faller in range(items if down > 0.0 else 1):
                     m = Move(riser, up, faller, down)

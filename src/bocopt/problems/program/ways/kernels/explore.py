@@ -6,15 +6,15 @@ import numpy as np
 
 from bocopt.core import Array, BoolArray, IntArray
 from bocopt.numeric.compiled import compiled
-from bocopt.problems.knapsack.chance import Stage, highest_met, set_limits
-from bocopt.problems.program.ways.kernels.node import Nodes, Own, Program, begin, step
+from bocopt.problems.knapsack.chance import highest_met, set_limits
+from bocopt.problems.program.ways.kernels.node import Nodes, Own, Program, step
 from bocopt.problems.program.ways.kernels.prices import (
     Prices,
     Tables,
     bound,
     interval,
-    set_first,
     set_next,
+    set_slopes,
 )
 
 FINISHED, FOUND, PAUSED = 0, 1, 2  # what ends a turn
@@ -34,41 +34,10 @@ def place_for(upward: BoolArray) -> Place:
     return Place(np.zeros(items), np.zeros((items, 2)), upward, np.zeros(2, np.int64))
 
 
-def nodes_for(p: Program) -> Nodes:
-    items, rows, scenarios = p.load.shape
-    return Nodes(
-        stage=Stage(
-            slack=np.empty((items + 1, rows, scenarios)),
-            left=np.empty((items + 1, scenarios)),
-            limit=np.empty((items, scenarios)),
-            weight=np.empty(items + 1),
-            spare=np.empty((items + 1, rows)),
-        ),
-        excess=np.empty((items + 1, scenarios)),
-        own=np.empty((items + 1, scenarios)),
-        room=np.empty((items + 1, len(p.room))),
-        steady=np.empty(items + 1),
-        paid=np.empty(items + 1),
-    )
-
-
-def tables_for(prices: Prices) -> Tables:
-    many, items, scenarios = prices.term.shape
-    return Tables(
-        used=np.zeros(items + 1, np.int64),
-        total=np.empty((items + 1, many, items)),
-        slope=np.empty((items + 1, many, items)),
-        leftover=np.empty((items + 1, many, items + 1)),
-        least=np.empty((items + 1, prices.certain.shape[1])),
-        lost=np.empty(scenarios, np.int64),
-    )
-
-
 @compiled
-def start(p: Program, own: Own, prices: Prices, n: Nodes, t: Tables) -> float:
-    """The node before the first item; returns the bound there."""
-    begin(p, own, n)
-    set_first(p, prices, n, t)
+def start(p: Program, prices: Prices, n: Nodes, t: Tables) -> float:
+    """The bound before the first item."""
+    set_slopes(p, prices, n, t, 0)
     return bound(prices, n, t, 0)
 
 
@@ -105,7 +74,7 @@ def explore(
             place.untried[j, 0] = low
             place.untried[j, 1] = highest_met(n.stage, j, low, high, p.need)
             opened = True
-        low, high = place.untried[j]
+        low, high = place.untried[j, 0], place.untried[j, 1]
         if low > high:
             j -= 1
             continue

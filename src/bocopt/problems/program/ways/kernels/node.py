@@ -3,14 +3,20 @@
 Items are the columns of z in the order of the search, counted from the lower end of the box: steps
 y >= 0. At a node the first j items have their steps. Scenarios that are still met are alive: more
 steps can only lose some.
+
+A scenario t also counts as lost where no z under the goal can meet it. With its own prices l >= 0
+and C_j what a step costs at the least, each z that meets t has
+
+    cost >= steady + paid - l'slack_t + sum_j y_j (C_j + l'A_tj).                               (O)
 """
 
 from typing import NamedTuple
 
+import numpy as np
+
 from bocopt.core import Array
 from bocopt.numeric.compiled import compiled, reordered
 from bocopt.problems.knapsack.chance import Stage
-from bocopt.problems.knapsack.judge import dot
 
 
 class Program(NamedTuple):
@@ -88,22 +94,31 @@ def load_rows(stage: Stage, j: int, load: Array, steps: float) -> None:
         stage.spare[j + 1, r] = spare
 
 
-@compiled
-def begin(p: Program, own: Own, n: Nodes) -> None:
-    """The node before the first item."""
-    stage = n.stage
-    stage.slack[0], stage.left[0] = p.slack, p.w
-    for r in range(len(p.slack)):
-        for i in range(len(p.w)):
-            if p.slack[r, i] < 0.0:
-                stage.left[0, i] = 0.0
-    for r in range(len(p.slack)):
-        stage.spare[0, r] = dot(stage.left[0], p.slack[r])
-    stage.weight[0] = stage.left[0].sum()
-    n.room[0], n.steady[0], n.paid[0] = p.room, p.offset, 0.0
-    n.own[0] = -own.priced
+def nodes_for(p: Program, own: Own) -> Nodes:
+    """Room for all nodes; the first, before any item, is set."""
+    items, rows, scenarios = p.load.shape
+    stage = Stage(
+        slack=np.empty((items + 1, rows, scenarios)),
+        left=np.empty((items + 1, scenarios)),
+        limit=np.empty((items, scenarios)),
+        weight=np.empty(items + 1),
+        spare=np.empty((items + 1, rows)),
+    )
+    n = Nodes(
+        stage=stage,
+        excess=np.empty((items + 1, scenarios)),
+        own=np.empty((items + 1, scenarios)),
+        room=np.empty((items + 1, len(p.room))),
+        steady=np.empty(items + 1),
+        paid=np.zeros(items + 1),
+    )
+    stage.slack[0] = p.slack
+    stage.left[0] = np.where((p.slack >= 0.0).all(axis=0), p.w, 0.0)
+    stage.spare[0], stage.weight[0] = p.slack @ stage.left[0], stage.left[0].sum()
+    n.own[0], n.room[0], n.steady[0] = -own.priced, p.room, p.offset
     if p.pays:
-        n.paid[0] = pay(stage.left[0], p.excess, p.excess, 0.0, n.excess[0])
+        n.excess[0], n.paid[0] = p.excess, stage.left[0] @ np.minimum(p.excess, 0.0)
+    return n
 
 
 @compiled

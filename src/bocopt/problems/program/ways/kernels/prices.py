@@ -70,17 +70,21 @@ def set_slopes(p: Program, prices: Prices, n: Nodes, t: Tables, j: int) -> None:
     t.used[j] = j
 
 
-@compiled
-def set_first(p: Program, prices: Prices, n: Nodes, t: Tables) -> None:
-    """The tables before the first item."""
-    items = len(p.reach)
-    for k in range(len(prices.rows)):
-        for item in range(items):
-            t.total[0, k, item] = dot(n.stage.left[0], prices.term[k, item])
-    set_slopes(p, prices, n, t, 0)
-    t.least[items] = 0.0
-    for item in range(items - 1, -1, -1):
-        t.least[item] = t.least[item + 1] + np.minimum(p.certain[item], 0.0) * p.reach[item]
+def tables_for(p: Program, prices: Prices, n: Nodes) -> Tables:
+    """Room for all tables; the first is set but for its slopes."""
+    many, items, scenarios = prices.term.shape
+    t = Tables(
+        used=np.zeros(items + 1, np.int64),
+        total=np.empty((items + 1, many, items)),
+        slope=np.empty((items + 1, many, items)),
+        leftover=np.empty((items + 1, many, items + 1)),
+        least=np.zeros((items + 1, len(p.room))),
+        lost=np.empty(scenarios, np.int64),
+    )
+    t.total[0] = prices.term @ n.stage.left[0]
+    least = np.minimum(p.certain, 0.0) * p.reach[:, None]
+    t.least[:-1] = least[::-1].cumsum(axis=0)[::-1]
+    return t
 
 
 @compiled
