@@ -10,9 +10,9 @@ from typing import Any
 RESULTS = Path(__file__).parent / "results"
 
 
-def write(name: str, numbers: Mapping[str, Any]) -> None:
+def write(name: str, numbers: Mapping[str, Any], folder: str = "benchmarks") -> None:
     about = {
-        "command": f"python benchmarks/{name}.py",
+        "command": f"python {folder}/{name}.py",
         "machine": f"{platform.machine()}, Python {platform.python_version()}",
         "versions": {package: version(package) for package in ("numpy", "numba", "scipy")},
     }

@@ -1,34 +1,32 @@
 """Solve something small by every search, so that their machine code is there."""
 
+from typing import Any
+
 import numpy as np
 
-from bocopt import Knapsack
-from bocopt.problems.program import search
-from bocopt.problems.program.form import Form, Judged, Rows, Task
-from bocopt.problems.risk import Chance
+from bocopt import Knapsack, integer, maximise, program
+from bocopt.core import Problem
+from bocopt.problems import BinaryKnapsack, Newsvendor, grid
+
+
+@program(xi=1, chance=0.9, take=integer(1, upper=3))
+def search(xi: Any, take: Any) -> Any:
+    return maximise(take[0]), xi[0] * take[0] <= 2
 
 
 def main() -> None:
-    for readable in (False, True):
-        problem = Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0], readable_search=readable)
-        for scenarios in (1, 2):
-            w = np.full(scenarios, 1.0 / scenarios)
-            problem.solve(np.zeros(0), np.ones((scenarios, 1)), w)
-    search.solve(one_item())
-
-
-def one_item() -> Task:
-    """Take it as often as both scenarios allow."""
-    one, free = np.ones(1), Rows(np.zeros((1, 0, 1)), np.zeros((1, 0)), np.zeros(0, bool))
-    twice = Rows(np.ones((2, 1, 1)), np.full((2, 1), 2.0), np.zeros(1, bool))
-    form = Form(0 * one, 3 * one, one == 1, 1, 1, 0 * one, -one[None], free, free, twice)
-    return Task(
-        form=form,
-        w=np.full(2, 0.5),
-        risk=Chance(0.9),
-        otherwise=None,
-        judge=lambda z: Judged(-z, z - 2.0, float(-z[0]), bool(z[0] <= 2.0)),
-    )
+    problems: list[Problem] = [
+        Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0]),
+        Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0], readable_search=True),
+        Newsvendor(unit_cost=[1.0], price=2.0),
+        grid(2, 2),
+        BinaryKnapsack(items=1, capacity=1.0),
+        search,
+    ]
+    for problem in problems:
+        for many in (1, 2):
+            scenarios = np.linspace(1, 2, many)[:, None] * np.ones(problem.dims.xi)
+            problem.solve(np.zeros(0), scenarios, np.full(many, 1 / many))
 
 
 if __name__ == "__main__":

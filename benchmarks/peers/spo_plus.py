@@ -107,7 +107,7 @@ def row_of(degree: int, width: float) -> dict[str, Any]:
 def main() -> None:
     rows = [row_of(degree, width) for width in WIDTHS for degree in DEGREES]
     versions = {name: version(name) for name in ("pyepo", "torch", "ortools")}
-    results_file.write("spo_plus", {"peers": versions, "rows": rows})
+    results_file.write("spo_plus", {"peers": versions, "rows": rows}, "benchmarks/peers")
     lines = [
         "# SPO+ online beside PyEPO's SPO+ in batches",
         "",

@@ -62,11 +62,12 @@ def test_no_choice_is_better_at_length(kind: str) -> None:
     compare_with_all_choices(np.random.default_rng([9, KINDS.index(kind)]), 2000, kind)
 
 
-def compare_with_highs(rng: np.random.Generator, instances: int) -> None:
+def compare_with_highs(rng: np.random.Generator, instances: int) -> int:
     """48 items, certain weights: whole, quarters, any; values near to weights are hard.
 
-    HiGHS takes what is too heavy by rounding only, as sums of one decimal are: so not those.
+    HiGHS takes what is too heavy by 1e-6: then it may only be better. Returns how often it was not.
     """
+    compared = 0
     for i in range(instances):
         parts = (1.0, 4.0, 2.0**40)[i % 3]
         weight = np.rint(rng.uniform(1, 10, 48) * parts) / parts
@@ -81,17 +82,24 @@ def compare_with_highs(rng: np.random.Generator, instances: int) -> None:
             options={"mip_rel_gap": 0.0},
         )
         assert solution.status == Status.OPTIMAL
-        assert float(solution.value) == pytest.approx(found.fun, rel=1e-7)
         assert problem.violation(NO_CONTEXT, solution.z, value) <= 0
+        assert found.x is not None
+        theirs = np.rint(found.x)
+        if problem.violation(NO_CONTEXT, theirs, value) <= 0:
+            compared += 1
+            assert float(solution.value) == pytest.approx(-value @ theirs, rel=1e-9)
+        else:
+            assert float(solution.value) >= -value @ theirs
+    return compared
 
 
 def test_value_of_48_items_is_that_of_highs() -> None:
-    compare_with_highs(np.random.default_rng(10), 12)
+    assert compare_with_highs(np.random.default_rng(10), 12) >= 10
 
 
 @pytest.mark.full
 def test_value_of_48_items_is_that_of_highs_at_length() -> None:
-    compare_with_highs(np.random.default_rng(11), 500)
+    assert compare_with_highs(np.random.default_rng(11), 500) >= 400
 
 
 def test_node_limit_gives_a_feasible_choice_and_a_true_gap() -> None:

@@ -55,7 +55,13 @@ def by_linprog(problem: Newsvendor, demand: Array, w: Array) -> float:
         limits.append(np.array([problem.capacity]))
     upper = np.broadcast_to(np.inf if problem.upper is None else problem.upper, d)
     columns = [*((0.0, high) for high in upper), *((None, xi) for xi in demand.ravel())]
-    found = linprog(cost, np.vstack(rows), np.concatenate(limits), bounds=columns)
+    found = linprog(
+        cost,
+        np.vstack(rows),
+        np.concatenate(limits),
+        bounds=columns,
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
     return float(found.fun + w @ (demand @ penalty))
 
 
