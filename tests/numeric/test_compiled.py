@@ -192,3 +192,44 @@ def test_a_batch_comes_back_to_python_again_and_again(monkeypatch: pytest.Monkey
     assert len(calls) > 5
     assert calls == sorted(set(calls))
     assert all((a == b).all() for a, b in zip(whole, parts, strict=True))
+
+
+GUFUNCS = """
+import numpy as np
+from bocopt.numeric.compiled import compiled, gufunc
+
+@compiled
+def dot(a, b):
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * b[i]
+    return total
+
+@gufunc("void(f8[:],f8[:],f8[:])", "(n),(n)->()")
+def one(a, b, out):
+    out[0] = dot(a, b)
+
+@gufunc("void(f8[:],f8[:],f8[:])", "(n),(n)->()")
+def two(a, b, out):
+    out[0] = 2 * dot(a, b)
+
+print(one(np.ones(3), np.ones(3)) + two(np.ones(3), np.ones(3)))
+"""
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("trial", range(6))
+def test_processes_that_compile_at_once_leave_nothing_broken(tmp_path: Path, trial: int) -> None:
+    """Without a lock, one in four such starts ended in a crash, and all later ones too."""
+    script = tmp_path / "kernels.py"
+    script.write_text(GUFUNCS)
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    command = [sys.executable, str(script)]
+    started = [
+        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    assert [process.communicate()[0] for process in started] == ["9.0\n"] * 4
+    assert [process.returncode for process in started] == [0] * 4
+    later = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert later.stdout == "9.0\n"

@@ -74,7 +74,7 @@ def gufunc(types: str, shapes: str) -> Callable[[Callable[..., None]], Gufunc]:
     """A function of one instance that broadcasts over leading axes; compiled when decorated."""
 
     def decorate(function: Callable[..., None]) -> Gufunc:
-        with held_back(), _caching():
+        with held_back(), _caching(), _alone():
             result: Gufunc = _guvectorize([types], shapes, cache=True)(function)
         return result
 
@@ -91,6 +91,19 @@ def _caching() -> Iterator[None]:
             yield
         finally:
             _config.CACHE_DIR = before
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """No other process compiles a gufunc meanwhile.
+
+    Such a function is kept in two files; those of two processes do not fit together.
+    """
+    import fcntl
+
+    with (folder() / "lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 @cache

@@ -10,7 +10,7 @@ from search_cases import KINDS, best_value, random_task, rows, task_of
 
 from bocopt.core import Array
 from bocopt.problems.program.form import Judged, Limits, Task
-from bocopt.problems.program.ways import search
+from bocopt.problems.program.ways import exact, search
 from bocopt.problems.risk import CVaR, WorstCase
 
 
@@ -50,7 +50,7 @@ def test_equals_enumeration_with_prices_of_single_scenarios(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A first round of a few nodes: the second has each scenario's own prices."""
-    monkeypatch.setattr(search, "FIRST_NODES", 5)
+    monkeypatch.setattr(exact, "FIRST_NODES", 5)
     rng = np.random.default_rng(3)
     for kind in KINDS:
         for _ in range(10):

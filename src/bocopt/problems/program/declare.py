@@ -40,7 +40,7 @@ def program(
     fallback: Sequence[float] | None = None,
     tolerance: float = 1e-6,
     gap: float = 1e-6,
-    node_limit: int = 10_000,
+    node_limit: int = 1000,
     time_limit: float | None = None,
     **variables: Variable,
 ) -> Callable[[Callable[..., Any]], Program]:

@@ -58,7 +58,7 @@ class Limits(NamedTuple):
     """When to stop."""
 
     gap: float = 1e-6  # what is proved to be this near to the optimum, relative, counts as optimal
-    nodes: int = 10_000  # of one branch and bound
+    nodes: int = 1000  # of one branch and bound
     deadline: float | None = None  # on the clock of time.perf_counter()
 
 
