@@ -6,7 +6,6 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from bocopt.core import Array
 from bocopt.problems.conic.cones import Cone
@@ -42,9 +41,9 @@ class Found(NamedTuple):
 class ConeProgram(NamedTuple):
     """min 1/2 v'Pv + c'v + offset  s.t.  b - A v in the cones."""
 
-    p: Any  # (n, n) sparse, both triangles
+    p: Any  # (n, n) sparse, the upper triangle
     c: Array  # (n)
-    a: Any  # (r, n) sparse
+    a: Any  # (r, n) sparse, both by columns
     b: Array  # (r)
     cones: list[Cone]
     offset: float
@@ -59,9 +58,8 @@ def solve(program: ConeProgram, options: Mapping[str, Any]) -> Found:
         settings.max_threads = 1
     for name, value in options.items():
         setattr(settings, name, value)
-    upper, matrix = sparse.triu(program.p, format="csc"), sparse.csc_array(program.a)
     cones = [_made(library, cone) for cone in program.cones]
-    solver = library.DefaultSolver(upper, program.c, matrix, program.b, cones, settings)
+    solver = library.DefaultSolver(program.p, program.c, program.a, program.b, cones, settings)
     ended = solver.solve()
     verdict = _VERDICTS.get(str(ended.status), Verdict.FAILED)
     if verdict not in (Verdict.SOLVED, Verdict.INACCURATE):

@@ -11,10 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from bocopt.core import Array, IntArray, Risk
+from bocopt.core import Array, BoolArray, IntArray, Risk
 from bocopt.problems.conic.clarabel import ConeProgram, Found, solve
 from bocopt.problems.conic.cones import Cone, Cones, Entries
 from bocopt.problems.risk import CVaR, WorstCase
+
+Triplets = tuple[IntArray, IntArray, Array]  # rows, columns, values
 
 
 class Compiled(NamedTuple):
@@ -47,19 +49,16 @@ def under(
 def second_stage(cones: Cones, parameters: Array, z: Array, options: Mapping[str, Any]) -> Found:
     """(k + m), (d) -> the best of what is left once z is decided."""
     numbers = cones.numbers(parameters[None])[0]
-    own = np.setdiff1d(np.arange(cones.columns), cones.shared)
-    a = _matrix(cones.a, numbers, (cones.rows, cones.columns))
-    p = _matrix(cones.p, numbers, (cones.columns, cones.columns))
-    c = numbers[cones.c]
-    fixed = np.zeros(cones.columns)
-    fixed[cones.shared] = z
-    moved = p @ fixed
+    fixed, own = np.zeros(cones.columns), np.ones(cones.columns, bool)
+    fixed[cones.shared], own[cones.shared] = z, False
+    c, size = numbers[cones.c], int(own.sum())
+    moved = _times(cones.p, numbers, fixed, cones.columns)
     return solve(
         ConeProgram(
-            p=p[own][:, own],
+            p=_upper([_kept(cones.p, numbers, own, both=True)], size),
             c=(c + moved)[own],
-            a=a[:, own],
-            b=numbers[cones.b] - a @ fixed,
+            a=_summed([_kept(cones.a, numbers, own, both=False)], (cones.rows, size)),
+            b=numbers[cones.b] - _times(cones.a, numbers, fixed, cones.rows),
             cones=list(cones.cones),
             offset=float(numbers[-1] + c @ fixed + 0.5 * fixed @ moved),
         ),
@@ -67,9 +66,19 @@ def second_stage(cones: Cones, parameters: Array, z: Array, options: Mapping[str
     )
 
 
-def _matrix(entries: Entries, numbers: Array, shape: tuple[int, int]) -> Any:
-    at = (numbers[entries.place], (entries.row, entries.column))
-    return sparse.csc_array(at, shape=shape)
+def _times(entries: Entries, numbers: Array, v: Array, rows: int) -> Array:
+    terms = numbers[entries.place] * v[entries.column]
+    product: Array = np.bincount(entries.row, terms, rows).astype(np.float64)
+    return product
+
+
+def _kept(entries: Entries, numbers: Array, own: BoolArray, both: bool) -> Triplets:
+    """The entries in some columns (and rows), which are counted anew."""
+    kept = own[entries.column] & (own[entries.row] if both else True)
+    number = np.cumsum(own) - 1
+    row = entries.row[kept]
+    values = numbers[entries.place][kept]
+    return number[row] if both else row, number[entries.column[kept]], values
 
 
 class Stack:
@@ -78,8 +87,8 @@ class Stack:
     def __init__(self, size: int) -> None:
         self.size = size
         self.columns, self.rows, self.offset = size, 0, 0.0
-        self.a: list[tuple[IntArray, IntArray, Array]] = []
-        self.p: list[tuple[IntArray, IntArray, Array]] = []
+        self.a: list[Triplets] = []
+        self.p: list[Triplets] = []
         self.c: list[tuple[IntArray, Array]] = []
         self.b: list[Array] = []
         self.cones: list[Cone] = []
@@ -122,7 +131,7 @@ class Stack:
         for place, cost in self.c:
             np.add.at(costs, place, cost)
         return ConeProgram(
-            p=_summed(self.p, (self.columns, self.columns)),
+            p=_upper(self.p, self.columns),
             c=costs,
             a=_summed(self.a, (self.rows, self.columns)),
             b=np.concatenate(self.b),
@@ -151,11 +160,25 @@ def _value(stack: Stack, epigraphs: IntArray, w: Array, risk: Risk) -> None:
         stack.at_most_zero((epigraphs, 1.0), (levels, -1.0))
 
 
-def _summed(parts: list[tuple[IntArray, IntArray, Array]], shape: tuple[int, int]) -> Any:
+def _upper(parts: list[Triplets], size: int) -> Any:
+    """Of a symmetric matrix, the triangle that solvers read."""
+    row, column, values = _joined(parts)
+    half = row <= column
+    return sparse.csc_array((values[half], (row[half], column[half])), shape=(size, size))
+
+
+def _summed(parts: list[Triplets], shape: tuple[int, int]) -> Any:
+    row, column, values = _joined(parts)
+    return sparse.csc_array((values, (row, column)), shape=shape)
+
+
+def _joined(parts: list[Triplets]) -> Triplets:
     if not parts:
-        return sparse.csc_array(shape)
-    rows, columns, values = (
-        np.concatenate([np.broadcast_to(part[i], part[2].shape).ravel() for part in parts])
-        for i in range(3)
+        return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
+    rows, columns, values = zip(*parts, strict=True)
+    spread = [np.broadcast_to(row, v.shape) for row, v in zip(rows, values, strict=True)]
+    return (
+        np.concatenate([row.ravel() for row in spread]),
+        np.concatenate([column.ravel() for column in columns]),
+        np.concatenate([v.ravel() for v in values]),
     )
-    return sparse.csc_array((values, (rows, columns)), shape=shape)
