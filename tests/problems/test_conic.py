@@ -12,7 +12,7 @@ from bocopt import Chance, CVaR, Expectation, Status, WorstCase, absolute, minim
 from bocopt.checks import check_problem
 from bocopt.core import Array, Problem, Sense
 from bocopt.fingerprint import fingerprint
-from bocopt.problems.conic import Conic, extensive, from_cvxpy, notation
+from bocopt.problems.conic import Conic, cones, extensive, from_cvxpy, notation, stack
 from bocopt.problems.program import DeclarationError, recourse
 
 cp: Any = pytest.importorskip("cvxpy", reason="cvxpy is an extra: pip install 'bocopt[cvxpy]'")
@@ -54,17 +54,35 @@ def shop(**options: Any) -> Conic:
 
 
 def scaled(**options: Any) -> Conic:
-    """Which needs the sign of its variable, and of xi."""
+    """Which is convex by the signs of z and xi."""
 
     @from_cvxpy(xi=cp.Parameter(3, nonneg=True), z=cp.Variable(3, nonneg=True), **options)
     def scaled(xi: Any, z: Any) -> Any:
-        risk = cp.sum(cp.multiply(xi, cp.square(z)))
+        risk = cp.sum(cp.multiply(xi, cp.square(z))) + cp.square(z[0] + cp.square(z[1]))
         return cp.Minimize(risk - 2 * cp.sum(cp.sqrt(z))), cp.square(cp.sum(z)) <= 4
 
     return scaled
 
 
-PROGRAMS = {"distance": distance, "spread": spread, "shop": shop, "scaled": scaled}
+def repaired(**options: Any) -> Conic:
+    """Whose cost is quadratic in both stages, with a part that no decision changes."""
+
+    @from_cvxpy(x=2, xi=3, z=3, **options)
+    def repaired(x: Any, xi: Any, z: Any) -> Any:
+        repair = cp.Variable(3, nonneg=True)
+        cost = cp.sum_squares(z) + 4 * cp.sum_squares(repair) + z[0] * x[1]
+        return cp.Minimize(cost + 7 + xi[0] - x[0]), z + repair >= xi
+
+    return repaired
+
+
+PROGRAMS = {
+    "distance": distance,
+    "spread": spread,
+    "shop": shop,
+    "scaled": scaled,
+    "repaired": repaired,
+}
 
 
 def on_simplex(point: Array) -> Array:
@@ -143,6 +161,44 @@ def test_recourse_is_worth_what_program_says(risk: Any) -> None:
     same_value(ours, theirs, W)
     z = np.full((5, 3), 0.5)
     np.testing.assert_allclose(ours.cost(NONE, z, XI), theirs.cost(NONE, z, XI), atol=1e-6)
+
+
+def test_a_quadratic_second_stage_has_its_known_cost() -> None:
+    z = np.array([0.3, -0.5, 1.0])
+    repair = 4 * (np.maximum(XI - z, 0.0) ** 2).sum(axis=1)
+    truth = (z**2).sum() + repair + z[0] * X[0, 1] + 7 + XI[:, 0] - X[0, 0]
+    np.testing.assert_allclose(repaired().cost(X[0], z, XI), truth, atol=1e-6)
+
+
+def test_a_second_stage_may_need_the_sign_of_the_first() -> None:
+    @from_cvxpy(xi=1, z=cp.Variable(1, nonneg=True))
+    def signed(xi: Any, z: Any) -> Any:
+        repair = cp.Variable()
+        return cp.Minimize(cp.square(z[0] + cp.square(repair))), z + repair >= xi
+
+    assert signed._compiled is not None
+    z = np.array([[0.0], [0.5], [2.0]])
+    truth = (z + np.maximum(1.5 - z, 0.0) ** 2)[:, 0] ** 2
+    np.testing.assert_allclose(signed.cost(NONE, z, np.array([1.5])), truth, atol=1e-6)
+
+
+def test_what_is_decided_may_be_multiplied_with_what_is_not() -> None:
+    pairs = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
+    program = cones.Cones(
+        rows=1,  # y <= 9
+        columns=2,
+        cones=(("nonneg", 1),),
+        shared=np.array([0]),
+        epigraph=None,
+        a=cones.Entries(np.array([0]), np.array([1]), slice(0, 1)),
+        p=cones.Entries(*pairs, slice(1, 5)),
+        b=slice(5, 6),
+        c=slice(6, 8),
+        base=np.array([1.0, 2.0, 1.0, 1.0, 2.0, 9.0, 0.0, 0.0, 5.0]),
+        slopes=np.zeros((1, 9)),
+    )
+    found = stack.second_stage(program, np.zeros(1), np.array([4.0]), {})
+    assert found.value == pytest.approx(5 + 0.75 * 16, abs=1e-6)  # z^2 + z y + y^2 at y = -z / 2
 
 
 def same_value(one: Problem, other: Problem, w: Array) -> None:
@@ -285,6 +341,27 @@ def test_integers_are_for_a_solver_that_takes_them() -> None:
         @from_cvxpy(xi=2, z=cp.Variable(2, integer=True))
         def squared(xi: Any, z: Any) -> Any:
             return cp.Minimize(cp.norm(z - xi))
+
+
+def test_a_domain_may_end_where_the_optimum_is() -> None:
+    @from_cvxpy(xi=3, z=3)
+    def at_zero(xi: Any, z: Any) -> Any:
+        return cp.Minimize(cp.sum(cp.power(z, 1.5)) + xi @ z)
+
+    solution = at_zero.solve(NONE, XI[:, None], np.ones(1))
+    assert (solution.status == Status.OPTIMAL).all()
+    np.testing.assert_allclose(solution.z, 0.0, atol=1e-6)
+
+
+def test_numbers_that_are_not_affine_are_left_to_cvxpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    def bent(*given: Any) -> list[Any]:
+        return [point * 1.001 for point in honest(*given)]
+
+    honest = cones._at_unit_vectors
+    monkeypatch.setattr(cones, "_at_unit_vectors", bent)
+    problem = shop()
+    assert problem._compiled is None
+    assert problem.solve(NONE, XI, W).status == Status.OPTIMAL
 
 
 def test_parameters_may_be_used_in_any_way() -> None:

@@ -19,7 +19,6 @@ from bocopt.core import Array, IntArray
 from bocopt.problems.conic.notation import Instance, assign, cvxpy
 
 _ROUNDING = 1e-9  # relative, of numbers that are affine in the parameters
-_FIRST = "zero", "nonneg"  # kinds of cones of which there is one, of any size
 Cone = tuple[str, Any]  # its kind, and its size or its power
 
 
@@ -97,7 +96,7 @@ def compiled(
         assign(parameter, np.zeros(parameter.size))
     layout, base = _read(problem)
     places = _places(problem, layout, marks, base)
-    points = [base, *_at_unit_vectors(problem, layout, instance.parameters)]
+    points = [base, *_at_unit_vectors(problem, instance.parameters)]
     if not _affine(problem, layout, instance.parameters, points):
         return None
     return _drawn(
@@ -115,7 +114,7 @@ def _read(problem: Any) -> tuple[Layout, Any]:
 
 def _listed(dims: Any) -> Iterable[Cone]:
     """The cones in the order of the rows."""
-    for kind in _FIRST:
+    for kind in ("zero", "nonneg"):
         if getattr(dims, kind):
             yield kind, int(getattr(dims, kind))
     for kind in ("soc", "psd"):
@@ -138,7 +137,7 @@ def _places(problem: Any, layout: Layout, marks: list[Any], base: Any) -> list[i
     return [column[number] for number in range(1, first)]
 
 
-def _at_unit_vectors(problem: Any, layout: Layout, parameters: list[Any]) -> list[Any]:
+def _at_unit_vectors(problem: Any, parameters: list[Any]) -> list[Any]:
     used = {parameter.id for parameter in problem.parameters()}
     points = []
     for parameter in parameters:

@@ -68,8 +68,8 @@ class Leaf(NamedTuple):
         value = value.reshape(self.shape)
         for name in self.attributes:
             value = cvxpy().Variable(self.shape, **{name: self.attributes[name]}).project(value)
-        flat: Array = np.asarray(value, np.float64).ravel() + 0.0  # no negative zeros
-        return flat
+        fits: Array = np.asarray(value, np.float64).ravel() + 0.0  # no negative zeros
+        return fits
 
 
 def leaf(name: str, given: object, kind: str) -> Leaf:
