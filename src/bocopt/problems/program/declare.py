@@ -126,7 +126,7 @@ def _traced(
     for name, variable in variables.items():
         symbols[name] = recording.decision(first, variable.shape)
         first += variable.size
-    said = list(_flat(_called(function, _asked(function, symbols), x is None)))
+    said = list(flat(called(function, asked(function, symbols), x is None)))
     objectives = [part for part in said if isinstance(part, Objective)]
     rows = [part for part in said if isinstance(part, Row)]
     if len(objectives) != 1:
@@ -141,7 +141,7 @@ def _traced(
     return drawn(recording, variables, objectives[0], rows)
 
 
-def _asked(function: Callable[..., Any], symbols: dict[str, Any]) -> dict[str, Any]:
+def asked(function: Callable[..., Any], symbols: dict[str, Any]) -> dict[str, Any]:
     """What the function takes, by name."""
     if not isinstance(function, FunctionType):
         raise DeclarationError(f"it is declared by a function, not by {function!r}")
@@ -159,7 +159,7 @@ def _asked(function: Callable[..., Any], symbols: dict[str, Any]) -> dict[str, A
     return {name: symbols[name] for name in names}
 
 
-def _called(function: Callable[..., Any], given: dict[str, Any], no_context: bool) -> Any:
+def called(function: Callable[..., Any], given: dict[str, Any], no_context: bool) -> Any:
     """Run the function; an error says in which line."""
     try:
         return function(**given)
@@ -183,10 +183,10 @@ def _line(function: Any, error: Exception) -> str:
     return f"line {line}: {text}" if text else f"line {line}"
 
 
-def _flat(returned: Any) -> Iterator[Any]:
+def flat(returned: Any) -> Iterator[Any]:
     if isinstance(returned, tuple | list) and not isinstance(returned, Objective | Row):
         for part in returned:
-            yield from _flat(part)
+            yield from flat(part)
     else:
         yield returned
 

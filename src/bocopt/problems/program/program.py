@@ -106,7 +106,7 @@ class Program:
     def _solved(self, x: Array, scenarios: Array, w: Array) -> tuple[Array, float, int, float]:
         from bocopt.problems.program import ways
 
-        scenarios, w = _merged(scenarios, w)
+        scenarios, w = merged(scenarios, w)
         task = self._task(x, scenarios, w)
         answer = ways.solve(task)
         if answer.z is None:
@@ -220,7 +220,7 @@ class Program:
         return convexity.pressed(self.blueprint)
 
 
-def _merged(scenarios: Array, w: Array) -> tuple[Array, Array]:
+def merged(scenarios: Array, w: Array) -> tuple[Array, Array]:
     """Without what has no weight, and equal scenarios as one: only the distribution matters."""
     if len(w) == 1:
         return scenarios, w

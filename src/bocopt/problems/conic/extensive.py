@@ -1,0 +1,81 @@
+"""All scenarios as one program in cvxpy itself: any solver, integers, parameters used in any way.
+
+cvxpy compiles it anew for each question, so this is the slow way; see `stack` for the other one.
+"""
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from bocopt.core import Array, Risk
+from bocopt.problems.conic.clarabel import Found, Verdict
+from bocopt.problems.conic.notation import Declared, assign, cvxpy
+from bocopt.problems.risk import CVaR, WorstCase
+
+_VERDICTS = {
+    "optimal": Verdict.SOLVED,
+    "optimal_inaccurate": Verdict.INACCURATE,
+    "user_limit": Verdict.INACCURATE,
+    "infeasible": Verdict.INFEASIBLE,
+    "unbounded": Verdict.UNBOUNDED,
+}
+
+
+def under(
+    declared: Declared,
+    x: Array,
+    scenarios: Array,
+    w: Array,
+    risk: Risk,
+    solver: str,
+    options: Mapping[str, Any],
+) -> Found:
+    """(k), (s, m), (s) -> the best z under the scenarios."""
+    cp = cvxpy()
+    variables = [leaf.variable() for leaf in declared.variables.values()]
+    context = None
+    if declared.x is not None:
+        context = declared.x.parameter()
+        assign(context, x)
+    costs, constraints = [], []
+    for i, outcome in enumerate(scenarios):
+        one = declared.instance(variables, context)
+        assign(one.xi, outcome)
+        costs.append(one.cost)
+        constraints += [row for row in one.constraints if i == 0 or not one.certain(row)]
+    problem = cp.Problem(cp.Minimize(_value(costs, w, risk)), constraints)
+    verdict, value = solved(problem, solver, options)
+    if any(variable.value is None for variable in variables):
+        failed = verdict in (Verdict.SOLVED, Verdict.INACCURATE)
+        return Found(Verdict.FAILED if failed else verdict)
+    point = np.concatenate([np.ravel(variable.value) for variable in variables])
+    return Found(verdict, point, value, value if verdict is Verdict.SOLVED else -np.inf)
+
+
+def solved(problem: Any, solver: str, options: Mapping[str, Any]) -> tuple[Verdict, float]:
+    """Solve a problem of cvxpy whose parameters have values."""
+    cp = cvxpy()
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # an inaccurate solution has a verdict of its own
+        try:
+            problem.solve(solver=solver, ignore_dpp=True, warm_start=False, **options)
+        except cp.error.SolverError:
+            return Verdict.FAILED, np.inf
+    verdict = _VERDICTS.get(problem.status, Verdict.FAILED)
+    return verdict, np.inf if problem.value is None else float(problem.value)
+
+
+def _value(costs: list[Any], w: Array, risk: Risk) -> Any:
+    cp = cvxpy()
+    if len(costs) == 1:
+        return costs[0]
+    if isinstance(risk, WorstCase):
+        return cp.maximum(*costs)
+    shares = (w / w.sum()).tolist()
+    if isinstance(risk, CVaR):
+        level = cp.Variable()
+        over = [share * cp.pos(cost - level) for share, cost in zip(shares, costs, strict=True)]
+        return level + sum(over) / (1 - risk.beta)
+    return sum(share * cost for share, cost in zip(shares, costs, strict=True))

@@ -1,0 +1,192 @@
+"""A convex program in cvxpy's notation as a problem: compiled once, solved, and judged."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from bocopt import arguments
+from bocopt.core import Array, Dims, Risk, Sense, Solution, Status
+from bocopt.fingerprint import CHANGES_NO_RESULT
+from bocopt.problems.conic import extensive, stack
+from bocopt.problems.conic.clarabel import Found, Verdict
+from bocopt.problems.conic.cones import compiled
+from bocopt.problems.conic.judge import Judge, Judged
+from bocopt.problems.conic.notation import Declared, Leaf, cvxpy
+from bocopt.problems.program.program import merged
+
+CLARABEL = "CLARABEL"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Conic:
+    """A problem that was declared in cvxpy; see `from_cvxpy`."""
+
+    name: str = field(metadata=CHANGES_NO_RESULT)
+    declared: Declared
+    dims: Dims
+    sense: Sense
+    risk: Risk  # its alpha is 1
+    otherwise: float | None  # a cost, whatever the sense
+    fallback: tuple[float, ...]
+    tolerance: float
+    gap: float
+    solver: str
+    options: Mapping[str, Any]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """By its name where it has one: a decorated function is not found under its own name."""
+        where, what = self.declared.function.__module__, self.declared.function.__qualname__
+        if getattr(sys.modules.get(where), what, None) is self:
+            return _by_name, (where, what)
+        return _rebuilt, ({part.name: getattr(self, part.name) for part in fields(self)},)
+
+    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
+        """(k), (s, m), (s) -> the best z under the scenarios."""
+        owner = f"{self.name}.solve"
+        x = self._context(owner, x)
+        scenarios = arguments.array(owner, "scenarios", scenarios, (None, self.dims.xi))
+        self._allowed(owner, "scenarios", scenarios, self.declared.xi)
+        many = scenarios.shape[-2]
+        w = arguments.weights(owner, w, many)
+        lead = arguments.lead(owner, x=x.shape[:-1], scenarios=scenarios.shape[:-2], w=w.shape[:-1])
+        x, w = np.broadcast_to(x, (*lead, x.shape[-1])), np.broadcast_to(w, (*lead, many))
+        scenarios = np.broadcast_to(scenarios, (*lead, many, self.dims.xi))
+        z, value, gap = np.empty((*lead, self.dims.z)), np.empty(lead), np.empty(lead)
+        status = np.empty(lead, np.int64)
+        for i in np.ndindex(lead):
+            z[i], value[i], status[i], gap[i] = self._solved(x[i], *merged(scenarios[i], w[i]))
+        return Solution(z, value, status, gap)
+
+    def cost(self, x: Array, z: Array, xi: Array) -> Array:
+        """(k), (d), (m) -> () the objective, or `otherwise` where z violates a constraint."""
+        return self._each(f"{self.name}.cost", x, z, xi, self._paid)
+
+    def violation(self, x: Array, z: Array, xi: Array) -> Array:
+        """(k), (d), (m) -> () the largest violation of a constraint, less the tolerance."""
+        return self._each(f"{self.name}.violation", x, z, xi, lambda judged: judged.violation)
+
+    def named(self, z: Array) -> dict[str, Array]:
+        """(d) -> the parts of a decision by the names of the declaration, in their shapes."""
+        z = arguments.array(f"{self.name}.named", "z", z, (self.dims.z,))
+        parts, first = {}, 0
+        for name, leaf in self.declared.variables.items():
+            part = z[..., first : first + leaf.size]
+            parts[name] = part.reshape(*z.shape[:-1], *leaf.shape)
+            first += leaf.size
+        return parts
+
+    def _solved(self, x: Array, scenarios: Array, w: Array) -> tuple[Array, float, int, float]:
+        found = self._found(x, scenarios, w)
+        if found.verdict is Verdict.UNBOUNDED:
+            raise ValueError(
+                f"The program {self.name!r} is unbounded for this x and xi: no cost is the "
+                "smallest. Give its variables bounds, or check the signs of its objective."
+            )
+        proved = found.verdict is Verdict.INFEASIBLE
+        for z in self._candidates(found):
+            judged = [self._judge(x, z, xi) for xi in scenarios]
+            if self.risk.met(np.array([one.violation for one in judged]), w):
+                value = float(self.risk.value(np.array([self._paid(one) for one in judged]), w))
+                gap = max(0.0, value - found.bound)
+                near = gap <= self.gap * max(1.0, abs(value))
+                return z, value, Status.OPTIMAL if near else Status.LIMIT, gap
+        status = Status.INFEASIBLE if proved else Status.FALLBACK
+        return np.array(self.fallback), np.inf, status, 0.0 if proved else np.inf
+
+    def _found(self, x: Array, scenarios: Array, w: Array) -> Found:
+        if self._compiled is None:
+            how = (self.risk, self.solver, self.options)
+            return extensive.under(self.declared, x, scenarios, w, *how)
+        known = [scenarios]
+        if self.dims.x is not None:
+            known = [np.broadcast_to(x, (len(w), len(x))), scenarios]
+        parameters = np.concatenate(known, axis=1)
+        return stack.under(self._compiled, parameters, w, self.risk, self.options)
+
+    def _candidates(self, found: Found) -> list[Array]:
+        """The solver's z; then without traces, for domains that end at zero."""
+        if found.point is None:
+            return []
+        z = self.declared.fitted(found.point)
+        return [z, np.where(np.abs(z) <= self.tolerance, 0.0, z)]
+
+    def _paid(self, judged: Judged) -> float:
+        if self.otherwise is not None and judged.violation > 0:
+            return self.otherwise
+        if judged.cost == np.inf and judged.outside <= 0:
+            raise ValueError(
+                f"The program {self.name!r} has no finite cost for this z and outcome: declare "
+                "what is paid then by otherwise=..., or a recourse that is always possible."
+            )
+        return judged.cost
+
+    def _each(self, owner: str, x: Array, z: Array, xi: Array, part: Any) -> Array:
+        x = self._context(owner, x)
+        z = arguments.inner(owner, "z", z, self.dims.z)
+        xi = arguments.inner(owner, "xi", xi, self.dims.xi)
+        self._allowed(owner, "xi", xi, self.declared.xi)
+        lead = arguments.lead(owner, x=x.shape[:-1], z=z.shape[:-1], xi=xi.shape[:-1])
+        x, z, xi = (np.broadcast_to(a, (*lead, a.shape[-1])) for a in (x, z, xi))
+        result = np.empty(lead)
+        for i in np.ndindex(lead):
+            result[i] = part(self._judge(x[i], z[i], xi[i]))
+        return result
+
+    def _context(self, owner: str, x: Array) -> Array:
+        x = arguments.array(owner, "x", x, (... if self.dims.x is None else self.dims.x,))
+        if self.declared.x is not None:
+            self._allowed(owner, "x", x, self.declared.x)
+        return x
+
+    def _allowed(self, owner: str, name: str, values: Array, leaf: Leaf) -> None:
+        """A value that its cvxpy.Parameter would refuse is refused here."""
+        if leaf.attributes:
+            for value in values.reshape(-1, leaf.size):
+                if np.abs(leaf.fitted(value) - value).max() > self.tolerance:
+                    raise arguments.wrong(owner, name, " and ".join(leaf.attributes), value)
+
+    @cached_property
+    def _judge(self) -> Judge:
+        later = None if self._compiled is None else self._compiled.later
+        return Judge(self.declared, later, self.tolerance, self.solver, self.options)
+
+    @cached_property
+    def _compiled(self) -> stack.Compiled | None:
+        """As cone programs; None where only cvxpy itself can solve it."""
+        whole = self.declared.instance().problem()
+        if self.solver != CLARABEL or whole.is_mixed_integer() or not whole.is_dpp():
+            return None
+        return _cone_programs(self.declared, self.risk)
+
+
+def _cone_programs(declared: Declared, risk: Risk) -> stack.Compiled | None:
+    leaves = declared.variables.values()
+    bare, full = [leaf.bare() for leaf in leaves], [leaf.variable() for leaf in leaves]
+    links = [b == f for b, f, leaf in zip(bare, full, leaves, strict=True) if leaf.attributes]
+    one, linked = declared.instance(bare), list[Any]()
+    if not one.problem().is_dpp():  # it needs to know the signs of its variables
+        one, linked = declared.instance(full), [b == f for b, f in zip(bare, full, strict=True)]
+    certain = [row for row in one.constraints if one.certain(row)]
+    rest = [row for row in one.constraints if not one.certain(row)]
+    open_ = [row for row in rest if not one.decided(row)]
+    parts = (
+        compiled(cvxpy().Constant(0.0), certain + (linked or links), one, bare),
+        compiled(one.cost, rest + linked, one, bare, epigraph=stack.needs_epigraph(risk)),
+        compiled(one.cost, open_ + linked, one, bare) if one.later else None,
+    )
+    if parts[0] is None or parts[1] is None or (one.later and parts[2] is None):
+        return None
+    return stack.Compiled(declared.size, parts[0], parts[1], parts[2])
+
+
+def _by_name(module: str, name: str) -> Any:
+    return getattr(import_module(module), name)
+
+
+def _rebuilt(parts: dict[str, Any]) -> Conic:
+    return Conic(**parts)

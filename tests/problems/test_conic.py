@@ -1,0 +1,472 @@
+"""Convex programs in cvxpy's notation: known optima, the two ways to solve, verdicts, the laws."""
+
+import pickle
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bocopt import Chance, CVaR, Expectation, Status, WorstCase, absolute, minimise, program, real
+from bocopt.checks import check_problem
+from bocopt.core import Array, Problem, Sense
+from bocopt.fingerprint import fingerprint
+from bocopt.problems.conic import Conic, cones, extensive, from_cvxpy, notation, stack
+from bocopt.problems.program import DeclarationError, recourse
+
+cp: Any = pytest.importorskip("cvxpy", reason="cvxpy is an extra: pip install 'bocopt[cvxpy]'")
+
+RNG = np.random.default_rng(7)
+X, XI, NONE = RNG.normal(size=(5, 2)), RNG.uniform(0.2, 2.0, (5, 3)), np.zeros(0)
+W = np.array([0.1, 0.3, 0.2, 0.15, 0.25])
+RISKS = (Expectation(), CVaR(0.6), WorstCase())
+
+
+@from_cvxpy(xi=3, z=3)
+def nearest(xi: Any, z: Any) -> Any:
+    return cp.Minimize(cp.sum_squares(z - xi)), [cp.sum(z) == 1, z >= 0]
+
+
+def distance(**options: Any) -> Conic:
+    @from_cvxpy(x=2, xi=3, z=3, **options)
+    def distance(x: Any, xi: Any, z: Any) -> Any:
+        return cp.Minimize(cp.norm(z - xi) + x[0] * z[0]), [z <= 3 + cp.sum(xi), z >= -5]
+
+    return distance
+
+
+def spread(**options: Any) -> Conic:
+    @from_cvxpy(xi=3, z=cp.Variable(3, nonneg=True), **options)
+    def spread(xi: Any, z: Any) -> Any:
+        return cp.Maximize(cp.sum(cp.entr(z)) - xi @ z), cp.sum(z) == 1
+
+    return spread
+
+
+def shop(**options: Any) -> Conic:
+    @from_cvxpy(xi=3, build=cp.Variable(3, bounds=[0, 2]), **options)
+    def shop(xi: Any, build: Any) -> Any:
+        short = cp.Variable(3, nonneg=True)
+        return cp.Minimize(cp.sum(build) + 4 * cp.sum(short)), build + short >= xi
+
+    return shop
+
+
+def scaled(**options: Any) -> Conic:
+    """Which is convex by the signs of z and xi."""
+
+    @from_cvxpy(xi=cp.Parameter(3, nonneg=True), z=cp.Variable(3, nonneg=True), **options)
+    def scaled(xi: Any, z: Any) -> Any:
+        risk = cp.sum(cp.multiply(xi, cp.square(z))) + cp.square(z[0] + cp.square(z[1]))
+        return cp.Minimize(risk - 2 * cp.sum(cp.sqrt(z))), cp.square(cp.sum(z)) <= 4
+
+    return scaled
+
+
+def repaired(**options: Any) -> Conic:
+    """Whose cost is quadratic in both stages, with a part that no decision changes."""
+
+    @from_cvxpy(x=2, xi=3, z=3, **options)
+    def repaired(x: Any, xi: Any, z: Any) -> Any:
+        repair = cp.Variable(3, nonneg=True)
+        cost = cp.sum_squares(z) + 4 * cp.sum_squares(repair) + z[0] * x[1]
+        return cp.Minimize(cost + 7 + xi[0] - x[0]), z + repair >= xi
+
+    return repaired
+
+
+PROGRAMS = {
+    "distance": distance,
+    "spread": spread,
+    "shop": shop,
+    "scaled": scaled,
+    "repaired": repaired,
+}
+
+
+def on_simplex(point: Array) -> Array:
+    """The nearest point of the simplex, by sorting."""
+    falling = np.sort(point)[::-1]
+    level = (np.cumsum(falling) - 1) / np.arange(1, len(point) + 1)
+    shift = level[np.flatnonzero(falling > level)[-1]]
+    nearest: Array = np.maximum(point - shift, 0.0)
+    return nearest
+
+
+def test_a_quadratic_has_its_known_optimum() -> None:
+    solution = nearest.solve(NONE, XI, W)
+    truth = on_simplex(W @ XI)
+    assert solution.status == Status.OPTIMAL
+    np.testing.assert_allclose(solution.z, truth, atol=1e-6)
+    value = float(W @ ((truth - XI) ** 2).sum(axis=1))
+    assert solution.value == pytest.approx(value, abs=1e-6)
+
+
+def test_an_entropy_has_its_known_optimum() -> None:
+    solution = spread().solve(NONE, XI, W)
+    force = np.exp(-(W @ XI))
+    np.testing.assert_allclose(solution.z, force / force.sum(), atol=1e-5)
+    assert solution.value == pytest.approx(-np.log(force.sum()), abs=1e-6)
+    assert spread().sense is Sense.MAXIMISE
+
+
+def test_a_second_order_cone_has_its_known_optimum() -> None:
+    problem = distance()
+    solution = problem.solve(np.zeros(2), XI, W)
+    median = W @ XI
+    for _ in range(2000):  # Weiszfeld's steps to the geometric median
+        pull = W / np.linalg.norm(median - XI, axis=1)
+        median = pull @ XI / pull.sum()
+    np.testing.assert_allclose(solution.z, median, atol=1e-5)
+
+
+def test_a_matrix_is_a_decision() -> None:
+    @from_cvxpy(xi=cp.Parameter((2, 2), symmetric=True), z=cp.Variable((2, 2), PSD=True))
+    def nearest_psd(xi: Any, z: Any) -> Any:
+        return cp.Minimize(cp.sum_squares(z - xi))
+
+    scenarios = np.array([[1.0, 2.0, 2.0, -1.0], [3.0, 0.0, 0.0, -1.0]])
+    solution = nearest_psd.solve(NONE, scenarios, np.array([0.5, 0.5]))
+    size, axes = np.linalg.eigh(scenarios.mean(axis=0).reshape(2, 2))
+    truth = (axes * np.maximum(size, 0)) @ axes.T
+    np.testing.assert_allclose(nearest_psd.named(solution.z)["z"], truth, atol=1e-5)
+    with pytest.raises(
+        ValueError, match=r"'scenarios' parameter of nearest_psd\.solve must be sym"
+    ):
+        nearest_psd.solve(NONE, np.array([[1.0, 2.0, 0.0, 1.0]]), np.ones(1))
+
+
+@pytest.mark.parametrize("risk", RISKS, ids=repr)
+def test_a_linear_program_is_worth_what_program_says(risk: Any) -> None:
+    @from_cvxpy(xi=3, risk=risk, hold=cp.Variable(3, bounds=[0, 0.6]))
+    def ours(xi: Any, hold: Any) -> Any:
+        return cp.Minimize(-xi @ hold + 0.1 * cp.norm1(hold - 0.3)), cp.sum(hold) == 1
+
+    @program(xi=3, risk=risk, hold=real(3, upper=0.6))
+    def theirs(xi: Any, hold: Any) -> Any:
+        return minimise(-(xi @ hold) + 0.1 * absolute(hold - 0.3).sum()), hold.sum() == 1
+
+    for w in (W, np.full(5, 0.2), np.array([0.5, 0.5, 0, 0, 0])):
+        same_value(ours, theirs, w)
+
+
+@pytest.mark.parametrize("risk", RISKS, ids=repr)
+def test_recourse_is_worth_what_program_says(risk: Any) -> None:
+    @program(xi=3, risk=risk, build=real(3, upper=2), short=recourse(3))
+    def theirs(xi: Any, build: Any, short: Any) -> Any:
+        return minimise(build.sum() + 4 * short.sum()), build + short >= xi
+
+    ours = shop(risk=risk)
+    same_value(ours, theirs, W)
+    z = np.full((5, 3), 0.5)
+    np.testing.assert_allclose(ours.cost(NONE, z, XI), theirs.cost(NONE, z, XI), atol=1e-6)
+
+
+def test_a_quadratic_second_stage_has_its_known_cost() -> None:
+    z = np.array([0.3, -0.5, 1.0])
+    repair = 4 * (np.maximum(XI - z, 0.0) ** 2).sum(axis=1)
+    truth = (z**2).sum() + repair + z[0] * X[0, 1] + 7 + XI[:, 0] - X[0, 0]
+    np.testing.assert_allclose(repaired().cost(X[0], z, XI), truth, atol=1e-6)
+
+
+def test_a_second_stage_may_need_the_sign_of_the_first() -> None:
+    @from_cvxpy(xi=1, z=cp.Variable(1, nonneg=True))
+    def signed(xi: Any, z: Any) -> Any:
+        repair = cp.Variable()
+        return cp.Minimize(cp.square(z[0] + cp.square(repair))), z + repair >= xi
+
+    assert signed._compiled is not None
+    z = np.array([[0.0], [0.5], [2.0]])
+    truth = (z + np.maximum(1.5 - z, 0.0) ** 2)[:, 0] ** 2
+    np.testing.assert_allclose(signed.cost(NONE, z, np.array([1.5])), truth, atol=1e-6)
+
+
+def test_what_is_decided_may_be_multiplied_with_what_is_not() -> None:
+    pairs = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
+    program = cones.Cones(
+        rows=1,  # y <= 9
+        columns=2,
+        cones=(("nonneg", 1),),
+        shared=np.array([0]),
+        epigraph=None,
+        a=cones.Entries(np.array([0]), np.array([1]), slice(0, 1)),
+        p=cones.Entries(*pairs, slice(1, 5)),
+        b=slice(5, 6),
+        c=slice(6, 8),
+        base=np.array([1.0, 2.0, 1.0, 1.0, 2.0, 9.0, 0.0, 0.0, 5.0]),
+        slopes=np.zeros((1, 9)),
+    )
+    found = stack.second_stage(program, np.zeros(1), np.array([4.0]), {})
+    assert found.value == pytest.approx(5 + 0.75 * 16, abs=1e-6)  # z^2 + z y + y^2 at y = -z / 2
+
+
+def same_value(one: Problem, other: Problem, w: Array) -> None:
+    first, second = one.solve(NONE, XI, w), other.solve(NONE, XI, w)
+    assert first.status == second.status == Status.OPTIMAL
+    assert first.value == pytest.approx(float(second.value), abs=1e-5)
+
+
+@pytest.mark.parametrize("risk", RISKS, ids=repr)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_both_ways_to_solve_agree(name: str, risk: Any) -> None:
+    problem = PROGRAMS[name](risk=risk)
+    assert problem._compiled is not None
+    for scenarios, w in ((XI, W), (XI[:1], np.ones(1))):
+        solution = problem.solve(X[0], scenarios, w)
+        assert solution.status == Status.OPTIMAL
+        truth = by_cvxpy_itself(problem, X[0], scenarios, w)
+        assert solution.value == pytest.approx(truth, abs=1e-6)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_both_ways_to_solve_agree_on_many_instances(name: str) -> None:
+    rng = np.random.default_rng(3)
+    for risk in RISKS:
+        problem = PROGRAMS[name](risk=risk)
+        for many in rng.integers(1, 9, 60):
+            scenarios, w = rng.uniform(0.2, 2.0, (many, 3)), rng.dirichlet(np.ones(many))
+            x = rng.normal(size=2)
+            one = problem.solve(x, scenarios, w)
+            truth = by_cvxpy_itself(problem, x, scenarios, w)
+            assert one.status == Status.OPTIMAL
+            assert one.value == pytest.approx(truth, abs=1e-6)
+
+
+def by_cvxpy_itself(problem: Conic, x: Array, scenarios: Array, w: Array) -> float:
+    """The value by cvxpy itself, with the same solver."""
+    how = (problem.risk, "CLARABEL", problem.options)
+    return extensive.under(problem.declared, x, scenarios, w, *how).value
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_program_keeps_the_laws(name: str) -> None:
+    check_problem(PROGRAMS[name](), X, XI)
+    check_problem(PROGRAMS[name](risk=CVaR(0.5)), X, np.ceil(XI))
+
+
+def test_leading_axes_of_all_arguments_are_free() -> None:
+    problem, w = distance(), np.stack([W, np.full(5, 0.2)])
+    together = problem.solve(X[:3, None], XI, w)
+    assert together.z.shape == (3, 2, 3)
+    for i in range(3):
+        for j in range(2):
+            assert (problem.solve(X[i], XI, w[j]).z == together.z[i, j]).all()
+    z = together.z[:, 0]
+    assert problem.cost(X[:3, None], z[:, None], XI).shape == (3, 5)
+    assert problem.violation(X[0], z[0], XI).shape == (5,)
+
+
+def test_what_cannot_be_is_infeasible_and_falls_back() -> None:
+    for solver in (None, "SCS"):
+
+        @from_cvxpy(xi=1, fallback=[0.5], z=1, solver=solver)
+        def strict(xi: Any, z: Any) -> Any:
+            return cp.Minimize(cp.square(z[0])), [z >= xi, z <= 1]
+
+        solution = strict.solve(NONE, np.array([[0.5], [2.0]]), np.full(2, 0.5))
+        assert solution.status == Status.INFEASIBLE
+        assert solution.value == np.inf
+        assert solution.gap == 0
+        assert solution.z.tolist() == [0.5]
+
+
+def test_a_program_without_an_end_is_an_error() -> None:
+    @from_cvxpy(xi=1, z=1)
+    def endless(xi: Any, z: Any) -> Any:
+        return cp.Minimize(-cp.sum(z)), z >= xi
+
+    with pytest.raises(ValueError, match="'endless' is unbounded"):
+        endless.solve(NONE, np.ones((1, 1)), np.ones(1))
+
+
+def test_a_solver_that_stops_early_is_a_status() -> None:
+    for risk in (Expectation(), CVaR(0.5)):
+        problem = distance(options={"max_iter": 1}, fallback=[1, 2, 3], risk=risk)
+        solution = problem.solve(X[0], XI, W)
+        assert solution.status == Status.FALLBACK
+        assert solution.z.tolist() == [1, 2, 3]
+        assert solution.value == solution.gap == np.inf
+    rough = distance(solver="SCS", tolerance=1e-2).solve(X[0], XI, W)
+    assert rough.status in (Status.OPTIMAL, Status.LIMIT)
+    assert np.isfinite(rough.value)
+
+
+def test_a_second_stage_that_cannot_be_asks_for_a_payment() -> None:
+    def strict(**options: Any) -> Conic:
+        @from_cvxpy(xi=1, build=cp.Variable(1, bounds=[0, 9]), **options)
+        def strict(xi: Any, build: Any) -> Any:
+            send = cp.Variable(1)
+            return cp.Minimize(build[0] + send[0]), [send <= build, send >= xi]
+
+        return strict
+
+    problem, one, three = strict(), np.ones(1), np.array([3.0])
+    assert problem.violation(NONE, one, three) == pytest.approx(1.0, abs=1e-4)
+    with pytest.raises(ValueError, match="no finite cost for this z and outcome: declare what is"):
+        problem.cost(NONE, one, three)
+    assert strict(otherwise=50.0).cost(NONE, one, three) == 50.0
+    near = np.array([3 - 5e-7])
+    assert problem.violation(NONE, near, three) <= 0
+    assert problem.cost(NONE, near, three) == pytest.approx(6, abs=1e-5)
+    solution = problem.solve(NONE, np.array([[3.0], [2.0]]), np.array([0.5, 0.5]))
+    assert solution.status == Status.OPTIMAL
+    assert solution.value == pytest.approx(3 + 2.5, abs=1e-5)
+
+
+def test_otherwise_is_paid_where_the_truth_is_infeasible() -> None:
+    problem, z = spread(otherwise=-7.0), np.array([0.5, 0.5, 0.1])
+    assert problem.cost(NONE, z, XI[0]) == 7.0
+    assert problem.violation(NONE, z, XI[0]) == pytest.approx(0.1, abs=1e-5)
+    assert np.isfinite(spread().cost(NONE, z, XI[0]))
+    outside = np.array([1.5, -0.5, 0.0])
+    assert spread().cost(NONE, outside, XI[0]) == np.inf
+    assert spread().violation(NONE, outside, XI[0]) == pytest.approx(0.5, abs=1e-5)
+
+
+def test_integers_are_for_a_solver_that_takes_them() -> None:
+    @from_cvxpy(xi=2, start=cp.Variable(2, integer=True))
+    def staffing(xi: Any, start: Any) -> Any:
+        return cp.Minimize(cp.sum(start)), [start >= xi, start <= 9]
+
+    solution = staffing.solve(NONE, np.array([[1.5, 3.0], [0.2, 3.1]]), np.array([0.5, 0.5]))
+    assert solution.z.tolist() == [2.0, 4.0]
+    assert solution.status == Status.OPTIMAL
+    assert staffing.violation(NONE, np.array([2.5, 4.0]), np.zeros(2)) == 0.5
+    check_problem(staffing, X[:3], XI[:3, :2])
+
+    with pytest.raises(DeclarationError, match="'squared' cannot be declared: HIGHS cannot solve"):
+
+        @from_cvxpy(xi=2, z=cp.Variable(2, integer=True))
+        def squared(xi: Any, z: Any) -> Any:
+            return cp.Minimize(cp.norm(z - xi))
+
+
+def test_a_domain_may_end_where_the_optimum_is() -> None:
+    @from_cvxpy(xi=3, z=3)
+    def at_zero(xi: Any, z: Any) -> Any:
+        return cp.Minimize(cp.sum(cp.power(z, 1.5)) + xi @ z)
+
+    solution = at_zero.solve(NONE, XI[:, None], np.ones(1))
+    assert (solution.status == Status.OPTIMAL).all()
+    np.testing.assert_allclose(solution.z, 0.0, atol=1e-6)
+
+
+def test_numbers_that_are_not_affine_are_left_to_cvxpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    def bent(*given: Any) -> list[Any]:
+        return [point * 1.001 for point in honest(*given)]
+
+    honest = cones._at_unit_vectors
+    monkeypatch.setattr(cones, "_at_unit_vectors", bent)
+    problem = shop()
+    assert problem._compiled is None
+    assert problem.solve(NONE, XI, W).status == Status.OPTIMAL
+
+
+def test_parameters_may_be_used_in_any_way() -> None:
+    @from_cvxpy(xi=3, z=3)
+    def squared(xi: Any, z: Any) -> Any:
+        return cp.Minimize(cp.sum_squares(z) - 2 * cp.square(xi) @ z)
+
+    assert squared._compiled is None
+    solution = squared.solve(NONE, XI, W)
+    np.testing.assert_allclose(solution.z, W @ XI**2, atol=1e-5)
+    check_problem(squared, X[:2], XI[:2])
+
+
+def test_numbers_that_a_parameter_refuses_are_refused() -> None:
+    problem, bad = scaled(), np.array([[-1.0, 1.0, 1.0]])
+    for call in (
+        lambda: problem.solve(NONE, bad, np.ones(1)),
+        lambda: problem.cost(NONE, np.ones(3), bad[0]),
+    ):
+        with pytest.raises(ValueError, match="must be nonneg"):
+            call()
+
+
+def test_it_can_be_sent_to_another_process() -> None:
+    assert pickle.loads(pickle.dumps(nearest)) is nearest
+    again = from_cvxpy(xi=3, z=3, risk=WorstCase())(plain_function)
+    again.solve(NONE, XI, W)
+    copy = pickle.loads(pickle.dumps(again))
+    assert fingerprint(copy) == fingerprint(again)
+    assert copy.solve(NONE, XI, W).z.tolist() == again.solve(NONE, XI, W).z.tolist()
+
+
+def plain_function(xi: Any, z: Any) -> Any:
+    return cp.Minimize(cp.norm(z - xi))
+
+
+def test_a_fingerprint_knows_what_is_said() -> None:
+    assert fingerprint(shop()) == fingerprint(shop())
+    others = [shop(), shop(risk=WorstCase()), shop(tolerance=1e-5), spread(), distance(), nearest]
+    assert len({fingerprint(problem) for problem in others}) == len(others)
+
+
+def test_threads_do_not_disturb_each_other() -> None:
+    problem, z = distance(), RNG.normal(size=(40, 3))
+    alone = [float(problem.cost(X[0], one, XI[0])) for one in z]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda one: float(problem.cost(X[0], one, XI[0])), z))
+    assert together == alone
+
+
+def test_a_share_of_the_scenarios_is_not_convex() -> None:
+    for options in ({"chance": 0.9}, {"risk": Chance(0.9)}, {"risk": CVaR(0.5, alpha=0.9)}):
+        with pytest.raises(ValueError, match=r"Got 0.9 instead.*use program\(chance=...\)"):
+            spread(**options)
+    assert spread(chance=1).risk == spread(risk=Chance(1.0)).risk
+
+
+def declared(function: Any, **options: Any) -> Conic:
+    return from_cvxpy(**{"xi": 2, "z": 2, **options})(function)
+
+
+OUTSIDE_VARIABLE, OUTSIDE_PARAMETER = cp.Variable(2), cp.Parameter(2)
+BAD_FUNCTIONS = {
+    "cvxpy does not see that it is convex. Problem does not follow DCP": lambda xi, z: cp.Minimize(
+        -cp.sum_squares(z)
+    ),
+    "say so: xi=cvxpy.Parameter": lambda xi, z: cp.Minimize(xi[0] * cp.sum_squares(z)),
+    "must return one cvxpy.Minimize": lambda xi, z: [z >= xi],
+    "must return an objective and constraints, not 3": lambda xi, z: (cp.Minimize(z[0]), 3),
+    "asks for 'y', which is neither": lambda xi, z, y: cp.Minimize(z[0]),
+    "does not take 'z', which is declared": lambda xi: cp.Minimize(xi[0]),
+    "its function raised ValueError": lambda xi, z: cp.Minimize(z),
+    "from outside: name it in from_cvxpy": lambda xi, z: cp.Minimize(cp.sum(z + OUTSIDE_VARIABLE)),
+    "which is neither x nor xi": lambda xi, z: cp.Minimize(OUTSIDE_PARAMETER @ z),
+}
+
+
+@pytest.mark.parametrize("message", BAD_FUNCTIONS)
+def test_a_bad_function_says_what_is_wrong(message: str) -> None:
+    with pytest.raises(DeclarationError, match="cannot be declared") as error:
+        declared(BAD_FUNCTIONS[message])
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"xi": 0}, "The 'xi' parameter of from_cvxpy must be an integer in"),
+        ({"z": 2.5}, "The 'z' parameter of from_cvxpy must be an integer in"),
+        ({"z": cp.Variable(2, complex=True)}, "of real numbers with attributes among"),
+        ({"x": cp.Variable(2)}, r"The 'x' parameter .* or a cvxpy.Parameter"),
+        ({"solver": "ABACUS"}, "The 'solver' parameter of from_cvxpy must be one of"),
+        ({"fallback": [1, 2, 3]}, "The 'fallback' parameter of from_cvxpy must be a sequence of 2"),
+        ({"risk": 3}, r"The 'risk' parameter of from_cvxpy must be Expectation\(\)"),
+        ({"tolerance": 0}, "The 'tolerance' parameter of from_cvxpy"),
+    ],
+)
+def test_a_bad_option_says_what_is_wrong(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        declared(plain_function, **options)
+
+
+def test_without_cvxpy_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    notation.cvxpy.cache_clear()
+    monkeypatch.setitem(sys.modules, "cvxpy", None)
+    with pytest.raises(ModuleNotFoundError, match="from_cvxpy needs cvxpy: pip install"):
+        from_cvxpy(xi=1, z=1)
+    notation.cvxpy.cache_clear()
