@@ -48,6 +48,7 @@ class Blueprint:
 
     names: tuple[str, ...]
     variables: tuple[Variable, ...]  # those of z first
+    size: int  # d, the length of z
     lower: Array  # (n) of all columns, auxiliaries included
     upper: Array  # (n)
     integer: BoolArray  # (n)
@@ -57,11 +58,6 @@ class Blueprint:
     rows: tuple[Plane, ...]
     positives: tuple[Positives, ...]  # in the order in which they can be computed
     steps: tuple[Step, ...]
-
-    @property
-    def size(self) -> int:
-        """d, the length of z."""
-        return sum(variable.size for variable in self.variables if not variable.later)
 
     @property
     def columns(self) -> int:
@@ -115,6 +111,7 @@ def drawn(
     return Blueprint(
         names=tuple(variables),
         variables=tuple(variables.values()),
+        size=sum(variable.size for variable in variables.values() if not variable.later),
         lower=_placed([variable.lower for variable in variables.values()], number, 0.0),
         upper=_placed([variable.upper for variable in variables.values()], number, np.inf),
         integer=_placed([np.full(v.shape, v.integer) for v in variables.values()], number, 0.0) > 0,

@@ -19,6 +19,10 @@ class Block(NamedTuple):
     values: tuple[tuple[int, Plane], ...]  # whose values move with x or xi, and their first row
     offsets: tuple[tuple[int, Plane], ...]  # whose offsets do
 
+    @property
+    def constant(self) -> bool:
+        return not self.values and not self.offsets
+
 
 class Mould(NamedTuple):
     """Where all numbers of a form go; made once."""
@@ -89,6 +93,8 @@ def _block(planes: list[tuple[Plane, int]], blueprint: Blueprint, columns: int) 
 
 def _filled(block: Block, values: Sequence[Array]) -> Rows:
     matrix, limit = block.matrix[None], block.limit[None]
+    if block.constant:
+        return Rows(matrix, limit, block.equal)
     if block.values:
         matrix = np.repeat(matrix, max(len(values[p.value]) for _, p in block.values), axis=0)
     if block.offsets:

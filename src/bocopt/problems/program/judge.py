@@ -17,20 +17,22 @@ class Measure:
 
     def __init__(self, plane: Plane) -> None:
         self.plane = plane
+        many = np.bincount(plane.row, minlength=plane.size)
+        self.most = int(many.max(initial=0))
+        self.full = bool((many == self.most).all())  # all rows have as many entries
 
     def __call__(self, values: Sequence[Array], columns: Array) -> Array:
         """The arrays of the tape, (n) -> (size)."""
-        plane = self.plane
+        plane, offset = self.plane, values[self.plane.offset]
+        if self.most == 0:
+            return offset
         terms = values[plane.value] * columns[..., plane.column]
-        if plane.size > 1:
+        if self.full:
+            terms = terms.reshape(*terms.shape[:-1], plane.size, self.most)
+        else:
             zero = np.zeros((*terms.shape[:-1], 1))
             terms = np.concatenate([terms, zero], axis=-1)[..., self.table]
-        else:
-            terms = terms[..., None, :]
-        offset = values[plane.offset]
-        if terms.shape[-1] == 0:
-            return offset
-        sums: Array = np.cumsum(terms, axis=-1)[..., -1] + offset
+        sums: Array = terms.cumsum(axis=-1)[..., -1] + offset
         return sums
 
     @cached_property
@@ -38,7 +40,7 @@ class Measure:
         """(size, most) the entries of each row; the one past all where there are fewer."""
         plane = self.plane
         many = np.bincount(plane.row, minlength=plane.size)
-        table = np.full((plane.size, many.max(initial=0)), len(plane.row))
+        table = np.full((plane.size, self.most), len(plane.row))
         within = np.arange(len(plane.row)) - np.repeat(np.cumsum(many) - many, many)
         table[plane.row, within] = np.arange(len(plane.row))
         return table
@@ -50,15 +52,19 @@ class Judge:
     def __init__(self, blueprint: Blueprint, tolerance: float) -> None:
         self.blueprint, self.tolerance = blueprint, tolerance
         self.objective = Measure(blueprint.objective)
-        own = (plane for plane in blueprint.rows if not (blueprint.recourse and plane.later))
+        own = [plane for plane in blueprint.rows if not (blueprint.recourse and plane.later)]
         self.rows = [Measure(plane) for plane in own]  # the rest is for the second stage
+        self.slack = [self._slack(plane) for plane in own]
         self.positives = [(first, Measure(plane)) for first, plane in blueprint.positives]
         d = blueprint.size
         self.lower, self.upper = blueprint.lower[:d], blueprint.upper[:d]
         self.integer = blueprint.integer[:d]
+        self.allowed = np.where(self.integer, 0.0, tolerance)  # outside of a bound
 
     def columns(self, values: Sequence[Array], z: Array) -> Array:
         """(d) -> (n): z and what follows from it; recourse, which does not, is NaN."""
+        if not self.positives and not self.blueprint.recourse:
+            return z
         known = np.full((*z.shape[:-1], self.blueprint.columns), np.nan)
         known[..., : self.blueprint.size] = z
         for first, measure in self.positives:
@@ -80,20 +86,20 @@ class Judge:
         """
         z = columns[..., : self.blueprint.size]
         worst = self.outside(z)
-        for measure in self.rows:
-            over = self._over(measure.plane, measure(values, columns))
-            worst = np.maximum(worst, over.max(axis=-1))
+        for measure, slack in zip(self.rows, self.slack, strict=True):
+            over = measure(values, columns)
+            over = np.abs(over) if measure.plane.equal else over
+            worst = np.maximum(worst, over.max(axis=-1) - slack)
         return worst
 
     def outside(self, z: Array) -> Array:
         """(d) -> (): how far z is from its box or from whole numbers."""
-        out = np.maximum(self.lower - z, z - self.upper)
-        fraction = np.where(self.integer, np.abs(z - np.rint(z)), 0.0)
-        far = np.where(self.integer, np.maximum(out, fraction), out - self.tolerance)
+        far = np.maximum(self.lower - z, z - self.upper) - self.allowed
+        if self.integer.any():
+            far = np.maximum(far, np.where(self.integer, np.abs(z - np.rint(z)), -np.inf))
         most: Array = far.max(axis=-1)
         return most
 
-    def _over(self, plane: Plane, over: Array) -> Array:
+    def _slack(self, plane: Plane) -> float:
         exact = not plane.equal and self.blueprint.integer[plane.column].all()
-        left: Array = (np.abs(over) if plane.equal else over) - (0.0 if exact else self.tolerance)
-        return left
+        return 0.0 if exact else self.tolerance

@@ -3,6 +3,7 @@
 import time
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -45,6 +46,9 @@ class Program:
         many = scenarios.shape[-2]
         w = arguments.weights(owner, w, many)
         lead = arguments.lead(owner, x=x.shape[:-1], scenarios=scenarios.shape[:-2], w=w.shape[:-1])
+        if not lead:
+            parts = self._solved(x, scenarios, w)
+            return Solution(*(np.asarray(part) for part in parts))
         x, w = np.broadcast_to(x, (*lead, x.shape[-1])), np.broadcast_to(w, (*lead, many))
         scenarios = np.broadcast_to(scenarios, (*lead, many, self.dims.xi))
         z, value, gap = np.empty((*lead, self.dims.z)), np.empty(lead), np.empty(lead)
@@ -133,16 +137,26 @@ class Program:
         form = cast(self.blueprint, self._mould, values)
 
         def judge(z: Array) -> Judged:
-            cost, violation = self._measured(values, z[None], form)
-            if self.otherwise is not None:
-                cost = np.where(violation > 0, self.otherwise, cost)
-            costs, violations = (np.broadcast_to(a, w.shape) for a in (cost, violation))
-            value = float(self.risk.value(costs, w))
-            return Judged(costs, violations, value, bool(self.risk.met(violations, w)))
+            if (last := kept.get("z")) is not None and np.array_equal(last, z):
+                verdict: Judged = kept["verdict"]
+                return verdict
+            kept["z"], kept["verdict"] = z.copy(), self._verdict(values, form, z, w)
+            return judge(z)
+
+        kept: dict[str, Any] = {}  # the last question: a way asks what it answers with
 
         left = None if self.time_limit is None else time.perf_counter() + self.time_limit
         limits = Limits(self.gap, self.node_limit, left)
         return Task(form, w, self.risk, self.otherwise, judge, limits)
+
+    def _verdict(self, values: list[Array], form: Form, z: Array, w: Array) -> Judged:
+        cost, violation = self._measured(values, z[None], form)
+        if self.otherwise is not None:
+            cost = np.where(violation > 0, self.otherwise, cost)
+        if cost.shape != w.shape or violation.shape != w.shape:
+            cost, violation = (np.broadcast_to(a, w.shape) for a in (cost, violation))
+        value = float(self.risk.value(cost, w))
+        return Judged(cost, violation, value, bool(self.risk.met(violation, w)))
 
     def _judged(self, owner: str, x: Array, z: Array, xi: Array) -> tuple[Array, Array]:
         x = self._context(owner, x)
