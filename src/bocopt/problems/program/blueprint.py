@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -64,7 +65,7 @@ class Blueprint:
         """n, with auxiliaries."""
         return len(self.lower)
 
-    @property
+    @cached_property
     def recourse(self) -> bool:
         return any(variable.later for variable in self.variables)
 

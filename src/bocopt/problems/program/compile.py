@@ -19,9 +19,7 @@ class Block(NamedTuple):
     values: tuple[tuple[int, Plane], ...]  # whose values move with x or xi, and their first row
     offsets: tuple[tuple[int, Plane], ...]  # whose offsets do
 
-    @property
-    def constant(self) -> bool:
-        return not self.values and not self.offsets
+    full: bool  # one plane has all places, row by row, and its values move
 
 
 class Mould(NamedTuple):
@@ -88,19 +86,33 @@ def _block(planes: list[tuple[Plane, int]], blueprint: Blueprint, columns: int) 
             offsets.append((row, plane))
         row += plane.size
     matrix.flags.writeable = limit.flags.writeable = False
-    return Block(matrix, limit, equal, tuple(values), tuple(offsets))
+    full = len(planes) == 1 and len(values) == 1 and planes[0][0].row.size == matrix.size
+    return Block(matrix, limit, equal, tuple(values), tuple(offsets), full)
 
 
 def _filled(block: Block, values: Sequence[Array]) -> Rows:
-    matrix, limit = block.matrix[None], block.limit[None]
-    if block.constant:
-        return Rows(matrix, limit, block.equal)
-    if block.values:
-        matrix = np.repeat(matrix, max(len(values[p.value]) for _, p in block.values), axis=0)
-    if block.offsets:
-        limit = np.repeat(limit, max(len(values[p.offset]) for _, p in block.offsets), axis=0)
+    return Rows(_matrix(block, values), _limit(block, values), block.equal)
+
+
+def _matrix(block: Block, values: Sequence[Array]) -> Array:
+    if not block.values:
+        return block.matrix[None]
+    if block.full:
+        return values[block.values[0][1].value].reshape(-1, *block.matrix.shape)
+    scenarios = max(len(values[plane.value]) for _, plane in block.values)
+    matrix = np.repeat(block.matrix[None], scenarios, axis=0)
     for row, plane in block.values:
         matrix[:, row + plane.row, plane.column] = values[plane.value]
+    return matrix
+
+
+def _limit(block: Block, values: Sequence[Array]) -> Array:
+    if not block.offsets:
+        return block.limit[None]
+    if len(block.offsets) == 1 and block.offsets[0][1].size == len(block.limit):
+        return 0.0 - values[block.offsets[0][1].offset]
+    scenarios = max(len(values[plane.offset]) for _, plane in block.offsets)
+    limit = np.repeat(block.limit[None], scenarios, axis=0)
     for row, plane in block.offsets:
         limit[:, row : row + plane.size] = 0.0 - values[plane.offset]
-    return Rows(matrix, limit, block.equal)
+    return limit

@@ -86,7 +86,8 @@ class Answer(NamedTuple):
 
 def tidied(z: Array, form: Form) -> Array:
     """A solver's decision on its grid and in its box, (d) -> (d)."""
-    d = form.size
-    z = np.where(form.integer[:d], np.rint(z), z)
-    tidy: Array = np.clip(z, form.lower[:d], form.upper[:d]) + 0.0  # no negative zeros
-    return tidy
+    integer = form.integer[: form.size]
+    if integer.any():
+        z = np.where(integer, np.rint(z), z)
+    z = np.minimum(np.maximum(z, form.lower[: form.size]), form.upper[: form.size])
+    return z + 0.0  # no negative zeros

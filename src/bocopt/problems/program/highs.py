@@ -80,7 +80,6 @@ class Found(NamedTuple):
     value: float  # of the point; +inf without one
     bound: float  # no point has a lower value; +inf: there is none, -inf: nothing is known
     row_dual: Array  # (r) of a linear program: what a unit more of the limit changes in the value
-    column_dual: Array  # (n) reduced costs
 
 
 class SolverError(RuntimeError):
@@ -106,7 +105,7 @@ def solve(
     size = len(program.rows.value)
     long = size > (_SHORT if branched else _SMALL) or (branched and deadline is not None)
     highs = _new() if long else _kept()
-    _limit(highs, size, gap, nodes, deadline)
+    _limit(highs, size, branched, gap, nodes, deadline)
     _pass(highs, program)
     if start is not None and branched:
         known = np.flatnonzero(~np.isnan(start)).astype(np.int32)
@@ -154,19 +153,20 @@ def _kept() -> Any:
     return _KEPT.highs
 
 
-def _limit(highs: Any, size: int, gap: float, nodes: int | None, deadline: float | None) -> None:
-    highs.setOptionValue("mip_rel_gap", gap)
-    highs.setOptionValue("mip_abs_gap", gap)
-    highs.setOptionValue("mip_max_nodes", highspy.kHighsIInf if nodes is None else nodes)
+def _limit(
+    highs: Any, size: int, branched: bool, gap: float, nodes: int | None, deadline: float | None
+) -> None:
     highs.setOptionValue("presolve", "choose" if size > _SMALL else "off")
     left = INF if deadline is None else max(0.0, deadline - time.perf_counter())
     highs.setOptionValue("time_limit", left)
+    if branched:
+        highs.setOptionValue("mip_rel_gap", gap)
+        highs.setOptionValue("mip_abs_gap", gap)
+        highs.setOptionValue("mip_max_nodes", highspy.kHighsIInf if nodes is None else nodes)
 
 
 def _nothing(program: Linear) -> Found:
-    return Found(
-        None, np.inf, -np.inf, np.zeros(len(program.row_lower)), np.zeros(len(program.cost))
-    )
+    return Found(None, np.inf, -np.inf, np.zeros(len(program.row_lower)))
 
 
 def _new() -> Any:
@@ -206,11 +206,11 @@ def _found(highs: Any, branched: bool) -> Found:
     info = highs.getInfo()
     solution = highs.getSolution()
     kinds = highspy.HighsModelStatus
-    row_dual, column_dual = np.array(solution.row_dual), np.array(solution.col_dual)
+    row_dual = np.array(solution.row_dual)
     if status == kinds.kInfeasible:
-        return Found(None, np.inf, np.inf, row_dual, column_dual)
+        return Found(None, np.inf, np.inf, row_dual)
     if status in (kinds.kUnbounded, kinds.kUnboundedOrInfeasible):
-        return Found(None, np.inf, -np.inf, row_dual, column_dual)
+        return Found(None, np.inf, -np.inf, row_dual)
     if status == kinds.kOptimal:
         bound = info.mip_dual_bound if branched else info.objective_function_value
     elif status in (
@@ -223,9 +223,9 @@ def _found(highs: Any, branched: bool) -> Found:
     else:
         raise SolverError(f"HiGHS stopped with the status {highs.modelStatusToString(status)!r}.")
     if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
-        return Found(None, np.inf, float(bound), row_dual, column_dual)
+        return Found(None, np.inf, float(bound), row_dual)
     value = float(info.objective_function_value)
-    return Found(np.array(solution.col_value), value, float(bound), row_dual, column_dual)
+    return Found(np.array(solution.col_value), value, float(bound), row_dual)
 
 
 def _checked(status: Any) -> None:

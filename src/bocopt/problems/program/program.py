@@ -155,6 +155,8 @@ class Program:
             cost = np.where(violation > 0, self.otherwise, cost)
         if cost.shape != w.shape or violation.shape != w.shape:
             cost, violation = (np.broadcast_to(a, w.shape) for a in (cost, violation))
+        if len(w) == 1:  # whatever the risk
+            return Judged(cost, violation, float(cost[0]), bool(violation[0] <= 0))
         value = float(self.risk.value(cost, w))
         return Judged(cost, violation, value, bool(self.risk.met(violation, w)))
 
@@ -211,6 +213,8 @@ class Program:
         return values
 
     def _context(self, owner: str, x: Array) -> Array:
+        if self.dims.x is None and isinstance(x, np.ndarray) and x.ndim and not x.size:
+            return x
         return arguments.array(owner, "x", x, (... if self.dims.x is None else self.dims.x,))
 
     @cached_property
