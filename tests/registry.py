@@ -81,6 +81,7 @@ class Small(PaperStream):
 DIMS = Dims(3, 2, 2)
 STREAM = Small(run_in=3)
 KNAPSACK = Knapsack(value=[12.0, 12.0], capacity=[8.0], salvage=[3.0], upper=50)
+PARALLEL = the.ShortestPath(edges=[(0, 1), (0, 1)], source=0, target=1)
 LINEAR, NOISY = the.Linear(3, 2), the.NoisyLinear(3, 2)
 
 
@@ -207,6 +208,7 @@ def policies(problem: Problem = KNAPSACK) -> dict[str, Policy[Any]]:
         "PtO, sigmoid": the.PtO(**sigmoid),
         "DFL": the.DFL(**one_model, perturbations=4, floor=0.1),
         "DFL, sigmoid": the.DFL(**sigmoid, perturbations=4, floor=0.1),
+        "SPOPlus": the.SPOPlus(**(one_model | {"problem": PARALLEL})),
         "Constant": the.Constant([1, 1]),
         "Frozen": the.Frozen(the.BMA(problem, LINEAR, gibbs)),
         "SampleAverage": the.SampleAverage(problem, first=[0, 0]),
@@ -248,12 +250,53 @@ def _problems() -> dict[str, Any]:
         "Knapsack, at least one": Knapsack(
             value=[12.0] * 2, capacity=[8.0], salvage=[3.0], lower=1, upper=9
         ),
+        "Newsvendor": the.Newsvendor(unit_cost=[1.0, 2.0], price=[3.0, 3.0], capacity=2.0),
+        "ShortestPath": PARALLEL,
+        "BinaryKnapsack": the.BinaryKnapsack(items=1, capacity=1.0),
+        "Program": _shop(),
+        "Program, a chance": _load(),
+        "Program, recourse": _repair(),
+        "Conic": _near(),
         "FromCallables": wrapped(dims=DIMS),
         "FromCallables, nothing promised": wrapped(dims=DIMS, alpha=None),
         "FromCallables, bounded": wrapped(
             dims=DIMS, bounds=_knapsack_range, support=lambda x, xi: (xi >= 0).all()
         ),
     }
+
+
+def _shop() -> Any:
+    @bocopt.program(x=3, xi=2, order=bocopt.real(2, upper=5))
+    def shop(x: Any, xi: Any, order: Any) -> Any:
+        sold = np.minimum(order, xi).sum()
+        return bocopt.minimise(order.sum() - 3 * sold + x[0]), order.sum() <= 3
+
+    return shop
+
+
+def _load() -> Any:
+    @bocopt.program(xi=2, chance=0.7, otherwise=0.0, take=bocopt.integer(2, upper=4))
+    def load(xi: Any, take: Any) -> Any:
+        return bocopt.maximise([3, 2] @ take), xi @ take <= 4
+
+    return load
+
+
+def _repair() -> Any:
+    @bocopt.program(xi=2, risk=the.CVaR(0.5), build=bocopt.binary(2), short=bocopt.recourse(2))
+    def repair(xi: Any, build: Any, short: Any) -> Any:
+        return bocopt.minimise(build.sum() + 4 * short.sum()), 2 * build + short >= xi
+
+    return repair
+
+
+def _near() -> Any:
+    cp: Any = import_module("cvxpy")
+
+    def near(xi: Any, z: Any) -> Any:
+        return cp.Minimize(cp.sum_squares(z - xi)), [z >= 0, cp.sum(z) <= 2]
+
+    return the.from_cvxpy(xi=2, z=2)(near)
 
 
 def _knapsack_range(x: Array, z: Array) -> tuple[float, float]:
@@ -266,6 +309,7 @@ def _streams() -> dict[str, Any]:
     x, xi = rng.normal(size=(3, 6, 2)), rng.random((3, 6, 2))
     return {
         "PaperStream": the.PaperStream(run_in=3),
+        "PolynomialCosts": the.PolynomialCosts(degree=2, half_width=0.5, dim_x=3, dim_xi=2),
         "Replay": the.Replay(x[0], xi[0]),
         "ChangePoint": the.ChangePoint(the.PaperStream(), the.PaperStream(offset=1.3), at=3),
     }

@@ -41,6 +41,22 @@ FINE: dict[Callable[..., Any], dict[str, Any]] = {
     the.guide: {"lam": 1.0, "horizon": 1000, "scale": 1.0},
     the.headline: {},
     the.Gaussian.isotropic: {"dim": 2},
+    **{variable: {"shape": 2, "upper": 3.0} for variable in (the.real, the.integer, the.recourse)},
+    the.binary: {"shape": 2},
+    the.grid: {"rows": 2, "columns": 2},
+    the.staffing: {"wage": [1.0], "covers": [[1.0]]},
+    the.portfolio: {"assets": 2},
+    the.facility_location: {
+        "fixed": [1.0],
+        "ship_cost": [[1.0]],
+        "room": 1.0,
+        "unmet_cost": 1.0,
+    },
+    the.unit_commitment: {
+        "hours": 2,
+        **{n: [1.0] for n in ("capacity", "least", "start_cost", "hour_cost", "fuel_cost")},
+        "unserved_cost": 1.0,
+    },
     the.from_csv: {"path": "x", "context": ["x"], "outcome": ["y"]},
     bocopt.play: {
         **PLAYED,
@@ -61,7 +77,11 @@ INNER = {
     *(the.evidence_of, the.range_of),
 }
 #: Called with functions or parts of the user's, and tested with them; a record of a run.
-ELSEWHERE = {the.Agent, the.from_callables, the.FromCallables, the.Trace}
+ELSEWHERE = {
+    *(the.Agent, the.from_callables, the.FromCallables, the.Trace),
+    *(the.program, the.Program, the.minimise, the.maximise, the.pos, the.absolute),
+    *(the.from_cvxpy, the.Conic),
+}
 FINE = {call: given for call, given in FINE.items() if call not in ELSEWHERE}
 
 BAD = {

@@ -31,7 +31,15 @@ from bocopt.policies import (
 )
 from bocopt.predictors import Linear, SigmoidLinear
 from bocopt.priors import Calibrated, Gaussian
-from bocopt.problems import Chance, CVaR, Expectation, Knapsack, WorstCase, from_callables
+from bocopt.problems import (
+    Chance,
+    CVaR,
+    Expectation,
+    Knapsack,
+    WorstCase,
+    from_callables,
+    from_cvxpy,
+)
 from bocopt.problems.program import (
     Program,
     absolute,
@@ -99,6 +107,7 @@ __all__ = [
     "binary",
     "from_callables",
     "from_csv",
+    "from_cvxpy",
     "integer",
     "losses",
     "maximise",

@@ -116,7 +116,7 @@ def test_declared_classes_keep_the_laws(name: str) -> None:
     [
         (lambda: staffing(wage=[1], covers=[[1, 0]]), "'wage' parameter of staffing"),
         (lambda: staffing(wage=[1], covers=[1]), "'covers' parameter of staffing"),
-        (lambda: portfolio(assets=0), "'shape' parameter of real"),
+        (lambda: portfolio(assets=0), "'assets' parameter of portfolio"),
         (lambda: portfolio(assets=2, beta=1), "'beta' parameter of CVaR"),
         (
             lambda: facility_location(fixed=[1], ship_cost=[[1]], room=-1, unmet_cost=1),

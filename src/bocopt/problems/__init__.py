@@ -1,6 +1,7 @@
 """Optimization problems: what is decided, what it costs, when it is feasible."""
 
 from bocopt.problems.callables import FromCallables, from_callables
+from bocopt.problems.conic import Conic, from_cvxpy
 from bocopt.problems.knapsack import Knapsack
 from bocopt.problems.library import (
     BinaryKnapsack,
@@ -18,6 +19,7 @@ __all__ = [
     "BinaryKnapsack",
     "CVaR",
     "Chance",
+    "Conic",
     "Expectation",
     "FromCallables",
     "Knapsack",
@@ -26,6 +28,7 @@ __all__ = [
     "WorstCase",
     "facility_location",
     "from_callables",
+    "from_cvxpy",
     "grid",
     "portfolio",
     "staffing",

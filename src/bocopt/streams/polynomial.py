@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import ndtr
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, IntArray
@@ -77,6 +76,8 @@ class PolynomialCosts:
         power = inner
         for _ in range(self.degree - 1):
             power = power * inner
+        from scipy.special import ndtr
+
         factor = 1.0 + self.half_width * (2.0 * ndtr(u) - 1.0)
         xi: Array = (power + 1.0) / _TYPICAL**self.degree * factor
         return xi

@@ -13,7 +13,6 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from bocopt.core import Array, IntArray
 from bocopt.problems.conic.notation import Instance, assign, cvxpy
@@ -60,6 +59,8 @@ class Layout(NamedTuple):
 
     def row(self, data: dict[str, Any], offset: float) -> Any:
         """All numbers as one sparse row: A, P, b, c, offset."""
+        from scipy import sparse
+
         r, n = self.rows, self.columns
         matrices = [sparse.coo_array(data["A"]).reshape((1, r * n))]
         quadratic = data.get("P")
@@ -169,6 +170,8 @@ def _affine(problem: Any, layout: Layout, parameters: list[Any], points: list[An
 
 def _drawn(layout: Layout, points: list[Any], shared: list[int], epigraph: int | None) -> Cones:
     """The numbers that are ever other than zero, with b, c and offset in full."""
+    from scipy import sparse
+
     r, n, cones = layout
     every = sparse.vstack(points, format="csc")
     full = r * n + n * n

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from bocopt.core import Array, BoolArray, IntArray, Risk
 from bocopt.problems.conic.clarabel import ConeProgram, Found, solve
@@ -162,12 +161,16 @@ def _value(stack: Stack, epigraphs: IntArray, w: Array, risk: Risk) -> None:
 
 def _upper(parts: list[Triplets], size: int) -> Any:
     """Of a symmetric matrix, the triangle that solvers read."""
+    from scipy import sparse
+
     row, column, values = _joined(parts)
     half = row <= column
     return sparse.csc_array((values[half], (row[half], column[half])), shape=(size, size))
 
 
 def _summed(parts: list[Triplets], shape: tuple[int, int]) -> Any:
+    from scipy import sparse
+
     row, column, values = _joined(parts)
     return sparse.csc_array((values, (row, column)), shape=shape)
 

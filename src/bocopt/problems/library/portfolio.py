@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from bocopt import arguments
 from bocopt.problems.program import Program, absolute, minimise, program, real
 from bocopt.problems.risk import CVaR
 
@@ -15,6 +16,7 @@ def portfolio(
 
     More `options` as for `program`.
 
+    >>> import numpy as np
     >>> safe = portfolio(assets=2, beta=0.5)
     >>> returns = np.array([[0.3, 0.1], [-0.2, 0.0]])
     >>> safe.solve(np.array([0.5, 0.5]), returns, np.array([0.5, 0.5])).z
@@ -22,6 +24,9 @@ def portfolio(
 
     Reference: Rockafellar, Uryasev, Optimization of conditional value-at-risk, 2000.
     """
+    assets = arguments.integer("portfolio", "assets", assets, "[1, 10000]")
+    most = arguments.number("portfolio", "most", most, "(0, 1]")
+    fee = arguments.number("portfolio", "fee", fee, "[0, inf)")
 
     @program(x=assets, xi=assets, risk=CVaR(beta), hold=real(assets, upper=most), **options)
     def portfolio(x: Any, xi: Any, hold: Any) -> Any:

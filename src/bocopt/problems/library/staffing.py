@@ -17,6 +17,7 @@ def staffing(
 
     `covers` (intervals, shifts) says who is on duty when. More `options` as for `program`.
 
+    >>> import numpy as np
     >>> two_shifts = staffing(wage=[1, 1], covers=[[1, 0], [1, 1], [0, 1]])
     >>> two_shifts.solve(np.zeros(0), np.array([[2.0, 4.0, 1.0]]), np.ones(1)).value
     array(4.)
