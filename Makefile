@@ -26,7 +26,7 @@ full: .venv/dev  ## the long versions of the tests
 	$(BIN)/pytest -m full -s
 
 bench: .venv/dev  ## speed, memory and accuracy: writes benchmarks/results, five minutes
-	for study in kernels table1 paper_stack sizes memory oracle ensemble; do $(BIN)/python benchmarks/$$study.py || exit 1; done
+	for study in kernels table1 paper_stack sizes memory oracle ensemble programs pool; do $(BIN)/python benchmarks/$$study.py || exit 1; done
 
 clean:
 	rm -rf .venv results dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
