@@ -122,6 +122,17 @@ def test_a_program_without_an_end_is_an_error() -> None:
         endless.solve(NONE, np.array([[1.0], [2.0]]), np.full(2, 0.5))
 
 
+def test_a_column_that_needs_bounds_is_named() -> None:
+    @program(xi=2, chance=0.5, z=real(1, upper=9), more=real(2))
+    def open_ended(xi: Any, z: Any, more: Any) -> Any:
+        return minimise(z.sum() - more.sum()), xi @ more <= z[0]
+
+    with pytest.raises(
+        ValueError, match=r"'open_ended': The bounds of 'more' at \[0\] must"
+    ):
+        open_ended.solve(NONE, XI - 1.0, SIXTH)
+
+
 def test_a_limit_is_not_a_failure() -> None:
     rng = np.random.default_rng(1)
     values = rng.uniform(1, 9, 30)

@@ -69,6 +69,17 @@ class Blueprint:
     def recourse(self) -> bool:
         return any(variable.later for variable in self.variables)
 
+    def name_of(self, column: int) -> str:
+        """As the declaration calls it."""
+        first = 0
+        for name, variable in zip(self.names, self.variables, strict=True):
+            first = max(first, self.shared) if variable.later else first
+            if first <= column < first + variable.size:
+                place = np.unravel_index(column - first, variable.shape)
+                return f"{name!r} at {[int(i) for i in place]}" if variable.shape else repr(name)
+            first += variable.size
+        return "a positive part: of what its expression is made of"
+
     def auxiliary(self) -> BoolArray:
         """(n) which columns stand for a `pos`."""
         found = np.zeros(self.columns, bool)

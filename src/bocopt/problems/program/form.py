@@ -84,6 +84,18 @@ class Answer(NamedTuple):
     bound: float
 
 
+class EndlessError(ValueError):
+    """A column without finite bounds, where a way needs them."""
+
+    def __init__(self, form: Form, column: int, reason: str) -> None:
+        self.column, self.reason = column, reason
+        self.bounds = f"[{form.lower[column]:g}, {form.upper[column]:g}]"
+        super().__init__(self.about(f"column {column}"))
+
+    def about(self, column: str) -> str:
+        return f"The bounds of {column} must be finite: {self.reason}. Got {self.bounds} instead."
+
+
 def tidied(z: Array, form: Form) -> Array:
     """A solver's decision on its grid and in its box, (d) -> (d)."""
     integer = form.integer[: form.size]

@@ -13,7 +13,7 @@ from bocopt.fingerprint import CHANGES_NO_RESULT
 from bocopt.problems.program import convexity
 from bocopt.problems.program.blueprint import Blueprint
 from bocopt.problems.program.compile import Mould, cast, mould
-from bocopt.problems.program.form import Answer, Form, Judged, Limits, Task
+from bocopt.problems.program.form import Answer, EndlessError, Form, Judged, Limits, Task
 from bocopt.problems.program.judge import Judge
 from bocopt.problems.program.known import play
 
@@ -112,7 +112,11 @@ class Program:
 
         scenarios, w = merged(scenarios, w)
         task = self._task(x, scenarios, w)
-        answer = ways.solve(task)
+        try:
+            answer = ways.solve(task)
+        except EndlessError as error:
+            column = self.blueprint.name_of(error.column)
+            raise ValueError(f"In the program {self.name!r}: {error.about(column)}") from None
         if answer.z is None:
             return self._unsolved(answer)
         verdict = task.judge(answer.z)

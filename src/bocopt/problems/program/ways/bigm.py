@@ -13,7 +13,7 @@ import time
 import numpy as np
 
 from bocopt.core import Array, BoolArray
-from bocopt.problems.program.form import Form, Rows, Task
+from bocopt.problems.program.form import EndlessError, Form, Rows, Task
 from bocopt.problems.program.ways.assembly import Assembly, Columns
 from bocopt.problems.program.ways.bounds import Box, box, inequalities, largest, quantile, smallest
 from bocopt.problems.risk import WEIGHT_TOLERANCE
@@ -85,10 +85,7 @@ def _refuse_endless(form: Form, rows: Rows, found: Box, excess: Array) -> None:
     read = (rows.matrix > 0) & np.isinf(found.high)[:, None]
     read |= (rows.matrix < 0) & np.isinf(found.low)[:, None]
     column = int(read.any(axis=(0, 1)).argmax())
-    raise ValueError(
-        f"The bounds of column {column} must be finite: rows that need not hold in every scenario "
-        f"read it. Got [{form.lower[column]:g}, {form.upper[column]:g}] instead."
-    )
+    raise EndlessError(form, column, "rows that need not hold in every scenario read it")
 
 
 def _tightened(task: Task, rows: Rows, found: Box) -> Array:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt.core import Array
-from bocopt.problems.program.form import Form, Judged, Rows, Task
+from bocopt.problems.program.form import EndlessError, Form, Judged, Rows, Task
 from bocopt.problems.program.highs import INF, Linear, Sparse
 from bocopt.problems.program.ways import bigm
 from bocopt.problems.program.ways.assembly import Assembly, Columns
@@ -115,10 +115,7 @@ def _refuse_endless(form: Form, found: Box, bounds: Array) -> None:
         return
     endless = np.isinf(found.low).any(axis=0) | np.isinf(found.high).any(axis=0)
     column = int((endless & (form.cost != 0).any(axis=0)).argmax())
-    raise ValueError(
-        f"The bounds of column {column} must be finite: it is part of a cost that is not paid "
-        f"where `otherwise` is. Got [{form.lower[column]:g}, {form.upper[column]:g}] instead."
-    )
+    raise EndlessError(form, column, "it is part of a cost that is not paid where `otherwise` is")
 
 
 def _objective(assembly: Assembly, task: Task, priced: Priced) -> float:
