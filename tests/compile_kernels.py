@@ -1,5 +1,9 @@
-"""Solve something small by every search, so that their machine code is there."""
+"""Solve something small by every search, so that their machine code is there.
 
+python tests/compile_kernels.py knapsack|others
+"""
+
+import sys
 from typing import Any
 
 import numpy as np
@@ -14,16 +18,22 @@ def search(xi: Any, take: Any) -> Any:
     return maximise(take[0]), xi[0] * take[0] <= 2
 
 
-def main() -> None:
-    problems: list[Problem] = [
+PARTS: dict[str, list[Problem]] = {
+    "knapsack": [
         Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0]),
         Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0], readable_search=True),
+    ],
+    "others": [
         Newsvendor(unit_cost=[1.0], price=2.0),
         grid(2, 2),
         BinaryKnapsack(items=1, capacity=1.0),
         search,
-    ]
-    for problem in problems:
+    ],
+}
+
+
+def main() -> None:
+    for problem in PARTS[sys.argv[1]]:
         for many in (1, 2):
             scenarios = np.linspace(1, 2, many)[:, None] * np.ones(problem.dims.xi)
             problem.solve(np.zeros(0), scenarios, np.full(many, 1 / many))

@@ -127,9 +127,7 @@ def test_a_column_that_needs_bounds_is_named() -> None:
     def open_ended(xi: Any, z: Any, more: Any) -> Any:
         return minimise(z.sum() - more.sum()), xi @ more <= z[0]
 
-    with pytest.raises(
-        ValueError, match=r"'open_ended': The bounds of 'more' at \[0\] must"
-    ):
+    with pytest.raises(ValueError, match=r"'open_ended': The bounds of 'more' at \[0\] must"):
         open_ended.solve(NONE, XI - 1.0, SIXTH)
 
 
