@@ -319,6 +319,41 @@ def shifts() -> list[Row]:
     return rows
 
 
+def deadlines() -> list[Row]:
+    """How late answers are, by the clock."""
+    hours = np.arange(24)
+    covers = ((hours[:, None] - hours) % 24 < 8).astype(float)
+    late: list[float] = []
+    statuses: list[str] = []
+    for limit in (0.05, 0.1, 0.3, 1.0):
+        staff = staffing(wage=np.full(24, 10.0), covers=covers, time_limit=limit)
+        sites = facility_location(
+            fixed=np.full(6, 150.0),
+            ship_cost=RNG.uniform(1, 5, (6, 10)),
+            room=100.0,
+            unmet_cost=25.0,
+            time_limit=limit,
+        )
+
+        @program(xi=96, chance=0.9, otherwise=0.0, time_limit=limit, take=integer(48, upper=1))
+        def knapsack(xi: Any, take: Any) -> Any:
+            return maximise(xi[:48] @ take), xi[48:] @ take <= 60
+
+        for problem, scenarios in (
+            (staff, RNG.poisson(15, (1000, 24)).astype(float)),
+            (sites, RNG.gamma(4, 11, (200, 10))),
+            (knapsack, RNG.uniform(1, 10, (100, 96))),
+        ):
+            start = perf_counter()
+            solution = problem.solve(NOTHING, scenarios, even(len(scenarios)))
+            late.append(1e3 * (perf_counter() - start - limit))
+            statuses.append(Status(int(solution.status)).name)
+    found = ", ".join(f"{statuses.count(name)} {name}" for name in sorted(set(statuses)))
+    note = f"largest {max(late):.0f} ms late, of {len(late)}: {found}"
+    print("deadlines", note, [round(each) for each in late], flush=True)
+    return [Row("limits of 0.05 to 1 s", "within 50 ms by the clock", max(late), None, 0.0, note)]
+
+
 def sites() -> list[Row]:
     fixed, ship = RNG.uniform(100, 200, 6), RNG.uniform(1, 5, (6, 10))
     problem = facility_location(fixed=fixed, ship_cost=ship, room=100.0, unmet_cost=25.0, gap=1e-3)
@@ -372,7 +407,7 @@ def paths() -> list[Row]:
 
 
 def main() -> None:
-    parts = (linear, integers, paper, chances, orders, tails, shifts, sites, paths)
+    parts = (linear, integers, paper, chances, orders, tails, shifts, deadlines, sites, paths)
     rows = [row for part in parts for row in part()]
     write("programs", {"rows": [row._asdict() | {"ratio": row.ratio} for row in rows]})
     write_markdown("programs", [*_HEAD, *(_line(row) for row in rows)])

@@ -108,10 +108,11 @@ def answered(task: Task, relaxed: Callable[[float], Point]) -> Answer:
     return Answer(z if task.judge(z).met else None, bound)
 
 
-def solved(program: highs.Linear, task: Task) -> Point:
-    """A linear or integer program within the limits of a task."""
+def solved(program: highs.Linear, task: Task, spare: float = 0.0) -> Point:
+    """A linear or integer program within the limits of a task; `spare` seconds are left over."""
     limits = task.limits
-    found = highs.solve(program, nodes=limits.nodes, gap=limits.gap / 2, deadline=limits.deadline)
+    deadline = None if limits.deadline is None else limits.deadline - spare
+    found = highs.solve(program, nodes=limits.nodes, gap=limits.gap / 2, deadline=deadline)
     limited = found.point is not None and not close(found.value, found.bound, limits.gap)
     return Point(found.point, found.bound, limited)
 

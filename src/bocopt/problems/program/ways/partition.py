@@ -8,6 +8,8 @@ Reference: Song, Luedtke, An adaptive partition-based approach for solving two-s
 programs with fixed recourse, 2015.
 """
 
+from time import perf_counter
+
 import numpy as np
 
 from bocopt.core import Array, IntArray
@@ -61,15 +63,17 @@ def _narrowed(task: Task, rows: Fixed) -> Point:
     """Begin with all scenarios in one group."""
     form, w = task.form, task.w
     groups = np.zeros(len(w), np.int64)
-    chosen, lowest, bound = None, np.inf, -np.inf
+    chosen, lowest, bound, spare = None, np.inf, -np.inf, 0.0
     while True:
-        columns, least, limited = solved(_grouped(form, rows, w, groups), task)
+        columns, least, limited = solved(_grouped(form, rows, w, groups), task, spare)
         bound = max(bound, least)
         if columns is None:
             return Point(chosen, bound)
         v = columns[: form.shared]
         v[: form.size] = tidied(v[: form.size], form)
+        began = perf_counter()
         stage = second_stage.best(form, np.broadcast_to(v, (len(w), len(v))), _WITHIN)
+        spare = 2 * (perf_counter() - began)  # for the next decision: here, and by the judge
         value = float(w @ stage.cost)
         if value <= lowest:
             chosen, lowest = v, value
