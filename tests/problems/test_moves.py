@@ -10,8 +10,8 @@ from bocopt import Dims, Status, from_callables
 from bocopt.checks import check_problem
 from bocopt.core import Array
 from bocopt.problems import Chance, Expectation
-from bocopt.problems.moves import Box, improved
-from bocopt.problems.pool import Judge, Judged
+from bocopt.problems.callables.moves import Box, improved
+from bocopt.problems.callables.pool import Judge, Judged
 
 NO_CONTEXT = np.zeros(0)
 

@@ -12,7 +12,7 @@ from scipy.stats.qmc import Sobol
 from bocopt import Dims, Status, from_callables
 from bocopt.core import Array
 from bocopt.problems import Chance
-from bocopt.problems.pool import Judge, best_of
+from bocopt.problems.callables.pool import Judge, best_of
 from bocopt.problems.scenarios import merged, spread, synthetic
 
 LISTS = st.lists(st.integers(-3, 3), min_size=1, max_size=12)

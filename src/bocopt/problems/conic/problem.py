@@ -17,7 +17,7 @@ from bocopt.problems.conic.clarabel import Found, Verdict
 from bocopt.problems.conic.cones import compiled
 from bocopt.problems.conic.judge import Judge, Judged
 from bocopt.problems.conic.notation import Declared, Leaf, cvxpy
-from bocopt.problems.program.program import merged
+from bocopt.problems.scenarios import merged
 
 CLARABEL = "CLARABEL"
 

@@ -16,6 +16,7 @@ from bocopt.problems.program.compile import Mould, cast, mould
 from bocopt.problems.program.form import Answer, EndlessError, Form, Judged, Limits, Task
 from bocopt.problems.program.judge import Judge
 from bocopt.problems.program.known import play
+from bocopt.problems.scenarios import merged
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -240,25 +241,3 @@ class Program:
     @cached_property
     def _pressed(self) -> tuple[tuple[int, IntArray], ...]:
         return convexity.pressed(self.blueprint)
-
-
-def merged(scenarios: Array, w: Array) -> tuple[Array, Array]:
-    """Without what has no weight, and equal scenarios as one: only the distribution matters."""
-    if len(w) == 1:
-        return scenarios, w
-    if not w.all():
-        scenarios, w = scenarios[w > 0], w[w > 0]
-    mark = scenarios @ _marks(scenarios.shape[1])  # equal scenarios have equal marks
-    if len(np.unique(mark)) == len(w):
-        return scenarios, w
-    _, first, which = np.unique(scenarios, axis=0, return_index=True, return_inverse=True)
-    order = first.argsort()  # as they came
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
-    total: Array = np.bincount(rank[which.ravel()], weights=w).astype(np.float64)
-    return scenarios[first[order]], total
-
-
-def _marks(size: int) -> Array:
-    marks: Array = np.sqrt(np.arange(2.0, size + 2))
-    return marks

@@ -10,7 +10,7 @@ import numpy as np
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, Dims, Risk, Sense, Solution, Status
 from bocopt.fingerprint import CHANGES_NO_RESULT
-from bocopt.problems.calls import (
+from bocopt.problems.callables.calls import (
     Bounds,
     ByRows,
     Measure,
@@ -22,9 +22,9 @@ from bocopt.problems.calls import (
     ranges,
     truths,
 )
-from bocopt.problems.moves import Box, improved
-from bocopt.problems.pool import Judge, Judged, Question, ask, best_of
-from bocopt.problems.workers import Answer, Solve, Solver, solver_of
+from bocopt.problems.callables.moves import Box, improved
+from bocopt.problems.callables.pool import Judge, Judged, Question, ask, best_of
+from bocopt.problems.callables.workers import Answer, Solve, Solver, solver_of
 
 SolveMany = Callable[[Array, Array, Array], Any]
 OWNER = "from_callables"  # who errors are about: nobody else makes one

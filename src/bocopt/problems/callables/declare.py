@@ -5,12 +5,10 @@ from typing import Any
 
 from bocopt import arguments
 from bocopt.core import Dims, Risk, Sense
-from bocopt.problems.black_box import OWNER, FromCallables, SolveMany
-from bocopt.problems.calls import Bounds, Measure, Support
+from bocopt.problems.callables.calls import Bounds, Measure, Support
+from bocopt.problems.callables.problem import OWNER, FromCallables, SolveMany
+from bocopt.problems.callables.workers import Solve
 from bocopt.problems.risk import Chance, Expectation
-from bocopt.problems.workers import Solve
-
-__all__ = ["FromCallables", "from_callables"]
 
 _ALPHA = 0.9
 

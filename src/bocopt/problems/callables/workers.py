@@ -17,7 +17,7 @@ from weakref import finalize
 from bocopt import arguments
 from bocopt.core import Array
 from bocopt.interrupts import blocked, held_back, left_to_the_parent
-from bocopt.problems.calls import called
+from bocopt.problems.callables.calls import called
 
 Solve = Callable[[Array, Array], Any]
 Question = tuple[Array, Array]  # x, xi

@@ -14,7 +14,7 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, IntArray
-from bocopt.problems.pool import Judge, Judged, ranks
+from bocopt.problems.callables.pool import Judge, Judged, ranks
 from bocopt.problems.risk import WEIGHT_TOLERANCE
 from bocopt.problems.scenarios import spread
 
