@@ -11,8 +11,8 @@ from bocopt.problems.program.expression import (
     DeclarationError,
     Expression,
     Objective,
-    absolute_value,
 )
+from bocopt.problems.program.linear import absolute_value
 
 _REARRANGING = (
     *(np.reshape, np.ravel, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims, np.squeeze),
