@@ -128,6 +128,15 @@ def test_bad_arguments_are_named(make: Callable[[], Any], message: str) -> None:
         make()
 
 
+def test_a_row_may_have_only_zeros() -> None:
+    @program(xi=1, z=real(2, upper=9))
+    def free(xi: Any, z: Any) -> Any:
+        return minimise(z.sum()), np.zeros(2) @ z <= xi[0], np.zeros((2, 2)) @ z == 0
+
+    assert free.solve(NONE, np.array([[1.0], [0.0]]), np.full(2, 0.5)).z.tolist() == [0.0, 0.0]
+    assert free.violation(NONE, np.ones(2), np.array([-1.0])) > 0
+
+
 def test_a_function_may_have_defaults_of_its_own() -> None:
     @program(xi=1, z=real(1, upper=9))
     def priced(xi: Any, z: Any, price: float = 3.0) -> Any:
