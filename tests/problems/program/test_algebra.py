@@ -36,6 +36,7 @@ LINEAR: dict[str, Body] = {
     "stacked by columns": lambda x, xi, z: (
         np.column_stack([z, 2 * z])[3, 1] + np.hstack([z, C]).sum()
     ),
+    "joined, apart again": lambda x, xi, z: z[0] + np.exp(np.concatenate([z, xi])[4:]).sum(),
     "chosen": lambda x, xi, z: np.where(xi[:4] > 0, z, 2 * z - xi[1:5]).sum(),
     "differences": lambda x, xi, z: np.diff(z) @ xi[:3] + np.cumsum(z)[2],
     "python's sum": lambda x, xi, z: sum(z[i] * xi[i] for i in range(4)) + sum(z),

@@ -91,8 +91,9 @@ class Expression(NDArrayOperatorsMixin):
 
     def __init__(self, recording: Recording, offset: Known, entries: Sequence[Entries]) -> None:
         self.recording, self.offset = recording, offset
-        kept = tuple(part for part in map(_without_zeros, entries) if len(part.row))
-        self.entries = kept or tuple(entries[:1])  # a decision that counts nothing is still one
+        some = tuple(part for part in entries if len(part.row))
+        kept = tuple(part for part in map(_without_zeros, some) if len(part.row))
+        self.entries = kept or some[:1]  # a decision that counts nothing is still one
 
     @property
     def shape(self) -> Shape:
