@@ -152,14 +152,14 @@ STUDIES: Mapping[str, Study] = {
             "Seven classes of problems, beside the conditional optimum.",
             "problems",
             "classes",
-            lambda full: full.part(10, percent=10),
+            lambda full: full.part(12, percent=10),
         ),
         Study(
             "problems-paths",
             "SPO+ and others on the polynomial shortest paths.",
             "problems",
             "paths",
-            lambda full: full.part(percent=50),
+            lambda full: full.part(10, percent=50),
         ),
     )
 }
