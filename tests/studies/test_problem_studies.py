@@ -41,7 +41,7 @@ def summaries(
 
 def test_one_command_runs_both() -> None:
     sizes = {study.name: size for study, size in plan_of("problems", Size())}
-    assert sizes == {"problems-classes": Size(8, 100), "problems-paths": Size(10, 500)}
+    assert sizes == {"problems-classes": Size(6, 100), "problems-paths": Size(10, 500)}
 
 
 def test_every_class_is_compared_with_its_optimum(summaries: Summaries) -> None:

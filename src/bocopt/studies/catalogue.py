@@ -152,7 +152,7 @@ STUDIES: Mapping[str, Study] = {
             "Seven classes of problems, beside the conditional optimum.",
             "problems",
             "classes",
-            lambda full: full.part(12, percent=10),
+            lambda full: full.part(16, percent=10),
         ),
         Study(
             "problems-paths",
