@@ -1,7 +1,9 @@
 """One world for each class of problems: what is decided, and a stream whose law is known.
 
-All numbers were set before any policy was run, from what such a business looks like. Everybody
-knows the usual outcome before the first one: learners begin with the decision that is best for it.
+Numbers were set from what such a business looks like, before policies were compared, and not
+changed for what they earned. One was changed for speed, after first runs of 20 stages: the ward of
+`_staffing` was three times as large, and took seconds a roster. Everybody knows the usual outcome
+before the first one: learners begin with the decision that is best for it.
 """
 
 from collections.abc import Iterator, Sequence
