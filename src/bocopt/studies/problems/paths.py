@@ -110,7 +110,8 @@ def _table(summary: Summary, noise: str) -> Grid:
         ],
         caption="What paths cost above the shortest, by the mean costs given the context, summed "
         "over the last half of the stages and divided by what the shortest cost. Mean ± sd over "
-        "trials, each with its own matrix. The rates of SPO+, PtO and DFL were tuned on other seeds.",
+        "trials, each with its own matrix. The rates of SPO+, PtO and DFL were tuned on other "
+        "seeds.",
     )
 
 
