@@ -21,6 +21,7 @@ GROUPS: Mapping[str, Group] = {
     "posterior": Group("posterior", "Beyond the paper, the exact posterior: all of these."),
     "learning": Group("learning", "Beyond the paper, the default learner: both of these."),
     "guarantees": Group("guarantees", "Beyond the paper, certificates: both of these."),
+    "problems": Group("problems", "Beyond the paper, other problems: both of these."),
 }
 
 TUNING_SEED = 1000  # what is tuned is tuned on other trials
@@ -145,6 +146,20 @@ STUDIES: Mapping[str, Study] = {
             "guarantees",
             "coverage",
             lambda full: full._replace(trials=100 * full.trials, horizon=min(300, full.horizon)),
+        ),
+        Study(
+            "problems-classes",
+            "Seven classes of problems, beside the conditional optimum.",
+            "problems",
+            "classes",
+            lambda full: full.part(16, percent=10),
+        ),
+        Study(
+            "problems-paths",
+            "SPO+ and others on the polynomial shortest paths.",
+            "problems",
+            "paths",
+            lambda full: full.part(10, percent=50),
         ),
     )
 }

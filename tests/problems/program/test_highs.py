@@ -1,5 +1,6 @@
 """HiGHS behind its module: the same answer to the same question, deadlines, and Ctrl-C."""
 
+import gc
 import os
 import signal
 import threading
@@ -12,6 +13,7 @@ from staffing_cases import staffing
 from bocopt.core import Array
 from bocopt.problems.program import highs
 from bocopt.problems.program.highs import Linear, Sparse
+from bocopt.problems.program.watched import Watched
 from bocopt.problems.program.ways import mixing
 
 
@@ -70,6 +72,13 @@ def test_a_run_that_does_not_stop_is_left_alone(monkeypatch: pytest.MonkeyPatch)
         if thread.name == "highs":
             thread.join(10.0)
             assert not thread.is_alive()
+
+
+def test_nothing_is_kept_of_a_run_that_has_ended() -> None:
+    program = mixing.model(staffing(100, seed=0)).linear
+    assert highs.solve(program, nodes=1).bound > -np.inf
+    gc.collect()
+    assert not any(type(thing) is Watched for thing in gc.get_objects())
 
 
 def test_a_deadline_in_the_past_asks_for_nothing() -> None:

@@ -56,6 +56,7 @@ class Watched:
         try:
             self.status = self._highs.run()
         finally:
+            del self._highs  # it holds our callback: together they would never be freed
             self._ended.set()
 
     def _called(self, kind: Any, _message: str, out: Any, into: Any, _data: object) -> None:

@@ -1,0 +1,1 @@
+"""Beyond the paper: other problems than its knapsack."""
