@@ -35,7 +35,7 @@ def software(modules: frozenset[str] | None = None) -> str:
     files = package()
     if modules is not None:
         files = {name: files[name] for name in needed(modules, files)}
-    versions = {name: version(name) for name in ("numpy", "numba", "scipy")}
+    versions = {name: version(name) for name in ("numpy", "numba", "scipy", "highspy")}
     return digest_of(files, {"python": platform.python_version(), **versions})
 
 
