@@ -65,7 +65,7 @@ def by_linprog(problem: Newsvendor, demand: Array, w: Array) -> float:
     return float(found.fun + w @ (demand @ penalty))
 
 
-def compare_with_linprog(rng: np.random.Generator, instances: int) -> None:
+def assert_worth_what_linprog_says(rng: np.random.Generator, instances: int) -> None:
     for _ in range(instances):
         problem, demand, w = random_instance(rng)
         solution = problem.solve(NO_CONTEXT, demand, w)
@@ -77,12 +77,12 @@ def compare_with_linprog(rng: np.random.Generator, instances: int) -> None:
 
 
 def test_value_is_that_of_the_linear_program() -> None:
-    compare_with_linprog(np.random.default_rng(0), 100)
+    assert_worth_what_linprog_says(np.random.default_rng(0), 100)
 
 
 @pytest.mark.full
 def test_value_is_that_of_the_linear_program_at_length() -> None:
-    compare_with_linprog(np.random.default_rng(1), 3000)
+    assert_worth_what_linprog_says(np.random.default_rng(1), 3000)
 
 
 def test_no_corner_is_better() -> None:

@@ -19,7 +19,7 @@ def _value(asked: Task, z: Array | None) -> float:
     return verdict.value
 
 
-def _agrees_with_enumeration(seed: int) -> None:
+def assert_agrees_with_enumeration(seed: int) -> None:
     asked = random_task(seed)
     answer, optimum = extensive.solve(asked), best(asked)
     value = _value(asked, answer.z)
@@ -27,7 +27,7 @@ def _agrees_with_enumeration(seed: int) -> None:
     assert answer.bound == pytest.approx(optimum, abs=1e-5)
 
 
-def _agrees_with_subsets(seed: int) -> None:
+def assert_agrees_with_subsets(seed: int) -> None:
     asked = random_task(seed, recourse=True)
     answer, relaxed = extensive.solve(asked), best_of_subsets(asked)
     value = _value(asked, answer.z)
@@ -39,20 +39,20 @@ def _agrees_with_subsets(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(50))
 def test_it_finds_the_optimum(seed: int) -> None:
-    _agrees_with_enumeration(seed)
+    assert_agrees_with_enumeration(seed)
 
 
 @pytest.mark.parametrize("seed", range(50))
 def test_it_finds_the_optimum_with_recourse(seed: int) -> None:
-    _agrees_with_subsets(seed)
+    assert_agrees_with_subsets(seed)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("first", range(1000, 1500, 50))
 def test_it_finds_the_optimum_of_many(first: int) -> None:
     for seed in range(first, first + 50):
-        _agrees_with_enumeration(seed)
-        _agrees_with_subsets(seed)
+        assert_agrees_with_enumeration(seed)
+        assert_agrees_with_subsets(seed)
 
 
 def _linear(rng: np.random.Generator) -> Task:

@@ -41,7 +41,7 @@ def _best(asked: Task) -> float:
     return float((points[met] @ form.cost[0]).min())
 
 
-def _is_never_worse(seed: int) -> None:
+def assert_never_worse(seed: int) -> None:
     asked = _knapsack(seed)
     answer = extensive.solve(asked)
     assert answer.z is not None
@@ -53,13 +53,13 @@ def _is_never_worse(seed: int) -> None:
 @pytest.mark.parametrize("first", range(0, 200, 50))
 def test_one_decimal_knapsacks(first: int) -> None:
     for seed in range(first, first + 50):
-        _is_never_worse(seed)
+        assert_never_worse(seed)
 
 
 @pytest.mark.full
 def test_1300_one_decimal_knapsacks() -> None:
     for seed in range(1300):
-        _is_never_worse(seed)
+        assert_never_worse(seed)
 
 
 def test_what_the_judge_refuses_is_sought_again() -> None:
