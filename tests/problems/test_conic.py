@@ -148,7 +148,7 @@ def test_a_linear_program_is_worth_what_program_says(risk: Any) -> None:
         return minimise(-(xi @ hold) + 0.1 * absolute(hold - 0.3).sum()), hold.sum() == 1
 
     for w in (W, np.full(5, 0.2), np.array([0.5, 0.5, 0, 0, 0])):
-        same_value(ours, theirs, w)
+        assert_same_value(ours, theirs, w)
 
 
 @pytest.mark.parametrize("risk", RISKS, ids=repr)
@@ -158,7 +158,7 @@ def test_recourse_is_worth_what_program_says(risk: Any) -> None:
         return minimise(build.sum() + 4 * short.sum()), build + short >= xi
 
     ours = shop(risk=risk)
-    same_value(ours, theirs, W)
+    assert_same_value(ours, theirs, W)
     z = np.full((5, 3), 0.5)
     np.testing.assert_allclose(ours.cost(NONE, z, XI), theirs.cost(NONE, z, XI), atol=1e-6)
 
@@ -201,7 +201,7 @@ def test_what_is_decided_may_be_multiplied_with_what_is_not() -> None:
     assert found.value == pytest.approx(5 + 0.75 * 16, abs=1e-6)  # z^2 + z y + y^2 at y = -z / 2
 
 
-def same_value(one: Problem, other: Problem, w: Array) -> None:
+def assert_same_value(one: Problem, other: Problem, w: Array) -> None:
     first, second = one.solve(NONE, XI, w), other.solve(NONE, XI, w)
     assert first.status == second.status == Status.OPTIMAL
     assert first.value == pytest.approx(float(second.value), abs=1e-5)

@@ -11,10 +11,10 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, Dims, Sense, Solution, Status
+from bocopt.problems.library import questions
 from bocopt.problems.program import Program, binary, maximise, program
 from bocopt.problems.risk import Chance
 
-_LARGEST = 1e100  # numbers above this are mistakes, and could overflow
 _A_MOMENT = 2e8  # of work, in looks at one scenario or item: some tenths of a second
 
 
@@ -81,12 +81,7 @@ class BinaryKnapsack:
     def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
         """(k), (s, m), (s) -> the best choice under the scenarios."""
         owner = "BinaryKnapsack.solve"
-        scenarios = arguments.array(owner, "scenarios", scenarios, (None, self.dims.xi))
-        _refuse_huge(owner, "scenarios", scenarios)
-        w = arguments.weights(owner, w, scenarios.shape[-2])
-        lead = arguments.lead(
-            owner, x=np.shape(x)[:-1], scenarios=scenarios.shape[:-2], w=w.shape[:-1]
-        )
+        scenarios, w, lead = questions.program(owner, self.dims, x, scenarios, w)
         z, gap = self._chosen(scenarios, w)
         value = self.risk.value(self._paid(z[..., None, :], scenarios), w)
         status = np.where(gap > 0, int(Status.LIMIT), int(Status.OPTIMAL))
@@ -99,7 +94,7 @@ class BinaryKnapsack:
 
     def cost(self, x: Array, z: Array, xi: Array) -> Array:
         """(k), (d), (m) -> () minus the reward."""
-        z, xi, lead = self._outcome("BinaryKnapsack.cost", x, z, xi)
+        z, xi, lead = questions.outcome("BinaryKnapsack.cost", self.dims, x, z, xi)
         return np.broadcast_to(self._paid(z, xi), lead)
 
     def violation(self, x: Array, z: Array, xi: Array) -> Array:
@@ -109,7 +104,7 @@ class BinaryKnapsack:
         """
         from bocopt.problems.library.kernels import binary_knapsack
 
-        z, xi, lead = self._outcome("BinaryKnapsack.violation", x, z, xi)
+        z, xi, lead = questions.outcome("BinaryKnapsack.violation", self.dims, x, z, xi)
         found = binary_knapsack.violation(z, self._split(xi)[1], self.capacity)
         return np.broadcast_to(found, lead)
 
@@ -170,23 +165,8 @@ class BinaryKnapsack:
         paid = binary_knapsack.cost(z, value, weight, self.capacity, self.infeasible_reward)
         return np.asarray(paid)
 
-    def _outcome(
-        self, owner: str, x: Array, z: Array, xi: Array
-    ) -> tuple[Array, Array, tuple[int, ...]]:
-        z = arguments.inner(owner, "z", z, self.items)
-        xi = arguments.inner(owner, "xi", xi, self.dims.xi)
-        _refuse_huge(owner, "xi", xi)
-        lead = arguments.lead(owner, x=np.shape(x)[:-1], z=z.shape[:-1], xi=xi.shape[:-1])
-        return z, xi, lead
-
 
 def _flat(part: Array, lead: tuple[int, ...], core: tuple[int, ...]) -> Array:
     """(..., core) -> (n, core), as the kernel takes it."""
     whole = np.broadcast_to(part, (*lead, *core)).reshape(-1, *core)
     return np.require(whole, requirements=("C", "W"))
-
-
-def _refuse_huge(owner: str, name: str, xi: Array) -> None:
-    largest = np.abs(xi).max(initial=0.0)
-    if largest > _LARGEST:
-        raise arguments.wrong(owner, name, f"at most {_LARGEST} in size", largest)

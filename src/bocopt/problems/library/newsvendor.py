@@ -12,11 +12,11 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, Dims, Sense, Solution, Status
+from bocopt.problems.library import questions
 from bocopt.problems.program import Program, minimise, pos, program, real
 from bocopt.problems.risk import Chance
 
 _SIZE = "[0, 1e100]"  # numbers above this are mistakes, and could overflow
-_LARGEST = 1e100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,12 +82,7 @@ class Newsvendor:
         from bocopt.problems.library.kernels import newsvendor
 
         owner = "Newsvendor.solve"
-        scenarios = arguments.array(owner, "scenarios", scenarios, (None, self.dims.xi))
-        _refuse_huge(owner, "scenarios", scenarios)
-        w = arguments.weights(owner, w, scenarios.shape[-2])
-        lead = arguments.lead(
-            owner, x=np.shape(x)[:-1], scenarios=scenarios.shape[:-2], w=w.shape[:-1]
-        )
+        scenarios, w, lead = questions.program(owner, self.dims, x, scenarios, w)
         sorted_demand = _sorted(np.swapaxes(scenarios, -1, -2), w[..., None, :])
         z = newsvendor.solve(*sorted_demand, self._gain, self._turn, *self._limits)
         costs = newsvendor.cost(z[..., None, :], scenarios, *self._coefficients)
@@ -102,7 +97,7 @@ class Newsvendor:
         """(k), (d), (m) -> ()."""
         from bocopt.problems.library.kernels import newsvendor
 
-        z, xi, lead = self._outcome("Newsvendor.cost", x, z, xi)
+        z, xi, lead = questions.outcome("Newsvendor.cost", self.dims, x, z, xi)
         return np.broadcast_to(newsvendor.cost(z, xi, *self._coefficients), lead)
 
     def violation(self, x: Array, z: Array, xi: Array) -> Array:
@@ -112,7 +107,7 @@ class Newsvendor:
         """
         from bocopt.problems.library.kernels import newsvendor
 
-        z, xi, lead = self._outcome("Newsvendor.violation", x, z, xi)
+        z, xi, lead = questions.outcome("Newsvendor.violation", self.dims, x, z, xi)
         excess = newsvendor.violation(z, *self._limits)
         judged = np.where(excess <= self.tolerance, np.minimum(excess, 0.0), excess)
         return np.broadcast_to(judged, lead)
@@ -157,15 +152,6 @@ class Newsvendor:
         missed = np.where(penalty > 0, xi - sold, 0.0)
         return unit_cost * z - price * sold - salvage * (z - sold) + penalty * missed
 
-    def _outcome(
-        self, owner: str, x: Array, z: Array, xi: Array
-    ) -> tuple[Array, Array, tuple[int, ...]]:
-        z = arguments.inner(owner, "z", z, self.dims.z)
-        xi = arguments.inner(owner, "xi", xi, self.dims.xi)
-        _refuse_huge(owner, "xi", xi)
-        lead = arguments.lead(owner, x=np.shape(x)[:-1], z=z.shape[:-1], xi=xi.shape[:-1])
-        return z, xi, lead
-
     @cached_property
     def _coefficients(self) -> tuple[Array, Array, Array, Array]:
         """What the kernel of the cost takes."""
@@ -208,9 +194,3 @@ def _sorted(demand: Array, w: Array) -> tuple[Array, Array]:
     demand = np.ascontiguousarray(demand)
     sorted_demand, up_to = newsvendor.arranged(demand, w, demand.argsort(axis=-1, kind="stable"))
     return sorted_demand, up_to
-
-
-def _refuse_huge(owner: str, name: str, xi: Array) -> None:
-    largest = np.abs(xi).max(initial=0.0)
-    if largest > _LARGEST:
-        raise arguments.wrong(owner, name, f"at most {_LARGEST} in size", largest)

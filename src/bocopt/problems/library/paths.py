@@ -12,10 +12,9 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, Dims, IntArray, Sense, Solution, Status
+from bocopt.problems.library import questions
 from bocopt.problems.program import Program, minimise, program, real
 from bocopt.problems.risk import Chance
-
-_LARGEST = 1e100  # numbers above this are mistakes, and could overflow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,12 +69,7 @@ class ShortestPath:
     def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
         """(k), (s, m), (s) -> the path that is shortest on average."""
         owner = "ShortestPath.solve"
-        scenarios = arguments.array(owner, "scenarios", scenarios, (None, self.dims.xi))
-        _refuse_huge(owner, "scenarios", scenarios)
-        w = arguments.weights(owner, w, scenarios.shape[-2])
-        lead = arguments.lead(
-            owner, x=np.shape(x)[:-1], scenarios=scenarios.shape[:-2], w=w.shape[:-1]
-        )
+        scenarios, w, lead = questions.program(owner, self.dims, x, scenarios, w)
         mean = _mean(scenarios, w)
         z, proved = self._paths(mean)
         value = self.risk.value(self._paid(z[..., None, :], scenarios), w)
@@ -90,7 +84,7 @@ class ShortestPath:
 
     def cost(self, x: Array, z: Array, xi: Array) -> Array:
         """(k), (d), (m) -> ()."""
-        z, xi, lead = self._outcome("ShortestPath.cost", x, z, xi)
+        z, xi, lead = questions.outcome("ShortestPath.cost", self.dims, x, z, xi)
         return np.broadcast_to(self._paid(z, xi), lead)
 
     def violation(self, x: Array, z: Array, xi: Array) -> Array:
@@ -100,7 +94,7 @@ class ShortestPath:
         """
         from bocopt.problems.library.kernels import paths
 
-        z, xi, lead = self._outcome("ShortestPath.violation", x, z, xi)
+        z, xi, lead = questions.outcome("ShortestPath.violation", self.dims, x, z, xi)
         _, ends, vertices = self._graph
         found = paths.violation(z, ends, self.source, self.target, np.zeros(vertices))
         return np.broadcast_to(found, lead)
@@ -161,15 +155,6 @@ class ShortestPath:
 
         paid: Array = np.asarray(paths.cost(z, xi))
         return paid
-
-    def _outcome(
-        self, owner: str, x: Array, z: Array, xi: Array
-    ) -> tuple[Array, Array, tuple[int, ...]]:
-        z = arguments.inner(owner, "z", z, self.dims.z)
-        xi = arguments.inner(owner, "xi", xi, self.dims.xi)
-        _refuse_huge(owner, "xi", xi)
-        lead = arguments.lead(owner, x=np.shape(x)[:-1], z=z.shape[:-1], xi=xi.shape[:-1])
-        return z, xi, lead
 
     @property
     def acyclic(self) -> bool:
@@ -259,9 +244,3 @@ def _mean(scenarios: Array, w: Array) -> Array:
         return np.asarray(w * scenarios[..., 0, :])
     mean: Array = np.cumsum(w[..., None] * scenarios, axis=-2)[..., -1, :]
     return mean
-
-
-def _refuse_huge(owner: str, name: str, xi: Array) -> None:
-    largest = np.abs(xi).max(initial=0.0)
-    if largest > _LARGEST:
-        raise arguments.wrong(owner, name, f"at most {_LARGEST} in size", largest)

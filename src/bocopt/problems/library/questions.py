@@ -1,0 +1,34 @@
+"""What a problem is asked, checked: finite, of the right sizes, and not huge."""
+
+import numpy as np
+
+from bocopt import arguments
+from bocopt.core import Array, Dims
+
+LARGEST = 1e100  # numbers above this are mistakes, and could overflow
+Lead = tuple[int, ...]
+
+
+def program(
+    owner: str, dims: Dims, x: Array, scenarios: Array, w: Array
+) -> tuple[Array, Array, Lead]:
+    """What `solve` is given: scenarios and weights, and their leading axes."""
+    scenarios = arguments.array(owner, "scenarios", scenarios, (None, dims.xi))
+    _refuse_huge(owner, "scenarios", scenarios)
+    w = arguments.weights(owner, w, scenarios.shape[-2])
+    leads = {"x": np.shape(x)[:-1], "scenarios": scenarios.shape[:-2], "w": w.shape[:-1]}
+    return scenarios, w, arguments.lead(owner, **leads)
+
+
+def outcome(owner: str, dims: Dims, x: Array, z: Array, xi: Array) -> tuple[Array, Array, Lead]:
+    """What `cost` and `violation` are given: a decision and an outcome, and their leading axes."""
+    z = arguments.inner(owner, "z", z, dims.z)
+    xi = arguments.inner(owner, "xi", xi, dims.xi)
+    _refuse_huge(owner, "xi", xi)
+    return z, xi, arguments.lead(owner, x=np.shape(x)[:-1], z=z.shape[:-1], xi=xi.shape[:-1])
+
+
+def _refuse_huge(owner: str, name: str, values: Array) -> None:
+    largest = np.abs(values).max(initial=0.0)
+    if largest > LARGEST:
+        raise arguments.wrong(owner, name, f"at most {LARGEST} in size", largest)
