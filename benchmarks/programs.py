@@ -3,14 +3,14 @@
 python benchmarks/programs.py        writes benchmarks/results/programs.{md,json}
 """
 
-from collections.abc import Callable, Sequence
 from functools import partial
 from time import perf_counter, process_time
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy_models
 from bigm import UPPER, solve_big_m
+from comparison import HEAD, Row, compared, cpu, line
 from kernels import PROBLEM, predictions
 from results_file import write, write_markdown
 
@@ -40,54 +40,8 @@ NOTHING = np.zeros(0)
 RNG = np.random.default_rng(0)
 
 
-class Row(NamedTuple):
-    """One program: how long ours takes, how much longer SciPy, and whether values agree."""
-
-    name: str
-    target: str
-    ours_ms: float
-    scipy_ms: float | None
-    worst: float  # relative difference of values, ours less theirs: negative is better
-    note: str = ""
-
-    @property
-    def ratio(self) -> float | None:
-        return None if self.scipy_ms is None else self.scipy_ms / self.ours_ms
-
-
-def cpu(call: Callable[[], Any], repeats: int) -> tuple[float, Any]:
-    """The median CPU time of a call in milliseconds, and its last answer."""
-    times, answer = [], call() if repeats > 1 else None
-    for _ in range(repeats):
-        start = process_time()
-        answer = call()
-        times.append(process_time() - start)
-    return 1e3 * float(np.median(times)), answer
-
-
 def even(many: int) -> Array:
     return np.full(many, 1 / many)
-
-
-def compared(
-    name: str,
-    target: str,
-    ours: Callable[[Array], float],
-    theirs: Callable[[Array], float],
-    data: Sequence[Array],
-    repeats: int = 3,
-) -> Row:
-    """Each instance by both, alternately."""
-    own, other, differences = [], [], []
-    for instance in data:
-        taken, value = cpu(partial(ours, instance), repeats)
-        other_taken, expected = cpu(partial(theirs, instance), 1)
-        own.append(taken)
-        other.append(other_taken)
-        differences.append((value - expected) / max(1.0, abs(expected)))
-    row = Row(name, target, float(np.median(own)), float(np.median(other)), max(differences))
-    print(row.name, f"{row.ours_ms:.3f} ms, {row.ratio:.1f} x", flush=True)
-    return row
 
 
 def value_of(problem: Any, scenarios: Array, x: Array = NOTHING) -> float:
@@ -410,34 +364,7 @@ def main() -> None:
     parts = (linear, integers, paper, chances, orders, tails, shifts, deadlines, sites, paths)
     rows = [row for part in parts for row in part()]
     write("programs", {"rows": [row._asdict() | {"ratio": row.ratio} for row in rows]})
-    write_markdown("programs", [*_HEAD, *(_line(row) for row in rows)])
-
-
-_HEAD = [
-    "# Declared programs against SciPy",
-    "",
-    "`python benchmarks/programs.py`. CPU time, the median over instances; SciPy solves the same",
-    "instances in the same run (`linprog`, `milp`: HiGHS). Difference: ours less SciPy's value,",
-    "relative, the largest; a negative one is better.",
-    "",
-    "| program | ours, ms | SciPy, ms | ratio | difference | target | note |",
-    "|---|---:|---:|---:|---:|---|---|",
-]
-
-
-def _line(row: Row) -> str:
-    theirs = "" if row.scipy_ms is None else f"{row.scipy_ms:.2f}"
-    ratio = "" if row.ratio is None else f"{row.ratio:.1f}"
-    cells = (
-        row.name,
-        f"{row.ours_ms:.3f}",
-        theirs,
-        ratio,
-        f"{row.worst:.1e}",
-        row.target,
-        row.note,
-    )
-    return f"| {' | '.join(cells)} |"
+    write_markdown("programs", [*HEAD, *(line(row) for row in rows)])
 
 
 if __name__ == "__main__":
