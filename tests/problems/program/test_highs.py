@@ -45,6 +45,21 @@ def test_200_tied_questions_have_the_same_answers_in_any_order() -> None:
         assert np.array_equal(point, other)
 
 
+@pytest.mark.parametrize(
+    ("coefficient", "basic", "tight"), [(0.0, False, False), (-1.0, True, True)]
+)
+def test_a_basis_also_where_no_row_has_a_coefficient(
+    coefficient: float, basic: bool, tight: bool
+) -> None:
+    limit = np.array([coefficient])
+    program = Linear(
+        np.ones(1), np.zeros(1), np.full(1, 2.0), Sparse.of(limit[None]), -np.full(1, np.inf), limit
+    )
+    shifting = highs.Shifting(program)
+    assert shifting.solve(program.row_lower, limit).point == -coefficient
+    assert [part.tolist() for part in shifting.basis()] == [[basic], [tight]]
+
+
 def _long() -> Linear:
     """Minutes of work."""
     return mixing.model(staffing(1000, seed=0)).linear

@@ -64,8 +64,10 @@ def facility(demand: Array, gap: float) -> Task:
     return judged(form, np.full(s, 1 / s), Chance(1.0), gap)
 
 
+@pytest.mark.parametrize("cuts", [0, 1, 30])
 @pytest.mark.parametrize("many", [60, long(600)])
-def test_equals_the_full_model(many: int) -> None:
+def test_equals_the_full_model(many: int, cuts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(partition, "_CUTS", cuts)
     rng = np.random.default_rng(12)
     infeasible = 0
     for _ in range(many):

@@ -239,6 +239,7 @@ class Shifting:
     def __init__(self, program: Linear) -> None:
         self._highs = _new()
         self._rows = np.arange(len(program.row_lower), dtype=np.int32)
+        self._columns, self._empty = len(program.cost), not len(program.rows.value)
         _pass(self._highs, program)
 
     def solve(self, row_lower: Array, row_upper: Array) -> Found:
@@ -248,15 +249,16 @@ class Shifting:
         _checked(self._highs.run())
         return _found(self._highs, branched=False)
 
-    def basis(self) -> tuple[BoolArray, BoolArray] | None:
+    def basis(self) -> tuple[BoolArray, BoolArray]:
         """(n) columns between their bounds, (r) rows at their limits, of the last optimum."""
-        basis, basic = self._highs.getBasis(), highspy.HighsBasisStatus.kBasic
-        if not basis.valid:
-            return None
-        return (
-            np.array([status == basic for status in basis.col_status], bool),
-            np.array([status != basic for status in basis.row_status], bool),
-        )
+        basic, tight = np.zeros(self._columns, bool), np.zeros(len(self._rows), bool)
+        if self._empty:  # HiGHS has no basis then, and crashes when asked for it
+            return basic, tight
+        _, variables = self._highs.getBasicVariables()  # columns, or -1 - row
+        basic[variables[variables >= 0]] = True
+        tight[:] = True
+        tight[-1 - variables[variables < 0]] = False
+        return basic, tight
 
 
 def solve_wide(program: Linear) -> Found:

@@ -130,9 +130,8 @@ def _in_bunches(stage: Stage) -> Optima:
         i, left = left[0], left[1:]
         found = program.solve(stage.least[i], stage.limit[i])
         _note(optima, i, found)
-        basis = program.basis()
-        if found.point is not None and basis is not None and len(left):
-            value, served = _served(stage.of(left), found.point, *basis)
+        if found.point is not None and len(left):
+            value, served = _served(stage.of(left), found.point, *program.basis())
             optima.value[left[served]] = value[served]
             optima.dual[left[served]] = found.row_dual
             left = left[~served]

@@ -108,11 +108,21 @@ def answered(task: Task, relaxed: Callable[[float], Point]) -> Answer:
     return Answer(z if task.judge(z).met else None, bound)
 
 
-def solved(program: highs.Linear, task: Task, spare: float = 0.0) -> Point:
-    """A linear or integer program within the limits of a task; `spare` seconds are left over."""
+def solved(
+    program: highs.Linear, task: Task, spare: float = 0.0, first: Array | None = None
+) -> Point:
+    """A linear or integer program within the limits of a task; `spare` seconds are left over.
+
+    `first` are columns to begin with, the first ones of the program.
+    """
     limits = task.limits
     deadline = None if limits.deadline is None else limits.deadline - spare
-    found = highs.solve(program, nodes=limits.nodes, gap=limits.gap / 2, deadline=deadline)
+    start = None if first is None else np.full(len(program.cost), np.nan)
+    if start is not None and first is not None:
+        start[: len(first)] = first
+    found = highs.solve(
+        program, nodes=limits.nodes, gap=limits.gap / 2, deadline=deadline, start=start
+    )
     limited = found.point is not None and not close(found.value, found.bound, limits.gap)
     return Point(found.point, found.bound, limited)
 

@@ -4,11 +4,17 @@ The best second stage is convex in its limits: one scenario with the mean limits
 more than the group. So a program with few groups bounds the full one from below. It is exact where
 all scenarios of a group have the same duals at its optimum: groups are split by their duals there.
 
-Reference: Song, Luedtke, An adaptive partition-based approach for solving two-stage stochastic
-programs with fixed recourse, 2015.
+Where integers are decided first, programs with many groups take long. There each decision first
+gives a cut: a plane below the expected second stage that touches it at the decision. Few of them
+do, because the program has a mean scenario beside them; groups are split when they do not.
+
+References: Song, Luedtke, An adaptive partition-based approach for solving two-stage stochastic
+programs with fixed recourse, 2015; Crainic, Hewitt, Maggioni, Rei, Partial Benders decomposition,
+2021.
 """
 
 from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,6 +38,14 @@ from bocopt.problems.program.ways.fixed import (
 
 _DIGITS = 9  # to which duals are compared
 _WITHIN = 1e-7  # by which rows of the second stage may fail, because HiGHS rounds v
+_CUTS = 30  # in a row, before groups are split
+
+
+class Cut(NamedTuple):
+    """The expected cost of the second stage is at least level + slope . v."""
+
+    slope: Array  # (h)
+    level: float
 
 
 def applies(task: Task) -> bool:
@@ -62,10 +76,11 @@ def solve(task: Task) -> Answer:
 def _narrowed(task: Task, rows: Fixed) -> Point:
     """Begin with all scenarios in one group."""
     form, w = task.form, task.w
-    groups = np.zeros(len(w), np.int64)
+    groups, cuts = np.zeros(len(w), np.int64), list[Cut]()
     chosen, lowest, bound, spare = None, np.inf, -np.inf, 0.0
     while True:
-        columns, least, limited = solved(_grouped(form, rows, w, groups), task, spare)
+        program = _with_cuts(_grouped(form, rows, w, groups), form.shared, cuts)
+        columns, least, limited = solved(program, task, spare, chosen)
         bound = max(bound, least)
         if columns is None:
             return Point(chosen, bound)
@@ -81,7 +96,46 @@ def _narrowed(task: Task, rows: Fixed) -> Point:
         done = limited or close(lowest, bound, task.limits.gap / 2)
         if done or (finer == groups).all():
             return Point(chosen, bound)
-        groups = finer
+        if np.isfinite(value) and form.integer.any() and not groups.any() and len(cuts) < _CUTS:
+            cuts.append(_cut(form, w, v, stage))
+        else:
+            groups, cuts = finer, []  # beside many groups, cuts would make the program slow
+
+
+def _cut(form: Form, w: Array, v: Array, stage: second_stage.Recourse) -> Cut:
+    """By the duals at v, which are feasible wherever v is."""
+    h = form.shared
+    matrix = np.concatenate([form.defining.matrix[0, :, :h], form.uncertain.matrix[0, :, :h]])
+    slope: Array = -(w @ stage.dual) @ matrix
+    first = float(mean(form.constant, w) + form.cost[0, :h] @ v * w.sum())
+    return Cut(slope, float(w @ stage.cost) - first - float(slope @ v))
+
+
+def _with_cuts(program: highs.Linear, shared: int, cuts: list[Cut]) -> highs.Linear:
+    """The same, with one column more: what the others cost beyond the shared ones, by cuts too."""
+    if not cuts:
+        return program
+    many, later = len(program.cost), program.cost[shared:]
+    above = np.concatenate([later, [-1.0]])[None]
+    below = np.array([[*cut.slope, -1.0] for cut in cuts])
+    return program._replace(
+        cost=np.concatenate([program.cost[:shared], np.zeros(len(later)), [1.0]]),
+        lower=np.append(program.lower, -np.inf),
+        upper=np.append(program.upper, np.inf),
+        rows=stacked(
+            stacked(program.rows, _placed(above, np.arange(shared, many + 1))),
+            _placed(below, np.append(np.arange(shared), many)),
+        ),
+        row_lower=np.concatenate([program.row_lower, np.full(1 + len(cuts), -np.inf)]),
+        row_upper=np.concatenate([program.row_upper, [0.0], [-cut.level for cut in cuts]]),
+        integer=None if program.integer is None else np.append(program.integer, False),
+    )
+
+
+def _placed(matrix: Array, columns: IntArray) -> highs.Sparse:
+    """(r, m) as rows of some columns (m) of a larger program."""
+    rows = highs.Sparse.of(matrix)
+    return rows._replace(column=columns[rows.column].astype(np.int32))
 
 
 def _split(groups: IntArray, stage: second_stage.Recourse) -> IntArray:
