@@ -8,7 +8,7 @@
 | `lattice` | a knapsack of few items | the lattice search of `problems.knapsack` |
 | `search` | a chance constraint on non-negative integers | depth-first with prices |
 | `mixing` | a chance constraint with random limits | mixing sets |
-| `partition` | two stages that differ in limits | a mean scenario and cuts, or groups split by duals |
+| `partition` | two stages that differ in limits | mean scenarios and cuts, or groups |
 | `extensive` | anything | one program of all scenarios, big M computed |
 """
 
