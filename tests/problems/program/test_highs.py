@@ -45,12 +45,8 @@ def test_200_tied_questions_have_the_same_answers_in_any_order() -> None:
         assert np.array_equal(point, other)
 
 
-@pytest.mark.parametrize(
-    ("coefficient", "basic", "tight"), [(0.0, False, False), (-1.0, True, True)]
-)
-def test_a_basis_also_where_no_row_has_a_coefficient(
-    coefficient: float, basic: bool, tight: bool
-) -> None:
+@pytest.mark.parametrize(("coefficient", "tight"), [(0.0, False), (-1.0, True)])
+def test_a_basis_also_where_no_row_has_a_coefficient(coefficient: float, tight: bool) -> None:
     limit = np.array([coefficient])
     program = Linear(
         np.ones(1), np.zeros(1), np.full(1, 2.0), Sparse.of(limit[None]), -np.full(1, np.inf), limit
@@ -58,6 +54,14 @@ def test_a_basis_also_where_no_row_has_a_coefficient(
     shifting = highs.Shifting(program)
     assert shifting.solve(program.row_lower, limit).point == -coefficient
     assert [part.tolist() for part in shifting.basis()] == [[tight], [tight]]
+
+
+def test_a_deadline_counts_from_its_question() -> None:
+    program = mixing.model(staffing(100, seed=0)).linear._replace(integer=None)
+    limit = 0.2
+    while highs._kept().getRunTime() < limit:
+        highs.solve(program)
+    assert highs.solve(program, deadline=time.perf_counter() + limit).point is not None
 
 
 def _long() -> Linear:

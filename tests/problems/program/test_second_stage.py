@@ -125,6 +125,7 @@ def test_rows_that_fail_by_no_more_than_rounding_count_as_held() -> None:
     stage = second_stage.best(form, v, within=1e-6)
     np.testing.assert_allclose(stage.cost, [3.0, 11.0, np.inf])
     np.testing.assert_allclose(stage.lack, [0.0, 1e-8, 1.0], atol=1e-12)
+    assert stage.dual.ravel().tolist() == [0.0, -4.0, -1.0]  # of the cost, and at last of the lack
 
 
 def _ordered(form: Form, order: IntArray) -> Form:

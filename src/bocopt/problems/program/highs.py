@@ -158,7 +158,7 @@ def _limit(
 ) -> None:
     highs.setOptionValue("presolve", "choose" if size > _SMALL else "off")
     left = INF if deadline is None else max(0.0, deadline - time.perf_counter())
-    highs.setOptionValue("time_limit", left)
+    highs.setOptionValue("time_limit", highs.getRunTime() + left)  # its clock is never reset
     if branched:
         highs.setOptionValue("mip_rel_gap", gap)
         highs.setOptionValue("mip_abs_gap", gap)

@@ -20,7 +20,7 @@ class Recourse(NamedTuple):
 
     cost: Array  # (s) +inf where the rows cannot hold, -inf where nothing bounds it
     lack: Array  # (s) by how much the rows fail to hold at best; 0 where they can
-    dual: Array  # (s, r) what a unit more of a limit changes in the cost, or else in the lack
+    dual: Array  # (s, r) what a unit more of a limit changes in the cost; if infinite, in the lack
 
 
 class Stage(NamedTuple):
@@ -78,7 +78,8 @@ def best(form: Form, v: Array, within: float = 0.0) -> Recourse:
     lack[fails], dual[fails] = least.value, _folded(least.dual, stage)
     near = fails[least.value <= within]
     if len(near):
-        optima.value[near] = _one_by_one(_widened(stage.of(near), lack[near])).value
+        wider = _one_by_one(_widened(stage.of(near), lack[near]))
+        optima.value[near], dual[near] = wider
     return Recourse(paid + optima.value, lack, dual)
 
 
