@@ -1,4 +1,4 @@
-"""Solve something small by every search, so that their machine code is there.
+"""Use every kernel once, so that their machine code is there.
 
 python tests/compile_kernels.py knapsack|others
 """
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bocopt import Knapsack, integer, maximise, program
+from bocopt import Knapsack, Mixture, integer, maximise, program
 from bocopt.core import Problem
 from bocopt.problems import BinaryKnapsack, Newsvendor, grid
 
@@ -37,6 +37,10 @@ def main() -> None:
         for many in (1, 2):
             scenarios = np.linspace(1, 2, many)[:, None] * np.ones(problem.dims.xi)
             problem.solve(np.zeros(0), scenarios, np.full(many, 1 / many))
+    if sys.argv[1] == "others":
+        mixture = Mixture(dim_xi=1, scenarios=2)
+        known = mixture.step(mixture.init(np.array(0)), 1, np.zeros(1), np.ones(1))
+        mixture.sample(known, np.zeros(1))
 
 
 if __name__ == "__main__":

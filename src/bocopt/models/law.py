@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bocopt.core import Array
+from bocopt.core import Array, IntArray
 
 
 class Law(NamedTuple):
@@ -23,12 +23,25 @@ class Law(NamedTuple):
 
     def sample(self, normal: Array, uniform: Array) -> Array:
         """(s, m), (s) base points -> (s, m)."""
-        shaped = np.matmul(normal, np.swapaxes(self.factor, -1, -2))
-        heavy = np.empty((*self.df.shape, len(uniform)))
-        for df in np.unique(self.df):
-            heavy[self.df == df] = _heaviness(float(df), uniform.tobytes())
-        spread = self.scale[..., None, :] * shaped * heavy[..., None]
-        return np.asarray(self.location[..., None, :] + spread)
+        alone = Law(
+            self.location[..., None, :],
+            self.scale[..., None, :],
+            self.factor[..., None, :, :],
+            self.df[..., None],
+        )
+        return alone.draw(np.zeros(len(uniform), np.int64), normal, uniform)
+
+    def draw(self, whose: IntArray, normal: Array, uniform: Array) -> Array:
+        """(s), (s, m), (s) -> (s, m): each of its own law; these are along the last axis."""
+        from bocopt.models.kernels.draws import draw
+
+        lead = np.broadcast_shapes(self.df.shape[:-1], whose.shape[:-1])
+        laws = np.broadcast_to(self.df, (*lead, self.df.shape[-1]))
+        df = np.take_along_axis(laws, np.broadcast_to(whose, (*lead, len(uniform))), axis=-1)
+        heavy = np.empty(df.shape)
+        for each in np.unique(df):
+            heavy = np.where(df == each, _heaviness(float(each), uniform.tobytes()), heavy)
+        return np.asarray(draw(whose, normal, heavy, self.location, self.scale, self.factor))
 
     def log_density(self, xi: Array) -> Array:
         """(m) -> ()."""

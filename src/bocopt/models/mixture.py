@@ -18,6 +18,7 @@ from bocopt.models.law import Law, base_points
 from bocopt.models.log_variance import LogVariance
 from bocopt.models.member import Fit, Member
 from bocopt.models.random_coefficients import RandomCoefficients
+from bocopt.models.scale import Bend, Plain, Scale
 from bocopt.numeric.history import History, empty
 from bocopt.numeric.recent import Recent
 from bocopt.numeric.weights import log_total, normalised, uniform
@@ -55,13 +56,26 @@ class MixtureState(NamedTuple):
     xi: History  # (n, m)
     lowest: Array  # (m) outcome so far
     highest: Array  # (m)
-    grounds: tuple[Ground, ...]  # one a discount
+    bends: tuple[Bend, ...]  # one a view
+    grounds: tuple[Ground, ...]  # one a view
     fits: tuple[Fit, ...]  # (M) members
     broken: BoolArray  # (M) members whose last fit failed
-    fitted: Array  # (D) outcomes seen at the last fit, one a discount
+    fitted: Array  # (V) outcomes seen at the last fit, one a view
     scatter: Array  # (M, m, m) sum of products of standardised errors
     log_w: Array  # (M)
     info: MixtureInfo
+
+
+class View(NamedTuple):
+    """How the past is looked at: on a scale, and with what weight of old outcomes."""
+
+    scale: Scale
+    discount: float
+
+    @property
+    def name(self) -> str:
+        scale = "" if isinstance(self.scale, Plain) else f", {type(self.scale).__name__.lower()}"
+        return scale + ("" if self.discount == 1 else f", discount {self.discount:g}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +101,7 @@ class Mixture:
     dim_xi: int
     members: Sequence[Member] = field(default_factory=default_members)
     discounts: Sequence[float] = (1.0, 0.98)
+    scales: Sequence[Scale] = (Plain(),)
     share: float = 0.01
     shrinkage: float = 15.0
     memory: int = 2000
@@ -101,6 +116,10 @@ class Mixture:
             raise arguments.wrong(name, "members", "at least one", self.members)
         discounts = arguments.numbers(name, "discounts", self.discounts, "(0, 1]")
         object.__setattr__(self, "discounts", discounts)
+        scales = tuple(arguments.each(name, "scales", self.scales, Scale))
+        object.__setattr__(self, "scales", scales)
+        if not self.scales:
+            raise arguments.wrong(name, "scales", "at least one", self.scales)
         arguments.number(name, "share", self.share, "[0, 1)")
         arguments.number(name, "shrinkage", self.shrinkage, "(0, inf)")
         arguments.integer(name, "memory", self.memory, "[2, inf)")
@@ -108,10 +127,14 @@ class Mixture:
         if self.scenarios & (self.scenarios - 1):
             raise arguments.wrong(name, "scenarios", "a power of two", self.scenarios)
 
-    @property
+    @cached_property
+    def _views(self) -> list[View]:
+        return [View(scale, discount) for scale in self.scales for discount in self.discounts]
+
+    @cached_property
     def _all(self) -> list[tuple[int, Member]]:
-        """Every member with the number of its discount."""
-        return [(d, member) for d in range(len(self.discounts)) for member in self.members]
+        """Every member with the number of its view."""
+        return [(v, member) for v in range(len(self._views)) for member in self.members]
 
     @property
     def names(self) -> list[str]:
@@ -120,11 +143,7 @@ class Mixture:
         >>> Mixture(dim_xi=1, members=[RandomCoefficients(df=4.0)]).names
         ['RandomCoefficients(df=4.0)', 'RandomCoefficients(df=4.0), discount 0.98']
         """
-        return [
-            name_of(member)
-            + ("" if self.discounts[d] == 1 else f", discount {self.discounts[d]:g}")
-            for d, member in self._all
-        ]
+        return [name_of(member) + self._views[v].name for v, member in self._all]
 
     def init(self, seeds: IntArray) -> MixtureState:
         seeds = arguments.seeds_of("Mixture.init", seeds)
@@ -136,10 +155,11 @@ class Mixture:
             xi=empty(lead, self.dim_xi),
             lowest=np.full((*lead, self.dim_xi), np.inf),
             highest=np.full((*lead, self.dim_xi), -np.inf),
-            grounds=tuple(nothing(lead, 0, self.dim_xi) for _ in self.discounts),
+            bends=tuple(view.scale.start(lead, 0, self.dim_xi) for view in self._views),
+            grounds=tuple(nothing(lead, 0, self.dim_xi) for _ in self._views),
             fits=tuple(member.start(lead, 0, self.dim_xi) for _, member in self._all),
             broken=np.zeros((*lead, many), bool),
-            fitted=np.zeros(len(self.discounts), np.int64),
+            fitted=np.zeros(len(self._views), np.int64),
             scatter=np.zeros((*lead, many, self.dim_xi, self.dim_xi)),
             log_w=uniform(lead, many),
             info=MixtureInfo(
@@ -176,15 +196,14 @@ class Mixture:
     def sample(self, state: MixtureState, x: Array) -> tuple[Array, Array]:
         """(k) -> (s, m), (s): equally likely scenarios of xi, shared out by weight."""
         laws, failed = self._laws(state, self.checked_context("Mixture.sample", state, x))
-        normal, quantile = base_points(self.scenarios, self.dim_xi)
         edges = np.cumsum(_without(np.exp(state.log_w), failed), axis=-1)
         middle = (np.arange(self.scenarios) + 0.5) / self.scenarios
         whose = (middle[:, None] > edges[..., None, :-1]).sum(axis=-1)
-        scenarios = np.zeros((*state.seeds.shape, self.scenarios, self.dim_xi))
-        for m, law in enumerate(laws):
-            mine = (whose == m)[..., None]
-            if mine.any():
-                scenarios = np.where(mine, law.sample(normal, quantile), scenarios)
+        scenarios = laws.draw(whose, *base_points(self.scenarios, self.dim_xi))
+        view = np.array([v for v, _ in self._all])[whose][..., None]
+        for v in np.unique(view):
+            bend = _by_row(state.bends[v])
+            scenarios = np.where(view == v, self._views[v].scale.back(bend, scenarios), scenarios)
         low = np.where(state.lowest >= 0, 0.0, -np.inf)[..., None, :]
         negative = (state.highest <= 0) & (state.lowest < 0)
         high = np.where(negative, 0.0, np.inf)[..., None, :]
@@ -200,7 +219,8 @@ class Mixture:
         lead = state.seeds.shape
         return state._replace(
             x=empty(lead, dim_x),
-            grounds=tuple(nothing(lead, dim_x, self.dim_xi) for _ in self.discounts),
+            bends=tuple(view.scale.start(lead, dim_x, self.dim_xi) for view in self._views),
+            grounds=tuple(nothing(lead, dim_x, self.dim_xi) for _ in self._views),
             fits=tuple(member.start(lead, dim_x, self.dim_xi) for _, member in self._all),
         )
 
@@ -209,34 +229,41 @@ class Mixture:
         """Laws that were asked for to decide are asked for again to learn."""
         return Recent(2)
 
-    def _laws(self, state: MixtureState, x: Array) -> tuple[list[Law], BoolArray]:
-        """What each member predicts, and (M) which of them cannot."""
+    def _laws(self, state: MixtureState, x: Array) -> tuple[Law, BoolArray]:
+        """What each member predicts (M), and which of them cannot (M)."""
         return self._recent.answer(state, (x,), lambda: self._predicted(state, x))
 
-    def _predicted(self, state: MixtureState, x: Array) -> tuple[list[Law], BoolArray]:
-        standard = [ground.standard(x) for ground in state.grounds]
-        laws, failed = [], []
-        for m, (d, member) in enumerate(self._all):
-            ground, shape = state.grounds[d], state.lowest.shape
+    def _predicted(self, state: MixtureState, x: Array) -> tuple[Law, BoolArray]:
+        shape, many = state.lowest.shape, len(self._all)
+        standard = [
+            ground.standard(view.scale.context(bend, x))
+            for view, bend, ground in zip(self._views, state.bends, state.grounds, strict=True)
+        ]
+        location, scale = (np.empty((*shape[:-1], many, shape[-1])) for _ in range(2))
+        df = np.empty((*shape[:-1], many))
+        for m, (v, member) in enumerate(self._all):
+            ground = state.grounds[v]
             try:
-                location, scale, most = member.predict(state.fits[m], ground, standard[d])
-                location, scale = (np.broadcast_to(a, shape) for a in (location, scale))
-                df = max(1.0, np.floor(min(3.0 + float(ground.size) / 5.0, most)))
+                moments = member.predict(state.fits[m], ground, standard[v])
+                location[..., m, :], scale[..., m, :] = moments.location, moments.scale
+                df[..., m] = max(1.0, np.floor(min(3.0 + float(ground.size) / 5.0, moments.df)))
             except Exception as error:  # whatever a member does, the others carry on
                 tell(f"{name_of(member)} is left out", error)
-                location, scale, df = np.full(shape, np.nan), np.ones(shape), 1.0
-            fine = np.isfinite(location) & np.isfinite(scale) & (scale > 0)
-            bad = np.asarray(~fine.all(axis=-1)) | state.broken[..., m]
-            failed.append(bad)
-            laws.append(
-                Law(
-                    location=np.where(bad[..., None], 0.0, location),
-                    scale=np.where(bad[..., None], 1.0, scale),
-                    factor=self._factor(state.scatter[..., m, :, :]),
-                    df=np.full(bad.shape, df),
-                )
-            )
-        return laws, np.stack(failed, axis=-1)
+                location[..., m, :], scale[..., m, :], df[..., m] = np.nan, 1.0, 1.0
+        fine = np.isfinite(location) & np.isfinite(scale) & (scale > 0)
+        failed = ~fine.all(axis=-1) | state.broken
+        law = Law(
+            location=np.where(failed[..., None], 0.0, location),
+            scale=np.where(failed[..., None], 1.0, scale),
+            factor=self._factor(state.scatter),
+            df=df,
+        )
+        return law, failed | self._unsuited(state.lowest)
+
+    def _unsuited(self, lowest: Array) -> BoolArray:
+        """(m) -> (M): members whose scale is not meant for such outcomes."""
+        suits = [view.scale.suits(lowest) for view in self._views]
+        return ~np.stack([suits[v] for v, _ in self._all], axis=-1)
 
     def _factor(self, scatter: Array) -> Array:
         """(m, m) of the errors' correlation, shrunk towards none."""
@@ -248,22 +275,20 @@ class Mixture:
     def _scored(self, state: MixtureState, x: Array, xi: Array) -> MixtureState:
         """With the weights and correlations that the outcome leaves."""
         laws, failed = self._laws(state, x)
-        score = np.stack([law.log_density(xi) for law in laws], axis=-1)
-        failed = failed | ~np.isfinite(score)
+        seen, slope = self._seen(state, xi)
+        score = laws.log_density(seen) + slope
+        unsuited = self._unsuited(np.minimum(state.lowest, xi))
+        failed = failed | ~np.isfinite(score) | unsuited
         score = np.where(failed, -np.inf, score)
-        for m in np.flatnonzero(failed.any(axis=tuple(range(failed.ndim - 1)))):
-            name = name_of(self._all[m][1])
-            why = "it predicts nonsense, or could not be fitted"
-            warn(f"{name} is left out: {why}. The others carry on.", stacklevel=2)
-        errors = np.stack([law.errors(xi) for law in laws], axis=-2)
-        errors = np.clip(np.where(failed[..., None], 0.0, errors), -_LARGEST_ERROR, _LARGEST_ERROR)
-        keep = np.array([self.discounts[d] for d, _ in self._all])[:, None, None]
-        below = np.stack([law.probability(xi) for law in laws], axis=-2)
+        self._warn(failed & ~unsuited)
+        errors = np.where(failed[..., None], 0.0, laws.errors(seen))
+        errors = np.clip(errors, -_LARGEST_ERROR, _LARGEST_ERROR)
+        keep = np.array([self._views[v].discount for v, _ in self._all])[:, None, None]
         w = _without(np.exp(state.log_w), failed)
         with np.errstate(divide="ignore"):
             joint = np.log(w) + score
         after = np.exp(normalised(joint))
-        after = (1 - self.share) * after + self.share / len(laws)
+        after = (1 - self.share) * after + self.share / len(self._all)
         return state._replace(
             log_w=np.log(np.maximum(after, 1e-300)),
             scatter=keep * state.scatter + errors[..., :, None] * errors[..., None, :],
@@ -271,30 +296,59 @@ class Mixture:
                 weights=after,
                 log_score=score,
                 mixture_score=log_total(joint),
-                probability=(w[..., None] * below).sum(axis=-2),
+                probability=(w[..., None] * laws.probability(seen)).sum(axis=-2),
                 failed=failed.astype(np.float64),
             ),
         )
 
+    def _seen(self, state: MixtureState, xi: Array) -> tuple[Array, Array]:
+        """(m) -> (M, m), (M): an outcome on the scales of the members, and the volume there."""
+        pairs = list(zip(self._views, state.bends, strict=True))
+        outcomes = [view.scale.outcome(bend, xi) for view, bend in pairs]
+        slopes = [view.scale.log_slope(bend, xi) for view, bend in pairs]
+        return (
+            np.stack([outcomes[v] for v, _ in self._all], axis=-2),
+            np.stack([slopes[v] for v, _ in self._all], axis=-1),
+        )
+
+    def _warn(self, failed: BoolArray) -> None:
+        for m in np.flatnonzero(failed.any(axis=tuple(range(failed.ndim - 1)))):
+            name = name_of(self._all[m][1])
+            why = "it predicts nonsense, or could not be fitted"
+            warn(f"{name} is left out: {why}. The others carry on.", stacklevel=2)
+
     def _refitted(self, state: MixtureState) -> MixtureState:
         """Where enough is new since the last fit."""
-        seen, grounds, fits = self.seen(state), list(state.grounds), list(state.fits)
+        seen, fits = self.seen(state), list(state.fits)
+        bends, grounds = list(state.bends), list(state.grounds)
         fitted, broken = state.fitted.copy(), state.broken.copy()
-        for d, discount in enumerate(self.discounts):
+        for v, (scale, discount) in enumerate(self._views):
             rows = int(state.xi.size)
             if discount < 1:
                 rows = min(rows, int(np.ceil(np.log(_NEGLIGIBLE) / np.log(discount))))
             effective = (1 - discount**rows) / (1 - discount) if discount < 1 else rows
-            if seen > _EVERY and (seen - fitted[d]) * _EVERY < effective:
+            if seen > _EVERY and (seen - fitted[v]) * _EVERY < effective:
                 continue
-            past = design(state.x.rows[..., -rows:, :], state.xi.rows[..., -rows:, :], discount)
-            grounds[d], fitted[d] = past.ground, seen
+            x, xi = state.x.rows[..., -rows:, :], state.xi.rows[..., -rows:, :]
+            bends[v] = scale.fit(x, xi)
+            bend = _by_row(bends[v])
+            past = design(scale.context(bend, x), scale.outcome(bend, xi), discount)
+            grounds[v], fitted[v] = past.ground, seen
             for m, (own, member) in enumerate(self._all):
-                if own == d:
+                if own == v:
                     fits[m], broken[..., m] = refit(member, fits[m], past)
         return state._replace(
-            grounds=tuple(grounds), fits=tuple(fits), fitted=fitted, broken=broken
+            bends=tuple(bends),
+            grounds=tuple(grounds),
+            fits=tuple(fits),
+            fitted=fitted,
+            broken=broken,
         )
+
+
+def _by_row(bend: Bend) -> Bend:
+    """For rows of numbers instead of one."""
+    return tuple(part[..., None, :] for part in bend)
 
 
 def _without(w: Array, failed: BoolArray) -> Array:

@@ -1,0 +1,117 @@
+"""The scale on which a member looks at outcomes and contexts: as they are, or their logarithm."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from bocopt import arguments
+from bocopt.core import Array, BoolArray
+
+Bend = tuple[Array, ...]
+
+
+class Scale(Protocol):
+    """An increasing function of each number, chosen by the past. All functions are pure."""
+
+    def start(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Bend:
+        """Before any outcome, of the shapes that `fit` returns."""
+        ...
+
+    def fit(self, x: Array, xi: Array) -> Bend:
+        """(n, k), (n, m) -> what the functions need to know."""
+        ...
+
+    def suits(self, lowest: Array) -> BoolArray:
+        """(m) the lowest outcomes so far -> (): whether the scale is meant for such outcomes."""
+        ...
+
+    def context(self, bend: Bend, x: Array) -> Array:
+        """(k) -> (k)."""
+        ...
+
+    def outcome(self, bend: Bend, xi: Array) -> Array:
+        """(m) -> (m)."""
+        ...
+
+    def back(self, bend: Bend, seen: Array) -> Array:
+        """(m) -> (m): the outcome that is seen so."""
+        ...
+
+    def log_slope(self, bend: Bend, xi: Array) -> Array:
+        """(m) -> (): the log of the volume that a unit of outcomes has on the scale."""
+        ...
+
+
+@dataclass(frozen=True)
+class Plain:
+    """Numbers as they are."""
+
+    def start(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Bend:
+        return ()
+
+    def fit(self, x: Array, xi: Array) -> Bend:
+        return ()
+
+    def suits(self, lowest: Array) -> BoolArray:
+        return np.ones(lowest.shape[:-1], bool)
+
+    def context(self, bend: Bend, x: Array) -> Array:
+        return x
+
+    def outcome(self, bend: Bend, xi: Array) -> Array:
+        return xi
+
+    def back(self, bend: Bend, seen: Array) -> Array:
+        return seen
+
+    def log_slope(self, bend: Bend, xi: Array) -> Array:
+        return np.zeros(xi.shape[:-1])
+
+
+@dataclass(frozen=True)
+class Logarithmic:
+    """log(1 + y / c) of outcomes that are never negative: for spreads that grow with the level.
+
+    c is `base` times the mean of the outcome so far. Contexts that were never negative are bent
+    likewise.
+    """
+
+    base: float = 0.1
+
+    def __post_init__(self) -> None:
+        arguments.number("Logarithmic", "base", self.base, "(0, inf)")
+
+    def start(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Bend:
+        return np.ones((*lead, dim_x)), np.ones((*lead, dim_xi)), np.ones((*lead, dim_xi))
+
+    def fit(self, x: Array, xi: Array) -> Bend:
+        """c of contexts (infinite: left alone) and outcomes, and the furthest outcome drawn."""
+        unit = self._unit(np.maximum(xi, 0.0))
+        of_x = np.where((x >= 0).all(axis=-2), self._unit(np.abs(x)), np.inf)
+        low, high = (
+            np.log1p(np.maximum(ends, 0.0) / unit) for ends in (xi.min(axis=-2), xi.max(axis=-2))
+        )
+        return of_x, unit, high + 0.5 * np.maximum(high - low, 0.1)
+
+    def _unit(self, values: Array) -> Array:
+        mean = values.mean(axis=-2)
+        unit: Array = self.base * np.where(mean > 0, mean, 1.0)
+        return unit
+
+    def suits(self, lowest: Array) -> BoolArray:
+        return np.asarray((lowest >= 0).all(axis=-1))
+
+    def context(self, bend: Bend, x: Array) -> Array:
+        bent = np.log1p(np.maximum(x, 0.0) / bend[0])
+        return np.where(np.isinf(bend[0]), x, bent)
+
+    def outcome(self, bend: Bend, xi: Array) -> Array:
+        return np.asarray(np.log1p(np.maximum(xi, 0.0) / bend[1]))
+
+    def back(self, bend: Bend, seen: Array) -> Array:
+        return np.asarray(bend[1] * np.expm1(np.minimum(seen, bend[2])))
+
+    def log_slope(self, bend: Bend, xi: Array) -> Array:
+        slope: Array = -np.log(bend[1] + np.maximum(xi, 0.0)).sum(axis=-1)
+        return slope
