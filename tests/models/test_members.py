@@ -199,11 +199,11 @@ def _past_of(dim_x: int) -> Design:
 @pytest.mark.parametrize(("slope", "beside"), [(-1e3, -8.0), (-1.0, -1.0), (1.0, 1.0), (1e3, 5.0)])
 def test_a_log_variance_stays_near_the_pooled_one(slope: float, beside: float) -> None:
     member, past = LogVariance(), _past_of(2)
-    coefficients, _ = member.start((), 2, 2)
+    coefficients, _, sure = member.start((), 2, 2)
     coefficients[0] = slope
     pooled = np.array([0.0, 2.0])
     flat, bent = (
-        member.predict((part, pooled), past.ground, np.zeros(2)).scale
+        member.predict((part, pooled, sure), past.ground, np.zeros(2)).scale
         for part in (np.zeros_like(coefficients), coefficients)
     )
     assert 2 * np.log(bent / flat) == pytest.approx([beside, beside])
@@ -212,13 +212,13 @@ def test_a_log_variance_stays_near_the_pooled_one(slope: float, beside: float) -
 def test_a_log_variance_goes_no_further_than_four_sd() -> None:
     """Beside a constant variance, which has the same leverage far out."""
     bent, flat, past = LogVariance(), ConstantVariance(), _past_of(2)
-    coefficients, level = bent.start((), 2, 2)
+    coefficients, level, sure = bent.start((), 2, 2)
     coefficients[1] = 0.3
     coefficients[3] = 0.1  # of the square
 
     def log_ratio(at: float) -> float:
         x = np.array([at, 0.0])
-        wide = bent.predict((coefficients, level), past.ground, x).scale[0]
+        wide = bent.predict((coefficients, level, sure), past.ground, x).scale[0]
         return float(2 * np.log(wide / flat.predict((np.ones(2),), past.ground, x).scale[0]))
 
     for at in (-3.9, 0.5, 3.9):
@@ -237,7 +237,7 @@ def test_an_outcome_counts_as_at_most_twenty_variances(size: float, counts: floa
     pooled = (size**2 + 2) / 102
     ratio = size**2 / pooled if counts is None else counts
     member = LogVariance(steps=1)
-    coefficients, level = member.refit(member.start((), 0, 1), odd)
+    coefficients, level, _ = member.refit(member.start((), 0, 1), odd)
     assert np.exp(level) == pytest.approx([pooled])
     assert coefficients == pytest.approx(np.array([[(ratio - 100) / 2 / (100 / 2 + 0.5)]]))
 
@@ -300,3 +300,40 @@ def test_the_kernel_looks_at_the_latest_rows() -> None:
     )
     assert few.scale < 1.5
     assert all_of_them.scale > 3.0
+
+
+def test_a_log_variance_that_is_unsure_of_itself_is_larger() -> None:
+    member, past = LogVariance(), _past_of(2)
+    fit = member.refit(member.start((), 2, 2), past)
+    sure = (*fit[:2], np.zeros_like(fit[2]))
+    here, there = (
+        [member.predict(part, past.ground, np.array([at, 0.0])).scale for part in (fit, sure)]
+        for at in (0.0, 3.0)
+    )
+    assert (here[0] > here[1]).all()
+    assert (there[0] / there[1] > here[0] / here[1]).all()
+
+
+def test_contexts_that_explain_nothing_are_shrunk_away() -> None:
+    rng = np.random.default_rng(7)
+    x = rng.normal(size=(100, 30))
+    xi = 3.0 + x[:, :2] @ np.array([[2.0, 0.0], [0.0, 1.0]]) + rng.normal(size=(100, 2))
+    ground = design(x, xi, 1.0).ground
+    assert ground.ridge[:2].max() < 10
+    assert ground.ridge[2:].min() > 20
+    assert np.abs(ground.coefficients[1:3]).max(axis=1) == pytest.approx([2.0, 1.0], abs=0.4)
+    assert np.abs(ground.coefficients[3:]).mean() < 0.03  # 0.08 by least squares
+
+
+def test_many_contexts_of_which_the_variance_depends_on_few() -> None:
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=(2000, 12))
+    xi = 5.0 + 3.0 * x[:, :1] + (0.2 + np.abs(x[:, :1])) * rng.normal(size=(2000, 1))
+    member = RandomCoefficients()
+    assert member.start((), 12, 1)[1].shape == (1, 9, 9)
+    far, near = np.zeros((2, 12))
+    far[0] = 2.0
+    narrow, broad = (fitted(member, x, xi, at, rounds=20) for at in (near, far))
+    assert broad.location == pytest.approx([11.0], abs=0.3)
+    assert narrow.scale < 0.7
+    assert broad.scale == pytest.approx([2.2], rel=0.15)

@@ -1,4 +1,10 @@
-"""The past as a regression sees it: standardised, discounted, and fitted by ridge once for all."""
+"""The past as a regression sees it: standardised, discounted, and fitted by ridge once for all.
+
+How strongly a context is shrunk is found from the past: what explains little is shrunk away, so
+that many contexts of which few matter do no harm (automatic relevance determination).
+
+Reference: MacKay (1994), Bayesian nonlinear modeling for the prediction competition.
+"""
 
 from typing import NamedTuple
 
@@ -6,7 +12,10 @@ import numpy as np
 
 from bocopt.core import Array
 
-RIDGE = 15.0  # pseudo-outcomes that say: the context does not matter
+RIDGE = 15.0  # pseudo-outcomes that say: the context does not matter; before there is evidence
+_LEAST = 1.0  # with it
+_MOST = 10.0  # with it, in units of the outcomes: absence of an effect is never certain
+_ROUNDS, _FIRST = 4, 5  # of finding them, once there are so many outcomes
 GUESS, GUESS_COUNTS = 0.3, 2.0  # where outcomes are few: a spread of 0.3 |xi|, worth two of them
 _MOST_GUESSED = 4.0  # the guess in units of the variance that three or more outcomes show
 _SMALLEST = 1e-150  # of a variance: constant outcomes have none
@@ -21,6 +30,7 @@ class Ground(NamedTuple):
     variance: Array  # (m) of xi, with a guess in it
     coefficients: Array  # (q, m) of (1, x), ridge
     inverse: Array  # (q, q) of their normal equations
+    ridge: Array  # (k) pseudo-outcomes that say: this context does not matter
     size: Array  # () discounted number of outcomes
 
     def standard(self, x: Array) -> Array:
@@ -52,6 +62,7 @@ def nothing(lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Ground:
         variance=np.ones((*lead, dim_xi)),
         coefficients=np.zeros((*lead, 1 + dim_x, dim_xi)),
         inverse=np.broadcast_to(np.eye(1 + dim_x), (*lead, 1 + dim_x, 1 + dim_x)),
+        ridge=np.full((*lead, dim_x), RIDGE),
         size=np.array(0.0),
     )
 
@@ -77,14 +88,37 @@ def design(x: Array, xi: Array, discount: float) -> Design:
     variance = (GUESS_COUNTS * guess + scatter) / (GUESS_COUNTS + size - 1.0)
     variance = np.maximum(variance, _SMALLEST)
     standard = _standard(x, centre[..., None, :], width[..., None, :])
-    phi = with_one(standard)
+    phi, around = with_one(standard), xi - mean[..., None, :]
+    shrunk = _shrunk(phi, around, weight, variance)
+    ground = Ground(centre, width, mean, variance, *shrunk, np.array(size))
+    return Design(weight, standard, phi, xi, around - np.matmul(phi, ground.coefficients), ground)
+
+
+def _shrunk(
+    phi: Array, around: Array, weight: Array, variance: Array
+) -> tuple[Array, Array, Array]:
+    """(n, q), (n, m), (n), (m) -> coefficients (q, m), inverse (q, q), and the ridge (k)."""
     weighted = np.swapaxes(phi, -1, -2) * weight
-    normal = np.matmul(weighted, phi) + np.diag([1e-6, *[RIDGE] * x.shape[-1]])
-    inverse = np.linalg.inv(normal)
-    around = xi - mean[..., None, :]
-    coefficients = np.matmul(inverse, np.matmul(weighted, around))
-    ground = Ground(centre, width, mean, variance, coefficients, inverse, np.array(size))
-    return Design(weight, standard, phi, xi, around - np.matmul(phi, coefficients), ground)
+    normal, moments = np.matmul(weighted, phi), np.matmul(weighted, around)
+    ridge = np.full((*phi.shape[:-2], phi.shape[-1] - 1), RIDGE)
+    inverse = _inverse(normal, ridge)
+    coefficients = np.matmul(inverse, moments)
+    for _ in range(_ROUNDS if around.shape[-2] >= _FIRST and ridge.size else 0):
+        residual = around - np.matmul(phi, coefficients)
+        scatter = np.matmul(weight[None, :], residual**2)[..., 0, :]
+        noise = (scatter + GUESS_COUNTS * variance) / (weight.sum() + GUESS_COUNTS)
+        known = 1.0 - ridge * np.diagonal(inverse, axis1=-2, axis2=-1)[..., 1:]
+        power = (coefficients[..., 1:, :] ** 2 / noise[..., None, :]).mean(axis=-1)
+        ridge = np.clip(known / np.maximum(power, 1e-12), _LEAST, _MOST * weight.sum())
+        inverse = _inverse(normal, ridge)
+        coefficients = np.matmul(inverse, moments)
+    return coefficients, inverse, ridge
+
+
+def _inverse(normal: Array, ridge: Array) -> Array:
+    stiff = np.concatenate([np.full((*ridge.shape[:-1], 1), 1e-6), ridge], axis=-1)
+    inverse = np.linalg.inv(normal + stiff[..., None] * np.eye(stiff.shape[-1]))
+    return inverse.astype(np.float64, copy=False)
 
 
 def _guess(mean: Array, xi: Array) -> Array:

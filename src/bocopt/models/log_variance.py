@@ -10,6 +10,7 @@ from bocopt.models.design import Design, Ground, with_one
 from bocopt.models.member import Fit, Moments, inverse, pooled, ridge
 
 _MOST_PRODUCTS = 10  # contexts whose products are looked at
+_MOST_UNSURE = 2.0  # that is taken into account of a log variance
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,11 @@ class LogVariance:
 
     def start(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
         terms = _quadratic(np.zeros(dim_x)).shape[-1]
-        return np.zeros((*lead, terms, dim_xi)), np.zeros((*lead, dim_xi))
+        return (
+            np.zeros((*lead, terms, dim_xi)),
+            np.zeros((*lead, dim_xi)),
+            np.zeros((*lead, terms, terms)),
+        )
 
     def refit(self, fit: Fit, past: Design) -> Fit:
         """Coefficients beside the log of the pooled variance, from which they are counted."""
@@ -46,11 +51,15 @@ class LogVariance:
             score = np.matmul(weighted, np.minimum(ratio, 20.0) - 1) / 2
             pull = stiffness[:, None] * coefficients
             coefficients = coefficients + np.matmul(back, score - pull)
-        return coefficients, level
+        return coefficients, level, back
 
     def predict(self, fit: Fit, ground: Ground, x: Array) -> Moments:
         location, leverage = ridge(ground, x)
-        log_variance = _log_variance(_quadratic(x)[..., None, :], *fit)[..., 0, :]
+        coefficients, level, back = fit
+        terms = _quadratic(x)[..., None, :]
+        log_variance = _log_variance(terms, coefficients, level)[..., 0, :]
+        unsure = (np.matmul(terms, back) * terms).sum(axis=-1)  # the variance of log_variance
+        log_variance = log_variance + np.minimum(unsure, _MOST_UNSURE) / 2
         return Moments(location, np.exp(log_variance / 2) * np.sqrt(1 + leverage))
 
 

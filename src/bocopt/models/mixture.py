@@ -10,6 +10,8 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, IntArray
+from bocopt.models import calibration
+from bocopt.models.calibration import Calibration
 from bocopt.models.constant import ConstantVariance
 from bocopt.models.design import Ground, design, nothing
 from bocopt.models.guard import name_of, refit, tell
@@ -63,6 +65,7 @@ class MixtureState(NamedTuple):
     fitted: Array  # (V) outcomes seen at the last fit, one a view
     scatter: Array  # (M, m, m) sum of products of standardised errors
     log_w: Array  # (M)
+    levels: Calibration  # where outcomes lay in what was predicted for them
     info: MixtureInfo
 
 
@@ -104,6 +107,7 @@ class Mixture:
     scales: Sequence[Scale] = (Plain(),)
     share: float = 0.01
     shrinkage: float = 15.0
+    calibrate: bool = False
     memory: int = 2000
     scenarios: int = 1024
 
@@ -162,6 +166,7 @@ class Mixture:
             fitted=np.zeros(len(self._views), np.int64),
             scatter=np.zeros((*lead, many, self.dim_xi, self.dim_xi)),
             log_w=uniform(lead, many),
+            levels=calibration.nothing(lead, self.dim_xi),
             info=MixtureInfo(
                 weights=np.exp(uniform(lead, many)),
                 log_score=nan,
@@ -204,6 +209,8 @@ class Mixture:
         for v in np.unique(view):
             bend = _by_row(state.bends[v])
             scenarios = np.where(view == v, self._views[v].scale.back(bend, scenarios), scenarios)
+        if self.calibrate:
+            scenarios = state.levels.correct(scenarios)
         low = np.where(state.lowest >= 0, 0.0, -np.inf)[..., None, :]
         negative = (state.highest <= 0) & (state.lowest < 0)
         high = np.where(negative, 0.0, np.inf)[..., None, :]
@@ -289,14 +296,19 @@ class Mixture:
             joint = np.log(w) + score
         after = np.exp(normalised(joint))
         after = (1 - self.share) * after + self.share / len(self._all)
+        probability = (w[..., None] * laws.probability(seen)).sum(axis=-2)
+        levels = state.levels.after(probability)
+        if self.calibrate:
+            probability = state.levels.level(probability)
         return state._replace(
+            levels=levels,
             log_w=np.log(np.maximum(after, 1e-300)),
             scatter=keep * state.scatter + errors[..., :, None] * errors[..., None, :],
             info=MixtureInfo(
                 weights=after,
                 log_score=score,
                 mixture_score=log_total(joint),
-                probability=(w[..., None] * laws.probability(seen)).sum(axis=-2),
+                probability=probability,
                 failed=failed.astype(np.float64),
             ),
         )

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array
+from bocopt.core import Array, IntArray
 from bocopt.models.design import Design, Ground, with_one
-from bocopt.models.member import Fit, Moments, inverse
+from bocopt.models.member import Fit, Moments, inverse, ridge
+
+_MOST_CONTEXTS = 8  # that the variance depends on: the cost grows with their square
 
 
 @dataclass(frozen=True)
@@ -16,7 +18,9 @@ class RandomCoefficients:
 
     M and S are found by expectation maximisation, `sweeps` at a time, with a weak inverse-Wishart
     prior worth `prior` outcomes that allows each standardised context `slope` of the variance.
-    With few degrees of freedom `df` the noise has heavy tails, and far outcomes count less.
+    With few degrees of freedom `df` the noise has heavy tails, and far outcomes count less. With
+    more than eight contexts, only the eight that are shrunk least have such coefficients; those of
+    the others are fixed.
 
     Reference: Swamy (1970), Efficient inference in a random coefficient regression model; Lange,
     Little, Taylor (1989), Robust statistical modeling using the t distribution.
@@ -35,22 +39,24 @@ class RandomCoefficients:
             arguments.number("RandomCoefficients", name, getattr(self, name), "(0, inf)")
 
     def start(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
-        q = 1 + dim_x
+        q = 1 + min(dim_x, _MOST_CONTEXTS)
         return (
             np.zeros((*lead, dim_xi, q)),
             np.zeros((*lead, dim_xi, q, q)),
             np.zeros((*lead, dim_xi, q, q)),
+            np.broadcast_to(np.arange(q - 1.0), (*lead, q - 1)),
         )
 
     def refit(self, fit: Fit, past: Design) -> Fit:
         """Sums over outcomes are products with the squares (1, x)(1, x)' as rows."""
-        mean, variance, n = past.ground.mean, past.ground.variance, past.ground.size
-        lead, q = past.phi.shape[:-2], past.phi.shape[-1]
-        shape = (*lead, mean.shape[-1], q, q)
-        squares = (past.phi[..., :, None] * past.phi[..., None, :]).reshape(*lead, -1, q * q)
+        variance, n = past.ground.variance, past.ground.size
+        chosen, around = _chosen(past.ground.ridge), _to_explain(past)
+        phi = _some(past.x, chosen[..., None, :])
+        lead, q = phi.shape[:-2], phi.shape[-1]
+        shape = (*lead, variance.shape[-1], q, q)
+        squares = (phi[..., :, None] * phi[..., None, :]).reshape(*lead, -1, q * q)
         prior = variance[..., None, None] * np.diag([1.0, *[self.slope] * (q - 1)])
         precision = np.diag([1e-6, *[self.ridge] * (q - 1)]) / variance[..., None, None]
-        around = past.xi - mean[..., None, :]
         weight = past.weight[:, None]
 
         def quadratic(matrix: Array) -> Array:
@@ -63,28 +69,55 @@ class RandomCoefficients:
             flat: Array = np.matmul(np.swapaxes(squares, -1, -2), values)
             return np.swapaxes(flat, -1, -2).reshape(shape)
 
-        fresh = fit[2].max(axis=(-1, -2), keepdims=True) == 0
+        others = (fit[3] != chosen).any(axis=-1)[..., None, None, None]
+        fresh = others | (fit[2].max(axis=(-1, -2), keepdims=True) == 0)
         spread: Array = np.where(fresh, prior, fit[2])
-        slopes = fit[0]
+        slopes = np.where(others[..., 0], 0.0, fit[0])
         for _ in range(self.sweeps):
             noise = quadratic(spread)
-            residual = around - np.matmul(past.phi, np.swapaxes(slopes, -1, -2))
+            residual = around - np.matmul(phi, np.swapaxes(slopes, -1, -2))
             near = (self.df + 1) / (self.df + residual**2 / noise)  # small for far outcomes
             covariance = inverse(total(weight * near / noise) + precision)
-            moment = np.matmul(np.swapaxes(past.phi, -1, -2), weight * near * around / noise)
+            moment = np.matmul(np.swapaxes(phi, -1, -2), weight * near * around / noise)
             slopes = np.matmul(covariance, np.swapaxes(moment, -1, -2)[..., None])[..., 0]
-            residual = around - np.matmul(past.phi, np.swapaxes(slopes, -1, -2))
+            residual = around - np.matmul(phi, np.swapaxes(slopes, -1, -2))
             near = (self.df + 1) / (self.df + residual**2 / noise)
             square = near * (residual**2 + quadratic(covariance))
             push = total(weight * (square / noise - 1) / noise)
             spread = n * spread + np.matmul(np.matmul(spread, push), spread)
             spread = (spread + self.prior * prior) / (n + self.prior)
             spread = (spread + np.swapaxes(spread, -1, -2)) / 2
-        return slopes, covariance, spread
+        return slopes, covariance, spread, chosen.astype(np.float64)
 
     def predict(self, fit: Fit, ground: Ground, x: Array) -> Moments:
-        slopes, covariance, spread = fit
-        phi = with_one(x)[..., None, :]
-        location = ground.mean + (slopes * phi).sum(axis=-1)
+        slopes, covariance, spread, chosen = fit
+        phi = _some(x, chosen.astype(np.int64))[..., None, :]
+        location, leverage = ground.mean, np.zeros(1)
+        if chosen.shape[-1] < x.shape[-1]:
+            location, leverage = ridge(ground, x)
         along = np.matmul(covariance + spread, phi[..., None])[..., 0]
-        return Moments(location, np.sqrt((along * phi).sum(axis=-1)), self.df)
+        variance = (along * phi).sum(axis=-1) * (1 + leverage)
+        return Moments(location + (slopes * phi).sum(axis=-1), np.sqrt(variance), self.df)
+
+
+def _chosen(strength: Array) -> IntArray:
+    """(k) -> at most eight contexts, in their order: those that are shrunk least."""
+    if strength.shape[-1] <= _MOST_CONTEXTS:
+        return np.broadcast_to(np.arange(strength.shape[-1]), strength.shape)
+    least = np.argsort(strength, axis=-1, kind="stable")[..., :_MOST_CONTEXTS]
+    return np.sort(least, axis=-1)
+
+
+def _some(x: Array, chosen: IntArray) -> Array:
+    """(k) -> (q): one, and some of the contexts."""
+    lead = np.broadcast_shapes(x.shape[:-1], chosen.shape[:-1])
+    every = np.broadcast_to(x, (*lead, x.shape[-1]))
+    return with_one(
+        np.take_along_axis(every, np.broadcast_to(chosen, (*lead, chosen.shape[-1])), axis=-1)
+    )
+
+
+def _to_explain(past: Design) -> Array:
+    """(n, m): what the coefficients of these contexts have to explain."""
+    few = past.x.shape[-1] <= _MOST_CONTEXTS
+    return past.xi - past.ground.mean[..., None, :] if few else past.residual
