@@ -116,7 +116,9 @@ def stretched(scenarios: Array, w: Array, factor: Array) -> Array:
     [[0.5], [3.5]]
     """
     share = w / w.sum(axis=-1, keepdims=True)
-    mean = (share[..., None] * scenarios).sum(axis=-2, keepdims=True)
+    mean = np.cumsum(share[..., None] * scenarios, axis=-2)[
+        ..., -1:, :
+    ]  # in order: same in batches
     moved = mean + factor[..., None, None] * (scenarios - mean)
     low = np.where(scenarios.min(axis=-2, keepdims=True) >= 0, 0.0, -np.inf)
     high = np.where(scenarios.max(axis=-2, keepdims=True) <= 0, 0.0, np.inf)
