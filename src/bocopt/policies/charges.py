@@ -64,6 +64,7 @@ class Charges(NamedTuple):
     excess: Array  # () expected misses of the ensemble above 1 - alpha
     arm_excess: Array  # (A) the same of each arm
     stages: Array  # ()
+    warned: BoolArray  # () whether no arm had met alpha for long, at any stage so far
 
 
 def prices_infeasibility(problem: Problem) -> bool:
@@ -80,7 +81,7 @@ def allowed_misses(problem: Problem) -> float | None:
 def no_charges(lead: tuple[int, ...], arms: int) -> Charges:
     """Before any outcome."""
     one, each = np.zeros(lead), np.zeros((*lead, arms))
-    return Charges(empty(lead, arms), each, one, one, one, each, one)
+    return Charges(empty(lead, arms), each, one, one, one, each, one, np.zeros(lead, bool))
 
 
 def price(charges: Charges) -> Array:
@@ -127,7 +128,8 @@ def booked(
         excess=np.maximum(charges.excess + own - allowed, 0.0),
         arm_excess=np.maximum(charges.arm_excess + misses - allowed, 0.0),
     )
-    if (_nobody_meets(after) & ~_nobody_meets(charges)).any():
+    after = after._replace(warned=charges.warned | _nobody_meets(after))
+    if after.warned.any() and not charges.warned.any():
         warn(
             f"No arm of the ensemble has met alpha = {1.0 - allowed:g} for long: give it one that "
             "is more cautious, or level='adaptive'.",
