@@ -23,7 +23,7 @@ from bocopt import (
     run,
 )
 from bocopt.checks import check_policy
-from bocopt.core import Array, Dims, IntArray, Policy
+from bocopt.core import Array, Dims, IntArray, Policy, Status
 from bocopt.models import ConstantVariance
 from bocopt.policies.baselines import NoInfo, Seeded
 from bocopt.policies.spread import SpreadControl, stretched
@@ -228,3 +228,16 @@ def test_bad_settings_are_named(build: Any, message: str) -> None:
 
 def test_a_law_without_news_has_none_to_show() -> None:
     assert SpreadControl(COVER, Told(1.0)).init(np.array(0)).info.of_model == NoInfo()
+
+
+@pytest.mark.parametrize("build", [Predictive, SpreadControl, Ensemble])
+def test_a_first_decision_says_how_it_came_about(build: Callable[..., Policy[Any]]) -> None:
+    x = np.zeros(1)
+    for first, status in (([3.0], Status.GIVEN), (None, Status.UNINFORMED)):
+        policy = build(COVER, Told(5.0), first=first)
+        state = policy.init(np.array(0))
+        decision = policy.decide(state, 0, x)
+        assert decision.solution.status == status
+        assert np.isnan(decision.solution.value) == (status == Status.GIVEN)
+        state = policy.learn(state, 0, x, decision, np.array([50.0]))
+        assert policy.decide(state, 1, x).solution.status == Status.OPTIMAL
