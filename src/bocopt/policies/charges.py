@@ -9,13 +9,14 @@ is a miss, and arm a is charged
 where C is the largest difference between the arms' costs that one stage has shown, and Q is the
 excess: the ensemble's own expected misses above 1 - alpha, Q' = max(Q + w'missed - (1 - alpha), 0).
 
-What is guaranteed. Let some arm meet alpha: whatever has happened, the chance that it misses next
-is at most 1 - alpha. Let B = sqrt(1 + log(1 / least prior) / 4), and let C be known from the start.
+What is guaranteed. Let the risk be a mean, and let some arm meet alpha: whatever has happened, the
+chance that it misses next is at most 1 - alpha. Let B = sqrt(1 + log(1 / least prior) / 4), and let C be known from the start.
 After T stages the expected misses are at most (1 - alpha) T and
 
     sqrt(T) (4 B + 2 + sqrt(5 + 8 B / sqrt(T))),    a share of 1 - alpha + O(1 / sqrt(T)).
 
-Where costs come to differ more, the stages before add what does not grow with T.
+Where costs come to differ more, the stages before add what does not grow with T. What holding alpha
+costs is not bounded beforehand: `cost_bound` tells it afterwards.
 
 Proof. With g = w'missed - (1 - alpha), AdaHedge's bound for that arm is, summed over stages,
 
