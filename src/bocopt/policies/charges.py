@@ -10,8 +10,8 @@ where C is the largest difference between the arms' costs that one stage has sho
 excess: the ensemble's own expected misses above 1 - alpha, Q' = max(Q + w'missed - (1 - alpha), 0).
 
 What is guaranteed. Let the risk be a mean, and let some arm meet alpha: whatever has happened, the
-chance that it misses next is at most 1 - alpha. Let B = sqrt(1 + log(1 / least prior) / 4), and let C be known from the start.
-After T stages the expected misses are at most (1 - alpha) T and
+chance that it misses next is at most 1 - alpha. Let B = sqrt(1 + log(1 / least prior) / 4), and let
+C be known from the start. After T stages the expected misses are at most (1 - alpha) T and
 
     sqrt(T) (4 B + 2 + sqrt(5 + 8 B / sqrt(T))),    a share of 1 - alpha + O(1 / sqrt(T)).
 
