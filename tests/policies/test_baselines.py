@@ -107,3 +107,11 @@ def test_a_decision_before_any_outcome_says_so() -> None:
     assert SampleAverage(PROBLEM, first=[1] * 4).decide(
         policy.init(np.array(0)), 0, x[0]
     ).solution.status == (Status.GIVEN)
+
+
+def test_a_first_decision_that_copes_with_nothing_says_so() -> None:
+    """At least one item, and none that fits if it weighs 10 or more."""
+    problem = Knapsack(value=[1], capacity=[1], salvage=[0], lower=1, upper=3, alpha=0.9)
+    policy = SampleAverage(problem)
+    solution = policy.decide(policy.init(SEEDS), 0, np.zeros((2, 3))).solution
+    assert solution.status.tolist() == [Status.INFEASIBLE] * 2

@@ -30,7 +30,7 @@ from bocopt.core import Array, Policy
 from bocopt.models import ConstantVariance, guard
 from bocopt.policies import Near, Nearest
 from bocopt.policies import ensemble as ensemble_module
-from bocopt.policies.ensemble import hedge, mixability_gap
+from bocopt.policies.hedge import hedge, mixability_gap
 
 PROBLEM = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
 SMALL = Mixture(dim_xi=12, members=[ConstantVariance()], discounts=[1.0], scenarios=128)

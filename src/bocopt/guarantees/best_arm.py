@@ -21,9 +21,10 @@ class Paid(NamedTuple):
 
 
 class BestArm:
-    """sum E c_t <= least over arms of its sum c + 2 gap: `Ensemble(rule="sample")` alone.
+    """sum E c_t <= least over arms of its sum c + bound: `Ensemble(rule="sample")` alone.
 
-    The expectation is over the draw of the arm; of outcomes nothing is assumed.
+    The expectation is over the draw of the arm; of outcomes nothing is assumed. The bound is
+    AdaHedge's 2 gap, and what holding alpha has cost where misses are charged.
 
     Reference: de Rooij, van Erven, Grunwald, Koolen (2014), Follow the leader if you can, hedge if
     you must.

@@ -47,12 +47,17 @@ ANY_SCALE = 10.0 ** np.linspace(-2.0, 2.0, 9)
 def before_any_outcome(
     problem: Problem, first: Sequence[float] | None, lead: tuple[int, ...], x: Array
 ) -> Decision:
-    """`first`, or where there is none, what copes with a xi of any size from 0.01 to 100."""
+    """`first`, or where there is none, what copes with a xi of any size from 0.01 to 100.
+
+    Where nothing does, the status says that z is what the problem falls back on.
+    """
     if first is not None:
         return given(first, lead)
     scenarios = np.broadcast_to(ANY_SCALE[:, None], (*lead, len(ANY_SCALE), problem.dims.xi))
     found = problem.solve(x, scenarios, np.full(len(ANY_SCALE), 1.0 / len(ANY_SCALE)))
-    return Decision(found._replace(status=np.full(lead, Status.UNINFORMED, np.int64)))
+    copes = ~np.isin(found.status, (Status.INFEASIBLE, Status.FALLBACK))
+    status = np.where(copes, np.int64(Status.UNINFORMED), found.status)
+    return Decision(found._replace(status=np.broadcast_to(status, lead)))
 
 
 def checked_first(

@@ -13,13 +13,25 @@ from bocopt.models import Mixture
 from bocopt.models.guard import tell
 from bocopt.numeric import noise
 from bocopt.numeric.resampling import multinomial
-from bocopt.numeric.weights import log_total, normalised
 from bocopt.policies.baselines import SampleAverage, checked_first
+from bocopt.policies.charges import (
+    Charges,
+    allowed_misses,
+    booked,
+    charged,
+    cost_bound,
+    missed,
+    no_charges,
+    price,
+)
+from bocopt.policies.hedge import hedge, mixability_gap
 from bocopt.policies.predictive import Predictive
+from bocopt.policies.spread import SpreadControl
 
 _LATEST = 1000  # outcomes that the running average keeps
 
 Rule = Literal["sample", "leader"]
+Level = Literal["declared", "adaptive"]
 T = TypeVar("T")
 
 
@@ -29,18 +41,21 @@ class EnsembleInfo(NamedTuple):
     arms: ArmsReport
     arm_weights: Array  # (A) after the outcome
     arm_failed: Array  # (A) 1 where an arm could not decide or learn
+    arm_missed: Array  # (A) 1 where an arm's decision was infeasible, if the hedge counts it
+    miss_price: Array  # () what a miss was charged with
     chosen: Array  # () the arm whose decision was taken
     of_arms: tuple[Any, ...]  # the info of each
 
 
 class EnsembleState(NamedTuple):
-    """What every arm knows, and what it has cost."""
+    """What every arm knows, and what it was charged."""
 
     seeds: IntArray  # ()
     arms: tuple[Any, ...]
     width: IntArray  # () how many numbers a context has; -1 before the first outcome
-    cost: Array  # (A) so far
+    cost: Array  # (A) charged so far
     gap: Array  # () sum of mixability gaps
+    charges: Charges
     info: EnsembleInfo
 
 
@@ -56,7 +71,16 @@ class Ensemble:
 
     - `rule` "leader": the arm with the most weight decides. No guarantee.
     - `rule` "sample": an arm is drawn by weight. Its expected cost is at most that of the best arm
-      plus 2 gap, which `info.arm_bound` shows.
+      plus `info.arm_bound`, which is 2 gap where costs are all that is charged.
+
+    Where the problem has a chance constraint, arms are charged for decisions that turn out
+    infeasible, at a price that rises while the ensemble misses more than 1 - alpha of its stages.
+    With "sample", alpha is met in the long run if an arm meets it. Not so where the problem says
+    `prices_infeasibility`: its costs count. Under other risks than the mean, an arm is charged what
+    a cost adds to the risk of its costs so far (how, and proofs: `policies/charges.py`).
+
+    `level` "adaptive" has the model's scenarios spread until measured misses are 1 - alpha
+    (`SpreadControl`): for a model that is too sure of itself, or not sure enough.
 
     An arm that raises an error is warned about and pays as much as the worst of the others, whose
     first decides in its place. Bad input is an error all the same: no arm can take it.
@@ -81,11 +105,14 @@ class Ensemble:
     rule: Rule = "sample"
     first: Sequence[float] | None = None
     trust: float = 0.9
+    level: Level = "declared"
 
     def __post_init__(self) -> None:
         arguments.number("Ensemble", "trust", self.trust, "(0, 1)")
         if self.rule not in ("sample", "leader"):
             raise arguments.wrong("Ensemble", "rule", "'sample' or 'leader'", self.rule)
+        if self.level not in ("declared", "adaptive"):
+            raise arguments.wrong("Ensemble", "level", "'declared' or 'adaptive'", self.level)
         object.__setattr__(self, "first", checked_first("Ensemble", self.problem, self.first))
         arms = tuple(arguments.each("Ensemble", "arms", self.arms, Policy))
         object.__setattr__(self, "arms", arms)
@@ -94,23 +121,28 @@ class Ensemble:
         model = Mixture(dim_xi=self.problem.dims.xi) if self.model is None else self.model
         arguments.kind("Ensemble", "model", model, Model)
         object.__setattr__(self, "model", model)  # so that a checkpoint knows which it was
-        Predictive(self.problem, model)  # checks that they fit together
+        self._modelled()  # checks that they fit together
 
     @property
     def guarantee(self) -> str:
         """What is promised, as a sentence."""
-        if self.rule == "sample":
-            return "expected cost at most the best arm's plus info.arm_bound"
-        return "no guarantee"
+        if self.rule != "sample":
+            return "no guarantee"
+        cost = "expected cost at most the best arm's plus info.arm_bound"
+        if allowed_misses(self.problem) is None:
+            return cost
+        return f"{cost}; alpha is met in the long run if an arm meets it"
 
     @cached_property
     def _arms(self) -> list[Policy[Any]]:
+        average = SampleAverage(self.problem, self.first, latest=_LATEST)
+        return [self._modelled(), average, *self.arms]
+
+    def _modelled(self) -> Policy[Any]:
+        """The first arm."""
         assert self.model is not None  # made when none was given
-        return [
-            Predictive(self.problem, self.model, self.first),
-            SampleAverage(self.problem, self.first, latest=_LATEST),
-            *self.arms,
-        ]
+        kind = Predictive if self.level == "declared" else SpreadControl
+        return kind(self.problem, self.model, self.first)
 
     @property
     def _prior(self) -> Array:
@@ -128,10 +160,13 @@ class Ensemble:
             width=np.array(-1),
             cost=np.zeros(many),
             gap=np.zeros(seeds.shape),
+            charges=no_charges(seeds.shape, len(states)),
             info=EnsembleInfo(
                 arms=ArmsReport(nan, np.full(many, np.nan), nan, np.zeros(seeds.shape)),
                 arm_weights=np.broadcast_to(self._prior, many),
                 arm_failed=np.zeros(many),
+                arm_missed=np.zeros(many),
+                miss_price=np.zeros(seeds.shape),
                 chosen=nan,
                 of_arms=tuple(state.info for state in states),
             ),
@@ -168,37 +203,52 @@ class Ensemble:
         xi = arguments.moderate("Ensemble.learn", "xi", xi, self.problem.dims.xi)
         memo = _Memo(*decision.memo)
         own = [Decision(Solution(*solution), more) for solution, more in memo.decisions]
-        after, failed = [], memo.failed.copy()
-        for a, (arm, before) in enumerate(zip(self._arms, state.arms, strict=True)):
-            learned = _tried(arm, partial(arm.learn, before, t, x, own[a], xi))
-            after.append(before if learned is None else learned)
-            failed[..., a] += learned is None
+        learned = self._taught(state, t, x, own, xi)
+        failed = memo.failed + [float(after is None) for after in learned]
+        pairs = zip(state.arms, learned, strict=True)
+        arms = tuple(before if after is None else after for before, after in pairs)
         z = np.stack([each.solution.z for each in own], axis=-2)
         paid = self.problem.cost(x[..., None, :], z, xi[..., None, :])
-        paid = np.where(memo.failed > 0, paid.max(axis=-1, keepdims=True), paid)
-        cost = state.cost + paid
-        gap = state.gap + mixability_gap(state.cost, state.gap, self._prior, paid)
+        paid = _as_the_worst(memo.failed, paid)
+        misses = _as_the_worst(memo.failed, missed(self.problem, x, z, xi))
+        charge = charged(self.problem, state.charges, paid, misses)
+        cost = state.cost + charge
+        gap = state.gap + mixability_gap(state.cost, state.gap, self._prior, charge)
         before = np.exp(hedge(state.cost, state.gap, self._prior))
         sampled = self.rule == "sample"
+        took = before if sampled else np.eye(before.shape[-1])[memo.chosen]
+        charges = booked(self.problem, state.charges, took, paid, misses, charge)
         return EnsembleState(
             seeds=state.seeds,
-            arms=tuple(after),
+            arms=arms,
             width=np.array(x.shape[-1]),
             cost=cost,
             gap=gap,
+            charges=charges,
             info=EnsembleInfo(
                 arms=ArmsReport(
                     arm_mean=(before * paid).sum(axis=-1),
                     arm_cost=paid,
-                    arm_bound=2 * gap if sampled else np.full(gap.shape, np.nan),
+                    arm_bound=cost_bound(charges, cost, gap)
+                    if sampled
+                    else np.full(gap.shape, np.nan),
                     arm_stages=state.info.arms.arm_stages + 1.0,
                 ),
                 arm_weights=np.exp(hedge(cost, gap, self._prior)),
                 arm_failed=np.minimum(failed, 1.0),
+                arm_missed=misses,
+                miss_price=price(state.charges),
                 chosen=memo.chosen.astype(np.float64),
-                of_arms=tuple(each.info for each in after),
+                of_arms=tuple(arm.info for arm in arms),
             ),
         )
+
+    def _taught(
+        self, state: EnsembleState, t: int, x: Array, own: list[Decision], xi: Array
+    ) -> list[Any]:
+        """What each arm knows after the outcome; None of one that failed."""
+        trios = zip(self._arms, state.arms, own, strict=True)
+        return [_tried(arm, partial(arm.learn, before, t, x, z, xi)) for arm, before, z in trios]
 
 
 class _Memo(NamedTuple):
@@ -214,6 +264,11 @@ def _context(owner: str, state: EnsembleState, x: Array) -> Array:
     return arguments.moderate(owner, "x", x, int(state.width) if state.width >= 0 else ...)
 
 
+def _as_the_worst(failed: Array, losses: Array) -> Array:
+    """(A), (A) -> (A): an arm that failed is held to have lost as much as any."""
+    return np.where(failed > 0, losses.max(axis=-1, keepdims=True), losses)
+
+
 def _tried(arm: Policy[Any], action: Callable[[], T]) -> T | None:
     """Its result, or None with a warning where it fails: the other arms carry on."""
     try:
@@ -221,30 +276,3 @@ def _tried(arm: Policy[Any], action: Callable[[], T]) -> T | None:
     except Exception as error:
         tell(f"The arm {type(arm).__name__} failed", error)
         return None
-
-
-def hedge(cost: Array, gap: Array, prior: Array) -> Array:
-    """(A) log weights of AdaHedge after these total costs; with no gap yet, only the leaders'."""
-    behind = cost - cost.min(axis=-1, keepdims=True)
-    with np.errstate(over="ignore", invalid="ignore"):
-        steep = np.where(behind > 0, _eta(gap, prior)[..., None] * behind, 0.0)
-    return normalised(np.log(prior) - steep)
-
-
-def mixability_gap(cost: Array, gap: Array, prior: Array, paid: Array) -> Array:
-    """How much more the weighted mean of what is paid is than the mix loss, in logs throughout."""
-    log_w, eta = hedge(cost, gap, prior), _eta(gap, prior)
-    low = paid.min(axis=-1)
-    with np.errstate(over="ignore", invalid="ignore"):
-        mix = low - log_total(log_w - eta[..., None] * (paid - low[..., None])) / eta
-    leading = (cost + paid).min(axis=-1) - cost.min(axis=-1)
-    mean = (np.exp(log_w) * paid).sum(axis=-1)
-    missed: Array = mean - np.where(np.isfinite(eta), mix, leading)
-    return np.maximum(missed, 0.0)
-
-
-def _eta(gap: Array, prior: Array) -> Array:
-    """log(1 / least prior weight) / gap, infinite at first."""
-    with np.errstate(over="ignore", divide="ignore"):
-        eta: Array = -np.log(prior.min()) / gap
-    return eta

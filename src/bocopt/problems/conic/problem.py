@@ -38,6 +38,10 @@ class Conic:
     solver: str
     options: Mapping[str, Any]
 
+    @property
+    def prices_infeasibility(self) -> bool:
+        return self.otherwise is not None
+
     def __reduce__(self) -> tuple[Any, ...]:
         """By its name where it has one: a decorated function is not found under its own name."""
         where, what = self.declared.function.__module__, self.declared.function.__qualname__

@@ -83,6 +83,7 @@ class Knapsack:
             object.__setattr__(self, name, argument)
 
     smallest_of_ties: ClassVar[bool] = True
+    prices_infeasibility: ClassVar[bool] = True
 
     @property
     def dims(self) -> Dims:

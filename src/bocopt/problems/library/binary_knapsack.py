@@ -69,6 +69,7 @@ class BinaryKnapsack:
             object.__setattr__(self, field, argument)
 
     sense: ClassVar[Sense] = Sense.MAXIMISE
+    prices_infeasibility: ClassVar[bool] = True
 
     @property
     def dims(self) -> Dims:

@@ -39,6 +39,10 @@ class Program:
     def sense(self) -> Sense:
         return self.blueprint.sense
 
+    @property
+    def prices_infeasibility(self) -> bool:
+        return self.otherwise is not None
+
     def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
         """(k), (s, m), (s) -> the best z under the scenarios, by the way that fits."""
         owner = f"{self.name}.solve"

@@ -1,0 +1,125 @@
+"""Decide under a model's scenarios, spread so that misses keep to 1 - alpha."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bocopt import arguments
+from bocopt.core import Array, Decision, IntArray, Model, Problem
+from bocopt.policies.baselines import before_any_outcome
+from bocopt.policies.charges import prices_infeasibility
+from bocopt.policies.predictive import Predictive
+
+_MOST = float(np.log(1000.0))  # beyond, numbers overflow rather than help
+
+
+class SpreadInfo(NamedTuple):
+    """How far the scenarios are spread, and what that has done."""
+
+    spread: Array  # () the factor, for the next decision
+    missed: Array  # () 1 where the last decision was infeasible
+    of_model: Any
+
+
+class Spreading(NamedTuple):
+    """What the model knows, of how many outcomes, and how far its scenarios are spread."""
+
+    seeds: IntArray  # ()
+    outcomes: IntArray  # () so far, the same for all trials
+    model: Any
+    log_spread: Array  # ()
+    info: SpreadInfo
+
+
+@dataclass(frozen=True)
+class SpreadControl:
+    """`Predictive`, with scenarios that are moved from their mean by a factor which learns.
+
+    A law that is too narrow misses its constraints too often, one that is too wide pays for
+    caution that nobody asked for. The factor exp(s) follows what is measured:
+
+        s' = s + rate (missed - (1 - alpha)),    from log(narrowest) to log(1000).
+
+    So after T stages the misses are at most (1 - alpha) T + s_T / rate, on any stream that leaves
+    exp(s), which `info.spread` shows, below 1000. If scenarios spread by exp(b) never miss, s_T is
+    at most b + rate, and
+
+        share of misses  <=  1 - alpha + (b / rate + 1) / T.
+
+    It is exactly 1 - alpha + s_T / (rate T) while s is above its least value. A large rate follows
+    changes soon, and decides less steadily.
+
+    Where the problem prices infeasibility, misses below 1 - alpha are no fault, and scenarios are
+    never narrowed. What has the same sign in all scenarios keeps it. Means stay as they are, so
+    that costs linear in xi are not distorted.
+
+    Reference: Gibbs, Candes (2021), Adaptive conformal inference under distribution shift;
+    Angelopoulos, Candes, Tibshirani (2023), Conformal PID control for time series prediction.
+    """
+
+    problem: Problem
+    model: Model[Any]
+    first: Sequence[float] | None = None
+    rate: float = 0.05
+    narrowest: float = 0.2
+
+    def __post_init__(self) -> None:
+        checked = Predictive(self.problem, self.model, self.first)
+        object.__setattr__(self, "first", checked.first)
+        arguments.number("SpreadControl", "rate", self.rate, "(0, 1]")
+        arguments.number("SpreadControl", "narrowest", self.narrowest, "(0, 1]")
+        if self.problem.risk.alpha is None:
+            expected = "one whose risk has an alpha, for misses to be counted"
+            raise arguments.wrong("SpreadControl", "problem", expected, self.problem.risk)
+
+    @property
+    def _allowed(self) -> float:
+        """The share of misses."""
+        alpha = self.problem.risk.alpha
+        assert alpha is not None  # checked at the start
+        return 1.0 - alpha
+
+    @property
+    def _least(self) -> float:
+        """Of the factor's logarithm."""
+        return 0.0 if prices_infeasibility(self.problem) else float(np.log(self.narrowest))
+
+    def init(self, seeds: IntArray) -> Spreading:
+        seeds = arguments.seeds_of("SpreadControl", seeds)
+        model, even = self.model.init(seeds), np.zeros(seeds.shape)
+        info = SpreadInfo(np.exp(even), np.full(seeds.shape, np.nan), model.info)
+        return Spreading(seeds, np.array(0), model, even, info)
+
+    def decide(self, state: Spreading, t: int, x: Array) -> Decision:
+        if not state.outcomes:
+            return before_any_outcome(self.problem, self.first, state.seeds.shape, x)
+        scenarios, w = self.model.sample(state.model, x)
+        return Decision(self.problem.solve(x, stretched(scenarios, w, state.info.spread), w))
+
+    def learn(self, state: Spreading, t: int, x: Array, decision: Decision, xi: Array) -> Spreading:
+        model = self.model.step(state.model, t, x, xi)
+        missed = (self.problem.violation(x, decision.solution.z, xi) > 0).astype(np.float64)
+        moved = state.log_spread + self.rate * (missed - self._allowed)
+        log_spread = np.clip(moved, self._least, _MOST)
+        info = SpreadInfo(np.exp(log_spread), missed, model.info)
+        return Spreading(state.seeds, state.outcomes + 1, model, log_spread, info)
+
+
+def stretched(scenarios: Array, w: Array, factor: Array) -> Array:
+    """(s, m), (s), () -> (s, m): the same mean, `factor` times as far from it.
+
+    What has one sign in all scenarios keeps it.
+
+    >>> stretched(np.array([[1.0], [3.0]]), np.array([0.5, 0.5]), np.array(1.5)).tolist()
+    [[0.5], [3.5]]
+    """
+    share = w / w.sum(axis=-1, keepdims=True)
+    mean = np.cumsum(share[..., None] * scenarios, axis=-2)[
+        ..., -1:, :
+    ]  # in order: same in batches
+    moved = mean + factor[..., None, None] * (scenarios - mean)
+    low = np.where(scenarios.min(axis=-2, keepdims=True) >= 0, 0.0, -np.inf)
+    high = np.where(scenarios.max(axis=-2, keepdims=True) <= 0, 0.0, np.inf)
+    return np.asarray(np.clip(moved, low, high))
