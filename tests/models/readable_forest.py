@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bocopt.core import Array
+from bocopt.core import Array, IntArray
 from bocopt.models.kernels.forest import GUESS_COUNTS, LARGEST_SHARE, SEED
 from bocopt.models.kernels.trees import scattered as bits
 from bocopt.models.kernels.trees import uniform
@@ -31,7 +31,8 @@ def scattered(key: Any, number: int) -> Any:
 
 def total(values: Array) -> Array:
     """Of the rows, from the first to the last; (0, m) has the sum 0."""
-    return np.cumsum(np.concatenate([np.zeros((1, *values.shape[1:])), values]), axis=0)[-1]
+    sums: Array = np.cumsum(np.concatenate([np.zeros((1, *values.shape[1:])), values]), axis=0)
+    return np.asarray(sums[-1])
 
 
 class ReadableForest:
@@ -65,7 +66,7 @@ class ReadableForest:
         self.believe(out_of_bag)
         self.spread(out_of_bag, guess, prior)
 
-    def shuffled(self, key: Any) -> Array:
+    def shuffled(self, key: Any) -> IntArray:
         order = np.arange(len(self.y))
         for i in range(len(order) - 1, 0, -1):
             j = int(uniform(key, i) * (i + 1))
@@ -83,7 +84,7 @@ class ReadableForest:
         return nodes[0]
 
     def split(self, node: Node, key: Any) -> None:
-        best, rows = 0.0, np.array(node.rows)
+        best, rows = np.array(0.0), np.array(node.rows)
         weight, outcomes = self.weight[rows], self.weight[rows][:, None] * self.y[rows]
         for k, column in enumerate(self.x[rows].T):
             cut = column.min() + uniform(key, k) * (column.max() - column.min())
@@ -117,7 +118,7 @@ class ReadableForest:
             leaf.mean = leaf.mean * share
 
     def spread(self, outside: Array, guess: Array, prior: float) -> None:
-        known = np.flatnonzero(~np.isnan(outside[:, 0]))
+        known = [i for i in range(len(outside)) if not np.isnan(outside[i, 0])]
         square, weight = (self.y - outside) ** 2, self.weight
         first = np.concatenate(
             [(GUESS_COUNTS * guess)[None], weight[known][:, None] * square[known]]

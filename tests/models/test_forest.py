@@ -110,11 +110,14 @@ def test_a_sine_is_found_at_least_as_well_as_by_scikit_learn() -> None:
 
 
 def test_the_spread_is_local() -> None:
-    x, _, xi = _sine(1000, 2)
+    """It changes with the second context alone, which the mean does not read."""
+    rng = np.random.default_rng(2)
+    x = rng.uniform(-2, 2, size=(1000, 2))
+    xi = x[:, :1] + np.where(x[:, 1:] > 0, 1.0, 0.2) * rng.normal(size=(1000, 3))
     at = np.array([[-1.0, -1.0], [0.5, -1.5], [-1.0, 1.0], [0.5, 1.5]])
     scale = _fitted(Forest(), design(x, xi, 1.0), at).scale
-    assert scale[:2] == pytest.approx(np.full((2, 3), 0.35), abs=0.15)
-    assert scale[2:] == pytest.approx(np.full((2, 3), 1.0), rel=0.25)
+    assert (scale[:2] < 0.4).all()
+    assert scale[2:] == pytest.approx(np.full((2, 3), 1.0), rel=0.2)
 
 
 def test_where_the_mean_is_linear_little_is_lost() -> None:

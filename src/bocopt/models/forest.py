@@ -15,13 +15,16 @@ from bocopt.core import Array
 from bocopt.models.design import Design, Ground
 from bocopt.models.member import Fit, Moments, pooled, ridge, widened
 
+_SMALLEST = 1e-9  # spread of the sizes of residuals, in their own units, that is looked at
+
 
 @dataclass(frozen=True)
 class Forest:
     """The ridge regression, plus what extremely randomised trees make of its residuals.
 
-    - A tree splits at one random cut in each context, the one after which the squared errors of all
-      outcomes together, each in units of its sd, are least. No leaf has less weight than `leaf`.
+    - A tree splits at the best of one random cut in each context: where the squared errors of all
+      residuals, each in units of its sd, and of their size fall most. So it also splits where only
+      the spread changes. No leaf has less weight than `leaf`.
     - Trees are grown in groups: each of a group leaves out another one of `folds` parts of the
       past. So every outcome has predictions of trees that did not see it.
     - The trees' mean is scaled, outcome by outcome, to where those out-of-bag predictions are best:
@@ -54,20 +57,24 @@ class Forest:
     def refit(self, fit: Fit, past: Design) -> Fit:
         from bocopt.models.kernels import forest
 
-        *lead, n, dim_y = past.residual.shape
         variance = pooled(past)
-        sd, guess = np.sqrt(variance)[..., None, :], past.ground.variance / variance
-        y = (past.residual / sd).reshape(-1, n, dim_y)
+        sd = np.sqrt(variance)[..., None, :]
+        targets = _targets(past, past.residual / sd)
+        *lead, n, dim_y = targets.shape
+        guess = np.ones((*lead, dim_y))
+        guess[..., :-1] = past.ground.variance / variance
+        y = targets.reshape(-1, n, dim_y)
         x = past.x.reshape(len(y), n, past.x.shape[-1])
         tables = forest.tables(len(y), self._most_leaves(past), dim_y)
         rule = forest.Rule(self.trees, self.folds, float(self.leaf), float(self.prior))
         used = forest.fit_each(x, past.weight, y, guess.reshape(-1, dim_y), rule, *tables)
         leaves = (used + self.trees) // 2
         nodes, mean, square = (
-            table[:, :size].reshape(*lead, size, -1).copy()
+            table[:, :size].reshape(*lead, size, table.shape[-1]).copy()
             for table, size in zip(tables, (used, leaves, leaves), strict=True)
         )
-        return nodes, mean * sd, square * widened(variance, past)[..., None, :]
+        wide = widened(variance, past)[..., None, :]
+        return nodes, mean[..., :-1] * sd, square[..., :-1] * wide
 
     def predict(self, fit: Fit, ground: Ground, x: Array) -> Moments:
         from bocopt.models.kernels import forest
@@ -81,3 +88,12 @@ class Forest:
         n, heavy = past.x.shape[-2], int(past.weight.sum() / self.leaf)
         most: int = self.trees * max(1, min(n, heavy))
         return most
+
+
+def _targets(past: Design, residual: Array) -> Array:
+    """(n, m + 1): residuals in units of their sd, and likewise their mean size."""
+    size = np.abs(residual).mean(axis=-1)[..., None]
+    share = (past.weight / past.ground.size)[None, :]
+    size = size - np.matmul(share, size)
+    sd = np.sqrt(np.matmul(share, size**2))
+    return np.concatenate([residual, size / np.maximum(sd, _SMALLEST)], axis=-1)
