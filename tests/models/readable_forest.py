@@ -3,7 +3,8 @@
 Sums are taken row by row, so that they have the bits of the kernel.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,8 @@ class Node:
     feature: int = -1
     cut: float = 0.0
     children: tuple[Any, ...] = ()
-    mean: Array | None = None
-    variance: Array | None = None
+    mean: Any = None
+    wrong: list[int] = field(default_factory=list)  # rows with an out-of-bag residual
 
 
 def scattered(key: Any, number: int) -> Any:
@@ -29,10 +30,9 @@ def scattered(key: Any, number: int) -> Any:
     return np.uint64(bits(key, number))
 
 
-def total(values: Array) -> Array:
-    """Of the rows, from the first to the last; (0, m) has the sum 0."""
-    sums: Array = np.cumsum(np.concatenate([np.zeros((1, *values.shape[1:])), values]), axis=0)
-    return np.asarray(sums[-1])
+def in_order(values: Any) -> Any:
+    """The sum, from the first to the last: 0 of none."""
+    return sum(values, np.float64(0.0))
 
 
 class ReadableForest:
@@ -62,9 +62,14 @@ class ReadableForest:
             outside[t] = [self.end(self.roots[t], row).mean for row in x]
         counted = np.where(unseen[..., None], outside, 0.0)
         with np.errstate(invalid="ignore"):
-            out_of_bag = total(counted) / unseen.sum(axis=0)[:, None]
+            out_of_bag = in_order(counted) / unseen.sum(axis=0)[:, None]
         self.believe(out_of_bag)
-        self.spread(out_of_bag, guess, prior)
+        self.prior, self.square = prior, (y - out_of_bag) ** 2
+        self.known = [i for i in range(n) if unseen[:, i].any()]
+        for root, i in product(self.roots, self.known):
+            self.end(root, x[i]).wrong.append(i)
+        squares = [GUESS_COUNTS * guess, *(weight[i] * self.square[i] for i in self.known)]
+        self.pooled = in_order(squares) / in_order([GUESS_COUNTS, *weight[self.known]])
 
     def shuffled(self, key: Any) -> IntArray:
         order = np.arange(len(self.y))
@@ -80,7 +85,7 @@ class ReadableForest:
             self.split(node, scattered(key, at))
             nodes.extend(node.children)
             weight = self.weight[node.rows]
-            node.mean = total(weight[:, None] * self.y[node.rows]) / total(weight)
+            node.mean = in_order(weight[:, None] * self.y[node.rows]) / in_order(weight)
         return nodes[0]
 
     def split(self, node: Node, key: Any) -> None:
@@ -89,11 +94,11 @@ class ReadableForest:
         for k, column in enumerate(self.x[rows].T):
             cut = column.min() + uniform(key, k) * (column.max() - column.min())
             left = column <= cut
-            part, whole = total(weight[left]), total(weight)
+            part, whole = in_order(weight[left]), in_order(weight)
             if part < self.leaf or whole - part < self.leaf:
                 continue
-            apart = whole * total(outcomes[left]) - part * total(outcomes)
-            gain = total(apart**2) / (whole * part * (whole - part))
+            apart = whole * in_order(outcomes[left]) - part * in_order(outcomes)
+            gain = in_order(apart**2) / (whole * part * (whole - part))
             if gain > best:
                 best, node.feature, node.cut = gain, k, cut
                 parts = rows[left].tolist(), rows[~left].tolist()
@@ -108,31 +113,12 @@ class ReadableForest:
         """Scale all leaves, once, by what is best out of bag."""
         known = ~np.isnan(outside[:, 0])
         weight, f, y = self.weight[known][:, None], outside[known], self.y[known]
-        product, square = total(weight * f * y), total(weight * f**2)
-        share = np.zeros(len(square))
-        some = square > 0
-        share[some] = np.clip(product[some] / square[some], 0.0, LARGEST_SHARE)
+        match, square = in_order(weight * f * y), in_order(weight * f**2)
+        with np.errstate(invalid="ignore"):
+            share = np.where(square > 0, np.clip(match / square, 0.0, LARGEST_SHARE), 0.0)
         outside *= share
         for leaf in self.leaves():
-            assert leaf.mean is not None
             leaf.mean = leaf.mean * share
-
-    def spread(self, outside: Array, guess: Array, prior: float) -> None:
-        known = [i for i in range(len(outside)) if not np.isnan(outside[i, 0])]
-        square, weight = (self.y - outside) ** 2, self.weight
-        first = np.concatenate(
-            [(GUESS_COUNTS * guess)[None], weight[known][:, None] * square[known]]
-        )
-        pooled = np.cumsum(first, axis=0)[-1]
-        whole = np.cumsum([GUESS_COUNTS, *weight[known]])[-1]
-        for root in self.roots:
-            ends: dict[int, list[int]] = {}
-            for i in known:
-                ends.setdefault(id(self.end(root, self.x[i])), []).append(i)
-            for leaf in self.leaves_of(root):
-                mine = ends.get(id(leaf), [])
-                rows = [prior * pooled / whole, *(weight[i] * square[i] for i in mine)]
-                leaf.variance = np.cumsum(rows, axis=0)[-1] / np.cumsum([prior, *weight[mine]])[-1]
 
     def leaves_of(self, node: Node) -> list[Node]:
         return [leaf for child in node.children for leaf in self.leaves_of(child)] or [node]
@@ -141,8 +127,12 @@ class ReadableForest:
         return [leaf for root in self.roots for leaf in self.leaves_of(root)]
 
     def predict(self, x: Array) -> tuple[Array, Array]:
+        """(k) -> (m), (m): the mean and the variance."""
         ends = [self.end(root, x) for root in self.roots]
-        means, variances = (
-            np.array([getattr(end, name) for end in ends]) for name in ("mean", "variance")
-        )
-        return total(means / len(ends)), total(variances / len(ends))
+        whole = len(ends) * self.prior
+        squares, counts = [whole * self.pooled], [whole]
+        for end in ends:
+            squares.append(in_order([self.weight[i] * self.square[i] for i in end.wrong]))
+            counts.append(in_order(self.weight[end.wrong]))
+        mean = in_order([end.mean / len(ends) for end in ends])
+        return mean, in_order(squares) / in_order(counts)

@@ -25,12 +25,12 @@ def fit_one(x: Array, weight: Array, y: Array, guess: Array, rule: kernel.Rule) 
     return [table[0] for table in tables]
 
 
-def assert_as_readable(x: Array, weight: Array, y: Array, rule: kernel.Rule) -> None:
+def assert_as_readable(x: Array, weight: Array, y: Array, rule: kernel.Rule, prior: float) -> None:
     guess = np.full(y.shape[1], 0.7)
-    readable = ReadableForest(x, weight, y, guess, *rule)
+    readable = ReadableForest(x, weight, y, guess, *rule, prior)
     tables = fit_one(x, weight, y, guess, rule)
     for at in np.concatenate([x, x + 0.3]):
-        location, variance = kernel.predict(*tables, at, rule.trees)
+        location, variance = kernel.predict(*tables, at, rule.trees, prior)
         exact = readable.predict(at)
         assert (location == exact[0]).all()
         assert (variance == exact[1]).all()
@@ -62,7 +62,7 @@ def test_predictions_are_those_of_the_readable_forest(
     x = rng.normal(size=(n, dim_x)).round(decimals)
     y = rng.normal(size=(n, dim_y)) + np.sin(3 * x).sum(axis=1, keepdims=True)
     weight = discount ** np.arange(n - 1.0, -1.0, -1.0)
-    assert_as_readable(x, weight, y, kernel.Rule(2 * folds, folds, leaf, 2.0))
+    assert_as_readable(x, weight, y, kernel.Rule(2 * folds, folds, leaf), prior=0.5)
 
 
 @pytest.mark.full
@@ -73,7 +73,7 @@ def test_predictions_are_those_of_the_readable_forest_on_longer_pasts(seed: int)
     x = rng.normal(size=(n, dim_x)).round(rng.integers(0, 3))
     y = rng.standard_t(3, size=(n, dim_y)) + np.abs(x[:, :1])
     weight = 0.98 ** np.arange(n - 1.0, -1.0, -1.0)
-    assert_as_readable(x, weight, y, kernel.Rule(7, 3, 1.5, 1.0))
+    assert_as_readable(x, weight, y, kernel.Rule(7, 3, 1.5), prior=1.0)
 
 
 def test_chance_is_uniform() -> None:
@@ -114,10 +114,11 @@ def test_the_spread_is_local() -> None:
     rng = np.random.default_rng(2)
     x = rng.uniform(-2, 2, size=(1000, 2))
     xi = x[:, :1] + np.where(x[:, 1:] > 0, 1.0, 0.2) * rng.normal(size=(1000, 3))
-    at = np.array([[-1.0, -1.0], [0.5, -1.5], [-1.0, 1.0], [0.5, 1.5]])
-    scale = _fitted(Forest(), design(x, xi, 1.0), at).scale
-    assert (scale[:2] < 0.4).all()
-    assert scale[2:] == pytest.approx(np.full((2, 3), 1.0), rel=0.2)
+    at = rng.uniform([-2.0, 0.3], 2.0, size=(100, 2))
+    past = design(x, xi, 1.0)
+    left, right = (_fitted(Forest(), past, at * [1.0, side]).scale for side in (-1.0, 1.0))
+    assert (left.mean(axis=0) < 0.4).all()
+    assert right.mean(axis=0) == pytest.approx(np.ones(3), rel=0.1)
 
 
 def test_where_the_mean_is_linear_little_is_lost() -> None:

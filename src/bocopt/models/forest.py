@@ -29,8 +29,8 @@ class Forest:
       past. So every outcome has predictions of trees that did not see it.
     - The trees' mean is scaled, outcome by outcome, to where those out-of-bag predictions are best:
       to nothing where the regression says it all.
-    - The variance at x is the mean square of the out-of-bag residuals in the leaves around it, in
-      each leaf with the pooled one, which is worth `prior` outcomes.
+    - The variance at x is the mean square of the out-of-bag residuals of all outcomes in the leaves
+      of x, and of the pooled one, which is worth `prior` outcomes in each leaf.
 
     What is random is a function of the number of outcomes alone.
 
@@ -41,7 +41,7 @@ class Forest:
     trees: int = 24
     folds: int = 3
     leaf: float = 2.0
-    prior: float = 2.0
+    prior: float = 0.5
 
     def __post_init__(self) -> None:
         arguments.integer("Forest", "trees", self.trees, "[1, inf)")
@@ -50,9 +50,10 @@ class Forest:
         arguments.number("Forest", "prior", self.prior, "(0, inf)")
 
     def start(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
-        """Trees of one leaf: their nodes, and the means and variances of the leaves."""
+        """Nodes, then means, sums of squares and weights of leaves, and the pooled mean square."""
         nodes = np.broadcast_to([-1.0, 0.0, 0.0], (*lead, self.trees, 3))
-        return nodes, np.zeros((*lead, 1, dim_xi)), np.ones((*lead, 1, dim_xi))
+        leaves = np.zeros((*lead, 1, dim_xi))
+        return nodes, leaves, leaves, np.zeros((*lead, 1)), np.ones((*lead, dim_xi))
 
     def refit(self, fit: Fit, past: Design) -> Fit:
         from bocopt.models.kernels import forest
@@ -66,21 +67,26 @@ class Forest:
         y = targets.reshape(-1, n, dim_y)
         x = past.x.reshape(len(y), n, past.x.shape[-1])
         tables = forest.tables(len(y), self._most_leaves(past), dim_y)
-        rule = forest.Rule(self.trees, self.folds, float(self.leaf), float(self.prior))
+        rule = forest.Rule(self.trees, self.folds, float(self.leaf))
         used = forest.fit_each(x, past.weight, y, guess.reshape(-1, dim_y), rule, *tables)
         leaves = (used + self.trees) // 2
-        nodes, mean, square = (
-            table[:, :size].reshape(*lead, size, table.shape[-1]).copy()
-            for table, size in zip(tables, (used, leaves, leaves), strict=True)
+        nodes, mean, square, count, overall = (
+            table.reshape(*lead, *table.shape[1:]) for table in tables
         )
-        wide = widened(variance, past)[..., None, :]
-        return nodes, mean[..., :-1] * sd, square[..., :-1] * wide
+        wide = widened(variance, past)
+        return (
+            nodes[..., :used, :].copy(),
+            mean[..., :leaves, :-1] * sd,
+            square[..., :leaves, :-1] * wide[..., None, :],
+            count[..., :leaves].copy(),
+            overall[..., :-1] * wide,
+        )
 
     def predict(self, fit: Fit, ground: Ground, x: Array) -> Moments:
         from bocopt.models.kernels import forest
 
         location, leverage = ridge(ground, x)
-        beside, variance = forest.predict(*fit, x, self.trees)
+        beside, variance = forest.predict(*fit, x, self.trees, self.prior)
         return Moments(location + beside, np.sqrt(variance * (1 + leverage)))
 
     def _most_leaves(self, past: Design) -> int:

@@ -19,7 +19,6 @@ class Rule(NamedTuple):
     trees: int
     folds: int  # each tree leaves out one
     smallest: float  # weight of a leaf
-    prior: float  # rows that the pooled variance is worth in a leaf
 
 
 @compiled
@@ -77,39 +76,41 @@ def believe(past: Past, outside: Array, mean: Array) -> None:
 
 
 @compiled
-def spread(
-    past: Past, square: Array, ends: IntArray, guess: Array, prior: float, variance: Array
-) -> None:
-    """In each leaf the mean of the squares (n, m) of its rows and the pooled one; NaN is none."""
+def spread(past: Past, square: Array, ends: IntArray, table: Array, count: Array) -> None:
+    """Add up the squares (n, m) and the weights of the rows in each leaf; NaN is none."""
     n, dim_y = square.shape
-    whole, pooled = GUESS_COUNTS, GUESS_COUNTS * guess
-    for i in range(n):
-        if not np.isnan(square[i, 0]):
-            whole += past.weight[i]
-            for j in range(dim_y):
-                pooled[j] += past.weight[i] * square[i, j]
-    counts = np.full(len(variance), prior)
-    for leaf in range(len(variance)):
-        for j in range(dim_y):
-            variance[leaf, j] = prior * pooled[j] / whole
     for t in range(len(ends)):
         for i in range(n):
             if not np.isnan(square[i, 0]):
                 leaf = ends[t, i]
-                counts[leaf] += past.weight[i]
+                count[leaf] += past.weight[i]
                 for j in range(dim_y):
-                    variance[leaf, j] += past.weight[i] * square[i, j]
-    for leaf in range(len(variance)):
-        for j in range(dim_y):
-            variance[leaf, j] /= counts[leaf]
+                    table[leaf, j] += past.weight[i] * square[i, j]
 
 
-def tables(instances: int, leaves: int, dim_y: int) -> tuple[Array, Array, Array]:
-    """Room for nodes, and for the means and variances of leaves."""
+@compiled
+def pool(past: Past, square: Array, guess: Array, pooled: Array) -> None:
+    """The mean of the squares (n, m), and of a guess."""
+    whole = GUESS_COUNTS
+    for j in range(len(guess)):
+        pooled[j] = GUESS_COUNTS * guess[j]
+    for i in range(len(square)):
+        if not np.isnan(square[i, 0]):
+            whole += past.weight[i]
+            for j in range(len(guess)):
+                pooled[j] += past.weight[i] * square[i, j]
+    for j in range(len(guess)):
+        pooled[j] /= whole
+
+
+def tables(instances: int, leaves: int, dim_y: int) -> tuple[Array, Array, Array, Array, Array]:
+    """Room for nodes, for means, sums of squares and weights of leaves, and for pooled squares."""
     return (
         np.zeros((instances, 2 * leaves, 3)),
         np.zeros((instances, leaves, dim_y)),
         np.zeros((instances, leaves, dim_y)),
+        np.zeros((instances, leaves)),
+        np.zeros((instances, dim_y)),
     )
 
 
@@ -122,48 +123,60 @@ def fit_each(
     rule: Rule,
     nodes: Array,
     mean: Array,
-    variance: Array,
+    square: Array,
+    count: Array,
+    pooled: Array,
 ) -> int:
-    """Forests of y given x, and in each leaf the mean square of what is predicted wrong.
+    """Forests of y given x, and the squares of what they predict wrong.
 
     Instances along the first axis of x (b, n, k), y (b, n, m), the guesses of its variances (b, m)
     and the tables. All rows of the past that end in a leaf count, with their out-of-bag residuals.
     Returned is how many nodes are in use, at most.
     """
     instances, n, dim_y = y.shape
-    ends, square = np.empty((rule.trees, n), np.int64), np.empty((n, dim_y))
+    ends, wrong = np.empty((rule.trees, n), np.int64), np.empty((n, dim_y))
     most = rule.trees
     for b in range(instances):
         past = Past(x[b], weight, y[b])
-        used = plant(past, rule, Tables(nodes[b], mean[b]), ends, square)
-        leaves = (used + rule.trees) // 2
-        believe(past, square, mean[b, :leaves])
+        used = plant(past, rule, Tables(nodes[b], mean[b]), ends, wrong)
+        believe(past, wrong, mean[b, : (used + rule.trees) // 2])
         for i in range(n):
             for j in range(dim_y):
-                square[i, j] = (y[b, i, j] - square[i, j]) ** 2
-        spread(past, square, ends, guess[b], rule.prior, variance[b, :leaves])
+                wrong[i, j] = (y[b, i, j] - wrong[i, j]) ** 2
+        spread(past, wrong, ends, square[b], count[b])
+        pool(past, wrong, guess[b], pooled[b])
         most = max(most, used)
     return most
 
 
 @gufunc(
-    "void(f8[:,:], f8[:,:], f8[:,:], f8[:], i8, f8[:], f8[:])",
-    "(c,s),(l,m),(l,m),(k),()->(m),(m)",
+    "void(f8[:,:], f8[:,:], f8[:,:], f8[:], f8[:], f8[:], i8, f8, f8[:], f8[:])",
+    "(c,s),(l,m),(l,m),(l),(m),(k),(),()->(m),(m)",
 )
 def predict(
     nodes: Array,
     mean: Array,
-    variance: Array,
+    square: Array,
+    count: Array,
+    pooled: Array,
     x: Array,
     trees: int,
+    prior: float,
     location: Array,
-    square: Array,
+    variance: Array,
 ) -> None:
-    """What the trees predict at x, and the mean squares there, on average."""
-    location[:] = 0.0
-    square[:] = 0.0
+    """What the trees predict at x, on average, and the mean square of the leaves there.
+
+    In each leaf the pooled mean square is worth `prior` rows.
+    """
+    whole = trees * prior
+    for j in range(len(location)):
+        location[j], variance[j] = 0.0, whole * pooled[j]
     for t in range(trees):
         leaf = leaf_of(nodes, t, x)
+        whole += count[leaf]
         for j in range(len(location)):
             location[j] += mean[leaf, j] / trees
-            square[j] += variance[leaf, j] / trees
+            variance[j] += square[leaf, j]
+    for j in range(len(location)):
+        variance[j] /= whole
