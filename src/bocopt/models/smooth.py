@@ -40,7 +40,7 @@ class Smooth:
     """
 
     prior: float = 5.0
-    rows: int = 1000
+    rows: int = 500
 
     def __post_init__(self) -> None:
         arguments.number("Smooth", "prior", self.prior, "(0, inf)")
