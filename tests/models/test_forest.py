@@ -18,7 +18,7 @@ from bocopt.models.kernels.trees import uniform
 
 def fit_one(x: Array, weight: Array, y: Array, guess: Array, rule: kernel.Rule) -> Any:
     """The tables of one forest."""
-    leaves = rule.trees * max(1, min(len(y), int(weight.sum() / rule.smallest)))
+    leaves = rule.trees * max(1, min(len(y), int(1.001 * weight.sum() / rule.smallest)))
     tables = kernel.tables(1, leaves, y.shape[1])
     kernel.fit_each(x[None], weight, y[None], guess[None], rule, *tables)
     return [table[0] for table in tables]
@@ -39,6 +39,7 @@ def assert_as_readable(x: Array, weight: Array, y: Array, rule: kernel.Rule, pri
     n=st.integers(1, 40),
     dim_x=st.integers(0, 5),
     dim_y=st.integers(1, 4),
+    trees=st.integers(1, 9),
     folds=st.integers(2, 4),
     leaf=st.sampled_from([0.5, 1.0, 2.0, 3.0]),
     discount=st.sampled_from([1.0, 0.9]),
@@ -50,6 +51,7 @@ def test_predictions_are_those_of_the_readable_forest(
     n: int,
     dim_x: int,
     dim_y: int,
+    trees: int,
     folds: int,
     leaf: float,
     discount: float,
@@ -61,7 +63,7 @@ def test_predictions_are_those_of_the_readable_forest(
     x = rng.normal(size=(n, dim_x)).round(decimals)
     y = rng.normal(size=(n, dim_y)) + np.sin(3 * x).sum(axis=1, keepdims=True)
     weight = discount ** np.arange(n - 1.0, -1.0, -1.0)
-    assert_as_readable(x, weight, y, kernel.Rule(2 * folds, folds, leaf), prior=0.5)
+    assert_as_readable(x, weight, y, kernel.Rule(trees, folds, leaf), prior=0.5)
 
 
 @pytest.mark.full

@@ -64,8 +64,8 @@ class Forest:
         *lead, n, dim_y = targets.shape
         guess = np.ones((*lead, dim_y))
         guess[..., :-1] = past.ground.variance / variance
-        y = targets.reshape(-1, n, dim_y)
-        x = past.x.reshape(len(y), n, past.x.shape[-1])
+        y = np.ascontiguousarray(targets.reshape(-1, n, dim_y))
+        x = np.ascontiguousarray(past.x.reshape(len(y), n, past.x.shape[-1]))
         tables = forest.tables(len(y), self._most_leaves(past), dim_y)
         rule = forest.Rule(self.trees, self.folds, float(self.leaf))
         used = forest.fit_each(x, past.weight, y, guess.reshape(-1, dim_y), rule, *tables)
@@ -90,8 +90,11 @@ class Forest:
         return Moments(location + beside, np.sqrt(variance * (1 + leverage)))
 
     def _most_leaves(self, past: Design) -> int:
-        """Of all trees: each leaf has an outcome and its least weight, and each tree has one."""
-        n, heavy = past.x.shape[-2], int(past.weight.sum() / self.leaf)
+        """Of all trees: each leaf has an outcome and its least weight, and each tree has one.
+
+        A little more than fits, as sums are rounded: the kernel does not look where it writes.
+        """
+        n, heavy = past.x.shape[-2], int(1.001 * past.weight.sum() / self.leaf)
         most: int = self.trees * max(1, min(n, heavy))
         return most
 
