@@ -1,1 +1,1 @@
-"""Machine code of members."""
+"""Machine code of the models."""
