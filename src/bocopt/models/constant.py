@@ -6,7 +6,7 @@ import numpy as np
 
 from bocopt.core import Array
 from bocopt.models.design import Design, Ground
-from bocopt.models.member import Fit, Moments, pooled, ridge
+from bocopt.models.member import Fit, Moments, pooled, ridge, widened
 
 
 @dataclass(frozen=True)
@@ -17,9 +17,7 @@ class ConstantVariance:
         return (np.ones((*lead, dim_xi)),)
 
     def refit(self, fit: Fit, past: Design) -> Fit:
-        size = past.ground.size
-        spent = 0.5 * np.minimum(past.phi.shape[-1], size)  # by the regression, at half weight
-        return (pooled(past) * (size + 2) / (size + 2 - spent),)
+        return (widened(pooled(past), past),)
 
     def predict(self, fit: Fit, ground: Ground, x: Array) -> Moments:
         location, leverage = ridge(ground, x)

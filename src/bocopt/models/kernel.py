@@ -41,11 +41,18 @@ class KernelVariance:
         return past.x[..., last, :].copy(), square, past.weight[last], pooled(past)
 
     def predict(self, fit: Fit, ground: Ground, x: Array) -> Moments:
-        rows, square, weight, pooled = fit
         location, leverage = ridge(ground, x)
-        width = np.maximum(weight.sum(), 1.0) ** (-1.0 / (x.shape[-1] + 4))
-        distance = ((rows - x[..., None, :]) ** 2).sum(axis=-1)
-        near = weight * np.exp(-0.5 * distance / width**2)
-        around = np.matmul(near[..., None, :], square)[..., 0, :]
-        variance = (around + self.prior * pooled) / (near.sum(axis=-1)[..., None] + self.prior)
+        variance = nearby(x, self.prior, *fit)
         return Moments(location, np.sqrt(variance * (1 + leverage)))
+
+
+def nearby(
+    x: Array, prior: float, rows: Array, square: Array, weight: Array, pooled: Array
+) -> Array:
+    """(k), (), (n, k), (n, m), (n), (m) -> (m): the mean of the squares near x."""
+    width = np.maximum(weight.sum(), 1.0) ** (-1.0 / (x.shape[-1] + 4))
+    distance = ((rows - x[..., None, :]) ** 2).sum(axis=-1)
+    near = weight * np.exp(-0.5 * distance / width**2)
+    around = np.matmul(near[..., None, :], square)[..., 0, :]
+    variance: Array = (around + prior * pooled) / (near.sum(axis=-1)[..., None] + prior)
+    return variance

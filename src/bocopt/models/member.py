@@ -55,3 +55,11 @@ def pooled(past: Design) -> Array:
     scatter = np.matmul(past.weight[None, :], past.residual**2)[..., 0, :]
     variance: Array = (scatter + 2 * past.ground.variance) / (past.ground.size + 2)
     return variance
+
+
+def widened(variance: Array, past: Design) -> Array:
+    """(m): a variance of residuals, with what the regression spends, at half weight."""
+    size = past.ground.size
+    spent = 0.5 * np.minimum(past.phi.shape[-1], size)
+    wider: Array = variance * (size + 2) / (size + 2 - spent)
+    return wider
