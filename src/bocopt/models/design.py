@@ -103,9 +103,10 @@ def _shrunk(
     ridge = np.full((*phi.shape[:-2], phi.shape[-1] - 1), RIDGE)
     inverse = _inverse(normal, ridge)
     coefficients = np.matmul(inverse, moments)
+    total = np.matmul(weight[None, :], around**2)[..., 0, :]
     for _ in range(_ROUNDS if around.shape[-2] >= _FIRST and ridge.size else 0):
-        residual = around - np.matmul(phi, coefficients)
-        scatter = np.matmul(weight[None, :], residual**2)[..., 0, :]
+        explained = (coefficients * (2 * moments - np.matmul(normal, coefficients))).sum(axis=-2)
+        scatter = np.maximum(total - explained, 0.0)
         noise = (scatter + GUESS_COUNTS * variance) / (weight.sum() + GUESS_COUNTS)
         known = 1.0 - ridge * np.diagonal(inverse, axis1=-2, axis2=-1)[..., 1:]
         power = (coefficients[..., 1:, :] ** 2 / noise[..., None, :]).mean(axis=-1)

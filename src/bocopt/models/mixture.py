@@ -27,6 +27,7 @@ from bocopt.numeric.weights import log_total, normalised, uniform
 
 _NEGLIGIBLE = 1e-3  # weight below which a discounted outcome is no longer looked at
 _EVERY = 50  # a fit is renewed when a fiftieth of its outcomes is new
+_EVERY_DISCOUNTED = 10  # or a tenth of those that still count
 _LARGEST_ERROR = 4.0  # in units of the scale: what one outcome can say about correlation
 
 
@@ -339,7 +340,8 @@ class Mixture:
             if discount < 1:
                 rows = min(rows, int(np.ceil(np.log(_NEGLIGIBLE) / np.log(discount))))
             effective = (1 - discount**rows) / (1 - discount) if discount < 1 else rows
-            if seen > _EVERY and (seen - fitted[v]) * _EVERY < effective:
+            every = _EVERY if discount == 1 else _EVERY_DISCOUNTED
+            if seen > _EVERY and (seen - fitted[v]) * every < effective:
                 continue
             x, xi = state.x.rows[..., -rows:, :], state.xi.rows[..., -rows:, :]
             bends[v] = scale.fit(x, xi)
