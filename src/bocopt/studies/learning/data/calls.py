@@ -5,13 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from bocopt.problems.program import Program, integer, minimise, program
+from bocopt.problems.program import Program, minimise, pos, program, real
 from bocopt.studies.learning.data.features import joined, lagged, one_hot, weekday
 from bocopt.studies.learning.data.source import Columns, DataSet, Series, table
 
 _HOURS = range(7, 21)
 _A_DAY = len(_HOURS)
-_TEAM = 60.0  # calls that one team answers in half an hour
+_LAGS = (1, 2, _A_DAY, _A_DAY + 1, 5 * _A_DAY, 5 * _A_DAY + 1)  # of now, and of an hour before
+_UNIT = 100.0  # calls
+_PARTS = 12  # of an hour: the table has five minutes a row
 
 
 def read() -> Mapping[str, Columns]:
@@ -19,19 +21,19 @@ def read() -> Mapping[str, Columns]:
 
 
 def series(tables: Mapping[str, Columns]) -> Series:
-    """A stage is an opening hour, an outcome the calls of its two halves, in teams."""
+    """A stage is an opening hour, an outcome the hundreds of calls in it."""
     calls = tables["calls"]
     times = np.array([text.rstrip("Z") for text in calls["DateTime"]], "datetime64[m]")
     open_ = np.isin(_hour(times), _HOURS)
-    counts = calls["Calls"][open_].astype(float).reshape(-1, 2, 6)
-    halves = counts.sum(axis=-1) / _TEAM
-    starts = times[open_].reshape(-1, 12)[:, 0]
+    parts = calls["Calls"][open_].astype(float).reshape(-1, _PARTS)
+    hours = parts.sum(axis=-1, keepdims=True) / _UNIT
+    starts = times[open_].reshape(-1, _PARTS)[:, 0]
     x = joined(
         one_hot(_hour(starts), _HOURS),
         one_hot(weekday(starts), range(5)),
-        lagged(halves, 1, _A_DAY, 5 * _A_DAY),
+        lagged(hours, *_LAGS),
     )
-    return Series(starts, x, halves).part(len(starts) - 1000, 1000)
+    return Series(starts, x, hours).part(len(starts) - 1000, 1000)
 
 
 def _hour(times: Any) -> Any:
@@ -39,18 +41,18 @@ def _hour(times: Any) -> Any:
 
 
 def problem() -> Program:
-    """Teams for an hour, and more for either half, so that all calls are answered nine times in ten.
+    """How much work to staff an hour for, so that all of it is done nine times in ten.
 
-    A call centre promises a service level and not a cost: hence the chance constraint. Those who
-    come for half an hour are dearer by the hour. An hour in which calls are lost costs about as
-    much more as a tenth of such hours is worth avoiding, so that who is over-cautious pays too.
+    A call centre promises a service level and not a cost: hence the chance constraint. Staff is
+    paid whether there are calls or not. Work that is left over is done in paid overtime, at a price
+    at which nine times in ten is about right, so that caution and its lack both cost.
     """
 
-    @program(xi=2, chance=0.9, otherwise=120.0, base=integer(upper=100), more=integer(2, upper=100))
-    def teams(xi: Any, base: Any, more: Any) -> Any:
-        return minimise(2 * base + 1.5 * more.sum()), base + more >= xi
+    @program(xi=1, chance=0.9, staff=real(upper=1000.0))
+    def hour(xi: Any, staff: Any) -> Any:
+        return minimise(staff + 8.0 * pos(xi[0] - staff)), staff >= xi[0]
 
-    return teams
+    return hour
 
 
 CALLS = DataSet(read, series, problem)

@@ -46,7 +46,7 @@ def series(tables: Mapping[str, Columns]) -> Series:
 def problem() -> Newsvendor:
     """Places on trains for four stations, in thousands, out of one fleet.
 
-    Trains are assigned the evening before, when weather and games are all but known. Each rider
+    Trains are assigned early in the morning, when weather and games are all but known. Each rider
     pays a fare, an empty place costs what it costs to run it, and the fleet does not suffice for
     all four on a busy day. So what counts is a quantile of each station's riders, and on busy days
     how the stations compare.

