@@ -56,7 +56,7 @@ def test_the_regret_that_was_seen_is_that_of_the_drawn_arms(
 
 def test_coverage_by_hand() -> None:
     probability = np.array([[0.01, 0.3], [0.5, 0.97], [0.2, 0.9]])
-    assert streams._coverage(probability) == {"50": 2 / 6, "90": 4 / 6}
+    assert streams.coverage(probability) == {"50": 2 / 6, "90": 4 / 6}
     assert streams._histogram(np.full(7, 0.99))[-1] == 20.0
 
 

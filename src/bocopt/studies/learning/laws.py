@@ -109,7 +109,8 @@ class Categories(Process):
         from scipy.special import ndtr
 
         which = np.minimum(ndtr(normal) * self.values, np.array(self.values) - 1).astype(int)
-        return np.concatenate([np.eye(n)[which[..., i]] for i, n in enumerate(self.values)], -1)
+        shown = [np.eye(n)[which[..., i]] for i, n in enumerate(self.values)]
+        return np.concatenate(shown, axis=-1, dtype=np.float64)
 
     def sample_given(self, x: Array, u: Array) -> Array:
         first, second, third = np.split(x, np.cumsum(self.values)[:-1], axis=-1)

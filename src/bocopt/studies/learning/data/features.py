@@ -13,7 +13,7 @@ _YEAR = 365.25  # days
 def one_hot(values: Iterable[int], levels: Iterable[int]) -> Array:
     """(T), (levels) -> (T, levels)."""
     both = np.asarray(list(values))[:, None] == np.asarray(list(levels))
-    return both.astype(np.float64)
+    return np.asarray(both, np.float64)
 
 
 def weekday(times: Times) -> Array:

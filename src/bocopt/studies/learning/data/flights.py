@@ -54,7 +54,7 @@ def _due(flights: Columns) -> Times:
     """When flights are to leave, by the timetable."""
     clock = flights["sched_dep_time"]
     minutes = 60 * (clock // 100) + clock % 100
-    return _day(flights) + minutes.astype("timedelta64[m]")
+    return np.asarray(_day(flights) + minutes.astype("timedelta64[m]"))
 
 
 def _day(rows: Columns) -> Times:

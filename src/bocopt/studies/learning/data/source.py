@@ -46,7 +46,8 @@ class Series(NamedTuple):
 
     def part(self, first: int, stages: int) -> "Series":
         """Those from `first` on; earlier ones are there for lags."""
-        return Series(*(values[first : first + stages] for values in self))
+        rows = slice(first, first + stages)
+        return Series(self.times[rows], self.x[rows], self.xi[rows])
 
 
 class DataSet(NamedTuple):
