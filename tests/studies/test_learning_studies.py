@@ -23,7 +23,10 @@ def size(request: pytest.FixtureRequest) -> Size:
 @pytest.fixture(scope="module")
 def summaries(size: Size, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     folder = tmp_path_factory.mktemp("report")
-    found = results("learning", size, folder)
+    found = {
+        **results("learning-table", size, folder),
+        **results("learning-streams", size.part(), folder),
+    }
     assert (folder / "learning-calibration.png").exists()
     assert (folder / "learning-weights.svg").exists()
     return {name: result.summary for name, result in found.items()}

@@ -145,7 +145,7 @@ STUDIES: Mapping[str, Study] = {
             "Five real data sets, beside the same rivals.",
             "learning",
             "real_data",
-            lambda full: full._replace(trials=1, horizon=min(1000, full.horizon)),
+            lambda full: full.part(50)._replace(horizon=min(1000, full.horizon)),
         ),
         Study(
             "guarantees-tightness",

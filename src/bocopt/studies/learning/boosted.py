@@ -11,7 +11,7 @@ from bocopt.studies.learning.refitted import Refitted
 from bocopt.studies.learning.trees import Trees, trees_of
 
 _LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
-_ROUNDS, _DEPTH, _RATE, _LEAF = 40, 3, 0.15, 5
+_ROUNDS, _DEPTH, _RATE, _LEAF = 25, 3, 0.2, 5
 _WIDEST = np.array([0.0, *_LEVELS, 1.0])
 
 
@@ -34,13 +34,13 @@ class BoostedQuantiles(Refitted):
     """Five quantiles of each component by gradient boosting, linear between and a step beyond.
 
     Scenarios take the ranks that past errors had in all components at once. Fits are dear: they are
-    renewed when a third is new.
+    renewed when half is new.
 
     Reference: Friedman (2001), Greedy function approximation: a gradient boosting machine.
     """
 
     begin: ClassVar[int] = 20
-    renewed: ClassVar[float] = 1 / 3
+    renewed: ClassVar[float] = 0.5
 
     def fit(self, x: Array, xi: Array, seed: int) -> Boosted:
         regressor = extra("sklearn.ensemble").GradientBoostingRegressor
@@ -58,8 +58,9 @@ class BoostedQuantiles(Refitted):
             for component in xi.T
             for level in _LEVELS
         ]
-        start = np.quantile(xi, _LEVELS, axis=0, method="inverted_cdf").T
+        start = np.array([model.init_.constant_.item() for model in found])
         trees = trees_of([tree for model in found for tree in model.estimators_[:, 0]])
+        start = start.reshape(-1, len(_LEVELS))
         fitted = Boosted(start, trees, np.zeros_like(xi))
         return fitted._replace(ranks=_ranks(xi, fitted.quantiles(x)))
 

@@ -51,7 +51,7 @@ def _out_of_bag(trees: Trees, leaves: IntArray, forest: Any, xi: Array) -> Array
         row[seen] = False
     count = unseen.sum(axis=0)[:, None]
     total = np.where(unseen[..., None], trees.values(leaves), 0.0).sum(axis=0)
-    return np.where(count > 0, total / np.maximum(count, 1), xi.mean(axis=0))
+    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), xi.mean(axis=0)))
 
 
 @dataclass(frozen=True)

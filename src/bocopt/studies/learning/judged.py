@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,6 +27,7 @@ _RESAMPLED = 1000
 class Judge(Learn):
     """The same in small blocks: forests take seconds to grow."""
 
+    forests: str  # the version of scikit-learn, on which the record depends
     trials_per_block: ClassVar[int] = 2
 
 
@@ -38,6 +40,7 @@ def judge(world: World, policies: Mapping[str, Policy[Any]], size: Size) -> dict
             stream=world.best_stream if name == BEST else world.stream,
             seeds=size.seeds,
             horizon=size.horizon,
+            forests=version("scikit-learn"),
         )
         for name, policy in policies.items()
     }

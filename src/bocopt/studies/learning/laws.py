@@ -157,7 +157,8 @@ class TwoModes(Process):
         jam = ndtr(u[..., :1]) < _logistic(2.0 * x[..., :1] - 1.0)
         hit = np.arange(self.dim_xi) % 2 == 0
         mean = 0.8 + 0.05 * _times(self._draw("modes", self.dim_xi, 2), x)
-        return np.maximum(mean + 0.6 * (jam & hit) + 0.05 * u[..., 1:], _LEAST)
+        xi: Array = mean + 0.6 * (jam & hit) + 0.05 * u[..., 1:]
+        return np.maximum(xi, _LEAST)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ from bocopt import arguments
 from bocopt.core import Array, IntArray
 from bocopt.numeric.history import History, empty
 from bocopt.policies.baselines import NoInfo
+from bocopt.studies.learning.data.source import extra
 
 
 class RefittedState(NamedTuple):
@@ -31,6 +32,10 @@ class Refitted(ABC):
     dim_xi: int
     begin: ClassVar[int] = 10
     renewed: ClassVar[float] = 0.05
+
+    def __post_init__(self) -> None:
+        arguments.integer(type(self).__name__, "dim_xi", self.dim_xi, "[1, inf)")
+        extra("sklearn")  # where it is missing, that is said before anything runs
 
     @abstractmethod
     def fit(self, x: Array, xi: Array, seed: int) -> tuple[Any, ...]:
