@@ -10,6 +10,7 @@ import pytest
 from lengths import long
 from small_studies import results
 
+from bocopt import ConditionalOptimum
 from bocopt.core import Sense
 from bocopt.studies.learning import judged, known_laws, real_data, rivals
 from bocopt.studies.learning.data import data_world
@@ -88,7 +89,9 @@ def test_all_worlds_are_part_of_the_studies() -> None:
     assert len({name.partition("/")[0] for name in of_data}) == 5
     best = of_laws[f"own past/{BEST}"]
     assert isinstance(best, judged.Judge)
-    assert best.stream is best.policy.law
+    assert isinstance(best.policy, ConditionalOptimum)
+    law: object = best.policy.law
+    assert best.stream is law
     assert len({task.digest for task in [*of_laws.values(), *of_data.values()]}) == len(
         of_laws
     ) + len(of_data)
