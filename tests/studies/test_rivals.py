@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lengths import long
 
 from bocopt.core import Array
 from bocopt.studies.learning.boosted import Boosted, BoostedQuantiles
@@ -31,7 +32,9 @@ def test_trees_as_arrays_are_those_of_scikit_learn() -> None:
     assert trees.values(leaves).mean(axis=0) == pytest.approx(forest.predict(NEW))
 
 
-def _grown() -> tuple[Forest, Any]:
+@pytest.fixture(scope="module")
+def both() -> tuple[Forest, Any]:
+    """A forest of ours, and scikit-learn's own."""
     ours = grown(X, XI, 7)
     theirs = ensemble.RandomForestRegressor(
         n_estimators=100,
@@ -43,8 +46,8 @@ def _grown() -> tuple[Forest, Any]:
     return ours, theirs.fit(X, XI)
 
 
-def test_weights_count_shared_leaves() -> None:
-    forest, theirs = _grown()
+def test_weights_count_shared_leaves(both: tuple[Forest, Any]) -> None:
+    forest, theirs = both
     own, here = theirs.apply(X), theirs.apply(NEW[:1])[0]
     expected = np.zeros(len(X))
     for tree, leaf in enumerate(here):
@@ -54,8 +57,8 @@ def test_weights_count_shared_leaves() -> None:
     assert forest.weights(NEW[0]).sum() == pytest.approx(1)
 
 
-def test_residuals_are_out_of_bag() -> None:
-    forest, theirs = _grown()
+def test_residuals_are_out_of_bag(both: tuple[Forest, Any]) -> None:
+    forest, theirs = both
     assert forest.residual == pytest.approx(XI - theirs.oob_prediction_)
 
 
@@ -108,8 +111,8 @@ def _learned(model: Any, seeds: Any, stages: int) -> tuple[Any, Array]:
 @pytest.mark.parametrize("rival", [ForestWeights, ForestResiduals, BoostedQuantiles])
 def test_a_trial_alone_is_the_same_as_among_others(rival: Any) -> None:
     model = rival(1)
-    both, x = _learned(model, [3, 5], model.begin + 1)
-    alone, _ = _learned(model, 5, model.begin + 1)
+    both, x = _learned(model, [3, 5], model.begin)
+    alone, _ = _learned(model, 5, model.begin)
     for of_both, of_one in zip(model.sample(both, x), model.sample(alone, x[1]), strict=True):
         assert (of_both[1] == of_one).all()
 
@@ -117,7 +120,7 @@ def test_a_trial_alone_is_the_same_as_among_others(rival: Any) -> None:
 @pytest.mark.parametrize("rival", [ForestWeights, ForestResiduals, BoostedQuantiles])
 def test_a_state_of_plain_tuples_goes_on_alike(rival: Any) -> None:
     model = rival(1)
-    state, x = _learned(model, 5, model.begin + 1)
+    state, x = _learned(model, 5, model.begin)
     plain = tuple(tuple(tuple(p) if isinstance(p, tuple) else p for p in f) for f in state.fits)
     again = model.sample(state._replace(fits=plain), x)
     for ours, theirs in zip(model.sample(state, x), again, strict=True):
@@ -153,16 +156,16 @@ def test_outcomes_are_equally_likely_before_the_first_fit() -> None:
     assert (w == 0.2).all()
 
 
-@pytest.mark.parametrize("rival", [ForestWeights, ForestResiduals, BoostedQuantiles])
+@pytest.mark.parametrize("rival", [ForestWeights, ForestResiduals, long(BoostedQuantiles)])
 def test_a_sine_is_found(rival: Any) -> None:
     """The mean of the scenarios is nearer to the truth than what a linear regression can be."""
-    stream, model = Sine(dim_xi=2), rival(2)
+    stream, model = Sine(dim_xi=1), rival(1)
     xs, xis = (
         np.stack(part) for part in zip(*islice(stream.stages(np.array(0)), 200), strict=True)
     )
     fit = model.fit(xs, xis, 0)
     new = np.random.default_rng(5).normal(size=(50, 2))
-    truth = stream.sample_given(new, np.zeros((50, 2)))
+    truth = stream.sample_given(new, np.zeros((50, 1)))
     laws = [model.predicted(fit, x, xis) for x in new]
     guesses = np.array([w @ scenarios for scenarios, w in laws])
     design = np.column_stack([np.ones(200), xs])
