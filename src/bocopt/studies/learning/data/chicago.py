@@ -46,12 +46,13 @@ def series(tables: Mapping[str, Columns]) -> Series:
 def problem() -> Newsvendor:
     """Places on trains for four stations, in thousands, out of one fleet.
 
-    Trains are assigned early in the morning, when weather and games are all but known. Each rider
-    pays a fare, an empty place costs what it costs to run it, and the fleet does not suffice for
-    all four on a busy day. So what counts is a quantile of each station's riders, and on busy days
-    how the stations compare.
+    Trains are assigned early in the morning, when weather and games are all but known. A place that
+    is taken pays for itself, one that stays empty costs what it costs to run it, and who is left
+    behind costs about twice as much. On the busiest days the fleet does not suffice, and the places
+    have to go where they are missed most.
     """
-    return Newsvendor(unit_cost=[1, 1, 1.2, 0.8], price=[2.5, 2.5, 2.5, 2], capacity=36)
+    cost = [1, 1, 1, 1]
+    return Newsvendor(unit_cost=cost, price=cost, penalty=[2, 2, 2.5, 1.5], capacity=42)
 
 
 CHICAGO = DataSet(read, series, problem)
