@@ -91,6 +91,9 @@ def _reproduce(name: str, size: Size, workers: int, out: Path, fresh: bool) -> N
     except BrokenProcessPool:
         _say(f"A worker process was killed, perhaps for want of memory. {again}", err=True)
         raise typer.Exit(1) from None
+    except ModuleNotFoundError as error:  # of an extra: its message says how to install it
+        _say(error.msg, err=True)
+        raise typer.Exit(1) from None
     except BrokenPipeError:
         raise  # nobody reads on: the files are written, and Typer ends quietly
     except OSError as error:

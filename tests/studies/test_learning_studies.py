@@ -23,7 +23,10 @@ def size(request: pytest.FixtureRequest) -> Size:
 @pytest.fixture(scope="module")
 def summaries(size: Size, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     folder = tmp_path_factory.mktemp("report")
-    found = results("learning", size, folder)
+    found = {
+        **results("learning-table", size, folder),
+        **results("learning-streams", size.part(), folder),
+    }
     assert (folder / "learning-calibration.png").exists()
     assert (folder / "learning-weights.svg").exists()
     return {name: result.summary for name, result in found.items()}
@@ -56,7 +59,7 @@ def test_the_regret_that_was_seen_is_that_of_the_drawn_arms(
 
 def test_coverage_by_hand() -> None:
     probability = np.array([[0.01, 0.3], [0.5, 0.97], [0.2, 0.9]])
-    assert streams._coverage(probability) == {"50": 2 / 6, "90": 4 / 6}
+    assert streams.coverage(probability) == {"50": 2 / 6, "90": 4 / 6}
     assert streams._histogram(np.full(7, 0.99))[-1] == 20.0
 
 

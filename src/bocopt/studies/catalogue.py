@@ -19,7 +19,7 @@ class Group(NamedTuple):
 GROUPS: Mapping[str, Group] = {
     "paper": Group("all", "The whole paper, and a report."),
     "posterior": Group("posterior", "Beyond the paper, the exact posterior: all of these."),
-    "learning": Group("learning", "Beyond the paper, the default learner: both of these."),
+    "learning": Group("learning", "Beyond the paper, the default learner: all of these."),
     "guarantees": Group("guarantees", "Beyond the paper, certificates: both of these."),
     "problems": Group("problems", "Beyond the paper, other problems: both of these."),
 }
@@ -132,6 +132,20 @@ STUDIES: Mapping[str, Study] = {
             "learning",
             "streams",
             Size.part,
+        ),
+        Study(
+            "learning-worlds",
+            "Nine worlds with known laws, beside forests and other rivals.",
+            "learning",
+            "known_laws",
+            lambda full: full.part(10, percent=60),
+        ),
+        Study(
+            "learning-data",
+            "Five real data sets, beside the same rivals.",
+            "learning",
+            "real_data",
+            lambda full: full.part(50)._replace(horizon=min(1000, full.horizon)),
         ),
         Study(
             "guarantees-tightness",

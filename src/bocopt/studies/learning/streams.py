@@ -62,7 +62,7 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
             "best_member": best,
             "share_of_best": float(averages(ensemble)["all"].mean() / here[best]["reward"].mean()),
             "coverage": {
-                phase: _coverage(ensemble["probability"][:, slice(*stages)])
+                phase: coverage(ensemble["probability"][:, slice(*stages)])
                 for phase, stages in _PHASES.items()
             },
             "histogram": _histogram(ensemble["probability"][:, 1:]),
@@ -72,7 +72,7 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
     return {**size._asdict(), "worlds": found, "stages": stages_shown(size.horizon)}
 
 
-def _coverage(probability: Array) -> dict[str, float | None]:
+def coverage(probability: Array) -> dict[str, float | None]:
     """The share of outcomes inside the 50% and 90% predictive intervals, and of what number."""
     if not probability.size:
         return {"50": None, "90": None}

@@ -19,7 +19,12 @@ class Learn(Play):
         found: dict[str, list[np.ndarray]] = {}
         sense = self.problem.sense
         for stage in run(
-            self.policy, self.problem, self.stream, seeds=self.seeds, horizon=self.horizon
+            self.policy,
+            self.problem,
+            self.stream,
+            seeds=self.seeds,
+            horizon=self.horizon,
+            hindsight=False,
         ):
             found.setdefault(sense.value, []).append(sense.sign * stage.cost)
             found.setdefault("feasible", []).append(stage.feasible)

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from bocopt import Knapsack, PaperStream, arguments
-from bocopt.core import Array, ConditionalSampler, IntArray, Stream
+from bocopt.core import Array, ConditionalSampler, IntArray, Problem, Stream
 from bocopt.numeric import noise
 from bocopt.streams import ChangePoint
 from bocopt.studies.paper.settings import Settings, problem_of
@@ -84,9 +84,15 @@ class Later:
 class World(NamedTuple):
     """Where policies are compared; `law` is what the best of them would know, where it is known."""
 
-    problem: Knapsack
+    problem: Problem
     stream: Stream
     law: ConditionalSampler | None
+    knowing: Stream | None = None  # with all that the law reads, where learners see less of it
+
+    @property
+    def best_stream(self) -> Stream:
+        """What the best of them would see: the same outcomes."""
+        return self.stream if self.knowing is None else self.knowing
 
 
 def worlds(horizon: int) -> dict[str, World]:

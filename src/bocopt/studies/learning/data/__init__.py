@@ -1,0 +1,34 @@
+"""Real data to learn on, each with a decision that makes sense there."""
+
+from collections.abc import Mapping
+from functools import cache
+
+from bocopt.streams import Replay
+from bocopt.studies.learning.data.calls import CALLS
+from bocopt.studies.learning.data.chicago import CHICAGO
+from bocopt.studies.learning.data.electricity import ELECTRICITY
+from bocopt.studies.learning.data.flights import FLIGHTS
+from bocopt.studies.learning.data.pizza import PIZZA
+from bocopt.studies.learning.data.source import DataSet
+from bocopt.studies.learning.worlds import World
+
+DATA_SETS: Mapping[str, DataSet] = {
+    "Chicago ridership": CHICAGO,
+    "bank calls": CALLS,
+    "late flights": FLIGHTS,
+    "electricity demand": ELECTRICITY,
+    "pizzas": PIZZA,
+}
+
+
+@cache
+def data_world(name: str) -> World:
+    """One of them, as a world of 1000 stages whose law nobody knows."""
+    data = DATA_SETS[name]
+    series = data.series(data.read())
+    return World(data.problem(), Replay(series.x, series.xi), None)
+
+
+def data_worlds() -> dict[str, World]:
+    """All of them, by name."""
+    return {name: data_world(name) for name in DATA_SETS}

@@ -1,0 +1,58 @@
+"""Riders of Chicago's elevated trains, day by day."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from bocopt.problems import Newsvendor
+from bocopt.studies.learning.data.features import joined, lagged, one_hot, season, weekday
+from bocopt.studies.learning.data.source import Columns, DataSet, Series, table
+
+_STATIONS = ("Clark_Lake", "Belmont", "Quincy_Wells", "Jefferson_Park")
+_WEATHER = (
+    "temp_min",
+    "temp",
+    "temp_max",
+    "wind",
+    "percip",
+    "weather_rain",
+    "weather_snow",
+    "weather_cloud",
+    "weather_storm",
+)
+_GAMES = ("Blackhawks_Home", "Bulls_Home", "Bears_Home", "WhiteSox_Home", "Cubs_Home")
+_DELAY = 14  # the table shows stations as they were two weeks before
+
+
+def read() -> Mapping[str, Columns]:
+    return {"days": table("modeldata", "Chicago")}
+
+
+def series(tables: Mapping[str, Columns]) -> Series:
+    """A stage is a day; the weather of the day stands in for its forecast."""
+    days = tables["days"]
+    riders = np.stack([days[name][_DELAY:] for name in _STATIONS], axis=-1).astype(float)
+    known = np.stack([days[name] for name in (*_WEATHER, *_GAMES)], axis=-1).astype(float)
+    times = days["date"].astype("datetime64[D]")[:-_DELAY]
+    x = joined(
+        one_hot(weekday(times), range(7)),
+        season(times),
+        known[:-_DELAY],
+        lagged(riders, 1, 7, 14),
+    )
+    return Series(times, x, riders).part(len(times) - 1000, 1000)
+
+
+def problem() -> Newsvendor:
+    """Places on trains for four stations, in thousands, out of one fleet.
+
+    Trains are assigned early in the morning, when weather and games are all but known. A place that
+    is taken pays for itself, one that stays empty costs what it costs to run it, and who is left
+    behind costs about twice as much. On the busiest days the fleet does not suffice, and the places
+    have to go where they are missed most.
+    """
+    cost = [1, 1, 1, 1]
+    return Newsvendor(unit_cost=cost, price=cost, penalty=[2, 2, 2.5, 1.5], capacity=42)
+
+
+CHICAGO = DataSet(read, series, problem)

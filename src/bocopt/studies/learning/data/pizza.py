@@ -1,0 +1,51 @@
+"""Pizzas sold in 2015, by kind, at lunch, in the afternoon and at dinner."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from bocopt.problems import Newsvendor
+from bocopt.studies.learning.data.features import joined, lagged, one_hot, season, weekday
+from bocopt.studies.learning.data.source import Columns, DataSet, Series, table
+
+_KINDS = ("chicken", "classic", "supreme", "veggie")
+_STARTS = (0, 15, 18)  # hours at which a service begins
+
+
+def read() -> Mapping[str, Columns]:
+    return {"pizzas": table("gt", "pizzaplace")}
+
+
+def series(tables: Mapping[str, Columns]) -> Series:
+    """A stage is a service of a day on which they were open; lags are in services."""
+    pizzas = tables["pizzas"]
+    day = pizzas["date"].astype("datetime64[D]")
+    hour = np.array([text[:2] for text in pizzas["time"]]).astype(int)
+    days, which = np.unique(day, return_inverse=True)
+    a_day = len(_STARTS)
+    stage = a_day * which + np.searchsorted(_STARTS, hour, side="right") - 1
+    sold = np.zeros((a_day * len(days), len(_KINDS)))
+    np.add.at(sold, (stage, np.searchsorted(_KINDS, pizzas["type"].astype(str))), 1.0)
+    times = (days[:, None] + np.array(_STARTS, "timedelta64[h]")).ravel()
+    x = joined(
+        one_hot(np.arange(len(times)) % a_day, range(a_day)),
+        one_hot(weekday(times), range(7)),
+        season(times),
+        lagged(sold, 1, a_day, 6 * a_day, 7 * a_day),
+    )
+    return Series(times, x, sold).part(len(times) - 1000, 1000)
+
+
+def problem() -> Newsvendor:
+    """Dough and toppings for four kinds of pizza, prepared before a service in one cold room.
+
+    What is prepared and not sold loses most of its value, and who is not served goes elsewhere. The
+    cold room holds about what a busy service sells. So each kind is prepared up to a quantile of
+    its demand, and less of the less profitable where the room is short.
+    """
+    return Newsvendor(
+        unit_cost=[5, 4, 5, 4], price=[17, 15, 18, 15], salvage=1, volume=1, capacity=70
+    )
+
+
+PIZZA = DataSet(read, series, problem)

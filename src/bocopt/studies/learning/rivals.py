@@ -1,0 +1,42 @@
+"""Whom the default learner is compared with: what others would build from the same past."""
+
+from typing import Any
+
+from bocopt import (
+    ConditionalOptimum,
+    Ensemble,
+    Mixture,
+    Predictive,
+    ResidualSampleAverage,
+    SampleAverage,
+    WeightedSampleAverage,
+)
+from bocopt.core import Policy
+from bocopt.policies import Near
+from bocopt.studies.learning.boosted import BoostedQuantiles
+from bocopt.studies.learning.forests import ForestResiduals, ForestWeights
+from bocopt.studies.learning.table import AVERAGE, BEST, ENSEMBLE
+from bocopt.studies.learning.worlds import World
+
+MIXTURE = "its mixture alone"
+
+
+def learners(world: World) -> dict[str, Policy[Any]]:
+    """The ensemble, its first arm, and its rivals; all learn from scratch."""
+    problem, size = world.problem, world.problem.dims.xi
+    return {
+        ENSEMBLE: Ensemble(problem),
+        MIXTURE: Predictive(problem, Mixture(dim_xi=size)),
+        "forest weights": Predictive(problem, ForestWeights(size)),
+        "forest and local residuals": Predictive(problem, ForestResiduals(size)),
+        "boosted quantiles": Predictive(problem, BoostedQuantiles(size)),
+        "kernel-weighted outcomes": WeightedSampleAverage(problem, nearness=Near()),
+        "nearest outcomes": WeightedSampleAverage(problem),
+        "regression and residuals": ResidualSampleAverage(problem),
+        AVERAGE: SampleAverage(problem),
+    }
+
+
+def optimum(world: World) -> dict[str, Policy[Any]]:
+    """Who knows the law, where it is known."""
+    return {} if world.law is None else {BEST: ConditionalOptimum(world.problem, world.law)}
