@@ -10,6 +10,7 @@ import numpy as np
 
 from bocopt import Knapsack, Mixture, integer, maximise, program
 from bocopt.core import Problem
+from bocopt.models import Forest
 from bocopt.problems import BinaryKnapsack, Newsvendor, grid
 
 
@@ -38,7 +39,7 @@ def main() -> None:
             scenarios = np.linspace(1, 2, many)[:, None] * np.ones(problem.dims.xi)
             problem.solve(np.zeros(0), scenarios, np.full(many, 1 / many))
     if sys.argv[1] == "others":
-        mixture = Mixture(dim_xi=1, scenarios=2)
+        mixture = Mixture(dim_xi=1, members=[Forest(trees=1)], scenarios=2)
         known = mixture.step(mixture.init(np.array(0)), 1, np.zeros(1), np.ones(1))
         mixture.sample(known, np.zeros(1))
 

@@ -169,17 +169,27 @@ def _samplers(problem: Problem) -> dict[str, Any]:
         "Mixture, forgetful": the.Mixture(
             dim_xi=2, members=[the.ConstantVariance()], discounts=[0.9], memory=7, scenarios=16
         ),
+        "Mixture, calibrated": the.Mixture(
+            dim_xi=2,
+            members=[the.ConstantVariance(), the.Forest(trees=6)],
+            scales=[the.Plain(), the.Logarithmic()],
+            calibrate=True,
+            scenarios=16,
+        ),
     }
 
 
 def _members() -> dict[str, Any]:
     return {
         "ConstantVariance": the.ConstantVariance(),
+        "Forest": the.Forest(trees=6),
         "KernelVariance": the.KernelVariance(),
         "KernelVariance, few rows": the.KernelVariance(rows=5),
         "LogVariance": the.LogVariance(),
         "RandomCoefficients": the.RandomCoefficients(),
         "RandomCoefficients, heavy tails": the.RandomCoefficients(df=4.0),
+        "Smooth": the.Smooth(),
+        "Smooth, few rows": the.Smooth(rows=5),
     }
 
 
@@ -222,6 +232,8 @@ def policies(problem: Problem = KNAPSACK) -> dict[str, Policy[Any]]:
         "Predictive": the.Predictive(problem, model),
         "Ensemble": the.Ensemble(problem, model, trust=0.5),
         "Ensemble, leader": the.Ensemble(problem, model, [the.Constant([1, 1])], rule="leader"),
+        "Ensemble, adaptive": the.Ensemble(problem, model, level="adaptive"),
+        "SpreadControl": the.SpreadControl(problem, model),
     }
 
 
@@ -318,6 +330,8 @@ def _streams() -> dict[str, Any]:
 def _values() -> dict[str, Any]:
     stages = list(bocopt.run(the.Constant([1, 1]), KNAPSACK, STREAM, horizon=2))
     return {
+        "Plain": the.Plain(),
+        "Logarithmic": the.Logarithmic(),
         "Near": the.Near(),
         "Nearest": the.Nearest(),
         "Expectation": the.Expectation(),

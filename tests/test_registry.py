@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -318,6 +319,15 @@ def test_every_risk_keeps_the_laws(name: str) -> None:
 @pytest.mark.parametrize("name", ["Near", "Nearest"])
 def test_every_nearness_keeps_the_laws(name: str) -> None:
     assert_pure_and_free_of_leading_axes(lambda d: INSTANCES[name](d, 3), NUMBERS**2)
+
+
+@pytest.mark.parametrize("name", ["Plain", "Logarithmic"])
+def test_every_scale_keeps_the_laws(name: str) -> None:
+    scale = INSTANCES[name]
+    rows = np.abs(NUMBERS)
+    bend = scale.fit(rows, rows)
+    for seen in (scale.context, scale.outcome, scale.back, scale.log_slope):
+        assert_pure_and_free_of_leading_axes(partial(seen, bend), rows)
 
 
 @pytest.mark.parametrize("name", ["Fixed", "AdaHedge"])

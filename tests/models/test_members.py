@@ -318,7 +318,7 @@ def test_contexts_that_explain_nothing_are_shrunk_away() -> None:
     rng = np.random.default_rng(7)
     x = rng.normal(size=(100, 30))
     xi = 3.0 + x[:, :2] @ np.array([[2.0, 0.0], [0.0, 1.0]]) + rng.normal(size=(100, 2))
-    ground = design(x, xi, 1.0).ground
+    ground = design(x, xi, 1.0, by_evidence=True).ground
     assert ground.ridge[:2].max() < 10
     assert ground.ridge[2:].min() > 20
     assert np.abs(ground.coefficients[1:3]).max(axis=1) == pytest.approx([2.0, 1.0], abs=0.4)

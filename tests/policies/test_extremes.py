@@ -11,7 +11,7 @@ from trees import same_bits
 from bocopt import BMA, DecisionRegret, Dims, Gaussian, ResampleMove, Sense, Solution, Vote, play
 from bocopt.beliefs import SafeGrid
 from bocopt.core import Array, Policy, Problem
-from bocopt.problems import Expectation
+from bocopt.problems import Chance
 
 SEEDS = np.arange(2)
 
@@ -19,7 +19,7 @@ SEEDS = np.arange(2)
 class Tracking:
     """Decide z to be near xi, whatever its size: cost |z - xi|."""
 
-    dims, sense, risk = Dims(None, 2, 2), Sense.MINIMISE, Expectation()
+    dims, sense, risk = Dims(None, 2, 2), Sense.MINIMISE, Chance(0.9)
 
     def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
         z = (w[..., None] * scenarios).sum(axis=-2)

@@ -1,20 +1,28 @@
 """Models of xi given x that learn online: regressions with noise, and their mixture."""
 
 from bocopt.models.constant import ConstantVariance
+from bocopt.models.forest import Forest
 from bocopt.models.kernel import KernelVariance
 from bocopt.models.law import Law
 from bocopt.models.log_variance import LogVariance
 from bocopt.models.member import Member
 from bocopt.models.mixture import Mixture, default_members
 from bocopt.models.random_coefficients import RandomCoefficients
+from bocopt.models.scale import Logarithmic, Plain, Scale
+from bocopt.models.smooth import Smooth
 
 __all__ = [
     "ConstantVariance",
+    "Forest",
     "KernelVariance",
     "Law",
     "LogVariance",
+    "Logarithmic",
     "Member",
     "Mixture",
+    "Plain",
     "RandomCoefficients",
+    "Scale",
+    "Smooth",
     "default_members",
 ]

@@ -1,7 +1,7 @@
 """The past as a regression sees it: standardised, discounted, and fitted by ridge once for all.
 
-How strongly a context is shrunk is found from the past: what explains little is shrunk away, so
-that many contexts of which few matter do no harm (automatic relevance determination).
+How strongly a context is shrunk may be found from the past: what explains little is shrunk away,
+so that many contexts of which few matter do no harm (automatic relevance determination).
 
 Reference: MacKay (1994), Bayesian nonlinear modeling for the prediction competition.
 """
@@ -67,8 +67,11 @@ def nothing(lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Ground:
     )
 
 
-def design(x: Array, xi: Array, discount: float) -> Design:
-    """(n, k), (n, m) -> the ridge regression of xi on (1, x), n >= 1."""
+def design(x: Array, xi: Array, discount: float, *, by_evidence: bool = False) -> Design:
+    """(n, k), (n, m) -> the ridge regression of xi on (1, x), n >= 1.
+
+    The ridge is the same for all contexts, or `by_evidence` what the past says of each.
+    """
     n = xi.shape[-2]
     weight = discount ** np.arange(n - 1.0, -1.0, -1.0)
     size = weight.sum()
@@ -89,13 +92,14 @@ def design(x: Array, xi: Array, discount: float) -> Design:
     variance = np.maximum(variance, _SMALLEST)
     standard = _standard(x, centre[..., None, :], width[..., None, :])
     phi, around = with_one(standard), xi - mean[..., None, :]
-    shrunk = _shrunk(phi, around, weight, variance)
+    rounds = _ROUNDS if by_evidence and n >= _FIRST and x.shape[-1] else 0
+    shrunk = _shrunk(phi, around, weight, variance, rounds)
     ground = Ground(centre, width, mean, variance, *shrunk, np.array(size))
     return Design(weight, standard, phi, xi, around - np.matmul(phi, ground.coefficients), ground)
 
 
 def _shrunk(
-    phi: Array, around: Array, weight: Array, variance: Array
+    phi: Array, around: Array, weight: Array, variance: Array, rounds: int
 ) -> tuple[Array, Array, Array]:
     """(n, q), (n, m), (n), (m) -> coefficients (q, m), inverse (q, q), and the ridge (k)."""
     weighted = np.swapaxes(phi, -1, -2) * weight
@@ -104,7 +108,7 @@ def _shrunk(
     inverse = _inverse(normal, ridge)
     coefficients = np.matmul(inverse, moments)
     total = np.matmul(weight[None, :], around**2)[..., 0, :]
-    for _ in range(_ROUNDS if around.shape[-2] >= _FIRST and ridge.size else 0):
+    for _ in range(rounds):
         explained = (coefficients * (2 * moments - np.matmul(normal, coefficients))).sum(axis=-2)
         scatter = np.maximum(total - explained, 0.0)
         noise = (scatter + GUESS_COUNTS * variance) / (weight.sum() + GUESS_COUNTS)

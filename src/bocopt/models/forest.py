@@ -42,6 +42,7 @@ class Forest:
     folds: int = 3
     leaf: float = 2.0
     prior: float = 0.5
+    least_discount: float = 0.99
 
     def __post_init__(self) -> None:
         arguments.integer("Forest", "trees", self.trees, "[1, inf)")

@@ -38,6 +38,11 @@ class Member(Protocol):
         ...
 
 
+def least_discount(member: Member) -> float:
+    """Below it, a member has too few outcomes: some say so, by an attribute of this name."""
+    return float(getattr(member, "least_discount", 0.0))
+
+
 def ridge(ground: Ground, x: Array) -> tuple[Array, Array]:
     """(k) -> (m) the regression, and () the variance of its estimate in units of the noise's."""
     phi = with_one(x)[..., None, :]

@@ -18,7 +18,7 @@ from bocopt.models.guard import name_of, refit, tell
 from bocopt.models.kernel import KernelVariance
 from bocopt.models.law import Law, base_points
 from bocopt.models.log_variance import LogVariance
-from bocopt.models.member import Fit, Member
+from bocopt.models.member import Fit, Member, least_discount
 from bocopt.models.random_coefficients import RandomCoefficients
 from bocopt.models.scale import Bend, Plain, Scale
 from bocopt.numeric.history import History, empty
@@ -139,7 +139,12 @@ class Mixture:
     @cached_property
     def _all(self) -> list[tuple[int, Member]]:
         """Every member with the number of its view."""
-        return [(v, member) for v in range(len(self._views)) for member in self.members]
+        return [
+            (v, member)
+            for v, view in enumerate(self._views)
+            for member in self.members
+            if view.discount >= least_discount(member)
+        ]
 
     @property
     def names(self) -> list[str]:
@@ -346,7 +351,8 @@ class Mixture:
             x, xi = state.x.rows[..., -rows:, :], state.xi.rows[..., -rows:, :]
             bends[v] = scale.fit(x, xi)
             bend = _by_row(bends[v])
-            past = design(scale.context(bend, x), scale.outcome(bend, xi), discount)
+            seen_x, seen_xi = scale.context(bend, x), scale.outcome(bend, xi)
+            past = design(seen_x, seen_xi, discount, by_evidence=True)
             grounds[v], fitted[v] = past.ground, seen
             for m, (own, member) in enumerate(self._all):
                 if own == v:

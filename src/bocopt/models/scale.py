@@ -77,7 +77,7 @@ class Logarithmic:
     likewise.
     """
 
-    base: float = 0.1
+    base: float = 0.05
 
     def __post_init__(self) -> None:
         arguments.number("Logarithmic", "base", self.base, "(0, inf)")

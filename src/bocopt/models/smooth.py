@@ -41,6 +41,7 @@ class Smooth:
 
     prior: float = 5.0
     rows: int = 500
+    least_discount: float = 0.99
 
     def __post_init__(self) -> None:
         arguments.number("Smooth", "prior", self.prior, "(0, inf)")

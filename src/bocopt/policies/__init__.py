@@ -6,6 +6,7 @@ from bocopt.policies.ensemble import Ensemble
 from bocopt.policies.gradient import DFL, Adam, PtO
 from bocopt.policies.predictive import Predictive
 from bocopt.policies.spo import SPOPlus
+from bocopt.policies.spread import SpreadControl
 from bocopt.policies.weighted import Near, Nearest, ResidualSampleAverage, WeightedSampleAverage
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "ResidualSampleAverage",
     "SPOPlus",
     "SampleAverage",
+    "SpreadControl",
     "Vote",
     "WeightedSampleAverage",
 ]
