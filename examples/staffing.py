@@ -1,7 +1,7 @@
 """Staff six shifts so that demand is covered in every interval with a chance of 0.9.
 
-`Predictive` decides under the learned law alone. An `Ensemble` would also weigh its arms by what
-they cost, and here a day that is not covered costs nothing extra: declare `otherwise=` for that.
+`Predictive` decides under the learned law alone. A day that is not covered costs nothing extra
+here: an `Ensemble` would charge its arms for such days.
 
 python examples/staffing.py
 """

@@ -257,9 +257,9 @@ class Mixture:
         for m, (v, member) in enumerate(self._all):
             ground = state.grounds[v]
             try:
-                moments = member.predict(state.fits[m], ground, standard[v])
-                location[..., m, :], scale[..., m, :] = moments.location, moments.scale
-                df[..., m] = max(1.0, np.floor(min(3.0 + float(ground.size) / 5.0, moments.df)))
+                where, how_far, most = member.predict(state.fits[m], ground, standard[v])
+                location[..., m, :], scale[..., m, :] = where, how_far
+                df[..., m] = max(1.0, np.floor(min(3.0 + float(ground.size) / 5.0, most)))
             except Exception as error:  # whatever a member does, the others carry on
                 tell(f"{name_of(member)} is left out", error)
                 location[..., m, :], scale[..., m, :], df[..., m] = np.nan, 1.0, 1.0
