@@ -122,6 +122,8 @@ class Problem(Protocol):
     Where some columns are only decided once xi is known, z is what is decided before, and `cost`
     includes the best of them. A problem whose `solve` answers with the lexicographically smallest
     of all optimal z may say so by an attribute `smallest_of_ties = True`: laws then hold it to it.
+    One whose `cost` counts what it costs to be infeasible may say `prices_infeasibility = True`: an
+    ensemble then charges nothing more for it.
     """
 
     @property

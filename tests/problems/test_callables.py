@@ -120,6 +120,7 @@ def test_a_misbehaving_function_is_named_and_changes_nothing(
         ({"candidates": 0}, "'candidates' parameter of from_callables must be an integer"),
         ({"synthetic": 1}, "'synthetic' parameter of from_callables must be a bool. Got 1"),
         ({"vectorised": "no"}, "'vectorised' parameter of from_callables must be a bool. Got 'no'"),
+        ({"prices_infeasibility": 1}, "'prices_infeasibility' parameter of from_callables"),
         ({"moves": -1}, r"'moves' parameter of from_callables must be an integer in \[0, inf\)"),
         ({"box": 3}, r"'box' parameter of from_callables must be a pair \(lower, upper\). Got 3"),
         ({"box": (0, [1, 2, 3])}, "must be a pair .* each a number or 2 numbers"),

@@ -34,6 +34,7 @@ def from_callables(
     timeout: float | None = None,
     bounds: Bounds | None = None,
     support: Support | None = None,
+    prices_infeasibility: bool = False,
 ) -> FromCallables:
     """Make a problem from `solve(x, xi) -> z`, `cost(x, z, xi)` and `violation(x, z, xi)`.
 
@@ -51,6 +52,9 @@ def from_callables(
 
     With `vectorised=True`, `cost` and `violation` take xi (s, m) and return (s). With `workers`, so
     many processes run `solve`; what takes longer than `timeout` seconds is left out.
+
+    Where `cost` counts what an infeasible decision costs, say `prices_infeasibility=True`: an
+    `Ensemble` then weighs its arms by costs alone, and does not charge them for misses as well.
 
     For certificates: `bounds(x, z) -> (low, high)` says before the outcome what a decision can
     cost, for outcomes with `support(x, xi)`.
@@ -84,6 +88,7 @@ def from_callables(
         timeout=timeout,
         bounds=bounds,
         support=support,
+        prices_infeasibility=prices_infeasibility,
     )
 
 

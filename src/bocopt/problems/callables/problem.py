@@ -73,6 +73,7 @@ class FromCallables:
     timeout: float | None = None
     bounds: Bounds | None = None
     support: Support | None = None
+    prices_infeasibility: bool = False
     _parts: _Parts = field(init=False, repr=False, compare=False, metadata=CHANGES_NO_RESULT)
 
     def __post_init__(self) -> None:
@@ -113,6 +114,7 @@ class FromCallables:
         arguments.kind(OWNER, "risk", self.risk, Risk)
         arguments.kind(OWNER, "synthetic", self.synthetic, bool)
         arguments.kind(OWNER, "vectorised", self.vectorised, bool)
+        arguments.kind(OWNER, "prices_infeasibility", self.prices_infeasibility, bool)
         arguments.integer(OWNER, "candidates", self.candidates, "[1, inf)")
         arguments.integer(OWNER, "moves", self.moves, "[0, inf)")
         arguments.integer(OWNER, "dims.z", self.dims.z, "[1, inf)")
