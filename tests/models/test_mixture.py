@@ -11,7 +11,14 @@ from scipy.stats import kstest
 
 from bocopt import Mixture, PaperStream
 from bocopt.core import Array
-from bocopt.models import ConstantVariance, Member, RandomCoefficients, default_members, guard
+from bocopt.models import (
+    ConstantVariance,
+    Forest,
+    Member,
+    RandomCoefficients,
+    default_members,
+    guard,
+)
 from bocopt.models import mixture as mixture_module
 from bocopt.models.design import Design, Ground
 from bocopt.models.member import Fit, Moments
@@ -350,3 +357,13 @@ def test_failures_with_ever_new_words_leave_few_warnings_behind(
     assert "Counting is left out: RuntimeError('it broke, 0')" in words[0]
     assert "Counting is left out: RuntimeError. The others carry on." in words[1]
     assert len(registry) <= 3  # both, and the version of the filters
+
+
+def test_members_that_need_many_outcomes_come_with_weak_discounts_alone() -> None:
+    members: list[Member] = [ConstantVariance(), Forest(trees=1)]
+    mixture = Mixture(dim_xi=1, members=members, discounts=[1.0, 0.99, 0.9])
+    assert [name.startswith("Forest") for name in mixture.names] == [False, True] * 2 + [False]
+    with pytest.raises(ValueError, match=r"'discounts' parameter of Mixture .* least_discount"):
+        Mixture(dim_xi=1, members=members[1:], discounts=[0.9])
+    with pytest.raises(ValueError, match="'least_discount' parameter of Forest"):
+        Forest(least_discount=2.0)

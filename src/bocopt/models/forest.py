@@ -42,13 +42,14 @@ class Forest:
     folds: int = 3
     leaf: float = 2.0
     prior: float = 0.5
-    least_discount: float = 0.99
+    least_discount: float = 0.99  # below, too few outcomes count: it takes no part in a mixture
 
     def __post_init__(self) -> None:
         arguments.integer("Forest", "trees", self.trees, "[1, inf)")
         arguments.integer("Forest", "folds", self.folds, "[2, inf)")
         arguments.number("Forest", "leaf", self.leaf, "(0, inf)")
         arguments.number("Forest", "prior", self.prior, "(0, inf)")
+        arguments.number("Forest", "least_discount", self.least_discount, "[0, 1]")
 
     def start(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
         """Nodes, then means, sums of squares and weights of leaves, and the pooled mean square."""

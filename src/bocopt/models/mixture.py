@@ -121,6 +121,9 @@ class Mixture:
             raise arguments.wrong(name, "members", "at least one", self.members)
         discounts = arguments.numbers(name, "discounts", self.discounts, "(0, 1]")
         object.__setattr__(self, "discounts", discounts)
+        if not any(max(discounts) >= least_discount(member) for member in members):
+            expected = "at least one that is enough for a member (see its least_discount)"
+            raise arguments.wrong(name, "discounts", expected, discounts)
         scales = tuple(arguments.each(name, "scales", self.scales, Scale))
         object.__setattr__(self, "scales", scales)
         if not self.scales:

@@ -41,11 +41,12 @@ class Smooth:
 
     prior: float = 5.0
     rows: int = 500
-    least_discount: float = 0.99
+    least_discount: float = 0.99  # below, too few outcomes count: it takes no part in a mixture
 
     def __post_init__(self) -> None:
         arguments.number("Smooth", "prior", self.prior, "(0, inf)")
         arguments.integer("Smooth", "rows", self.rows, "[1, inf)")
+        arguments.number("Smooth", "least_discount", self.least_discount, "[0, 1]")
 
     def start(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
         """Coefficients and means of the waves, then contexts, squares and weights nearby."""
