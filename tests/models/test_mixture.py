@@ -22,7 +22,7 @@ from bocopt.models import (
 from bocopt.models import mixture as mixture_module
 from bocopt.models.design import Design, Ground
 from bocopt.models.member import Fit, Moments
-from bocopt.models.mixture import MixtureState
+from bocopt.models.views import MixtureState
 
 SEEDS = np.arange(4)
 

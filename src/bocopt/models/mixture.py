@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 from warnings import warn
 
 import numpy as np
@@ -11,17 +10,17 @@ import numpy as np
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, IntArray
 from bocopt.models import calibration
-from bocopt.models.calibration import Calibration
 from bocopt.models.constant import ConstantVariance
-from bocopt.models.design import Ground, design, nothing
+from bocopt.models.design import design, nothing
 from bocopt.models.guard import name_of, refit, tell
 from bocopt.models.kernel import KernelVariance
 from bocopt.models.law import Law, base_points
 from bocopt.models.log_variance import LogVariance
-from bocopt.models.member import Fit, Member, least_discount
+from bocopt.models.member import Member, least_discount
 from bocopt.models.random_coefficients import RandomCoefficients
 from bocopt.models.scale import Bend, Plain, Scale
-from bocopt.numeric.history import History, empty
+from bocopt.models.views import MixtureInfo, MixtureState, View
+from bocopt.numeric.history import empty
 from bocopt.numeric.recent import Recent
 from bocopt.numeric.weights import log_total, normalised, uniform
 
@@ -39,47 +38,6 @@ def default_members() -> tuple[Member, ...]:
         KernelVariance(),
         ConstantVariance(),
     )
-
-
-class MixtureInfo(NamedTuple):
-    """What the last outcome said about the members; NaN before there was a prediction."""
-
-    weights: Array  # (M) after the outcome
-    log_score: Array  # (M) log density of the outcome, as predicted
-    mixture_score: Array  # () of the mixture
-    probability: Array  # (m) of a smaller outcome, under the mixture: uniform if calibrated
-    failed: Array  # (M) 1 where a member could not predict
-
-
-class MixtureState(NamedTuple):
-    """Outcomes, fits and weights."""
-
-    seeds: IntArray  # ()
-    x: History  # (n, k)
-    xi: History  # (n, m)
-    lowest: Array  # (m) outcome so far
-    highest: Array  # (m)
-    bends: tuple[Bend, ...]  # one a view
-    grounds: tuple[Ground, ...]  # one a view
-    fits: tuple[Fit, ...]  # (M) members
-    broken: BoolArray  # (M) members whose last fit failed
-    fitted: Array  # (V) outcomes seen at the last fit, one a view
-    scatter: Array  # (M, m, m) sum of products of standardised errors
-    log_w: Array  # (M)
-    levels: Calibration  # where outcomes lay in what was predicted for them
-    info: MixtureInfo
-
-
-class View(NamedTuple):
-    """How the past is looked at: on a scale, and with what weight of old outcomes."""
-
-    scale: Scale
-    discount: float
-
-    @property
-    def name(self) -> str:
-        scale = "" if isinstance(self.scale, Plain) else f", {type(self.scale).__name__.lower()}"
-        return scale + ("" if self.discount == 1 else f", discount {self.discount:g}")
 
 
 @dataclass(frozen=True, kw_only=True)
