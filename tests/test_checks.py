@@ -165,8 +165,10 @@ def test_a_broken_tie_rule_is_caught() -> None:
 
 
 def test_the_tie_rule_binds_only_who_claims_it() -> None:
-    relaxed = LargestOfEqual()
+    claimed, relaxed = LargestOfEqual(), LargestOfEqual()
     relaxed.smallest_of_ties = False
+    with pytest.raises(LawError):
+        best_and_smallest(claimed, X, XI[:, :1])
     best_and_smallest(relaxed, X, XI[:, :1])
 
 

@@ -83,7 +83,8 @@ def test_no_flow_is_cheaper() -> None:
 
 @pytest.mark.full
 def test_no_flow_is_cheaper_at_length() -> None:
-    compare_with_all_flows(np.random.default_rng(1), 5000)
+    seen = compare_with_all_flows(np.random.default_rng(1), 5000)
+    assert min(seen.values()) > 150
 
 
 @pytest.mark.parametrize("cyclic", [False, True])

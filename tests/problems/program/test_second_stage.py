@@ -9,8 +9,10 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from stages_cases import no_rows, rows
 
 from bocopt.core import Array, IntArray
+from bocopt.problems import facility_location
 from bocopt.problems.program import second_stage
 from bocopt.problems.program.form import Form, Rows
+from bocopt.problems.program.ways import partition
 
 
 def random_form(rng: np.random.Generator, s: int) -> Form:
@@ -140,3 +142,26 @@ def _ordered(form: Form, order: IntArray) -> Form:
         defining=rows_of(form.defining),
         uncertain=rows_of(form.uncertain),
     )
+
+
+def test_what_a_way_has_solved_is_not_solved_again_to_judge_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls = {second_stage._tried: 0, partition._split: 0}
+
+    def counted(function: Any) -> Any:
+        def call(*given: Any) -> Any:
+            calls[function] += 1
+            return function(*given)
+
+        return call
+
+    monkeypatch.setattr(second_stage, "_tried", counted(second_stage._tried))
+    monkeypatch.setattr(partition, "_split", counted(partition._split))
+    problem = facility_location(
+        fixed=[5.0, 9.0], ship_cost=[[1.0, 3.0], [2.0, 1.0]], room=20.0, unmet_cost=25.0
+    )
+    demand = np.random.default_rng(3).uniform(1, 9, (20, 2))
+    problem.solve(np.zeros(0), demand, np.full(20, 0.05))
+    solved, looked_at = calls.values()
+    assert solved == looked_at > 0

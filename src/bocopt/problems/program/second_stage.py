@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt.core import Array, BoolArray, IntArray
+from bocopt.numeric.recent import Recent
 from bocopt.problems.program import highs
 from bocopt.problems.program.form import Form
 
@@ -69,18 +70,24 @@ def best(form: Form, v: Array, within: float = 0.0) -> Recourse:
     [5.0, 13.0]
     """
     stage, paid = second_stage(form, v)
-    optima = _optima(stage)
-    lack, dual = np.zeros(len(paid)), optima.dual
-    fails = np.flatnonzero(np.isposinf(optima.value))
-    if not len(fails):
-        return Recourse(paid + optima.value, lack, dual)
-    least = _optima(_elastic(stage.of(fails)))
-    lack[fails], dual[fails] = least.value, _folded(least.dual, stage)
-    near = fails[least.value <= within]
+    value, dual, lack = (part.copy() for part in _LATEST.answer(form, (v,), lambda: _tried(stage)))
+    near = np.flatnonzero(np.isposinf(value) & (lack <= within))
     if len(near):
-        wider = _one_by_one(_widened(stage.of(near), lack[near]))
-        optima.value[near], dual[near] = wider
-    return Recourse(paid + optima.value, lack, dual)
+        value[near], dual[near] = _one_by_one(_widened(stage.of(near), lack[near]))
+    return Recourse(paid + value, lack, dual)
+
+
+_LATEST = Recent(1)  # a way asks about the decision that it answers with, and then the judge does
+
+
+def _tried(stage: Stage) -> tuple[Array, Array, Array]:
+    """Values and duals where the rows can hold; elsewhere +inf, and lacks with their duals."""
+    value, dual = _optima(stage)
+    lack, fails = np.zeros(len(value)), np.flatnonzero(np.isposinf(value))
+    if len(fails):
+        least = _optima(_elastic(stage.of(fails)))
+        lack[fails], dual[fails] = least.value, _folded(least.dual, stage)
+    return value, dual, lack
 
 
 def second_stage(form: Form, v: Array) -> tuple[Stage, Array]:

@@ -87,8 +87,8 @@ def _narrowed(task: Task, rows: Fixed) -> Point:
         v = columns[: form.shared]
         v[: form.size] = tidied(v[: form.size], form)
         began = perf_counter()
-        stage = second_stage.best(form, np.broadcast_to(v, (len(w), len(v))), _WITHIN)
-        spare = 2 * (perf_counter() - began)  # for the next decision: here, and by the judge
+        stage = _of_all(second_stage.best(form, v[None], _WITHIN), len(w))
+        spare = perf_counter() - began  # for the next decision
         value = float(w @ stage.cost)
         if value <= lowest:
             chosen, lowest = v, value
@@ -100,6 +100,12 @@ def _narrowed(task: Task, rows: Fixed) -> Point:
             cuts.append(_cut(form, w, v, stage))
         else:
             groups, cuts = finer, []  # beside many groups, cuts would make the program slow
+
+
+def _of_all(stage: second_stage.Recourse, many: int) -> second_stage.Recourse:
+    """Where no scenario differs from another, what holds for one holds for all."""
+    parts = (np.broadcast_to(part, (many, *part.shape[1:])) for part in stage)
+    return second_stage.Recourse(*parts)
 
 
 def _cut(form: Form, w: Array, v: Array, stage: second_stage.Recourse) -> Cut:
