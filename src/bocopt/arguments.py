@@ -212,8 +212,9 @@ def inner(owner: str, name: str, values: ArrayLike, size: int) -> Array:
 
 
 def _surely_fits(values: Array, shape: Sequence[Size]) -> bool:
-    """The usual case, and quick to tell: one axis of a known size, and a finite sum of squares."""
-    fits = 0 < values.size <= _SMALL and len(shape) == 1 and values.shape[-1] == shape[0]
+    """The usual case, and quick to tell: only the last size is given; a finite sum of squares."""
+    known = len(shape) == 1 or (len(shape) == 2 and shape[0] is None and values.ndim > 1)
+    fits = known and 0 < values.size <= _SMALL and values.shape[-1] == shape[-1]
     return fits and math.isfinite(np.vdot(values, values))
 
 
@@ -242,7 +243,8 @@ def real(owner: str, name: str, values: Any, about: str = PARAMETER) -> NDArray[
 def weights(owner: str, w: ArrayLike, size: int) -> Array:
     """Scenario weights: non-negative, and 1 in sum but for 1e-9."""
     result = array(owner, "w", w, (size,))
-    if (result < 0).any() or (abs(result.sum(axis=-1) - 1) > 1e-9).any():
+    off = abs(result.item() - 1) if result.size == 1 else np.abs(result.sum(axis=-1) - 1).max()
+    if off > 1e-9 or (size > 1 and result.min() < 0):
         raise wrong(owner, "w", "non-negative with sum 1", result)
     return result
 
@@ -256,6 +258,8 @@ def lead(owner: str, **leads: tuple[int, ...]) -> tuple[int, ...]:
     Traceback (most recent call last):
     ValueError: Knapsack.solve needs leading axes that broadcast. Got x (3,), w (4,) instead.
     """
+    if not any(leads.values()):
+        return ()
     try:
         return np.broadcast_shapes(*leads.values())
     except ValueError:

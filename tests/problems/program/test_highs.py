@@ -12,7 +12,8 @@ from staffing_cases import staffing
 
 from bocopt.core import Array
 from bocopt.problems.program import highs
-from bocopt.problems.program.highs import Linear, Sparse
+from bocopt.problems.program.form import Sparse
+from bocopt.problems.program.highs import Linear
 from bocopt.problems.program.watched import Watched
 from bocopt.problems.program.ways import mixing
 

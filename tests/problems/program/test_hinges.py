@@ -115,7 +115,7 @@ def _moved(point: Point) -> Point:
 
 
 def _twice(term: Rows) -> Rows:
-    matrix, limit, equal = term
+    matrix, limit, equal, _ = term
     return Rows(np.repeat(matrix, 2, axis=1), np.repeat(limit, 2, axis=1), np.repeat(equal, 2))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from bocopt.core import Array, BoolArray
 from bocopt.problems.program.blueprint import Blueprint, Plane
-from bocopt.problems.program.form import Form, Rows
+from bocopt.problems.program.form import Form, Rows, Sparse
 
 
 class Block(NamedTuple):
@@ -20,6 +20,7 @@ class Block(NamedTuple):
     offsets: tuple[tuple[int, Plane], ...]  # whose offsets do
 
     full: bool  # one plane has all places, row by row, and its values move
+    sparse: Sparse | None  # the matrix, where it is constant
 
 
 class Mould(NamedTuple):
@@ -87,11 +88,12 @@ def _block(planes: list[tuple[Plane, int]], blueprint: Blueprint, columns: int) 
         row += plane.size
     matrix.flags.writeable = limit.flags.writeable = False
     full = len(planes) == 1 and len(values) == 1 and planes[0][0].row.size == matrix.size
-    return Block(matrix, limit, equal, tuple(values), tuple(offsets), full)
+    sparse = None if values else Sparse.of(matrix)
+    return Block(matrix, limit, equal, tuple(values), tuple(offsets), full, sparse)
 
 
 def _filled(block: Block, values: Sequence[Array]) -> Rows:
-    return Rows(_matrix(block, values), _limit(block, values), block.equal)
+    return Rows(_matrix(block, values), _limit(block, values), block.equal, block.sparse)
 
 
 def _matrix(block: Block, values: Sequence[Array]) -> Array:

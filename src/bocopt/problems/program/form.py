@@ -11,11 +11,41 @@ A way to solve it is a function of a `Task` that returns an `Answer`.
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bocopt.core import Array, BoolArray, Risk
+
+Index = NDArray[np.int32]
+
+
+class Sparse(NamedTuple):
+    """Rows of a matrix, without their zeros."""
+
+    start: Index  # (r) where each row begins
+    column: Index
+    value: Array
+
+    @classmethod
+    def of(cls, dense: Array) -> "Sparse":
+        """(r, n) -> its rows."""
+        r, n = dense.shape
+        if np.count_nonzero(dense) == dense.size:
+            return cls(*_full(r, n), dense.ravel())
+        row, column = dense.nonzero()
+        first = np.searchsorted(row, np.arange(r))
+        return cls(first.astype(np.int32), column.astype(np.int32), dense[row, column])
+
+
+@lru_cache(maxsize=64)
+def _full(r: int, n: int) -> tuple[Index, Index]:
+    start = np.arange(0, r * n, n, dtype=np.int32) if n else np.zeros(r, np.int32)
+    column = np.tile(np.arange(n, dtype=np.int32), r)
+    start.flags.writeable = column.flags.writeable = False
+    return start, column
 
 
 class Rows(NamedTuple):
@@ -24,6 +54,7 @@ class Rows(NamedTuple):
     matrix: Array  # (s or 1, r, n)
     limit: Array  # (s or 1, r)
     equal: BoolArray  # (r)
+    sparse: Sparse | None = None  # the matrix once more, where no x and no scenario changes it
 
     @property
     def many(self) -> int:

@@ -11,12 +11,10 @@ from typing import Any, NamedTuple
 
 import highspy
 import numpy as np
-from numpy.typing import NDArray
 
 from bocopt.core import Array, BoolArray
+from bocopt.problems.program.form import Sparse
 from bocopt.problems.program.watched import Watched
-
-Index = NDArray[np.int32]
 
 INF = float(highspy.kHighsInf)
 FEASIBLE_WITHIN = 1e-9  # of rows and bounds
@@ -39,25 +37,6 @@ _BRANCHING: dict[str, bool | int | float | str] = {
     "mip_pscost_minreliable": 2,
 }
 _KEPT = local()
-
-
-class Sparse(NamedTuple):
-    """Rows of a matrix, without their zeros."""
-
-    start: Index  # (r) where each row begins
-    column: Index
-    value: Array
-
-    @classmethod
-    def of(cls, dense: Array) -> "Sparse":
-        """(r, n) -> its rows."""
-        r, n = dense.shape
-        if np.count_nonzero(dense) == dense.size:
-            start = np.arange(0, r * n, n, dtype=np.int32) if n else np.zeros(r, np.int32)
-            return cls(start, np.tile(np.arange(n, dtype=np.int32), r), dense.ravel())
-        row, column = dense.nonzero()
-        first = np.searchsorted(row, np.arange(r))
-        return cls(first.astype(np.int32), column.astype(np.int32), dense[row, column])
 
 
 class Linear(NamedTuple):
@@ -105,13 +84,16 @@ def solve(
     size = len(program.rows.value)
     long = size > (_SHORT if branched else _SMALL) or (branched and deadline is not None)
     highs = _new() if long else _kept()
-    _limit(highs, size, branched, gap, nodes, deadline)
+    if long or branched or deadline is not None:
+        _limit(highs, size, branched, gap, nodes, deadline)
     _pass(highs, program)
     if start is not None and branched:
         known = np.flatnonzero(~np.isnan(start)).astype(np.int32)
         _checked(highs.setSolution(len(known), known, start[known]))
     if not long:
         _checked(highs.run())
+        if deadline is not None:
+            highs.setOptionValue("time_limit", INF)  # for the next
         return _found(highs, branched)
     watched = Watched(highs)
     if watched.run(deadline):
@@ -202,30 +184,25 @@ def _pass(highs: Any, program: Linear) -> None:
 
 
 def _found(highs: Any, branched: bool) -> Found:
-    status = highs.getModelStatus()
-    info = highs.getInfo()
+    status, kinds = highs.getModelStatus(), highspy.HighsModelStatus
     solution = highs.getSolution()
-    kinds = highspy.HighsModelStatus
     row_dual = np.array(solution.row_dual)
+    if status == kinds.kOptimal and not branched:  # all there is to ask, and info takes long
+        value = float(highs.getObjectiveValue())
+        return Found(np.array(solution.col_value), value, value, row_dual)
     if status == kinds.kInfeasible:
         return Found(None, np.inf, np.inf, row_dual)
     if status in (kinds.kUnbounded, kinds.kUnboundedOrInfeasible):
         return Found(None, np.inf, -np.inf, row_dual)
-    if status == kinds.kOptimal:
-        bound = info.mip_dual_bound if branched else info.objective_function_value
-    elif status in (
-        kinds.kSolutionLimit,
-        kinds.kTimeLimit,
-        kinds.kIterationLimit,
-        kinds.kInterrupt,
-    ):
-        bound = info.mip_dual_bound if branched else -np.inf
-    else:
+    limits = (kinds.kSolutionLimit, kinds.kTimeLimit, kinds.kIterationLimit, kinds.kInterrupt)
+    if status != kinds.kOptimal and status not in limits:
         raise SolverError(f"HiGHS stopped with the status {highs.modelStatusToString(status)!r}.")
+    info = highs.getInfo()
+    bound = float(info.mip_dual_bound) if branched else -np.inf
     if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
-        return Found(None, np.inf, float(bound), row_dual)
+        return Found(None, np.inf, bound, row_dual)
     value = float(info.objective_function_value)
-    return Found(np.array(solution.col_value), value, float(bound), row_dual)
+    return Found(np.array(solution.col_value), value, bound, row_dual)
 
 
 def _checked(status: Any) -> None:

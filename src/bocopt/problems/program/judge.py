@@ -27,13 +27,16 @@ class Measure:
         if self.most == 0:
             return offset
         terms = values[plane.value] * columns[..., plane.column]
+        if terms.size == len(plane.row):  # one instance: the same sums, sooner
+            sums = np.bincount(plane.row, terms.ravel(), plane.size).astype(np.float64, copy=False)
+            return sums.reshape(*terms.shape[:-1], plane.size) + offset
         if self.full:
             terms = terms.reshape(*terms.shape[:-1], plane.size, self.most)
         else:
             zero = np.zeros((*terms.shape[:-1], 1))
             terms = np.concatenate([terms, zero], axis=-1)[..., self.table]
-        sums: Array = terms.cumsum(axis=-1)[..., -1] + offset
-        return sums
+        total: Array = terms.cumsum(axis=-1)[..., -1] + offset
+        return total
 
     @cached_property
     def table(self) -> IntArray:
@@ -59,6 +62,7 @@ class Judge:
         d = blueprint.size
         self.lower, self.upper = blueprint.lower[:d], blueprint.upper[:d]
         self.integer = blueprint.integer[:d]
+        self.whole = bool(self.integer.any())
         self.allowed = np.where(self.integer, 0.0, tolerance)  # outside of a bound
 
     def columns(self, values: Sequence[Array], z: Array) -> Array:
@@ -95,7 +99,7 @@ class Judge:
     def outside(self, z: Array) -> Array:
         """(d) -> (): how far z is from its box or from whole numbers."""
         far = np.maximum(self.lower - z, z - self.upper) - self.allowed
-        if self.integer.any():
+        if self.whole:
             far = np.maximum(far, np.where(self.integer, np.abs(z - np.rint(z)), -np.inf))
         most: Array = far.max(axis=-1)
         return most

@@ -30,12 +30,12 @@ class Depends(IntEnum):
 class Step(NamedTuple):
     """One line of a tape: how its array, of this shape, comes from those of earlier steps."""
 
-    kind: str  # input, constant, ufunc, take, total or join
+    kind: str  # input, constant, ufunc, take, cut, total or join
     shape: Shape
     depends: Depends
     inputs: tuple[int, ...] = ()
     name: str = ""  # of an input or a ufunc
-    array: Any = None  # a constant, or what `take` takes
+    array: Any = None  # a constant, or the places that `take` takes, or the first that `cut` does
 
 
 class Known:
@@ -147,9 +147,18 @@ class Tape:
         number = {at: i for i, at in enumerate(sorted(reached))}
         renumbered = (
             step._replace(inputs=tuple(number[i] for i in step.inputs))
-            for step in (self.steps[at] for at in sorted(reached))
+            for step in (_cut(self.steps[at]) for at in sorted(reached))
         )
         return tuple(renumbered), number
+
+
+def _cut(step: Step) -> Step:
+    """What is taken in its order, one after the other, needs no copy."""
+    if step.kind != "take" or not step.array.size:
+        return step
+    first = int(step.array.flat[0])
+    follow = (step.array.ravel() == first + np.arange(step.array.size)).all()
+    return step._replace(kind="cut", array=first) if follow else step
 
 
 def play(steps: Sequence[Step], inputs: dict[str, Array], axes: int) -> list[Array]:
@@ -172,6 +181,10 @@ def _played(step: Step, given: list[Array], inputs: dict[str, Array], axes: int)
         value = getattr(np, step.name)(*(_padded(array, rank, axes) for array in given))
     elif step.kind == "take":
         value = given[0].reshape(*given[0].shape[:axes], -1)[..., step.array]
+    elif step.kind == "cut":
+        lead = given[0].shape[:axes]
+        flat = given[0].reshape(*lead, -1)[..., step.array : step.array + prod(step.shape)]
+        value = flat.reshape(lead + step.shape)
     elif step.kind == "total":
         value = _total(given[0])
     else:

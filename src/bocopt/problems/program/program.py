@@ -3,7 +3,6 @@
 import time
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from bocopt.problems.program.blueprint import Blueprint
 from bocopt.problems.program.compile import Mould, cast, mould
 from bocopt.problems.program.form import Answer, EndlessError, Form, Judged, Limits, Task
 from bocopt.problems.program.judge import Judge
-from bocopt.problems.program.known import play
+from bocopt.problems.program.known import Step, play
 from bocopt.problems.scenarios import merged
 
 
@@ -146,13 +145,13 @@ class Program:
         form = cast(self.blueprint, self._mould, values)
 
         def judge(z: Array) -> Judged:
-            if (last := kept.get("z")) is not None and np.array_equal(last, z):
-                verdict: Judged = kept["verdict"]
-                return verdict
-            kept["z"], kept["verdict"] = z.copy(), self._verdict(values, form, z, w)
-            return judge(z)
+            question = z.tobytes()
+            if question not in kept:
+                kept.clear()
+                kept[question] = self._verdict(values, form, z, w)
+            return kept[question]
 
-        kept: dict[str, Any] = {}  # the last question: a way asks what it answers with
+        kept: dict[bytes, Judged] = {}  # the last question: a way asks what it answers with
 
         left = None if self.time_limit is None else time.perf_counter() + self.time_limit
         limits = Limits(self.gap, self.node_limit, left)
@@ -236,11 +235,17 @@ class Program:
 
     @cached_property
     def _read(self) -> list[int]:
-        """The steps whose numbers are coefficients, and are not constant."""
+        """The steps whose numbers are coefficients, and are computed."""
         inner = [positives.plane for positives in self.blueprint.positives]
         planes = (self.blueprint.objective, *self.blueprint.rows, *inner)
         steps = {step for plane in planes for step in (plane.value, plane.offset)}
-        return [step for step in sorted(steps) if self.blueprint.steps[step].kind != "constant"]
+        return [step for step in sorted(steps) if not self._given(self.blueprint.steps[step])]
+
+    def _given(self, step: Step) -> bool:
+        """Whether its numbers are constant, or some of x or xi, which were checked."""
+        while step.kind in ("take", "cut"):
+            step = self.blueprint.steps[step.inputs[0]]
+        return step.kind in ("constant", "input")
 
     @cached_property
     def _pressed(self) -> tuple[tuple[int, IntArray], ...]:

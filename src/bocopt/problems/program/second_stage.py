@@ -13,7 +13,7 @@ import numpy as np
 from bocopt.core import Array, BoolArray, IntArray
 from bocopt.numeric.recent import Recent
 from bocopt.problems.program import highs
-from bocopt.problems.program.form import Form
+from bocopt.problems.program.form import Form, Sparse
 
 
 class Recourse(NamedTuple):
@@ -187,7 +187,7 @@ def _linear(stage: Stage, i: int) -> highs.Linear:
         stage.cost[i if len(stage.cost) > 1 else 0],
         stage.lower,
         stage.upper,
-        highs.Sparse.of(stage.matrix[i if len(stage.matrix) > 1 else 0]),
+        Sparse.of(stage.matrix[i if len(stage.matrix) > 1 else 0]),
         stage.least[i],
         stage.limit[i],
         stage.integer if stage.integer.any() else None,

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bocopt.core import Array, BoolArray
-from bocopt.problems.program.highs import INF, Linear, Sparse
+from bocopt.problems.program.form import Sparse
+from bocopt.problems.program.highs import INF, Linear
 
 Columns = NDArray[np.intp]
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from bocopt.core import Array, IntArray
 from bocopt.problems.program import highs
-from bocopt.problems.program.form import Task
+from bocopt.problems.program.form import Sparse, Task
 from bocopt.problems.program.ways import hinged
 from bocopt.problems.program.ways.fixed import Point, close, solved, stacked, sums
 from bocopt.problems.program.ways.hinged import Hinged, Hinges
@@ -150,7 +150,7 @@ def _explicit(program: Hinged) -> highs.Linear:
         np.concatenate([program.cost, hinges.most if paid else extra]),
         np.concatenate([program.lower, extra]),
         np.concatenate([program.upper, extra + np.inf]),
-        stacked(highs.Sparse.of(rows.matrix), _with_own_column(hinges.slope, paid)),
+        stacked(Sparse.of(rows.matrix), _with_own_column(hinges.slope, paid)),
         np.concatenate([rows.least, np.full(many, -np.inf)]),
         np.concatenate([rows.limit, hinges.knee]),
         np.concatenate([program.integer, extra > 0]) if program.integer.any() else None,
@@ -158,7 +158,7 @@ def _explicit(program: Hinged) -> highs.Linear:
     )
 
 
-def _with_own_column(slope: Array, own: bool) -> highs.Sparse:
+def _with_own_column(slope: Array, own: bool) -> Sparse:
     """(i, n) -> its rows, each with -1 in a column of its own, if so."""
     many, n = slope.shape
     column = np.tile(np.arange(n + own), (many, 1))
@@ -166,4 +166,4 @@ def _with_own_column(slope: Array, own: bool) -> highs.Sparse:
         column[:, -1] += np.arange(many)
         slope = np.hstack([slope, np.full((many, 1), -1.0)])
     start = (n + own) * np.arange(many)
-    return highs.Sparse(start.astype(np.int32), column.ravel().astype(np.int32), slope.ravel())
+    return Sparse(start.astype(np.int32), column.ravel().astype(np.int32), slope.ravel())

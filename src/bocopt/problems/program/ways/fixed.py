@@ -7,7 +7,7 @@ import numpy as np
 
 from bocopt.core import Array, BoolArray, IntArray
 from bocopt.problems.program import highs
-from bocopt.problems.program.form import Answer, Form, Rows, Task, tidied
+from bocopt.problems.program.form import Answer, Form, Rows, Sparse, Task, tidied
 from bocopt.problems.risk import WEIGHT_TOLERANCE, Chance, Expectation
 
 INSIDE = 1e-7  # how far inside a limit a decision is sought that rounding put outside
@@ -84,9 +84,9 @@ def sums(groups: IntArray, values: Array) -> Array:
     return np.asarray(np.bincount(groups, values), np.float64)
 
 
-def stacked(above: highs.Sparse, below: highs.Sparse) -> highs.Sparse:
+def stacked(above: Sparse, below: Sparse) -> Sparse:
     """The rows of both."""
-    return highs.Sparse(
+    return Sparse(
         np.concatenate([above.start, below.start + np.int32(len(above.value))]),
         np.concatenate([above.column, below.column]),
         np.concatenate([above.value, below.value]),

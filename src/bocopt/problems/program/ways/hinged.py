@@ -13,6 +13,7 @@ import numpy as np
 
 from bocopt.core import Array, BoolArray, IntArray
 from bocopt.problems.program import highs
+from bocopt.problems.program.form import Sparse
 from bocopt.problems.program.ways.fixed import Fixed, Point
 
 
@@ -83,7 +84,7 @@ def _dual(program: Hinged) -> highs.Linear:
             ]
         ),
         np.concatenate([hinges.most, np.full(others, np.inf)]),
-        highs.Sparse.of(-columns.T),
+        Sparse.of(-columns.T),
         np.where(np.isfinite(program.lower), -np.inf, program.cost),
         program.cost,
     )
@@ -108,7 +109,7 @@ def _hopeless(program: Hinged) -> bool:
             np.zeros(len(program.cost)),
             program.lower,
             program.upper,
-            highs.Sparse.of(np.concatenate([rows.matrix, hinges.slope[hard]])),
+            Sparse.of(np.concatenate([rows.matrix, hinges.slope[hard]])),
             np.concatenate([rows.least, np.full(hard.sum(), -np.inf)]),
             np.concatenate([rows.limit, hinges.knee[hard]]),
         )

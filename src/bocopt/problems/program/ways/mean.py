@@ -4,7 +4,7 @@ min  E constant_s + E cost_s . v   s.t.  all rows of v, in every scenario
 """
 
 from bocopt.problems.program import highs
-from bocopt.problems.program.form import Answer, Task
+from bocopt.problems.program.form import Answer, Sparse, Task
 from bocopt.problems.program.ways.fixed import (
     Point,
     answered,
@@ -31,7 +31,7 @@ def solve(task: Task) -> Answer:
 
     def relaxed(inside: float) -> Point:
         held = shrunk(rows, form.integer, inside)
-        sparse = highs.Sparse.of(held.matrix)
+        sparse = Sparse.of(held.matrix)
         return solved(
             highs.Linear(
                 cost, form.lower, form.upper, sparse, held.least, held.limit, integer, constant

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt.core import Array
-from bocopt.problems.program.form import EndlessError, Form, Judged, Rows, Task
-from bocopt.problems.program.highs import INF, Linear, Sparse
+from bocopt.problems.program.form import EndlessError, Form, Judged, Rows, Sparse, Task
+from bocopt.problems.program.highs import INF, Linear
 from bocopt.problems.program.ways import bigm
 from bocopt.problems.program.ways.assembly import Assembly, Columns
 from bocopt.problems.program.ways.bounds import Box, box, largest, smallest
@@ -147,7 +147,7 @@ def of_one(form: Form, inside: bool) -> Model:
         cost=form.cost[0],
         lower=form.lower,
         upper=form.upper,
-        rows=Sparse.of(held.matrix[0]),
+        rows=held.sparse or Sparse.of(held.matrix[0]),
         row_lower=np.where(held.equal, upper, -INF),
         row_upper=upper,
         integer=form.integer if form.integer.any() else None,

@@ -20,7 +20,7 @@ import numpy as np
 
 from bocopt.core import Array, IntArray
 from bocopt.problems.program import highs, second_stage
-from bocopt.problems.program.form import Answer, Form, Task, tidied
+from bocopt.problems.program.form import Answer, Form, Sparse, Task, tidied
 from bocopt.problems.program.ways.fixed import (
     Fixed,
     Point,
@@ -138,9 +138,9 @@ def _with_cuts(program: highs.Linear, shared: int, cuts: list[Cut]) -> highs.Lin
     )
 
 
-def _placed(matrix: Array, columns: IntArray) -> highs.Sparse:
+def _placed(matrix: Array, columns: IntArray) -> Sparse:
     """(r, m) as rows of some columns (m) of a larger program."""
-    rows = highs.Sparse.of(matrix)
+    rows = Sparse.of(matrix)
     return rows._replace(column=columns[rows.column].astype(np.int32))
 
 
@@ -165,7 +165,7 @@ def _grouped(form: Form, rows: Fixed, w: Array, groups: IntArray) -> highs.Linea
         np.concatenate([form.cost[0, :h] * w.sum(), np.outer(weight, form.cost[0, h:]).ravel()]),
         np.concatenate([form.lower[:h], np.tile(form.lower[h:], many)]),
         np.concatenate([form.upper[:h], np.tile(form.upper[h:], many)]),
-        stacked(highs.Sparse.of(rows.matrix), _blocks(matrix, h, many)),
+        stacked(Sparse.of(rows.matrix), _blocks(matrix, h, many)),
         np.concatenate([rows.least, np.where(equal, limit, -np.inf).ravel()]),
         np.concatenate([rows.limit, limit.ravel()]),
         integer if integer.any() else None,
@@ -181,12 +181,12 @@ def _means(limit: Array, w: Array, groups: IntArray, weight: Array) -> Array:
     return np.stack(means, axis=1) if means else np.zeros((len(weight), 0))
 
 
-def _blocks(matrix: Array, shared: int, many: int) -> highs.Sparse:
+def _blocks(matrix: Array, shared: int, many: int) -> Sparse:
     """(r, n) -> its rows again and again, each time with other columns beyond the shared ones."""
-    once, own = highs.Sparse.of(matrix), matrix.shape[1] - shared
+    once, own = Sparse.of(matrix), matrix.shape[1] - shared
     block = np.arange(many)[:, None]
     column = once.column + np.where(once.column >= shared, own * block, 0)
-    return highs.Sparse(
+    return Sparse(
         (once.start + len(once.value) * block).ravel().astype(np.int32),
         column.ravel().astype(np.int32),
         np.tile(once.value, many),

@@ -16,6 +16,7 @@ import numpy as np
 
 from bocopt.core import Array
 from bocopt.problems.program import highs
+from bocopt.problems.program.form import Sparse
 from bocopt.problems.program.ways.kernels.node import Own, Program
 from bocopt.problems.program.ways.kernels.prices import Prices
 
@@ -95,7 +96,7 @@ def _duals(p: Program, rows: Array, limit: Array) -> Array | None:
             cost=least_costs(p),
             lower=np.zeros(len(p.reach)),
             upper=p.reach,
-            rows=highs.Sparse.of(np.ascontiguousarray(rows)),
+            rows=Sparse.of(np.ascontiguousarray(rows)),
             row_lower=np.full(len(limit), -highs.INF),
             row_upper=limit,
         )
