@@ -22,7 +22,7 @@ from bocopt.models import (
 from bocopt.models import mixture as mixture_module
 from bocopt.models.design import Design, Ground
 from bocopt.models.member import Fit, Moments
-from bocopt.models.views import MixtureState
+from bocopt.models.mixture_state import MixtureState
 
 SEEDS = np.arange(4)
 
@@ -118,12 +118,12 @@ def test_memory_is_bounded() -> None:
     assert state.xi.size == 20
     assert mixture.seen(state) == 120
     assert state.xi.buffer.shape[-2] <= 64
-    assert state.fitted == [120]  # a fiftieth of twenty outcomes is less than one
+    assert state.fits.fitted == [120]  # a fiftieth of twenty outcomes is less than one
 
 
 def test_later_fits_are_renewed_when_two_per_cent_are_new() -> None:
     mixture = Mixture(dim_xi=12, members=[ConstantVariance()], discounts=[1.0])
-    fits = sorted({int(s.fitted[0]) for s in learned(mixture, 210)})
+    fits = sorted({int(s.fits.fitted[0]) for s in learned(mixture, 210)})
     assert fits[:50] == list(range(1, 51))
     gaps = np.diff(fits[60:])
     assert gaps.max() <= 5
@@ -326,7 +326,7 @@ def test_fits_look_back_as_far_as_an_outcome_counts_a_thousandth() -> None:
     mixture = Mixture(dim_xi=12, members=[ConstantVariance()], discounts=[0.9])
     kept = np.ceil(np.log(1e-3) / np.log(0.9))
     state = learned(mixture, 90)[-1]
-    assert state.grounds[0].size == pytest.approx((1 - 0.9**kept) / (1 - 0.9), rel=1e-12)
+    assert state.fits.grounds[0].size == pytest.approx((1 - 0.9**kept) / (1 - 0.9), rel=1e-12)
 
 
 class Counting(ConstantVariance):

@@ -9,24 +9,21 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, IntArray
-from bocopt.models import calibration
+from bocopt.models import calibration, tails
 from bocopt.models.constant import ConstantVariance
-from bocopt.models.design import design, nothing
-from bocopt.models.guard import name_of, refit, tell
+from bocopt.models.guard import name_of
 from bocopt.models.kernel import KernelVariance
 from bocopt.models.law import Law, base_points
 from bocopt.models.log_variance import LogVariance
 from bocopt.models.member import Member, least_discount
+from bocopt.models.mixture_state import MixtureInfo, MixtureState
+from bocopt.models.panel import Panel
 from bocopt.models.random_coefficients import RandomCoefficients
-from bocopt.models.scale import Bend, Plain, Scale
-from bocopt.models.views import MixtureInfo, MixtureState, View
+from bocopt.models.scale import Plain, Scale
 from bocopt.numeric.history import empty
 from bocopt.numeric.recent import Recent
 from bocopt.numeric.weights import log_total, normalised, uniform
 
-_NEGLIGIBLE = 1e-3  # weight below which a discounted outcome is no longer looked at
-_EVERY = 50  # a fit is renewed when a fiftieth of its outcomes is new
-_EVERY_DISCOUNTED = 10  # or a tenth of those that still count
 _LARGEST_ERROR = 4.0  # in units of the scale: what one outcome can say about correlation
 
 
@@ -64,6 +61,7 @@ class Mixture:
     members: Sequence[Member] = field(default_factory=default_members)
     discounts: Sequence[float] = (1.0, 0.98)
     scales: Sequence[Scale] = (Plain(),)
+    tails: Sequence[float] = (60.0,)
     share: float = 0.01
     shrinkage: float = 15.0
     calibrate: bool = False
@@ -86,6 +84,7 @@ class Mixture:
         object.__setattr__(self, "scales", scales)
         if not self.scales:
             raise arguments.wrong(name, "scales", "at least one", self.scales)
+        object.__setattr__(self, "tails", arguments.numbers(name, "tails", self.tails, "[1, inf)"))
         arguments.number(name, "share", self.share, "[0, 1)")
         arguments.number(name, "shrinkage", self.shrinkage, "(0, inf)")
         arguments.integer(name, "memory", self.memory, "[2, inf)")
@@ -94,31 +93,38 @@ class Mixture:
             raise arguments.wrong(name, "scenarios", "a power of two", self.scenarios)
 
     @cached_property
-    def _views(self) -> list[View]:
-        return [View(scale, discount) for scale in self.scales for discount in self.discounts]
+    def _panel(self) -> Panel:
+        return Panel(self.members, self.discounts, self.scales)
 
     @cached_property
-    def _all(self) -> list[tuple[int, Member]]:
-        """Every member with the number of its view."""
-        return [
-            (v, member)
-            for v, view in enumerate(self._views)
-            for member in self.members
-            if view.discount >= least_discount(member)
-        ]
+    def _fit(self) -> IntArray:
+        """(M): the fit that each law is made of; every fit has a law for each of the tails."""
+        return np.repeat(np.arange(len(self._panel.seats)), len(self.tails))
+
+    @cached_property
+    def _tails(self) -> Array:
+        """(M) at most so many degrees of freedom."""
+        return np.tile(self.tails, len(self._panel.seats))
+
+    @cached_property
+    def _recent(self) -> Recent:
+        """Laws that were asked for to decide are asked for again to learn."""
+        return Recent(2)
 
     @property
     def names(self) -> list[str]:
-        """Of the members, in the order of the weights.
+        """Of the laws, in the order of the weights.
 
-        >>> Mixture(dim_xi=1, members=[RandomCoefficients(df=4.0)]).names
+        >>> Mixture(dim_xi=1, members=[RandomCoefficients(df=4.0)], discounts=[1, 0.98]).names
         ['RandomCoefficients(df=4.0)', 'RandomCoefficients(df=4.0), discount 0.98']
         """
-        return [name_of(member) + self._views[v].name for v, member in self._all]
+        fits = self._panel.names
+        pairs = zip(self._fit, self._tails, strict=True)
+        return [fits[f] + ("" if tail >= tails.LIGHT else f", df {tail:g}") for f, tail in pairs]
 
     def init(self, seeds: IntArray) -> MixtureState:
         seeds = arguments.seeds_of("Mixture.init", seeds)
-        lead, many = seeds.shape, len(self._all)
+        lead, many = seeds.shape, len(self._fit)
         nan = np.full((*lead, many), np.nan)
         return MixtureState(
             seeds=seeds,
@@ -126,11 +132,8 @@ class Mixture:
             xi=empty(lead, self.dim_xi),
             lowest=np.full((*lead, self.dim_xi), np.inf),
             highest=np.full((*lead, self.dim_xi), -np.inf),
-            bends=tuple(view.scale.start(lead, 0, self.dim_xi) for view in self._views),
-            grounds=tuple(nothing(lead, 0, self.dim_xi) for _ in self._views),
-            fits=tuple(member.start(lead, 0, self.dim_xi) for _, member in self._all),
-            broken=np.zeros((*lead, many), bool),
-            fitted=np.zeros(len(self._views), np.int64),
+            fits=self._panel.start(lead, 0, self.dim_xi),
+            widths=tails.nothing(lead, many, self.dim_xi),
             scatter=np.zeros((*lead, many, self.dim_xi, self.dim_xi)),
             log_w=uniform(lead, many),
             levels=calibration.nothing(lead, self.dim_xi),
@@ -152,17 +155,19 @@ class Mixture:
         x = self.checked_context("Mixture.step", state, x)
         xi = arguments.moderate("Mixture.step", "xi", xi, self.dim_xi)
         x, xi = (np.broadcast_to(a, (*lead, a.shape[-1])) for a in (x, xi))
-        if not self.seen(state):
-            state = self._begun(state, x.shape[-1])
-        else:
+        if self.seen(state):
             state = self._scored(state, x, xi)
-        return self._refitted(
-            state._replace(
-                x=state.x.append(x).at_most(self.memory),
-                xi=state.xi.append(xi).at_most(self.memory),
-                lowest=np.minimum(state.lowest, xi),
-                highest=np.maximum(state.highest, xi),
-            )
+        else:  # the first context says how many numbers there are
+            fits = self._panel.start(lead, x.shape[-1], self.dim_xi)
+            state = state._replace(x=empty(lead, x.shape[-1]), fits=fits)
+        x_rows = state.x.append(x).at_most(self.memory)
+        xi_rows = state.xi.append(xi).at_most(self.memory)
+        return state._replace(
+            x=x_rows,
+            xi=xi_rows,
+            lowest=np.minimum(state.lowest, xi),
+            highest=np.maximum(state.highest, xi),
+            fits=self._panel.refitted(state.fits, x_rows, xi_rows),
         )
 
     def sample(self, state: MixtureState, x: Array) -> tuple[Array, Array]:
@@ -171,11 +176,8 @@ class Mixture:
         edges = np.cumsum(_without(np.exp(state.log_w), failed), axis=-1)
         middle = (np.arange(self.scenarios) + 0.5) / self.scenarios
         whose = (middle[:, None] > edges[..., None, :-1]).sum(axis=-1)
-        scenarios = laws.draw(whose, *base_points(self.scenarios, self.dim_xi))
-        view = np.array([v for v, _ in self._all])[whose][..., None]
-        for v in np.unique(view):
-            bend = _by_row(state.bends[v])
-            scenarios = np.where(view == v, self._views[v].scale.back(bend, scenarios), scenarios)
+        seen = laws.draw(whose, *base_points(self.scenarios, self.dim_xi))
+        scenarios = self._panel.back(state.fits, self._fit[whose], seen)
         if self.calibrate:
             scenarios = state.levels.correct(scenarios)
         low = np.where(state.lowest >= 0, 0.0, -np.inf)[..., None, :]
@@ -188,56 +190,19 @@ class Mixture:
         seen = self.seen(state)
         return arguments.moderate(owner, "x", x, state.x.buffer.shape[-1] if seen else ...)
 
-    def _begun(self, state: MixtureState, dim_x: int) -> MixtureState:
-        """With the shapes of the first context."""
-        lead = state.seeds.shape
-        return state._replace(
-            x=empty(lead, dim_x),
-            bends=tuple(view.scale.start(lead, dim_x, self.dim_xi) for view in self._views),
-            grounds=tuple(nothing(lead, dim_x, self.dim_xi) for _ in self._views),
-            fits=tuple(member.start(lead, dim_x, self.dim_xi) for _, member in self._all),
-        )
-
-    @cached_property
-    def _recent(self) -> Recent:
-        """Laws that were asked for to decide are asked for again to learn."""
-        return Recent(2)
-
     def _laws(self, state: MixtureState, x: Array) -> tuple[Law, BoolArray]:
-        """What each member predicts (M), and which of them cannot (M)."""
+        """The laws (M), and which of them cannot be used (M)."""
         return self._recent.answer(state, (x,), lambda: self._predicted(state, x))
 
     def _predicted(self, state: MixtureState, x: Array) -> tuple[Law, BoolArray]:
-        shape, many = state.lowest.shape, len(self._all)
-        standard = [
-            ground.standard(view.scale.context(bend, x))
-            for view, bend, ground in zip(self._views, state.bends, state.grounds, strict=True)
-        ]
-        location, scale = (np.empty((*shape[:-1], many, shape[-1])) for _ in range(2))
-        df = np.empty((*shape[:-1], many))
-        for m, (v, member) in enumerate(self._all):
-            ground = state.grounds[v]
-            try:
-                where, how_far, most = member.predict(state.fits[m], ground, standard[v])
-                location[..., m, :], scale[..., m, :] = where, how_far
-                df[..., m] = max(1.0, np.floor(min(3.0 + float(ground.size) / 5.0, most)))
-            except Exception as error:  # whatever a member does, the others carry on
-                tell(f"{name_of(member)} is left out", error)
-                location[..., m, :], scale[..., m, :], df[..., m] = np.nan, 1.0, 1.0
-        fine = np.isfinite(location) & np.isfinite(scale) & (scale > 0)
-        failed = ~fine.all(axis=-1) | state.broken
+        found, of = self._panel.predict(state.fits, x), self._fit
         law = Law(
-            location=np.where(failed[..., None], 0.0, location),
-            scale=np.where(failed[..., None], 1.0, scale),
+            location=found.location[..., of, :],
+            scale=found.scale[..., of, :] * np.sqrt(state.widths.square(self._tails)),
             factor=self._factor(state.scatter),
-            df=df,
+            df=np.minimum(found.df[..., of], self._tails),
         )
-        return law, failed | self._unsuited(state.lowest)
-
-    def _unsuited(self, lowest: Array) -> BoolArray:
-        """(m) -> (M): members whose scale is not meant for such outcomes."""
-        suits = [view.scale.suits(lowest) for view in self._views]
-        return ~np.stack([suits[v] for v, _ in self._all], axis=-1)
+        return law, (found.failed | ~self._panel.suits(state.lowest))[..., of]
 
     def _factor(self, scatter: Array) -> Array:
         """(m, m) of the errors' correlation, shrunk towards none."""
@@ -247,22 +212,21 @@ class Mixture:
         return np.linalg.cholesky(correlation).astype(np.float64, copy=False)
 
     def _scored(self, state: MixtureState, x: Array, xi: Array) -> MixtureState:
-        """With the weights and correlations that the outcome leaves."""
+        """With the weights, widths and correlations that the outcome leaves."""
         laws, failed = self._laws(state, x)
-        seen, slope = self._seen(state, xi)
-        score = laws.log_density(seen) + slope
-        unsuited = self._unsuited(np.minimum(state.lowest, xi))
+        seen, slope = self._panel.seen(state.fits, xi)
+        seen = seen[..., self._fit, :]
+        score = laws.log_density(seen) + slope[..., self._fit]
+        unsuited = ~self._panel.suits(np.minimum(state.lowest, xi))[..., self._fit]
         failed = failed | ~np.isfinite(score) | unsuited
         score = np.where(failed, -np.inf, score)
         self._warn(failed & ~unsuited)
         errors = np.where(failed[..., None], 0.0, laws.errors(seen))
-        errors = np.clip(errors, -_LARGEST_ERROR, _LARGEST_ERROR)
-        keep = np.array([self._views[v].discount for v, _ in self._all])[:, None, None]
         w = _without(np.exp(state.log_w), failed)
         with np.errstate(divide="ignore"):
             joint = np.log(w) + score
         after = np.exp(normalised(joint))
-        after = (1 - self.share) * after + self.share / len(self._all)
+        after = (1 - self.share) * after + self.share / len(self._fit)
         probability = (w[..., None] * laws.probability(seen)).sum(axis=-2)
         levels = state.levels.after(probability)
         if self.calibrate:
@@ -270,7 +234,8 @@ class Mixture:
         return state._replace(
             levels=levels,
             log_w=np.log(np.maximum(after, 1e-300)),
-            scatter=keep * state.scatter + errors[..., :, None] * errors[..., None, :],
+            widths=state.widths.after(self._tails, laws.df, errors),
+            scatter=self._scatter(state, errors),
             info=MixtureInfo(
                 weights=after,
                 log_score=score,
@@ -280,56 +245,19 @@ class Mixture:
             ),
         )
 
-    def _seen(self, state: MixtureState, xi: Array) -> tuple[Array, Array]:
-        """(m) -> (M, m), (M): an outcome on the scales of the members, and the volume there."""
-        pairs = list(zip(self._views, state.bends, strict=True))
-        outcomes = [view.scale.outcome(bend, xi) for view, bend in pairs]
-        slopes = [view.scale.log_slope(bend, xi) for view, bend in pairs]
-        return (
-            np.stack([outcomes[v] for v, _ in self._all], axis=-2),
-            np.stack([slopes[v] for v, _ in self._all], axis=-1),
-        )
+    def _scatter(self, state: MixtureState, errors: Array) -> Array:
+        """(M, m) -> (M, m, m): sums of products, with errors cut."""
+        cut = np.clip(errors, -_LARGEST_ERROR, _LARGEST_ERROR)
+        keep = self._panel.discount[self._fit][:, None, None]
+        scatter: Array = keep * state.scatter + cut[..., :, None] * cut[..., None, :]
+        return scatter
 
     def _warn(self, failed: BoolArray) -> None:
-        for m in np.flatnonzero(failed.any(axis=tuple(range(failed.ndim - 1)))):
-            name = name_of(self._all[m][1])
+        several = failed.any(axis=tuple(range(failed.ndim - 1)))
+        for f in np.unique(self._fit[several]):
+            name = name_of(self._panel.seats[f][1])
             why = "it predicts nonsense, or could not be fitted"
             warn(f"{name} is left out: {why}. The others carry on.", stacklevel=2)
-
-    def _refitted(self, state: MixtureState) -> MixtureState:
-        """Where enough is new since the last fit."""
-        seen, fits = self.seen(state), list(state.fits)
-        bends, grounds = list(state.bends), list(state.grounds)
-        fitted, broken = state.fitted.copy(), state.broken.copy()
-        for v, (scale, discount) in enumerate(self._views):
-            rows = int(state.xi.size)
-            if discount < 1:
-                rows = min(rows, int(np.ceil(np.log(_NEGLIGIBLE) / np.log(discount))))
-            effective = (1 - discount**rows) / (1 - discount) if discount < 1 else rows
-            every = _EVERY if discount == 1 else _EVERY_DISCOUNTED
-            if seen > _EVERY and (seen - fitted[v]) * every < effective:
-                continue
-            x, xi = state.x.rows[..., -rows:, :], state.xi.rows[..., -rows:, :]
-            bends[v] = scale.fit(x, xi)
-            bend = _by_row(bends[v])
-            seen_x, seen_xi = scale.context(bend, x), scale.outcome(bend, xi)
-            past = design(seen_x, seen_xi, discount, by_evidence=True)
-            grounds[v], fitted[v] = past.ground, seen
-            for m, (own, member) in enumerate(self._all):
-                if own == v:
-                    fits[m], broken[..., m] = refit(member, fits[m], past)
-        return state._replace(
-            bends=tuple(bends),
-            grounds=tuple(grounds),
-            fits=tuple(fits),
-            fitted=fitted,
-            broken=broken,
-        )
-
-
-def _by_row(bend: Bend) -> Bend:
-    """For rows of numbers instead of one."""
-    return tuple(part[..., None, :] for part in bend)
 
 
 def _without(w: Array, failed: BoolArray) -> Array:
