@@ -1,11 +1,12 @@
 """A log variance that is a quadratic of the context."""
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array
+from bocopt.core import Array, IntArray
 from bocopt.models.design import Design, Ground, with_one
 from bocopt.models.member import Fit, Moments, inverse, pooled, ridge
 
@@ -68,8 +69,13 @@ def _quadratic(x: Array) -> Array:
     x = np.clip(x, -4.0, 4.0)
     if x.shape[-1] > _MOST_PRODUCTS:
         return np.concatenate([with_one(x), x**2], axis=-1)
-    i, j = np.triu_indices(x.shape[-1])
+    i, j = _pairs(x.shape[-1])
     return np.concatenate([with_one(x), x[..., i] * x[..., j]], axis=-1)
+
+
+@cache
+def _pairs(size: int) -> tuple[IntArray, IntArray]:
+    return np.triu_indices(size)
 
 
 def _log_variance(terms: Array, coefficients: Array, level: Array) -> Array:

@@ -12,14 +12,15 @@ from bocopt.core import Array, BoolArray, IntArray
 from bocopt.models import calibration, tails
 from bocopt.models.constant import ConstantVariance
 from bocopt.models.guard import name_of
-from bocopt.models.kernel import KernelVariance
+from bocopt.models.forest import Forest
 from bocopt.models.law import Law, base_points
 from bocopt.models.log_variance import LogVariance
 from bocopt.models.member import Member, least_discount
 from bocopt.models.mixture_state import MixtureInfo, MixtureState
 from bocopt.models.panel import Panel
 from bocopt.models.random_coefficients import RandomCoefficients
-from bocopt.models.scale import Plain, Scale
+from bocopt.models.scale import Logarithmic, Plain, Scale
+from bocopt.models.smooth import Smooth
 from bocopt.numeric.history import empty
 from bocopt.numeric.recent import Recent
 from bocopt.numeric.weights import log_total, normalised, uniform
@@ -30,10 +31,10 @@ _LARGEST_ERROR = 4.0  # in units of the scale: what one outcome can say about co
 def default_members() -> tuple[Member, ...]:
     return (
         RandomCoefficients(),
-        RandomCoefficients(df=4.0),
         LogVariance(),
-        KernelVariance(),
         ConstantVariance(),
+        Forest(),
+        Smooth(),
     )
 
 
@@ -60,11 +61,11 @@ class Mixture:
     dim_xi: int
     members: Sequence[Member] = field(default_factory=default_members)
     discounts: Sequence[float] = (1.0, 0.98)
-    scales: Sequence[Scale] = (Plain(),)
-    tails: Sequence[float] = (60.0,)
+    scales: Sequence[Scale] = (Plain(), Logarithmic())
+    tails: Sequence[float] = (60.0, 4.0)
     share: float = 0.01
     shrinkage: float = 15.0
-    calibrate: bool = False
+    calibrate: bool = True
     memory: int = 2000
     scenarios: int = 1024
 
@@ -160,14 +161,14 @@ class Mixture:
         else:  # the first context says how many numbers there are
             fits = self._panel.start(lead, x.shape[-1], self.dim_xi)
             state = state._replace(x=empty(lead, x.shape[-1]), fits=fits)
-        x_rows = state.x.append(x).at_most(self.memory)
-        xi_rows = state.xi.append(xi).at_most(self.memory)
-        return state._replace(
-            x=x_rows,
-            xi=xi_rows,
+        state = state._replace(
+            x=state.x.append(x).at_most(self.memory),
+            xi=state.xi.append(xi).at_most(self.memory),
             lowest=np.minimum(state.lowest, xi),
             highest=np.maximum(state.highest, xi),
-            fits=self._panel.refitted(state.fits, x_rows, xi_rows),
+        )
+        return state._replace(
+            fits=self._panel.refitted(state.fits, state.x, state.xi, state.lowest)
         )
 
     def sample(self, state: MixtureState, x: Array) -> tuple[Array, Array]:

@@ -140,15 +140,16 @@ class Panel:
         suits = [view.scale.suits(lowest) for view in self.views]
         return np.stack([suits[v] for v, _ in self.seats], axis=-1)
 
-    def refitted(self, state: Fits, x: History, xi: History) -> Fits:
-        """Where enough is new since the last fit."""
+    def refitted(self, state: Fits, x: History, xi: History, lowest: Array) -> Fits:
+        """Where enough is new since the last fit, on the scales that suit the outcomes."""
         seen, fits = int(xi.size + xi.dropped), list(state.fits)
         bends, grounds = list(state.bends), list(state.grounds)
         fitted, broken = state.fitted.copy(), state.broken.copy()
         for v, (scale, discount) in enumerate(self.views):
             rows, effective = _looked_at(discount, int(xi.size))
             every = _EVERY if discount == 1 else _EVERY_DISCOUNTED
-            if seen > _EVERY and (seen - fitted[v]) * every < effective:
+            waits = seen > _EVERY and (seen - fitted[v]) * every < effective
+            if waits or not scale.suits(lowest).any():
                 continue
             last_x, last_xi = x.rows[..., -rows:, :], xi.rows[..., -rows:, :]
             bends[v] = scale.fit(last_x, last_xi)
