@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from bocopt import (
 from bocopt.checks import check_policy
 from bocopt.core import Array, IntArray, Model, Policy, Problem, Stream
 from bocopt.models import ConstantVariance
-from bocopt.models.remembering import Remembering
+from bocopt.models.remembering import Missing, Remembering
 from bocopt.numeric import noise
 from bocopt.problems import Newsvendor
 from bocopt.problems.program import minimise, pos, program, real
@@ -34,6 +35,7 @@ from bocopt.studies.learning.synthetic import synthetic_worlds
 
 SHOP = Newsvendor(unit_cost=[1.0, 1.0], price=[3.0, 3.0])
 NAN = np.nan
+RULES: tuple[Missing, ...] = ("mean", "marked")
 
 
 def small(dim_xi: int = 2) -> Mixture:
@@ -57,11 +59,10 @@ class Weekly:
     """No context at all; the outcome follows the day of the week."""
 
     def stages(self, seeds: IntArray) -> Iterator[tuple[Array, Array]]:
-        course, t = 10.0 + 5.0 * np.sin(2 * np.pi * np.arange(7) / 7), 0
-        while True:
+        course = 10.0 + 5.0 * np.sin(2 * np.pi * np.arange(7) / 7)
+        for t in count():
             g = noise.normal(np.asarray(seeds), t, "tests.weekly", (2,))
             yield np.zeros((*np.shape(seeds), 0)), course[t % 7] + 0.5 * g
-            t += 1
 
 
 def mean_cost(
@@ -93,6 +94,7 @@ def test_without_gaps_filling_them_changes_nothing() -> None:
     [
         (Remembering(small(), lags=(1, 3), periods=(5, 2.5)), STREAM),
         (Remembering(small(), lags=(2,), missing="mean"), Gappy(STREAM)),
+        (Remembering(small(), missing="marked"), Gappy(STREAM)),
     ],
 )
 def test_policies_keep_their_laws(policy: Any, model: Any, stream: Stream) -> None:
@@ -163,6 +165,15 @@ def test_a_decision_is_shown_what_its_lesson_is_shown() -> None:
     assert same_bits(tuple(watching.asked), tuple(watching.learned[1:]))
 
 
+def test_what_is_missing_is_filled_and_marked() -> None:
+    watching, problem = Watching(), Newsvendor(unit_cost=[1.0], price=[2.0])
+    policy = Predictive(problem, Remembering(watching, missing="marked"))
+    x = [[1.0, NAN], [NAN, NAN], [3.0, 100.0], [NAN, 102.0]]
+    list(run(policy, problem, Replay(x, np.ones((4, 1)), gaps=True), hindsight=False))
+    expected = [[1, 0, 0, 1], [1, 0, 1, 1], [3, 0, 0, 0], [2, 2, 1, 0]]
+    assert np.allclose(watching.learned, expected)
+
+
 def test_late_outcomes_leave_stages_and_lags_in_step() -> None:
     """The outcome of a stage comes after the next decision: lag 2 is known, and the season."""
     watching, problem = Watching(), Newsvendor(unit_cost=[1.0], price=[2.0])
@@ -203,6 +214,24 @@ def test_gaps_cost_less_than_not_looking_at_the_context() -> None:
     filled = mean_cost(Predictive(problem, model), problem, stream, 80, 3)
     blind = mean_cost(SampleAverage(problem), problem, Unseen(stream), 80, 3)
     assert (filled < blind).all()
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """The context is missing where it is large, which makes the outcome large too."""
+
+    def stages(self, seeds: IntArray) -> Iterator[tuple[Array, Array]]:
+        for t in count():
+            x, g = np.split(noise.normal(np.asarray(seeds), t, "tests.hidden", (3,)), [1], axis=-1)
+            yield np.where(x > 0.5, NAN, x), 10.0 + 3.0 * x + 0.5 * g
+
+
+def test_marks_pay_where_contexts_are_missing_for_a_reason() -> None:
+    filled, marked = (
+        mean_cost(Predictive(SHOP, Remembering(small(), missing=rule)), SHOP, Hidden(), 100, 3)
+        for rule in RULES
+    )
+    assert (marked < filled - 0.02 * np.abs(filled)).all()
 
 
 @dataclass(frozen=True)
@@ -295,7 +324,7 @@ def remembering(**changes: Any) -> Remembering:
         (lambda: remembering(periods=[7, 7.0]), "'periods' .* different from each other"),
         (lambda: remembering(periods="week"), "'periods' .* a sequence"),
         (lambda: remembering(harmonics=0), r"'harmonics' .* an integer in \[1, 1000\]"),
-        (lambda: remembering(missing="zero"), "'missing' .* 'mean' or None. Got 'zero'"),
+        (lambda: remembering(missing="zero"), "'missing' .* 'mean', 'marked' or None. Got 'zero'"),
         (
             lambda: Ensemble(KNAPSACK, Remembering(small(3))),
             "'model' parameter of Predictive must be one of 2 components",

@@ -13,6 +13,8 @@ from bocopt.models import gaps, past
 from bocopt.models.gaps import Gaps
 from bocopt.models.past import Past, Wave, season, waves
 
+Missing = Literal["mean", "marked"]
+
 _MOST_HARMONICS = 1000
 
 
@@ -42,7 +44,8 @@ class Remembering:
       in so many stages, the next one twice. What is shorter than two stages is left out.
     - `missing` "mean": a NaN in a context counts as the mean of what was seen of that number so
       far. One that is missing at the first stage is measured from its first value, and is 0 before.
-      Without it, a NaN is an error.
+      With "marked", there is also a 1 for each that is missing and a 0 for each that is not: for
+      contexts that are missing for a reason. Without either, a NaN is an error.
 
     A context may be empty. Each lag brings as many numbers as an outcome has: the model must cope
     with them. Memory is that of the longest lag.
@@ -59,8 +62,8 @@ class Remembering:
     model: Model[Any]
     lags: Sequence[int] = ()
     periods: Sequence[float] = ()
-    harmonics: int = 2
-    missing: Literal["mean"] | None = None
+    harmonics: int = 4
+    missing: Missing | None = None
 
     def __post_init__(self) -> None:
         name = type(self).__name__
@@ -76,8 +79,8 @@ class Remembering:
             if len(set(listed)) < len(listed):
                 raise arguments.wrong(name, field, "different from each other", listed)
         arguments.integer(name, "harmonics", self.harmonics, f"[1, {_MOST_HARMONICS}]")
-        if self.missing not in ("mean", None):
-            raise arguments.wrong(name, "missing", "'mean' or None", self.missing)
+        if self.missing not in ("mean", "marked", None):
+            raise arguments.wrong(name, "missing", "'mean', 'marked' or None", self.missing)
 
     @property
     def takes_missing(self) -> bool:
@@ -136,14 +139,14 @@ class Remembering:
 
     def _shown(self, state: Remembered, t: int, x: Array, first: Array) -> Array:
         """(k) -> (k and more): what the model sees; `first` stands for the mean of no outcomes."""
+        marks = [np.isnan(x).astype(np.float64)] if self.missing == "marked" else []
         if self.takes_missing:
             x = state.gaps.filled(x)
         mean = state.past.total / state.past.outcomes if state.past.outcomes else first
         lagged = state.past.lagged(t, self.lags, mean)
         now = season(t, self._waves)
-        return np.concatenate(
-            [x, *lagged, np.broadcast_to(now, (*x.shape[:-1], len(now)))], axis=-1
-        )
+        seasons = np.broadcast_to(now, (*x.shape[:-1], len(now)))
+        return np.concatenate([x, *marks, *lagged, seasons], axis=-1)
 
 
 def _is_empty(values: object) -> bool:
