@@ -1,13 +1,12 @@
-"""A model with a memory: the same laws as any, lags and seasons that pay, gaps as asked for."""
+"""A model with a memory: the same laws as any, and lags and seasons that pay."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from itertools import count
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from memories import NAN, SHOP, Gappy, Watching, Weekly, mean_cost, small
 from registry import KNAPSACK, STREAM
 from trees import same_bits
 
@@ -17,60 +16,15 @@ from bocopt import (
     Mixture,
     Predictive,
     Replay,
-    SampleAverage,
-    WeightedSampleAverage,
-    play,
-    record,
     run,
 )
 from bocopt.checks import check_policy
-from bocopt.core import Array, IntArray, Model, Policy, Problem, Stream
+from bocopt.core import Model, Stream
 from bocopt.models import ConstantVariance
-from bocopt.models.remembering import Missing, Remembering
-from bocopt.numeric import noise
+from bocopt.models.remembering import Remembering
 from bocopt.problems import Newsvendor
-from bocopt.problems.program import minimise, pos, program, real
 from bocopt.streams import PaperStream
 from bocopt.studies.learning.synthetic import synthetic_worlds
-
-SHOP = Newsvendor(unit_cost=[1.0, 1.0], price=[3.0, 3.0])
-NAN = np.nan
-RULES: tuple[Missing, ...] = ("mean", "marked")
-
-
-def small(dim_xi: int = 2) -> Mixture:
-    return Mixture(dim_xi=dim_xi, members=[ConstantVariance()], scenarios=64)
-
-
-@dataclass(frozen=True)
-class Gappy:
-    """The contexts of another stream, of which a third is missing."""
-
-    stream: Stream
-
-    def stages(self, seeds: IntArray) -> Iterator[tuple[Array, Array]]:
-        for t, (x, xi) in enumerate(self.stream.stages(seeds)):
-            missing = noise.uniform(np.asarray(seeds), t, "tests.gaps", x.shape[-1:]) < 1 / 3
-            yield np.where(missing, NAN, x), xi
-
-
-@dataclass(frozen=True)
-class Weekly:
-    """No context at all; the outcome follows the day of the week."""
-
-    def stages(self, seeds: IntArray) -> Iterator[tuple[Array, Array]]:
-        course = 10.0 + 5.0 * np.sin(2 * np.pi * np.arange(7) / 7)
-        for t in count():
-            g = noise.normal(np.asarray(seeds), t, "tests.weekly", (2,))
-            yield np.zeros((*np.shape(seeds), 0)), course[t % 7] + 0.5 * g
-
-
-def mean_cost(
-    policy: Policy[Any], problem: Problem, stream: Stream, stages: int, trials: int
-) -> Array:
-    """(trials)."""
-    played = run(policy, problem, stream, seeds=range(trials), horizon=stages, hindsight=False)
-    return np.asarray(np.mean([stage.cost for stage in played], axis=0))
 
 
 def test_with_nothing_asked_for_decisions_are_those_of_the_model() -> None:
@@ -79,13 +33,6 @@ def test_with_nothing_asked_for_decisions_are_those_of_the_model() -> None:
     for one, other in zip(plain, run(asked, KNAPSACK, STREAM, seeds=range(2)), strict=False):
         assert same_bits(one.decision.solution, other.decision.solution)
         assert same_bits(tuple(one.info.values()), tuple(other.info.values()))
-
-
-def test_without_gaps_filling_them_changes_nothing() -> None:
-    plain = run(Predictive(KNAPSACK, small()), KNAPSACK, STREAM, seeds=range(2), horizon=25)
-    asked = Predictive(KNAPSACK, Remembering(small(), missing="mean"))
-    for one, other in zip(plain, run(asked, KNAPSACK, STREAM, seeds=range(2)), strict=False):
-        assert same_bits(one.decision, other.decision)
 
 
 @pytest.mark.parametrize("policy", [Predictive, Ensemble])
@@ -130,25 +77,6 @@ def test_what_is_asked_for_in_vain_costs_little() -> None:
     assert more.mean() < plain.mean() + 0.02 * np.abs(plain.mean())
 
 
-class Watching:
-    """A model that keeps the contexts it was shown."""
-
-    def __init__(self) -> None:
-        self.learned: list[Array] = []
-        self.asked: list[Array] = []
-
-    def init(self, seeds: IntArray) -> Any:
-        return small(1).init(seeds)
-
-    def step(self, state: Any, t: int, x: Array, xi: Array) -> Any:
-        self.learned.append(x)
-        return state
-
-    def sample(self, state: Any, x: Array) -> tuple[Array, Array]:
-        self.asked.append(x)
-        return np.ones((2, 1)), np.array([0.5, 0.5])
-
-
 def test_a_decision_is_shown_what_its_lesson_is_shown() -> None:
     watching, problem = Watching(), Newsvendor(unit_cost=[1.0], price=[2.0])
     policy = Predictive(problem, Remembering(watching, lags=(2, 1), periods=(4,), harmonics=1))
@@ -163,15 +91,6 @@ def test_a_decision_is_shown_what_its_lesson_is_shown() -> None:
     ]
     assert np.allclose(watching.learned, expected)
     assert same_bits(tuple(watching.asked), tuple(watching.learned[1:]))
-
-
-def test_what_is_missing_is_filled_and_marked() -> None:
-    watching, problem = Watching(), Newsvendor(unit_cost=[1.0], price=[2.0])
-    policy = Predictive(problem, Remembering(watching, missing="marked"))
-    x = [[1.0, NAN], [NAN, NAN], [3.0, 100.0], [NAN, 102.0]]
-    list(run(policy, problem, Replay(x, np.ones((4, 1)), gaps=True), hindsight=False))
-    expected = [[1, 0, 0, 1], [1, 0, 1, 1], [3, 0, 0, 0], [2, 2, 1, 0]]
-    assert np.allclose(watching.learned, expected)
 
 
 def test_late_outcomes_leave_stages_and_lags_in_step() -> None:
@@ -205,107 +124,6 @@ def test_an_agent_goes_on_where_it_was_saved(tmp_path: Path) -> None:
     assert same_bits(one.decision, other.decision)
     assert same_bits(agent.state, again.state)
     assert np.array_equal(agent.decide([NAN, 0.1]).z, again.decide([NAN, 0.1]).z)
-
-
-def test_gaps_cost_less_than_not_looking_at_the_context() -> None:
-    stream = Gappy(synthetic_worlds()["three of thirty features"].stream)
-    problem = synthetic_worlds()["three of thirty features"].problem
-    model = Remembering(small(6), missing="mean")
-    filled = mean_cost(Predictive(problem, model), problem, stream, 80, 3)
-    blind = mean_cost(SampleAverage(problem), problem, Unseen(stream), 80, 3)
-    assert (filled < blind).all()
-
-
-@dataclass(frozen=True)
-class Hidden:
-    """The context is missing where it is large, which makes the outcome large too."""
-
-    def stages(self, seeds: IntArray) -> Iterator[tuple[Array, Array]]:
-        for t in count():
-            x, g = np.split(noise.normal(np.asarray(seeds), t, "tests.hidden", (3,)), [1], axis=-1)
-            yield np.where(x > 0.5, NAN, x), 10.0 + 3.0 * x + 0.5 * g
-
-
-def test_marks_pay_where_contexts_are_missing_for_a_reason() -> None:
-    filled, marked = (
-        mean_cost(Predictive(SHOP, Remembering(small(), missing=rule)), SHOP, Hidden(), 100, 3)
-        for rule in RULES
-    )
-    assert (marked < filled - 0.02 * np.abs(filled)).all()
-
-
-@dataclass(frozen=True)
-class Unseen:
-    """A stream without its contexts."""
-
-    stream: Stream
-
-    def stages(self, seeds: IntArray) -> Iterator[tuple[Array, Array]]:
-        for x, xi in self.stream.stages(seeds):
-            yield x[..., :0], xi
-
-
-@program(xi=1, chance=0.9, staff=real(upper=100.0))
-def hour(xi: Any, staff: Any) -> Any:
-    return minimise(staff + 8.0 * pos(xi[0] - staff)), staff >= xi[0]
-
-
-@program(x=1, xi=1, staff=real(upper=100.0))
-def reads_it(x: Any, xi: Any, staff: Any) -> Any:
-    return minimise(staff + x[0] + 8.0 * pos(xi[0] - staff))
-
-
-def gappy_run(policy: Policy[Any], problem: Problem) -> Any:
-    rng = np.random.default_rng(0)
-    x, xi = rng.normal(size=(8, 1)), rng.random((8, problem.dims.xi))
-    x[[0, 3]] = NAN
-    return record(run(policy, problem, Replay(x, xi, gaps=True), seeds=[0, 1]), problem.sense)
-
-
-@pytest.mark.parametrize("level", ["declared", "adaptive"])
-def test_programs_that_do_not_read_the_context_do_not_mind_gaps(level: Any) -> None:
-    model = Remembering(small(1), missing="mean")
-    trace = gappy_run(Ensemble(hour, model, level=level), hour)
-    assert np.isfinite(trace.cost).all()
-    assert trace.spread_over != "trials"  # all trials saw the same, gaps included
-
-
-REFUSED = r"The 'x' parameter of play must be finite. Got nan at \[0, 0\] instead."
-FILLED = Remembering(small(1), missing="mean")
-
-
-@pytest.mark.parametrize(
-    ("policy", "problem"),
-    [
-        (SampleAverage(hour), hour),
-        (Predictive(hour, Remembering(small(1), lags=[1])), hour),
-        (Ensemble(hour), hour),
-        (Ensemble(hour, FILLED, arms=[WeightedSampleAverage(hour)]), hour),
-        (Predictive(reads_it, FILLED), reads_it),
-    ],
-)
-def test_gaps_are_refused_where_nobody_asked_for_them(
-    policy: Policy[Any], problem: Problem
-) -> None:
-    with pytest.raises(ValueError, match=REFUSED):
-        gappy_run(policy, problem)
-
-
-def test_infinities_and_missing_outcomes_stay_errors() -> None:
-    policy = Ensemble(hour, FILLED)
-    agent = Agent(policy, hour)
-    with pytest.raises(ValueError, match=r"'x' parameter of Agent.decide must be finite. Got inf"):
-        agent.decide([np.inf])
-    ticket = agent.decide([NAN])
-    with pytest.raises(ValueError, match=r"'xi' parameter of Agent.observe must be finite"):
-        agent.observe(ticket.id, [NAN])
-    state = policy.init(np.array(0))
-    with pytest.raises(ValueError, match=r"'x' parameter of play must be finite. Got -inf"):
-        play(policy, hour, state, 0, np.array([-np.inf]), np.array([1.0]))
-    with pytest.raises(ValueError, match=r"'xi' parameter of Remembering.step must be finite"):
-        FILLED.step(FILLED.init(np.array(0)), 0, np.array([NAN]), np.array([NAN]))
-    with pytest.raises(ValueError, match=r"'x' parameter of Replay must be finite. Got nan"):
-        Replay([[NAN]], [[1.0]])
 
 
 def remembering(**changes: Any) -> Remembering:
