@@ -149,9 +149,17 @@ def _listed(owner: str, name: str, values: object, size: int | None) -> list[obj
 
 
 def array(
-    owner: str, name: str, values: ArrayLike, shape: Sequence[Size], about: str = PARAMETER
+    owner: str,
+    name: str,
+    values: ArrayLike,
+    shape: Sequence[Size],
+    about: str = PARAMETER,
+    *,
+    gaps: bool = False,
 ) -> Array:
     """A finite float64 array whose last axes have the given sizes (None: one or more; ...: any).
+
+    With `gaps`, NaN stands for a number that is missing.
 
     >>> array("Knapsack.solve", "w", [0.5, float("nan")], (None,))
     Traceback (most recent call last):
@@ -174,11 +182,16 @@ def array(
         wanted = ", ".join(names.get(size, str(size)) for size in shape)
         expected = f"an array of shape (..., {wanted})"
         raise wrong(owner, name, expected, result.shape, about)
-    finite = np.isfinite(result)
+    finite = np.isfinite(result) | (np.isnan(result) if gaps else False)
     if not finite.all():
         where = [int(i) for i in np.argwhere(~finite)[0]]
         raise _error(about, owner, name, "finite", f"{result[tuple(where)]} at {where}")
     return result
+
+
+def takes_missing(reader: object) -> bool:
+    """Whether a policy or a model says that a context may have NaN in it."""
+    return bool(getattr(reader, "takes_missing", False))
 
 
 def checked(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -218,10 +231,10 @@ def _surely_fits(values: Array, shape: Sequence[Size]) -> bool:
     return fits and math.isfinite(np.vdot(values, values))
 
 
-def moderate(owner: str, name: str, values: ArrayLike, size: Size) -> Array:
+def moderate(owner: str, name: str, values: ArrayLike, size: Size, *, gaps: bool = False) -> Array:
     """An `array` with a last axis of this size, of numbers that can be squared."""
-    result = array(owner, name, values, (size,))
-    if np.abs(result).max(initial=0.0) > _LARGEST:
+    result = array(owner, name, values, (size,), gaps=gaps)
+    if (np.abs(result) > _LARGEST).any():
         raise wrong(owner, name, f"at most {_LARGEST} in size", result)
     return result
 

@@ -63,7 +63,7 @@ def play(
 def _played(
     policy: Policy[S], problem: Problem, state: S, t: int, x: Array, xi: Array, hindsight: bool
 ) -> tuple[Stage, S]:
-    x = context("play", problem, x)
+    x = context("play", policy, problem, x)
     xi = arguments.array("play", "xi", xi, (problem.dims.xi,))
     return arguments.checked(_decided_and_learned, policy, problem, state, t, x, xi, hindsight)
 
@@ -86,9 +86,11 @@ def checked_decision(owner: str, problem: Problem, decision: Decision) -> Decisi
     return decision if z is given else decision._replace(solution=decision.solution._replace(z=z))
 
 
-def context(owner: str, problem: Problem, x: Array) -> Array:
-    """A context that the problem can take."""
-    return arguments.array(owner, "x", x, (... if problem.dims.x is None else problem.dims.x,))
+def context(owner: str, policy: Policy[S], problem: Problem, x: Array) -> Array:
+    """A context that the policy and the problem can take: NaN only where neither minds."""
+    unread = problem.dims.x is None
+    gaps = unread and arguments.takes_missing(policy)
+    return arguments.array(owner, "x", x, (... if unread else problem.dims.x,), gaps=gaps)
 
 
 def review(

@@ -73,7 +73,8 @@ class Trace:
     def spread_over(self) -> str:
         """What spreads in `summary` are over: trials, or only policy seeds."""
         x, xi = (a.reshape(-1, *a.shape[-2:]) for a in (self.x, self.xi))
-        same = len(x) > 1 and all((a == a[:1]).all() for a in (x, xi))
+        pairs = [(a, np.broadcast_to(a[:1], a.shape)) for a in (x, xi)]
+        same = len(x) > 1 and all(np.array_equal(*pair, equal_nan=True) for pair in pairs)
         return ONE_SERIES if same else "trials"
 
     def shares(self) -> dict[str, Array]:

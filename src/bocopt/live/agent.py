@@ -103,7 +103,7 @@ class Agent(Generic[S]):
                     f"{len(live.open)} decisions wait for their outcome, as many as max_open "
                     "allows. Observe or forget some first."
                 )
-            x = context("Agent.decide", self._problem, x).copy()
+            x = context("Agent.decide", self._policy, self._problem, x).copy()
             if x.ndim != 1:
                 raise arguments.wrong("Agent.decide", "x", "one context", x.shape)
             if live.width not in (None, len(x)):
@@ -247,6 +247,8 @@ class Agent(Generic[S]):
         """Take over what was kept, and play one stage of it for a trial."""
         begun = self._live._replace(watched=monitor.begun(()))
         self._live, self._closed = restored(header, arrays, begun, self._problem)
+        for waiting in self._live.open.values():
+            context("a checkpoint", self._policy, self._problem, waiting.x)
         unused = arrays.keys() - self._kept()[1].keys()
         if unused:
             raise CheckpointError(f"There are arrays that fit nowhere: {sorted(unused)}.")

@@ -7,7 +7,6 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, Decision, IntArray, Problem, Solution, Status
-from bocopt.run import context
 from bocopt.state import (
     Arrays,
     CheckpointError,
@@ -112,7 +111,6 @@ def _waiting(problem: Problem, arrays: Arrays, number: int, memo: Shape, learned
     name = f"open.{number}"
     solution = Solution(_NUMBERS, _NUMBER, _COUNT, _NUMBER)
     bare: Open = rebuild(Open(_NUMBERS, Decision(solution), _COUNT, _NUMBER, _NUMBER), arrays, name)
-    context(_OWNER, problem, bare.x)
     arguments.array(_OWNER, "z", bare.decision.solution.z, (problem.dims.z,))
     Status(int(bare.decision.solution.status))
     if not 0 <= bare.learned <= learned:

@@ -133,6 +133,11 @@ class Ensemble:
             return cost
         return f"{cost}; alpha is met in the long run if an arm meets it"
 
+    @property
+    def takes_missing(self) -> bool:
+        """Where the model and all `arms` do; the running average does not look at contexts."""
+        return all(arguments.takes_missing(reader) for reader in (self.model, *self.arms))
+
     @cached_property
     def _arms(self) -> list[Policy[Any]]:
         average = SampleAverage(self.problem, self.first, latest=_LATEST)
@@ -174,7 +179,7 @@ class Ensemble:
 
     def decide(self, state: EnsembleState, t: int, x: Array) -> Decision:
         """The memo holds what every arm decided: see `_Memo`."""
-        x = _context("Ensemble.decide", state, x)
+        x = self._context("decide", state, x)
         pairs = zip(self._arms, state.arms, strict=True)
         tried = [_tried(arm, partial(arm.decide, before, t, x)) for arm, before in pairs]
         working = [decision for decision in tried if decision is not None]
@@ -199,7 +204,7 @@ class Ensemble:
     def learn(
         self, state: EnsembleState, t: int, x: Array, decision: Decision, xi: Array
     ) -> EnsembleState:
-        x = _context("Ensemble.learn", state, x)
+        x = self._context("learn", state, x)
         xi = arguments.moderate("Ensemble.learn", "xi", xi, self.problem.dims.xi)
         memo = _Memo(*decision.memo)
         own = [Decision(Solution(*solution), more) for solution, more in memo.decisions]
@@ -243,6 +248,11 @@ class Ensemble:
             ),
         )
 
+    def _context(self, where: str, state: EnsembleState, x: Array) -> Array:
+        """As long as before: what no arm can take is an error, not the failure of an arm."""
+        size = int(state.width) if state.width >= 0 else ...
+        return arguments.moderate(f"Ensemble.{where}", "x", x, size, gaps=self.takes_missing)
+
     def _taught(
         self, state: EnsembleState, t: int, x: Array, own: list[Decision], xi: Array
     ) -> list[Any]:
@@ -257,11 +267,6 @@ class _Memo(NamedTuple):
     chosen: IntArray  # ()
     failed: Array  # (A)
     decisions: tuple[Any, ...]  # of each arm; of one that failed, that of the first that did not
-
-
-def _context(owner: str, state: EnsembleState, x: Array) -> Array:
-    """As long as before: what no arm can take is an error, not the failure of an arm."""
-    return arguments.moderate(owner, "x", x, int(state.width) if state.width >= 0 else ...)
 
 
 def _as_the_worst(failed: Array, losses: Array) -> Array:

@@ -8,7 +8,6 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, Decision, IntArray, Model, Problem
-from bocopt.models import Mixture
 from bocopt.policies.baselines import before_any_outcome, checked_first
 
 
@@ -23,6 +22,14 @@ class Predicting(NamedTuple):
     def info(self) -> Any:
         """The model's."""
         return self.model.info
+
+
+def scenarios_of(model: Model[Any], state: Any, t: int, x: Array) -> tuple[Array, Array]:
+    """A model's, at stage t: one that counts stages has to know it where outcomes are late."""
+    if hasattr(model, "sample_at"):
+        scenarios, w = model.sample_at(state, t, x)
+        return scenarios, w
+    return model.sample(state, x)
 
 
 @dataclass(frozen=True)
@@ -40,9 +47,15 @@ class Predictive:
     def __post_init__(self) -> None:
         object.__setattr__(self, "first", checked_first("Predictive", self.problem, self.first))
         arguments.kind("Predictive", "model", self.model, Model)
-        if isinstance(self.model, Mixture) and self.model.dim_xi != self.problem.dims.xi:
+        declared = getattr(self.model, "dim_xi", None)
+        if declared not in (None, self.problem.dims.xi):
             expected = f"one of {self.problem.dims.xi} components, as the problem's xi has"
-            raise arguments.wrong("Predictive", "model", expected, self.model.dim_xi)
+            raise arguments.wrong("Predictive", "model", expected, declared)
+
+    @property
+    def takes_missing(self) -> bool:
+        """Where the model does."""
+        return arguments.takes_missing(self.model)
 
     def init(self, seeds: IntArray) -> Predicting:
         seeds = arguments.seeds_of("Predictive", seeds)
@@ -51,7 +64,7 @@ class Predictive:
     def decide(self, state: Predicting, t: int, x: Array) -> Decision:
         if not state.outcomes:
             return before_any_outcome(self.problem, self.first, state.seeds.shape, x)
-        return Decision(self.problem.solve(x, *self.model.sample(state.model, x)))
+        return Decision(self.problem.solve(x, *scenarios_of(self.model, state.model, t, x)))
 
     def learn(
         self, state: Predicting, t: int, x: Array, decision: Decision, xi: Array

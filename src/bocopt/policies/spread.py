@@ -10,7 +10,7 @@ from bocopt import arguments
 from bocopt.core import Array, Decision, IntArray, Model, Problem
 from bocopt.policies.baselines import before_any_outcome
 from bocopt.policies.charges import prices_infeasibility
-from bocopt.policies.predictive import Predictive
+from bocopt.policies.predictive import Predictive, scenarios_of
 
 _MOST = float(np.log(1000.0))  # beyond, numbers overflow rather than help
 
@@ -75,6 +75,11 @@ class SpreadControl:
             raise arguments.wrong("SpreadControl", "problem", expected, self.problem.risk)
 
     @property
+    def takes_missing(self) -> bool:
+        """Where the model does."""
+        return arguments.takes_missing(self.model)
+
+    @property
     def _allowed(self) -> float:
         """The share of misses."""
         alpha = self.problem.risk.alpha
@@ -95,7 +100,7 @@ class SpreadControl:
     def decide(self, state: Spreading, t: int, x: Array) -> Decision:
         if not state.outcomes:
             return before_any_outcome(self.problem, self.first, state.seeds.shape, x)
-        scenarios, w = self.model.sample(state.model, x)
+        scenarios, w = scenarios_of(self.model, state.model, t, x)
         return Decision(self.problem.solve(x, stretched(scenarios, w, state.info.spread), w))
 
     def learn(self, state: Spreading, t: int, x: Array, decision: Decision, xi: Array) -> Spreading:

@@ -15,6 +15,8 @@ from bocopt.core import Array, IntArray
 class Replay:
     """Recorded contexts (T, k) and outcomes (T, m), once for all trials or one series per trial.
 
+    With `gaps`, contexts may have NaN in them, for policies that take it.
+
     >>> replay = Replay(x=[[0.0], [1.0]], xi=[[5.0], [6.0]])
     >>> [float(xi[0]) for x, xi in replay.stages(np.array(0))]
     [5.0, 6.0]
@@ -22,6 +24,7 @@ class Replay:
 
     x: ArrayLike
     xi: ArrayLike
+    gaps: bool = False
 
     def __post_init__(self) -> None:
         stages = [series.shape[-2] for series in self._arrays]  # copied and checked here, once
@@ -44,6 +47,6 @@ class Replay:
     @cached_property
     def _arrays(self) -> tuple[Array, Array]:
         return (
-            arguments.array("Replay", "x", self.x, (None, ...)).copy(),
+            arguments.array("Replay", "x", self.x, (None, ...), gaps=self.gaps).copy(),
             arguments.array("Replay", "xi", self.xi, (None, None)).copy(),
         )

@@ -237,7 +237,8 @@ class FromCallables:
         return x, z, arguments.inner(name, "xi", xi, self.dims.xi)
 
     def _checked(self, owner: str, name: str, x: Array) -> Array:
-        return arguments.array(owner, name, x, (... if self.dims.x is None else self.dims.x,))
+        unread = self.dims.x is None
+        return arguments.array(owner, name, x, (... if unread else self.dims.x,), gaps=unread)
 
 
 def _unbounded(x: Array, z: Array) -> tuple[float, float]:

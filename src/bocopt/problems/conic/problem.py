@@ -142,7 +142,8 @@ class Conic:
         return result
 
     def _context(self, owner: str, x: Array) -> Array:
-        x = arguments.array(owner, "x", x, (... if self.dims.x is None else self.dims.x,))
+        unread = self.dims.x is None
+        x = arguments.array(owner, "x", x, (... if unread else self.dims.x,), gaps=unread)
         if self.declared.x is not None:
             self._allowed(owner, "x", x, self.declared.x)
         return x

@@ -221,9 +221,10 @@ class Program:
         return values
 
     def _context(self, owner: str, x: Array) -> Array:
-        if self.dims.x is None and isinstance(x, np.ndarray) and x.ndim and not x.size:
+        unread = self.dims.x is None
+        if unread and isinstance(x, np.ndarray) and x.ndim and not x.size:
             return x
-        return arguments.array(owner, "x", x, (... if self.dims.x is None else self.dims.x,))
+        return arguments.array(owner, "x", x, (... if unread else self.dims.x,), gaps=unread)
 
     @cached_property
     def _mould(self) -> Mould:

@@ -1,0 +1,52 @@
+"""Numbers that are missing in a context: filled by the mean of what was seen of them."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bocopt.core import Array, IntArray
+
+
+class Gaps(NamedTuple):
+    """What was seen of each number of a context.
+
+    One that is missing at the first stage is measured from the first value that is seen of it.
+    It is 0 until then, and so it never looks as if it had jumped.
+    """
+
+    seen: Array  # (k) how often it was seen
+    total: Array  # (k) of what was seen
+    origin: Array  # (k) what it is measured from
+    stages: IntArray  # ()
+
+    def filled(self, x: Array) -> Array:
+        """(k) -> (k), all finite."""
+        gaps = self._begun(x)
+        mean = gaps.total / np.maximum(gaps.seen, 1.0)
+        return np.asarray(np.where(np.isnan(x), mean, x) - gaps._origin(x))
+
+    def after(self, x: Array) -> "Gaps":
+        """With one context more, of the leading axes of the trials."""
+        gaps = self._begun(x)
+        known = ~np.isnan(x)
+        return Gaps(
+            seen=gaps.seen + known,
+            total=gaps.total + np.where(known, x, 0.0),
+            origin=gaps._origin(x),
+            stages=gaps.stages + 1,
+        )
+
+    def _begun(self, x: Array) -> "Gaps":
+        """With the shape of the first context."""
+        return self if self.stages else nothing(x.shape)
+
+    def _origin(self, x: Array) -> Array:
+        """(k) -> (k): with the values that are the first."""
+        late = (self.stages > 0) & (self.seen == 0) & ~np.isnan(x)
+        return np.where(late, x, self.origin)
+
+
+def nothing(shape: tuple[int, ...]) -> Gaps:
+    """Before any context, of a shape (..., k)."""
+    zeros = np.zeros(shape)
+    return Gaps(zeros, zeros, zeros, np.array(0))

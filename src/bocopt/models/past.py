@@ -1,0 +1,66 @@
+"""What a stage has behind it: outcomes of so many stages ago, and where in a season it stands."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from bocopt.core import Array, IntArray
+from bocopt.numeric.history import History, empty
+
+Wave = tuple[int, float]  # how often, in a period of so many stages
+
+
+class Past(NamedTuple):
+    """The latest outcomes, and the mean of all."""
+
+    rows: History  # (n, 1 + m) stage and outcome, in the order in which they came
+    total: Array  # (m) of all outcomes
+    outcomes: IntArray  # () how many
+    next: IntArray  # () the stage after the latest
+
+    def after(self, t: int, xi: Array, kept: int) -> "Past":
+        """With the outcome of a stage; the latest so many are kept."""
+        past = self if self.outcomes else nothing(xi.shape[:-1], xi.shape[-1])
+        rows = past.rows
+        if kept:
+            stage = np.full((*xi.shape[:-1], 1), float(t))
+            rows = rows.append(np.concatenate([stage, xi], axis=-1)).at_most(kept)
+        later = np.maximum(past.next, t + 1)
+        return Past(rows, past.total + xi, past.outcomes + 1, later)
+
+    def lagged(self, t: int, lags: Sequence[int], otherwise: Array) -> list[Array]:
+        """(m) each: what came so many stages before, `otherwise` where that is not known."""
+        rows = self.rows.rows
+        stages = rows[(0,) * (rows.ndim - 2)][:, 0]  # the same for all trials
+        places = [np.flatnonzero(stages == t - lag) for lag in lags]
+        return [rows[..., at[-1], 1:] if at.size else otherwise for at in places]
+
+
+def nothing(lead: tuple[int, ...], dim_xi: int) -> Past:
+    return Past(empty(lead, 1 + dim_xi), np.zeros((*lead, dim_xi)), np.array(0), np.array(0))
+
+
+def waves(periods: Sequence[float], harmonics: int) -> list[Wave]:
+    """Those that stages can tell apart, each once.
+
+    >>> waves([4, 2], harmonics=3)
+    [(1, 4), (2, 4)]
+    """
+    found: dict[float, Wave] = {}  # by their frequency
+    for period in periods:
+        for h in range(1, min(harmonics, int(period // 2)) + 1):
+            found.setdefault(h / period, (h, period))
+    return list(found.values())
+
+
+def season(t: int, of: Sequence[Wave]) -> Array:
+    """(f): a cosine and a sine of each wave; of the shortest that there is, the sine is always 0.
+
+    >>> season(1, [(1, 4), (2, 4)]).round(3).tolist()
+    [0.0, 1.0, -1.0]
+    """
+    turns = [(h * t % period / period, 2 * h < period) for h, period in of]
+    pairs = [(np.cos(2 * np.pi * turn), np.sin(2 * np.pi * turn)) for turn, _ in turns]
+    both = zip(pairs, turns, strict=True)
+    return np.array([value for pair, (_, sine) in both for value in pair[: 1 + sine]])
