@@ -121,7 +121,7 @@ def on_a_line(x):
     return 60 + 20 * x[:, :2]
 
 
-def main(many=100):
+def main(many=80):
     own = Mixture(dim_xi=2, scenarios=128)
     with_yours = Mixture(dim_xi=2, members=[*default_members(), ScikitLearn()], scenarios=128)
     yours = ["ScikitLearn" in name for name in with_yours.names]
