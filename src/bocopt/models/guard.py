@@ -13,19 +13,24 @@ from bocopt.models.member import Fit, Member
 def refit(member: Member, fit: Fit, past: Design) -> tuple[Fit, BoolArray]:
     """From where the fit was; () where that failed, and a fresh start there."""
     lead, dim_x = past.ground.mean.shape[:-1], past.x.shape[-1]
-    start = member.start(lead, dim_x, past.xi.shape[-1])
+    start: Fit = ()
     try:
-        found = member.refit(fit, past)
+        start = member.start(lead, dim_x, past.xi.shape[-1])
+        return _mended(start, member.refit(fit, past), lead)
     except Exception as error:
         tell(f"{name_of(member)} is left out", error)
         return start, np.ones(lead, bool)
+
+
+def _mended(start: Fit, found: Fit, lead: tuple[int, ...]) -> tuple[Fit, BoolArray]:
+    """What was found, with a fresh start where it is not finite, and () where that is."""
     broken = np.zeros(lead, bool)
     for part in found:
         if part.shape[: len(lead)] == lead:
             finite = np.isfinite(part).reshape(*lead, -1)
             broken |= ~finite.all(axis=-1)
     if not broken.any():
-        return found, broken
+        return tuple(found), broken
     mended = [
         np.where(broken.reshape(*lead, *[1] * (new.ndim - len(lead))), old, new)
         if new.shape == old.shape and new.shape[: len(lead)] == lead
