@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bocopt.models.mixture_state import MixtureState
 
 from bocopt import Mixture
 from bocopt.models import ConstantVariance, RandomCoefficients
-from bocopt.models.views import MixtureState
 from bocopt.state import flatten, rebuild
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "your_regressor.py"

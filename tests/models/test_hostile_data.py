@@ -195,6 +195,10 @@ class Bad(ConstantVariance):
         spoil: Spoil | None = vars(self)["spoils"].get(where)
         return spoil(answer) if spoil else answer
 
+    def start(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
+        found: Fit = self._spoilt("start", super().start(lead, dim_x, dim_xi))
+        return found
+
     def refit(self, fit: Fit, past: Design) -> Fit:
         found: Fit = self._spoilt("refit", super().refit(fit, past))
         return found
@@ -209,6 +213,7 @@ def _raise(answer: Any) -> Any:
 
 
 BAD: dict[str, tuple[str, Spoil]] = {
+    "a start that raises": ("start", _raise),
     "a fit that raises": ("refit", _raise),
     "a fit of NaN": ("refit", lambda fit: (fit[0] * np.nan,)),
     "a fit of None": ("refit", lambda fit: None),

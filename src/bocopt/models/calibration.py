@@ -57,11 +57,12 @@ class Calibration(NamedTuple):
         from bocopt.models.kernels.margins import move
 
         share = self._shares()
-        if np.abs(share.cumsum(axis=-1) - _EVEN).max() < _SLIGHT:
+        far = np.abs(share.cumsum(axis=-1) - _EVEN).max(axis=-1) >= _SLIGHT  # (m)
+        if not far.any():
             return scenarios
         columns = np.ascontiguousarray(np.swapaxes(scenarios, -1, -2))
         moved = move(columns, np.argsort(columns, axis=-1), share)
-        return np.ascontiguousarray(np.swapaxes(moved, -1, -2))
+        return np.where(far[..., None, :], np.swapaxes(moved, -1, -2), scenarios)
 
     def _shares(self) -> Array:
         """(m, b): the shares of outcomes in the bins, with sum 1."""

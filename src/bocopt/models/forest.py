@@ -43,6 +43,7 @@ class Forest:
     leaf: float = 2.0
     prior: float = 0.5
     least_discount: float = 0.99  # below, too few outcomes count: it takes no part in a mixture
+    renewed_at: float = 0.04  # the share of outcomes that must be new for a new fit
 
     def __post_init__(self) -> None:
         arguments.integer("Forest", "trees", self.trees, "[1, inf)")
@@ -50,6 +51,7 @@ class Forest:
         arguments.number("Forest", "leaf", self.leaf, "(0, inf)")
         arguments.number("Forest", "prior", self.prior, "(0, inf)")
         arguments.number("Forest", "least_discount", self.least_discount, "[0, 1]")
+        arguments.number("Forest", "renewed_at", self.renewed_at, "[0, 1]")
 
     def start(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
         """Nodes, then means, sums of squares and weights of leaves, and the pooled mean square."""

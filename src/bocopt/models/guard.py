@@ -10,19 +10,28 @@ from bocopt.models.design import Design
 from bocopt.models.member import Fit, Member
 
 
+def start(member: Member, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
+    """What it knows before any outcome; nothing where that fails, and then it cannot predict."""
+    try:
+        return member.start(lead, dim_x, dim_xi)
+    except Exception as error:
+        tell(f"{name_of(member)} is left out", error)
+        return ()
+
+
 def refit(member: Member, fit: Fit, past: Design) -> tuple[Fit, BoolArray]:
     """From where the fit was; () where that failed, and a fresh start there."""
     lead, dim_x = past.ground.mean.shape[:-1], past.x.shape[-1]
-    start: Fit = ()
+    begun: Fit = ()
     try:
-        start = member.start(lead, dim_x, past.xi.shape[-1])
-        return _mended(start, member.refit(fit, past), lead)
+        begun = member.start(lead, dim_x, past.xi.shape[-1])
+        return _mended(begun, member.refit(fit, past), lead)
     except Exception as error:
         tell(f"{name_of(member)} is left out", error)
-        return start, np.ones(lead, bool)
+        return begun, np.ones(lead, bool)
 
 
-def _mended(start: Fit, found: Fit, lead: tuple[int, ...]) -> tuple[Fit, BoolArray]:
+def _mended(begun: Fit, found: Fit, lead: tuple[int, ...]) -> tuple[Fit, BoolArray]:
     """What was found, with a fresh start where it is not finite, and () where that is."""
     broken = np.zeros(lead, bool)
     for part in found:
@@ -35,7 +44,7 @@ def _mended(start: Fit, found: Fit, lead: tuple[int, ...]) -> tuple[Fit, BoolArr
         np.where(broken.reshape(*lead, *[1] * (new.ndim - len(lead))), old, new)
         if new.shape == old.shape and new.shape[: len(lead)] == lead
         else new
-        for old, new in zip(start, found, strict=True)
+        for old, new in zip(begun, found, strict=True)
     ]
     return tuple(mended), broken
 

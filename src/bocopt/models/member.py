@@ -43,6 +43,11 @@ def least_discount(member: Member) -> float:
     return float(getattr(member, "least_discount", 0.0))
 
 
+def renewed_at(member: Member) -> float:
+    """The share of outcomes that must be new for a new fit: slow ones say so, by this attribute."""
+    return float(getattr(member, "renewed_at", 0.0))
+
+
 def ridge(ground: Ground, x: Array) -> tuple[Array, Array]:
     """(k) -> (m) the regression, and () the variance of its estimate in units of the noise's."""
     phi = with_one(x)[..., None, :]

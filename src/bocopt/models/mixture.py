@@ -9,10 +9,10 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, IntArray
-from bocopt.models import calibration, tails
+from bocopt.models import calibration, counts, tails
 from bocopt.models.constant import ConstantVariance
-from bocopt.models.guard import name_of
 from bocopt.models.forest import Forest
+from bocopt.models.guard import name_of
 from bocopt.models.law import Law, base_points
 from bocopt.models.log_variance import LogVariance
 from bocopt.models.member import Member, least_discount
@@ -133,6 +133,7 @@ class Mixture:
             xi=empty(lead, self.dim_xi),
             lowest=np.full((*lead, self.dim_xi), np.inf),
             highest=np.full((*lead, self.dim_xi), -np.inf),
+            whole=np.ones((*lead, self.dim_xi), bool),
             fits=self._panel.start(lead, 0, self.dim_xi),
             widths=tails.nothing(lead, many, self.dim_xi),
             scatter=np.zeros((*lead, many, self.dim_xi, self.dim_xi)),
@@ -156,19 +157,23 @@ class Mixture:
         x = self.checked_context("Mixture.step", state, x)
         xi = arguments.moderate("Mixture.step", "xi", xi, self.dim_xi)
         x, xi = (np.broadcast_to(a, (*lead, a.shape[-1])) for a in (x, xi))
+        lowest, highest = np.minimum(state.lowest, xi), np.maximum(state.highest, xi)
+        whole = counts.still_whole(state.whole, xi)
+        xi = counts.spread(whole, xi, state.seeds, t)
         if self.seen(state):
-            state = self._scored(state, x, xi)
+            state = self._scored(state, x, xi, lowest)
         else:  # the first context says how many numbers there are
             fits = self._panel.start(lead, x.shape[-1], self.dim_xi)
             state = state._replace(x=empty(lead, x.shape[-1]), fits=fits)
-        state = state._replace(
-            x=state.x.append(x).at_most(self.memory),
-            xi=state.xi.append(xi).at_most(self.memory),
-            lowest=np.minimum(state.lowest, xi),
-            highest=np.maximum(state.highest, xi),
-        )
+        past = state.x.append(x).at_most(self.memory)
+        outcomes = counts.restored(state.xi, state.whole & ~whole).append(xi).at_most(self.memory)
         return state._replace(
-            fits=self._panel.refitted(state.fits, state.x, state.xi, state.lowest)
+            x=past,
+            xi=outcomes,
+            whole=whole,
+            lowest=lowest,
+            highest=highest,
+            fits=self._panel.refitted(state.fits, past, outcomes, lowest),
         )
 
     def sample(self, state: MixtureState, x: Array) -> tuple[Array, Array]:
@@ -184,7 +189,8 @@ class Mixture:
         low = np.where(state.lowest >= 0, 0.0, -np.inf)[..., None, :]
         negative = (state.highest <= 0) & (state.lowest < 0)
         high = np.where(negative, 0.0, np.inf)[..., None, :]
-        return np.clip(scenarios, low, high), np.full(self.scenarios, 1.0 / self.scenarios)
+        scenarios = counts.cut(state.whole, np.clip(scenarios, low, high))
+        return scenarios, np.full(self.scenarios, 1.0 / self.scenarios)
 
     def checked_context(self, owner: str, state: MixtureState, x: Array) -> Array:
         """(k), as many numbers as before."""
@@ -212,13 +218,13 @@ class Mixture:
         correlation = shrunk / sd[..., :, None] / sd[..., None, :]
         return np.linalg.cholesky(correlation).astype(np.float64, copy=False)
 
-    def _scored(self, state: MixtureState, x: Array, xi: Array) -> MixtureState:
+    def _scored(self, state: MixtureState, x: Array, xi: Array, lowest: Array) -> MixtureState:
         """With the weights, widths and correlations that the outcome leaves."""
         laws, failed = self._laws(state, x)
         seen, slope = self._panel.seen(state.fits, xi)
         seen = seen[..., self._fit, :]
         score = laws.log_density(seen) + slope[..., self._fit]
-        unsuited = ~self._panel.suits(np.minimum(state.lowest, xi))[..., self._fit]
+        unsuited = ~self._panel.suits(lowest)[..., self._fit]
         failed = failed | ~np.isfinite(score) | unsuited
         score = np.where(failed, -np.inf, score)
         self._warn(failed & ~unsuited)

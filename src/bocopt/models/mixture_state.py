@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from bocopt.core import Array, IntArray
+from bocopt.core import Array, BoolArray, IntArray
 from bocopt.models.calibration import Calibration
 from bocopt.models.panel import Fits
 from bocopt.models.tails import Widths
@@ -27,6 +27,7 @@ class MixtureState(NamedTuple):
     xi: History  # (n, m)
     lowest: Array  # (m) outcome so far
     highest: Array  # (m)
+    whole: BoolArray  # (m) components that were whole numbers so far: counts, spread in `xi`
     fits: Fits  # what members have made of the past
     widths: Widths  # of laws with heavy tails
     scatter: Array  # (M, m, m) sum of products of standardised errors

@@ -9,14 +9,14 @@ import numpy as np
 
 from bocopt.core import Array, BoolArray, IntArray
 from bocopt.models.design import Ground, design, nothing
-from bocopt.models.guard import name_of, refit, tell
-from bocopt.models.member import Fit, Member, least_discount
+from bocopt.models.guard import name_of, refit, start, tell
+from bocopt.models.member import Fit, Member, least_discount, renewed_at
 from bocopt.models.scale import Bend, Plain, Scale
 from bocopt.numeric.history import History
 
 _NEGLIGIBLE = 1e-3  # weight below which a discounted outcome is no longer looked at
-_EVERY = 50  # a fit is renewed when a fiftieth of its outcomes is new
-_EVERY_DISCOUNTED = 10  # or a tenth of those that still count
+_ALWAYS = 50  # outcomes up to which a fit is renewed with each of them
+_NEW, _NEW_DISCOUNTED = 0.02, 0.1  # then when this share of those that count is new
 
 
 class View(NamedTuple):
@@ -38,7 +38,8 @@ class Fits(NamedTuple):
     grounds: tuple[Ground, ...]  # (V)
     fits: tuple[Fit, ...]  # (F) members, each in all of its views
     broken: BoolArray  # (F) whose last fit failed
-    fitted: Array  # (V) outcomes seen at the last fit
+    fitted: Array  # (F) outcomes seen at the last fit
+    designed: Array  # (V) and at the last design
 
 
 class Predicted(NamedTuple):
@@ -85,9 +86,10 @@ class Panel:
         return Fits(
             bends=tuple(view.scale.start(lead, dim_x, dim_xi) for view in self.views),
             grounds=tuple(nothing(lead, dim_x, dim_xi) for _ in self.views),
-            fits=tuple(member.start(lead, dim_x, dim_xi) for _, member in self.seats),
+            fits=tuple(start(member, lead, dim_x, dim_xi) for _, member in self.seats),
             broken=np.zeros((*lead, len(self.seats)), bool),
-            fitted=np.zeros(len(self.views), np.int64),
+            fitted=np.zeros(len(self.seats), np.int64),
+            designed=np.zeros(len(self.views), np.int64),
         )
 
     def predict(self, state: Fits, x: Array) -> Predicted:
@@ -129,11 +131,13 @@ class Panel:
 
     def back(self, state: Fits, whose: IntArray, seen: Array) -> Array:
         """(s), (s, m) -> (s, m): outcomes, from the scales of the fits that they belong to."""
-        view = np.array([v for v, _ in self.seats])[whose][..., None]
+        view, outcomes = np.array([v for v, _ in self.seats])[whose], seen.copy()
         for v in np.unique(view):
-            found = self.views[v].scale.back(_by_row(state.bends[v]), seen)
-            seen = np.where(view == v, found, seen)
-        return seen
+            mine = view == v
+            each = (np.broadcast_to(b, (*mine.shape, b.shape[-1])) for b in _by_row(state.bends[v]))
+            bend = tuple(part[mine] for part in each)
+            outcomes[mine] = self.views[v].scale.back(bend, seen[mine])
+        return outcomes
 
     def suits(self, lowest: Array) -> BoolArray:
         """(m) -> (F): whether the scale is meant for such outcomes."""
@@ -144,11 +148,12 @@ class Panel:
         """Where enough is new since the last fit, on the scales that suit the outcomes."""
         seen, fits = int(xi.size + xi.dropped), list(state.fits)
         bends, grounds = list(state.bends), list(state.grounds)
-        fitted, broken = state.fitted.copy(), state.broken.copy()
+        fitted, designed = state.fitted.copy(), state.designed.copy()
+        broken = state.broken.copy()
         for v, (scale, discount) in enumerate(self.views):
             rows, effective = _looked_at(discount, int(xi.size))
-            every = _EVERY if discount == 1 else _EVERY_DISCOUNTED
-            waits = seen > _EVERY and (seen - fitted[v]) * every < effective
+            enough = (_NEW if discount == 1 else _NEW_DISCOUNTED) * effective
+            waits = seen > _ALWAYS and seen - designed[v] < enough
             if waits or not scale.suits(lowest).any():
                 continue
             last_x, last_xi = x.rows[..., -rows:, :], xi.rows[..., -rows:, :]
@@ -156,11 +161,13 @@ class Panel:
             bend = _by_row(bends[v])
             seen_x, seen_xi = scale.context(bend, last_x), scale.outcome(bend, last_xi)
             past = design(seen_x, seen_xi, discount, by_evidence=True)
-            grounds[v], fitted[v] = past.ground, seen
+            grounds[v], designed[v] = past.ground, seen
             for f, (own, member) in enumerate(self.seats):
-                if own == v:
+                new = seen - fitted[f]
+                if own == v and (seen <= _ALWAYS or new >= renewed_at(member) * effective):
                     fits[f], broken[..., f] = refit(member, fits[f], past)
-        return Fits(tuple(bends), tuple(grounds), tuple(fits), broken, fitted)
+                    fitted[f] = seen
+        return Fits(tuple(bends), tuple(grounds), tuple(fits), broken, fitted, designed)
 
 
 def _looked_at(discount: float, size: int) -> tuple[int, float]:

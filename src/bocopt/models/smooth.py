@@ -42,11 +42,13 @@ class Smooth:
     prior: float = 5.0
     rows: int = 500
     least_discount: float = 0.99  # below, too few outcomes count: it takes no part in a mixture
+    renewed_at: float = 0.04  # the share of outcomes that must be new for a new fit
 
     def __post_init__(self) -> None:
         arguments.number("Smooth", "prior", self.prior, "(0, inf)")
         arguments.integer("Smooth", "rows", self.rows, "[1, inf)")
         arguments.number("Smooth", "least_discount", self.least_discount, "[0, 1]")
+        arguments.number("Smooth", "renewed_at", self.renewed_at, "[0, 1]")
 
     def start(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
         """Coefficients and means of the waves, then contexts, squares and weights nearby."""

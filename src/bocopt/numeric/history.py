@@ -54,6 +54,12 @@ class History(NamedTuple):
         """This history, without its first row if there are more than so many."""
         return self.without_the_oldest() if self.size > rows else self
 
+    def with_rows(self, rows: Array) -> "History":
+        """As many other rows, in a buffer of their own."""
+        history = self._copied()
+        history.buffer[..., : int(self.size), :] = rows
+        return history
+
     def _copied(self) -> "History":
         """The same rows at the start of a buffer of their own, with room for as many again."""
         size = int(self.size)

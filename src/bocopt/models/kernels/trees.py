@@ -18,6 +18,7 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 FACTORS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 SHIFTS = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
 UNIT = 2.0**-53
+MOST_TRIED, SHARE_TRIED = 10, 3  # contexts in a split: all of so many, or one in so many
 SMALLEST_WEIGHT = 1e-300  # of a leaf: those of very old outcomes can be zero
 
 
@@ -77,13 +78,26 @@ def sums(past: Past, rows: IntArray, total: Array) -> float:
 
 
 @inlined
-def random_cuts(x: Array, rows: IntArray, key: np.uint64) -> Array:
-    """In each context, uniform between the least and the largest of these rows."""
-    low: Array = x[rows[0]].copy()
+def some_contexts(many: int, key: np.uint64) -> IntArray:
+    """Those that are looked at in a split: all, or a third of them, drawn at random."""
+    chosen = np.arange(many)
+    if many <= MOST_TRIED:
+        return chosen
+    wanted = max(MOST_TRIED, many // SHARE_TRIED)
+    for i in range(wanted):
+        j = i + int(uniform(key, many + i) * (many - i))
+        chosen[i], chosen[j] = chosen[j], chosen[i]
+    return chosen[:wanted]
+
+
+@inlined
+def random_cuts(x: Array, rows: IntArray, chosen: IntArray, key: np.uint64) -> Array:
+    """In each of these contexts, uniform between the least and the largest of these rows."""
+    low: Array = x[rows[0]][chosen]
     high = low.copy()
     for i in rows:
         for k in range(len(low)):
-            value, least, most = x[i, k], low[k], high[k]
+            value, least, most = x[i, chosen[k]], low[k], high[k]
             low[k] = value if value < least else least
             high[k] = value if value > most else most
     for k in range(len(low)):
@@ -92,7 +106,7 @@ def random_cuts(x: Array, rows: IntArray, key: np.uint64) -> Array:
 
 
 @inlined
-def sums_up_to(past: Past, rows: IntArray, cuts: Array) -> tuple[Array, Array]:
+def sums_up_to(past: Past, rows: IntArray, chosen: IntArray, cuts: Array) -> tuple[Array, Array]:
     """The same as `sums`, of the rows up to the cut in each context: (k) and (m, k).
 
     Contexts are in the inner loops: they run side by side, and sums stay in the order of the rows.
@@ -102,7 +116,7 @@ def sums_up_to(past: Past, rows: IntArray, cuts: Array) -> tuple[Array, Array]:
     for i in rows:
         weight = past.weight[i]
         for k in range(len(cuts)):
-            counts[k] = weight if past.x[i, k] <= cuts[k] else 0.0
+            counts[k] = weight if past.x[i, chosen[k]] <= cuts[k] else 0.0
         for k in range(len(cuts)):
             part[k] += counts[k]
         for j in range(len(left)):
@@ -114,7 +128,9 @@ def sums_up_to(past: Past, rows: IntArray, cuts: Array) -> tuple[Array, Array]:
 
 @compiled
 def best_split(past: Past, rows: IntArray, smallest: float, key: np.uint64) -> tuple[int, float]:
-    """Of one random cut in each context, the one after which squared errors are least; -1 if none.
+    """Of one random cut in each of some contexts, the one that leaves the least squared errors.
+
+    It is -1 if there is none.
 
     With a weight W in all and w up to the cut, and sums S and s of weighted outcomes, errors fall
     by the sum over outcomes of (W s - w S)^2 / (W w (W - w)).
@@ -124,8 +140,9 @@ def best_split(past: Past, rows: IntArray, smallest: float, key: np.uint64) -> t
     best, feature, at = 0.0, -1, 0.0
     if whole < 2.0 * smallest:
         return feature, at
-    cuts = random_cuts(past.x, rows, key)
-    parts, left = sums_up_to(past, rows, cuts)
+    chosen = some_contexts(past.x.shape[1], key)
+    cuts = random_cuts(past.x, rows, chosen, key)
+    parts, left = sums_up_to(past, rows, chosen, cuts)
     square = np.zeros(len(cuts))
     for j in range(len(total)):
         for k in range(len(cuts)):
@@ -136,7 +153,7 @@ def best_split(past: Past, rows: IntArray, smallest: float, key: np.uint64) -> t
         if part >= smallest and other >= smallest:
             gain = square[k] / (whole * part * other)
             if gain > best:
-                best, feature, at = gain, k, cuts[k]
+                best, feature, at = gain, chosen[k], cuts[k]
     return feature, at
 
 

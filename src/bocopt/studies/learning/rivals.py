@@ -13,19 +13,23 @@ from bocopt import (
 )
 from bocopt.core import Policy
 from bocopt.policies import Near
+from bocopt.policies.charges import allowed_misses
 from bocopt.studies.learning.boosted import BoostedQuantiles
 from bocopt.studies.learning.forests import ForestResiduals, ForestWeights
 from bocopt.studies.learning.table import AVERAGE, BEST, ENSEMBLE
 from bocopt.studies.learning.worlds import World
 
 MIXTURE = "its mixture alone"
+ADAPTIVE = "Ensemble, adaptive level"
 
 
 def learners(world: World) -> dict[str, Policy[Any]]:
     """The ensemble, its first arm, and its rivals; all learn from scratch."""
     problem, size = world.problem, world.problem.dims.xi
+    counted = allowed_misses(problem) is not None
     return {
         ENSEMBLE: Ensemble(problem),
+        **({ADAPTIVE: Ensemble(problem, level="adaptive")} if counted else {}),
         MIXTURE: Predictive(problem, Mixture(dim_xi=size)),
         "forest weights": Predictive(problem, ForestWeights(size)),
         "forest and local residuals": Predictive(problem, ForestResiduals(size)),

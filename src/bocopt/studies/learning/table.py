@@ -14,6 +14,7 @@ from bocopt import (
 )
 from bocopt.core import Array, Policy
 from bocopt.models import Member, RandomCoefficients, default_members
+from bocopt.models.member import least_discount
 from bocopt.policies import Near
 from bocopt.report import tables
 from bocopt.report.blocks import Chart, Curve, Grid, Row, Section
@@ -49,12 +50,13 @@ def ensembles(world: World) -> dict[str, Policy[Any]]:
 
 
 def members(world: World) -> dict[str, Policy[Any]]:
-    """Each member of the default mixture on its own."""
+    """Each member of the default mixture on its own, on all scales: no heavy tails, as it is."""
     size = world.problem.dims.xi
     alone = [
-        Mixture(dim_xi=size, members=[member], discounts=[discount])
+        Mixture(dim_xi=size, members=[member], discounts=[discount], tails=[60.0], calibrate=False)
         for discount in Mixture(dim_xi=size).discounts
         for member in default_members()
+        if discount >= least_discount(member)
     ]
     return {mixture.names[0]: Predictive(world.problem, mixture) for mixture in alone}
 
