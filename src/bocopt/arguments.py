@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from bocopt.core import Array, BoolArray, IntArray
 
 Size = int | EllipsisType | None
+Ends = tuple[tuple[float, ...], tuple[float, ...]]
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -146,6 +147,26 @@ def _listed(owner: str, name: str, values: object, size: int | None) -> list[obj
         if listed and size in (None, len(listed)):
             return listed
     raise wrong(owner, name, f"a sequence of {size or 'one or more'} numbers", values)
+
+
+def box(owner: str, name: str, ends: object, size: int) -> Ends:
+    """Two ends, each a number or one for each component; infinite is none.
+
+    >>> box("Mixture", "support", (0, [5, float("inf")]), 2)
+    ((0.0, 0.0), (5.0, inf))
+    """
+    try:
+        pair = [np.broadcast_to(np.asarray(end, np.float64), size) for end in _listed_as(ends)]
+    except (TypeError, ValueError):
+        pair = []
+    if len(pair) != 2 or not (pair[0] < pair[1]).all():  # NaN fails this too
+        expected = f"two ends, the lower one first, each a number or {size} of them"
+        raise wrong(owner, name, expected, ends)
+    return tuple(pair[0].tolist()), tuple(pair[1].tolist())
+
+
+def _listed_as(ends: object) -> list[Any]:
+    return list(ends) if isinstance(ends, Sequence | np.ndarray) else []
 
 
 def array(

@@ -123,7 +123,8 @@ class Problem(Protocol):
     includes the best of them. A problem whose `solve` answers with the lexicographically smallest
     of all optimal z may say so by an attribute `smallest_of_ties = True`: laws then hold it to it.
     One whose `cost` counts what it costs to be infeasible may say `prices_infeasibility = True`: an
-    ensemble then charges nothing more for it.
+    ensemble then charges nothing more for it. One that knows between which ends xi lies may say
+    `support = (low, high)`, each of m numbers: an ensemble then draws no scenario outside.
     """
 
     @property
@@ -312,7 +313,12 @@ class Policy(Protocol[S]):
 
 
 class Model(Protocol[S]):
-    """The law of xi given x, learned online: where a forecaster goes. All three are pure."""
+    """The law of xi given x, learned online: where a forecaster goes. All three are pure.
+
+    One that can do without some of a context may say `takes_missing = True`: x may then have NaN
+    in it. One that counts stages may have `sample_at(state, t, x)`, which is asked instead of
+    `sample`: where outcomes are late, t is not the stage after the latest.
+    """
 
     def init(self, seeds: IntArray) -> S: ...
     def step(self, state: S, t: int, x: Array, xi: Array) -> S: ...

@@ -6,6 +6,7 @@ from itertools import count
 from typing import Any
 
 import numpy as np
+from mixtures import plain
 
 from bocopt import (
     Mixture,
@@ -21,7 +22,7 @@ NAN = np.nan
 
 
 def small(dim_xi: int = 2) -> Mixture:
-    return Mixture(dim_xi=dim_xi, members=[ConstantVariance()], scenarios=64)
+    return plain(dim_xi=dim_xi, members=[ConstantVariance()], scenarios=64)
 
 
 @dataclass(frozen=True)

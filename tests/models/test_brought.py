@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bocopt.models.mixture_state import MixtureState
+from mixtures import plain
 
 from bocopt import Mixture
 from bocopt.models import ConstantVariance, RandomCoefficients
+from bocopt.models.mixture_state import MixtureState
 from bocopt.state import flatten, rebuild
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "your_regressor.py"
@@ -23,7 +24,7 @@ def example() -> dict[str, Any]:
 
 def _learned(example: dict[str, Any], mean: str) -> tuple[Mixture, MixtureState]:
     members = [RandomCoefficients(), ConstantVariance(), example["ScikitLearn"]()]
-    mixture = Mixture(dim_xi=2, members=members, scenarios=64)
+    mixture = plain(dim_xi=2, members=members, scenarios=64)
     state = mixture.init(np.array(0))
     for t, (x, xi) in enumerate(zip(*example["mornings"](example[mean], MANY), strict=True)):
         state = mixture.step(state, t, x, xi)
@@ -46,7 +47,7 @@ def test_a_fit_is_all_that_it_needs_after_a_restart(example: dict[str, Any]) -> 
     x = np.full(4, 0.5)
     before = mixture.sample(state, x)[0]
     example["trained"].cache_clear()
-    again = Mixture(dim_xi=2, members=mixture.members, scenarios=64)
+    again = plain(dim_xi=2, members=mixture.members, scenarios=64)
     after = again.sample(rebuild(mixture.init(np.array(0)), flatten(state)), x)[0]
     assert (before == after).all()
     assert example["trained"].cache_info().misses == 1

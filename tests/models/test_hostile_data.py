@@ -10,18 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from mixtures import plain
 
 from bocopt import Ensemble, Mixture, Replay, SampleAverage, run
 from bocopt.core import Array
-from bocopt.models import (
-    ConstantVariance,
-    Forest,
-    Logarithmic,
-    Member,
-    Plain,
-    RandomCoefficients,
-    Smooth,
-)
+from bocopt.models import ConstantVariance, Member
 from bocopt.models.design import Design, Ground
 from bocopt.models.member import Fit, Moments
 from bocopt.problems import Newsvendor
@@ -30,21 +23,10 @@ STAGES, LATE = 60, 50
 KNOWN = 5  # outcomes that show a spread: before, it is guessed
 UNITS = [1.0, 1.0, 2.0**20, 2.0**-20]
 PROBLEM = Newsvendor(unit_cost=[1.0, 1.0], price=[3.0, 3.0], capacity=25.0, upper=20.0)
-RICHER = Mixture(
-    dim_xi=2,
-    members=[
-        RandomCoefficients(),
-        RandomCoefficients(df=4.0),
-        ConstantVariance(),
-        Forest(),
-        Smooth(),
-    ],
-    discounts=(1.0, 0.98),
-    scales=(Plain(), Logarithmic(0.05)),
-    calibrate=True,
-    scenarios=64,
-)
-MODELS = {"default": Mixture(dim_xi=2, scenarios=64), "richer": RICHER}
+MODELS = {
+    "default": Mixture(dim_xi=2, scenarios=64),
+    "plain": plain(dim_xi=2, scenarios=64),
+}
 LEARNERS = {name: Ensemble(PROBLEM, model) for name, model in MODELS.items()}
 
 
@@ -123,6 +105,8 @@ def _assert_sound(played: Played, xi: Array) -> None:
     low, high = np.minimum.accumulate(xi), np.maximum.accumulate(xi)
     size = np.maximum(np.abs(low), np.abs(high))
     reach = 1e-9 + np.where(size > 0, size, size.max(axis=-1, keepdims=True))
+    if (xi == np.rint(xi)).all():
+        reach = np.maximum(reach, 1.0)  # a count may be one more
     quarter, three = np.quantile(played.scenarios, [0.25, 0.75], axis=-2)
     assert (quarter >= low - reach)[KNOWN:].all()
     assert (three <= high + reach)[KNOWN:].all()
@@ -161,11 +145,10 @@ def test_units_do_not_matter(learner: str) -> None:
 
 
 def test_one_wild_outcome_is_not_what_is_expected_later() -> None:
-    """The middle scenario is among the usual outcomes again."""
-    s, usual = list(STREAMS).index("one outcome of 1e6"), STREAMS["usual"][1]
-    middle = np.median(_side_by_side("richer").scenarios[-10:, s], axis=-2)
-    assert (middle >= usual.min(axis=0)).all()
-    assert (middle <= usual.max(axis=0)).all()
+    """The middle scenario is where it would be without, up to half a sd of the noise."""
+    late = np.median(_side_by_side("default").scenarios[-10:], axis=-2)
+    wild, usual = (late[:, list(STREAMS).index(name)] for name in ("one outcome of 1e6", "usual"))
+    assert np.abs(wild - usual).mean() < 0.5
 
 
 @pytest.mark.parametrize("dim_x", [0, 60])
@@ -235,7 +218,7 @@ BAD: dict[str, tuple[str, Spoil]] = {
 
 
 def _with(*members: Member) -> Ensemble:
-    return Ensemble(PROBLEM, Mixture(dim_xi=2, members=members, discounts=[1.0], scenarios=32))
+    return Ensemble(PROBLEM, plain(dim_xi=2, members=members, discounts=[1.0], scenarios=32))
 
 
 @pytest.mark.parametrize("name", BAD)

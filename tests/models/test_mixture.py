@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from mixtures import plain
 from scipy.stats import kstest
 
 from bocopt import Mixture, PaperStream
@@ -57,7 +58,7 @@ def test_weights_are_what_the_members_gave_the_outcomes() -> None:
 
 def test_a_share_keeps_every_member_alive() -> None:
     state = learned(Mixture(dim_xi=12, share=0.05), 60)[-1]
-    assert state.info.weights.min() >= 0.05 / 10 - 1e-12
+    assert state.info.weights.min() >= 0.05 / 32 - 1e-12
     assert state.info.weights.sum(axis=-1) == pytest.approx(1.0)
 
 
@@ -106,14 +107,14 @@ def test_a_discounted_member_is_believed_after_a_change() -> None:
         (rng.normal(size=(4, 1)), (0.0 if t < 150 else 5.0) + rng.normal(size=(4, 2)))
         for t in range(190)
     ]
-    mixture = Mixture(dim_xi=2, members=[ConstantVariance()], discounts=[1.0, 0.9])
+    mixture = plain(dim_xi=2, members=[ConstantVariance()], discounts=[1.0, 0.9])
     states = learned(mixture, 190, pairs)
     assert (states[148].info.weights[:, 0] > 0.5).all()
     assert (states[-1].info.weights[:, 1] > 0.9).all()
 
 
 def test_memory_is_bounded() -> None:
-    mixture = Mixture(dim_xi=12, memory=20, members=[RandomCoefficients()], discounts=[1.0])
+    mixture = plain(dim_xi=12, memory=20, members=[RandomCoefficients()], discounts=[1.0])
     state = learned(mixture, 120)[-1]
     assert state.xi.size == 20
     assert mixture.seen(state) == 120
@@ -122,7 +123,7 @@ def test_memory_is_bounded() -> None:
 
 
 def test_later_fits_are_renewed_when_two_per_cent_are_new() -> None:
-    mixture = Mixture(dim_xi=12, members=[ConstantVariance()], discounts=[1.0])
+    mixture = plain(dim_xi=12, members=[ConstantVariance()], discounts=[1.0])
     fits = sorted({int(s.fits.fitted[0]) for s in learned(mixture, 210)})
     assert fits[:50] == list(range(1, 51))
     gaps = np.diff(fits[60:])
@@ -154,12 +155,12 @@ class Broken(ConstantVariance):
 @pytest.mark.filterwarnings("ignore:Broken is left out")
 def test_a_member_that_fails_is_left_out(how: str) -> None:
     members: tuple[Member, ...] = (Broken(how), RandomCoefficients())
-    mixture = Mixture(dim_xi=12, members=members, discounts=[1.0], share=0.02)
+    mixture = plain(dim_xi=12, members=members, discounts=[1.0], share=0.02)
     states = learned(mixture, 40)
     assert (states[15].info.failed == 0).all()
     assert (states[-1].info.failed == [1, 0]).all()
     assert (states[-1].info.weights[:, 0] < 0.02).all()
-    alone = Mixture(dim_xi=12, members=members[1:], discounts=[1.0], share=0.02)
+    alone = plain(dim_xi=12, members=members[1:], discounts=[1.0], share=0.02)
     x = np.ones((4, 3))
     assert (_drawn(mixture, states[-1], x) == _drawn(alone, learned(alone, 40)[-1], x)).all()
 
@@ -167,7 +168,7 @@ def test_a_member_that_fails_is_left_out(how: str) -> None:
 def test_a_failure_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard, "_told", set())
     members: tuple[Member, ...] = (Broken("refit"), ConstantVariance())
-    mixture = Mixture(dim_xi=12, members=members, discounts=[1.0])
+    mixture = plain(dim_xi=12, members=members, discounts=[1.0])
     with pytest.warns(UserWarning, match="Broken is left out") as told:
         states = learned(mixture, 25)
     assert "it broke" in str(told[0].message)
@@ -178,7 +179,7 @@ def test_a_failure_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.filterwarnings("ignore:Broken is left out")
 def test_nobody_left_is_an_error() -> None:
-    mixture = Mixture(dim_xi=12, members=[Broken("nan")], discounts=[1.0])
+    mixture = plain(dim_xi=12, members=[Broken("nan")], discounts=[1.0])
     with pytest.raises(RuntimeError, match="No member of the mixture can predict"):
         learned(mixture, 25)
 
@@ -212,7 +213,7 @@ def test_bad_outcomes_are_named() -> None:
 
 
 def test_scores_are_those_of_the_laws_before_the_outcome() -> None:
-    mixture, pairs = Mixture(dim_xi=12), list(islice(PaperStream().stages(SEEDS), 30))
+    mixture, pairs = plain(dim_xi=12), list(islice(PaperStream().stages(SEEDS), 30))
     before, after = learned(mixture, 30, pairs)[-2:]
     x, xi = pairs[-1]
     laws, failed = mixture._laws(before, x)
@@ -224,11 +225,13 @@ def test_scores_are_those_of_the_laws_before_the_outcome() -> None:
 
 
 def test_tails_become_lighter_as_outcomes_come_in() -> None:
-    mixture, x = Mixture(dim_xi=12, discounts=[1.0]), np.ones((4, 3))
+    members = [ConstantVariance(), RandomCoefficients(df=6.0)]
+    mixture = plain(dim_xi=12, members=members, discounts=[1.0], tails=[60.0, 4.0])
+    x = np.ones((4, 3))
     states = learned(mixture, 50)
     few, many = (mixture._laws(states[i], x)[0].df[0].tolist() for i in (4, 49))
-    assert few == [4.0] * 5
-    assert many == [13.0, 4.0, 13.0, 13.0, 13.0]
+    assert few == [4.0] * 4
+    assert many == [13.0, 4.0, 6.0, 4.0]
 
 
 class Fixed(ConstantVariance):
@@ -244,7 +247,7 @@ class Fixed(ConstantVariance):
 
 
 def test_scenarios_are_shared_out_by_weight() -> None:
-    mixture = Mixture(dim_xi=12, members=[Fixed(1.0), Fixed(1000.0)], discounts=[1.0])
+    mixture = plain(dim_xi=12, members=[Fixed(1.0), Fixed(1000.0)], discounts=[1.0])
     state = learned(mixture, 2)[-1]
     for share in (0.1, 0.37, 0.9):
         weighted = state._replace(log_w=np.broadcast_to(np.log([share, 1 - share]), (4, 2)))
@@ -293,27 +296,30 @@ def test_intervals_are_honest_in_any_units(unit: str) -> None:
 
 
 def test_a_component_that_was_always_zero_is_not_sure_to_stay_so() -> None:
-    pairs = [(np.ones((4, 1)), np.tile([0.0, 1.0], (4, 1)))]
+    pairs = [(np.ones((4, 1)), np.tile([0.0, 1.0], (4, 1)))] * 5
     mixture = Mixture(dim_xi=2)
-    scenarios = _drawn(mixture, learned(mixture, 1, pairs)[-1], np.ones((4, 1)))
-    assert (np.quantile(scenarios[..., 0], 0.95, axis=-1) > 0.1).all()
+    scenarios = _drawn(mixture, learned(mixture, 5, pairs)[-1], np.ones((4, 1)))
+    assert (np.quantile(scenarios[..., 0], 0.99, axis=-1) >= 1.0).all()
     assert scenarios.min() == 0.0
 
 
 @pytest.mark.parametrize("unit", [1e-3, 1e3])
 def test_the_unit_of_a_context_does_not_matter(unit: float) -> None:
-    mixture, pairs = Mixture(dim_xi=12), list(islice(PaperStream().stages(SEEDS), 12))
+    """Where trees cut is left to rounding."""
+    smooth = [member for member in default_members() if not isinstance(member, Forest)]
+    mixture = Mixture(dim_xi=12, members=smooth)
+    pairs = list(islice(PaperStream().stages(SEEDS), 12))
     scaled = [(unit * x, xi) for x, xi in pairs]
-    plain, other_unit = (learned(mixture, 11, given) for given in (pairs, scaled))
+    usual, other_unit = (learned(mixture, 11, given) for given in (pairs, scaled))
     for t in (0, 1, 10):
-        one = _drawn(mixture, plain[t], pairs[11][0])
+        one = _drawn(mixture, usual[t], pairs[11][0])
         other = _drawn(mixture, other_unit[t], scaled[11][0])
         assert other == pytest.approx(one, rel=1e-6, abs=1e-9)
 
 
 def test_one_wild_outcome_says_little_about_correlation() -> None:
     """Errors count up to four times their scale."""
-    mixture = Mixture(dim_xi=12, members=[ConstantVariance()], discounts=[0.9])
+    mixture = plain(dim_xi=12, members=[ConstantVariance()], discounts=[0.9])
     before = learned(mixture, 10)[-1]
     wild = np.full((4, 12), 1e3)
     wild[:, 0] = -1e3
@@ -323,7 +329,7 @@ def test_one_wild_outcome_says_little_about_correlation() -> None:
 
 
 def test_fits_look_back_as_far_as_an_outcome_counts_a_thousandth() -> None:
-    mixture = Mixture(dim_xi=12, members=[ConstantVariance()], discounts=[0.9])
+    mixture = plain(dim_xi=12, members=[ConstantVariance()], discounts=[0.9])
     kept = np.ceil(np.log(1e-3) / np.log(0.9))
     state = learned(mixture, 90)[-1]
     assert state.fits.grounds[0].size == pytest.approx((1 - 0.9**kept) / (1 - 0.9), rel=1e-12)
@@ -346,7 +352,7 @@ def test_failures_with_ever_new_words_leave_few_warnings_behind(
     registry: dict[Any, Any] = {}
     monkeypatch.setattr(mixture_module, "__warningregistry__", registry, raising=False)
     members: tuple[Member, ...] = (Counting(), ConstantVariance())
-    mixture = Mixture(dim_xi=1, members=members, discounts=[1.0], scenarios=2)
+    mixture = plain(dim_xi=1, members=members, discounts=[1.0], scenarios=2)
     state = mixture.step(mixture.init(np.array(0)), 0, np.zeros(1), np.ones(1))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
@@ -361,9 +367,9 @@ def test_failures_with_ever_new_words_leave_few_warnings_behind(
 
 def test_members_that_need_many_outcomes_come_with_weak_discounts_alone() -> None:
     members: list[Member] = [ConstantVariance(), Forest(trees=1)]
-    mixture = Mixture(dim_xi=1, members=members, discounts=[1.0, 0.99, 0.9])
+    mixture = plain(dim_xi=1, members=members, discounts=[1.0, 0.99, 0.9])
     assert [name.startswith("Forest") for name in mixture.names] == [False, True] * 2 + [False]
     with pytest.raises(ValueError, match=r"'discounts' parameter of Mixture .* least_discount"):
-        Mixture(dim_xi=1, members=members[1:], discounts=[0.9])
+        plain(dim_xi=1, members=members[1:], discounts=[0.9])
     with pytest.raises(ValueError, match="'least_discount' parameter of Forest"):
         Forest(least_discount=2.0)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from memories import NAN, SHOP, Gappy, Watching, Weekly, mean_cost, small
+from mixtures import plain
 from registry import KNAPSACK, STREAM
 from trees import same_bits
 
@@ -51,7 +52,7 @@ def test_policies_keep_their_laws(policy: Any, model: Any, stream: Stream) -> No
 
 def test_lags_pay_where_outcomes_depend_on_their_own_past() -> None:
     world = synthetic_worlds()["own past"]
-    mixture = Mixture(dim_xi=4, members=[ConstantVariance()], scenarios=64)
+    mixture = plain(dim_xi=4, members=[ConstantVariance()], scenarios=64)
     models: list[Model[Any]] = [mixture, Remembering(mixture, lags=(1,))]
     without, lagged = (
         mean_cost(Predictive(world.problem, model), world.problem, world.stream, 100, 3)
@@ -71,10 +72,10 @@ def test_seasons_pay_where_there_is_no_context() -> None:
 
 def test_what_is_asked_for_in_vain_costs_little() -> None:
     models: list[Model[Any]] = [small(), Remembering(small(), lags=(1, 2), periods=(7,))]
-    plain, more = (
+    usual, more = (
         mean_cost(Predictive(KNAPSACK, model), KNAPSACK, STREAM, 100, 6) for model in models
     )
-    assert more.mean() < plain.mean() + 0.02 * np.abs(plain.mean())
+    assert more.mean() < usual.mean() + 0.02 * np.abs(usual.mean())
 
 
 def test_a_decision_is_shown_what_its_lesson_is_shown() -> None:

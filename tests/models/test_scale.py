@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from mixtures import plain
 
-from bocopt import Mixture
 from bocopt.core import Array
 from bocopt.models import ConstantVariance
 from bocopt.models.scale import Logarithmic, Plain, Scale
@@ -48,7 +48,7 @@ def _pairs(low: float) -> list[tuple[Array, Array]]:
 
 
 def _weights(low: float, late: float) -> Array:
-    mixture = Mixture(
+    mixture = plain(
         dim_xi=2, members=[ConstantVariance()], discounts=[1.0], scales=[Plain(), Logarithmic()]
     )
     state = mixture.init(np.zeros(1, int))
@@ -70,7 +70,7 @@ def test_a_negative_outcome_ends_the_logarithm() -> None:
 
 
 def test_names_say_the_scale() -> None:
-    mixture = Mixture(
+    mixture = plain(
         dim_xi=1, members=[ConstantVariance()], discounts=[0.98], scales=[Plain(), Logarithmic()]
     )
     assert mixture.names[1] == "ConstantVariance, logarithmic, discount 0.98"

@@ -5,9 +5,10 @@ from bocopt.models.forest import Forest
 from bocopt.models.kernel import KernelVariance
 from bocopt.models.law import Law
 from bocopt.models.log_variance import LogVariance
-from bocopt.models.member import Member
+from bocopt.models.member import Member, Moments
 from bocopt.models.mixture import Mixture, default_members
 from bocopt.models.random_coefficients import RandomCoefficients
+from bocopt.models.remembering import Remembering
 from bocopt.models.scale import Logarithmic, Plain, Scale
 from bocopt.models.smooth import Smooth
 
@@ -20,8 +21,10 @@ __all__ = [
     "Logarithmic",
     "Member",
     "Mixture",
+    "Moments",
     "Plain",
     "RandomCoefficients",
+    "Remembering",
     "Scale",
     "Smooth",
     "default_members",

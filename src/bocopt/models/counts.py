@@ -14,6 +14,8 @@ from bocopt.core import Array, BoolArray, IntArray
 from bocopt.numeric import noise
 from bocopt.numeric.history import History
 
+_GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
+
 
 def still_whole(whole: BoolArray, xi: Array) -> BoolArray:
     """(m), (m) -> (m): components that were whole numbers so far, and now."""
@@ -21,10 +23,14 @@ def still_whole(whole: BoolArray, xi: Array) -> BoolArray:
 
 
 def spread(whole: BoolArray, xi: Array, seeds: IntArray, t: int) -> Array:
-    """(m), (m) -> (m): whole numbers, each somewhere in the unit above it."""
+    """(m), (m) -> (m): whole numbers, each somewhere in the unit above it.
+
+    Places follow each other as multiples of the golden ratio: soon they are all over the unit.
+    """
     if not whole.any():
         return xi
-    return xi + np.where(whole, noise.uniform(seeds, t, "mixture.count", xi.shape[-1:]), 0.0)
+    first = noise.uniform(seeds, 0, "mixture.count", xi.shape[-1:])
+    return xi + np.where(whole, (first + t * _GOLDEN) % 1.0, 0.0)
 
 
 def cut(whole: BoolArray, values: Array) -> Array:

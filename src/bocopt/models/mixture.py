@@ -6,6 +6,7 @@ from functools import cached_property
 from warnings import warn
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, IntArray
@@ -40,15 +41,18 @@ def default_members() -> tuple[Member, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Mixture:
-    """Laws of xi given x, one per member and discount, mixed by prequential log score.
+    """Laws of xi given x: members in several views, mixed by prequential log score.
 
-    - w_m is proportional to what member m gave the outcomes before they came, with a fixed `share`
-      of all weight handed out evenly after each outcome, so that a change is noticed.
+    - w is proportional to what a law gave the outcomes before they came, with a fixed `share` of
+      all weight handed out evenly after each outcome, so that a change is noticed.
     - `discounts`: each member comes once for each, fitted with weight discount^age: those below 1
-      are there for drift. All of one discount share one regression.
+      are there for drift. `scales`: and on each, as outcomes are or their logarithm. `tails`: and
+      with at most so many degrees of freedom.
     - A law is a multivariate t around the member's regression, with the shrunk correlation of past
-      errors. It has few degrees of freedom at first and more as outcomes come in. Where no outcome
-      was ever negative (or else positive), no scenario is.
+      errors. It has few degrees of freedom at first and more as outcomes come in.
+    - Where outcomes did not lie evenly in what was predicted, `calibrate` corrects the margins.
+      Whole numbers stay whole. Where no outcome was ever negative (or else positive), no scenario
+      is; or all lie in the `support`: two ends, each a number or one a component.
     - Fits look back on at most `memory` outcomes and are renewed with every outcome at first, later
       when two per cent are new: the amortised cost of a stage is bounded.
     - A member that fails (it raises, or predicts nonsense) is left out with a warning until it can
@@ -68,6 +72,7 @@ class Mixture:
     calibrate: bool = True
     memory: int = 2000
     scenarios: int = 1024
+    support: tuple[ArrayLike, ArrayLike] | None = None
 
     def __post_init__(self) -> None:
         name = type(self).__name__
@@ -86,6 +91,9 @@ class Mixture:
         if not self.scales:
             raise arguments.wrong(name, "scales", "at least one", self.scales)
         object.__setattr__(self, "tails", arguments.numbers(name, "tails", self.tails, "[1, inf)"))
+        if self.support is not None:
+            ends = arguments.box(name, "support", self.support, self.dim_xi)
+            object.__setattr__(self, "support", ends)
         arguments.number(name, "share", self.share, "[0, 1)")
         arguments.number(name, "shrinkage", self.shrinkage, "(0, inf)")
         arguments.integer(name, "memory", self.memory, "[2, inf)")
@@ -186,11 +194,17 @@ class Mixture:
         scenarios = self._panel.back(state.fits, self._fit[whose], seen)
         if self.calibrate:
             scenarios = state.levels.correct(scenarios)
-        low = np.where(state.lowest >= 0, 0.0, -np.inf)[..., None, :]
-        negative = (state.highest <= 0) & (state.lowest < 0)
-        high = np.where(negative, 0.0, np.inf)[..., None, :]
-        scenarios = counts.cut(state.whole, np.clip(scenarios, low, high))
+        low, high = (end[..., None, :] for end in self._ends(state))
+        scenarios = np.clip(counts.cut(state.whole, scenarios), low, high)
         return scenarios, np.full(self.scenarios, 1.0 / self.scenarios)
+
+    def _ends(self, state: MixtureState) -> tuple[Array, Array]:
+        """(m), (m): between which scenarios lie; if nothing is said, on the side of the past."""
+        if self.support is not None:
+            low, high = (np.asarray(end, np.float64) for end in self.support)
+            return low, high
+        negative = (state.highest <= 0) & (state.lowest < 0)
+        return np.where(state.lowest >= 0, 0.0, -np.inf), np.where(negative, 0.0, np.inf)
 
     def checked_context(self, owner: str, state: MixtureState, x: Array) -> Array:
         """(k), as many numbers as before."""

@@ -16,6 +16,7 @@ from bocopt.numeric.history import History
 
 _NEGLIGIBLE = 1e-3  # weight below which a discounted outcome is no longer looked at
 _ALWAYS = 50  # outcomes up to which a fit is renewed with each of them
+_FEW, _FAR = 12, 20.0  # from so many outcomes on: how many interquartile ranges away is too far
 _NEW, _NEW_DISCOUNTED = 0.02, 0.1  # then when this share of those that count is new
 
 
@@ -156,7 +157,7 @@ class Panel:
             waits = seen > _ALWAYS and seen - designed[v] < enough
             if waits or not scale.suits(lowest).any():
                 continue
-            last_x, last_xi = x.rows[..., -rows:, :], xi.rows[..., -rows:, :]
+            last_x, last_xi = x.rows[..., -rows:, :], _tamed(xi.rows[..., -rows:, :])
             bends[v] = scale.fit(last_x, last_xi)
             bend = _by_row(bends[v])
             seen_x, seen_xi = scale.context(bend, last_x), scale.outcome(bend, last_xi)
@@ -176,6 +177,17 @@ def _looked_at(discount: float, size: int) -> tuple[int, float]:
         return size, float(size)
     rows = min(size, int(np.ceil(np.log(_NEGLIGIBLE) / np.log(discount))))
     return rows, (1 - discount**rows) / (1 - discount)
+
+
+def _tamed(xi: Array) -> Array:
+    """(n, m): what lies far beyond all others is moved in; it would bend every regression."""
+    n = xi.shape[-2]
+    if n < _FEW:
+        return xi
+    parted = np.partition(xi, [n // 4, 3 * n // 4], axis=-2)
+    low, high = parted[..., n // 4, :], parted[..., 3 * n // 4, :]
+    reach = np.where(high > low, _FAR * (high - low), np.inf)
+    return np.clip(xi, (low - reach)[..., None, :], (high + reach)[..., None, :])
 
 
 def _by_row(bend: Bend) -> Bend:

@@ -118,7 +118,7 @@ class Ensemble:
         object.__setattr__(self, "arms", arms)
         if any(isinstance(arm, Ensemble) for arm in self.arms):
             raise arguments.wrong("Ensemble", "arms", "policies other than ensembles", self.arms)
-        model = Mixture(dim_xi=self.problem.dims.xi) if self.model is None else self.model
+        model = self.model or _default_model(self.problem)
         arguments.kind("Ensemble", "model", model, Model)
         object.__setattr__(self, "model", model)  # so that a checkpoint knows which it was
         self._modelled()  # checks that they fit together
@@ -259,6 +259,11 @@ class Ensemble:
         """What each arm knows after the outcome; None of one that failed."""
         trios = zip(self._arms, state.arms, own, strict=True)
         return [_tried(arm, partial(arm.learn, before, t, x, z, xi)) for arm, before, z in trios]
+
+
+def _default_model(problem: Problem) -> Mixture:
+    """Outcomes lie where the problem says, if it says so by a `support`."""
+    return Mixture(dim_xi=problem.dims.xi, support=getattr(problem, "support", None))
 
 
 class _Memo(NamedTuple):

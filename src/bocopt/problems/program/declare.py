@@ -8,6 +8,7 @@ from types import FunctionType
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bocopt import arguments
 from bocopt.core import Dims, Risk, Sense
@@ -37,6 +38,7 @@ def program(
     risk: Risk | None = None,
     otherwise: float | None = None,
     between: tuple[float, float] = (-np.inf, np.inf),
+    support: tuple[ArrayLike, ArrayLike] | None = None,
     fallback: Sequence[float] | None = None,
     tolerance: float = 1e-6,
     gap: float = 1e-6,
@@ -54,6 +56,8 @@ def program(
     otherwise   what is earned or paid where the truth violates a row; without, the objective
     between     two numbers that the objective, or `otherwise`, surely lies between: certificates
                 of what decisions cost need them
+    support     two ends that xi lies between, each a number or one a component: learners draw no
+                scenario outside
     fallback    z where no feasible one is found; without, what is nearest to zero
     tolerance   by which a row of continuous variables may be violated
     gap         relative: what is proved to be so near the optimum is called optimal
@@ -101,6 +105,9 @@ def program(
                 risk=asked,
                 otherwise=_payment(otherwise, blueprint.sense),
                 between=_between(between, blueprint.sense),
+                support=None
+                if support is None
+                else arguments.box("program", "support", support, xi),
                 fallback=_fallback(fallback, blueprint),
                 tolerance=tolerance,
                 gap=gap,

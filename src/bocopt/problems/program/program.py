@@ -28,6 +28,7 @@ class Program:
     risk: Risk
     otherwise: float | None  # a cost, whatever the sense
     between: tuple[float, float]  # of the cost
+    support: arguments.Ends | None  # of xi
     fallback: tuple[float, ...]
     tolerance: float
     gap: float
