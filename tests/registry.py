@@ -176,6 +176,9 @@ def _samplers(problem: Problem) -> dict[str, Any]:
             calibrate=True,
             scenarios=16,
         ),
+        "Remembering": the.Remembering(
+            the.Mixture(dim_xi=2, scenarios=16), lags=[1, 3], periods=[5]
+        ),
     }
 
 

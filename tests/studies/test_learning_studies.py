@@ -34,7 +34,7 @@ def summaries(size: Size, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
 
 def test_every_policy_is_compared(summaries: dict[str, Any]) -> None:
     rows = summaries["learning-table"]["rows"]
-    assert len(rows) == 3 + 10 + 5 + 2
+    assert len(rows) == 3 + 8 + 5 + 2
     assert rows[table.AVERAGE]["minus"][table.AVERAGE]["all"]["mean"] == 0.0
     places = summaries["learning-streams"]["worlds"]
     assert len(places) == 4
@@ -67,7 +67,7 @@ def test_the_best_family_is_left_out() -> None:
     world = worlds(10)["paper"]
     agnostic: Any = table.ensembles(world)[table.AGNOSTIC]
     assert not any("Random" in name for name in agnostic.model.names)
-    assert len(agnostic.model.names) == 6
+    assert len(agnostic.model.names) == 2 * 2 * (2 + 4)  # scales, tails, two of four discounted
 
 
 @pytest.mark.parametrize("law", ["student", "lognormal"])

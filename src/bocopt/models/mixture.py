@@ -124,8 +124,8 @@ class Mixture:
     def names(self) -> list[str]:
         """Of the laws, in the order of the weights.
 
-        >>> Mixture(dim_xi=1, members=[RandomCoefficients(df=4.0)], discounts=[1, 0.98]).names
-        ['RandomCoefficients(df=4.0)', 'RandomCoefficients(df=4.0), discount 0.98']
+        >>> Mixture(dim_xi=1, members=[LogVariance()], discounts=[0.98]).names[1:3]
+        ['LogVariance, discount 0.98, df 4', 'LogVariance, logarithmic, discount 0.98']
         """
         fits = self._panel.names
         pairs = zip(self._fit, self._tails, strict=True)

@@ -12,11 +12,12 @@ from bocopt.models.design import Ground, design, nothing
 from bocopt.models.guard import name_of, refit, start, tell
 from bocopt.models.member import Fit, Member, least_discount, renewed_at
 from bocopt.models.scale import Bend, Plain, Scale
+from bocopt.numeric.blas import one_thread
 from bocopt.numeric.history import History
 
 _NEGLIGIBLE = 1e-3  # weight below which a discounted outcome is no longer looked at
 _ALWAYS = 50  # outcomes up to which a fit is renewed with each of them
-_FEW, _FAR = 12, 20.0  # from so many outcomes on: how many interquartile ranges away is too far
+_FEW, _LONE, _FAR = 12, 50, 5.0  # from so many outcomes on: one in so many, so many ranges away
 _NEW, _NEW_DISCOUNTED = 0.02, 0.1  # then when this share of those that count is new
 
 
@@ -147,6 +148,10 @@ class Panel:
 
     def refitted(self, state: Fits, x: History, xi: History, lowest: Array) -> Fits:
         """Where enough is new since the last fit, on the scales that suit the outcomes."""
+        with one_thread():
+            return self._refitted(state, x, xi, lowest)
+
+    def _refitted(self, state: Fits, x: History, xi: History, lowest: Array) -> Fits:
         seen, fits = int(xi.size + xi.dropped), list(state.fits)
         bends, grounds = list(state.bends), list(state.grounds)
         fitted, designed = state.fitted.copy(), state.designed.copy()
@@ -180,14 +185,15 @@ def _looked_at(discount: float, size: int) -> tuple[int, float]:
 
 
 def _tamed(xi: Array) -> Array:
-    """(n, m): what lies far beyond all others is moved in; it would bend every regression."""
+    """(n, m): few that lie far beyond all others are moved in; they would bend every regression."""
     n = xi.shape[-2]
+    lone = 1 + n // _LONE
     if n < _FEW:
         return xi
-    parted = np.partition(xi, [n // 4, 3 * n // 4], axis=-2)
-    low, high = parted[..., n // 4, :], parted[..., 3 * n // 4, :]
+    parted = np.partition(xi, [lone, n - 1 - lone], axis=-2)
+    low, high = parted[..., lone, None, :], parted[..., n - 1 - lone, None, :]
     reach = np.where(high > low, _FAR * (high - low), np.inf)
-    return np.clip(xi, (low - reach)[..., None, :], (high + reach)[..., None, :])
+    return np.clip(xi, low - reach, high + reach)
 
 
 def _by_row(bend: Bend) -> Bend:

@@ -84,6 +84,7 @@ def program(
         if not isinstance(variable, Variable):
             known = "real(...), integer(...), binary(...) or recourse(...)"
             raise arguments.wrong("program", name, known, variable)
+    ends = None if support is None else arguments.box("program", "support", support, xi)
     asked = _risk(risk, chance)
     ordered = dict(sorted(variables.items(), key=lambda item: item[1].later))
     if not ordered or next(iter(ordered.values())).later:
@@ -105,9 +106,7 @@ def program(
                 risk=asked,
                 otherwise=_payment(otherwise, blueprint.sense),
                 between=_between(between, blueprint.sense),
-                support=None
-                if support is None
-                else arguments.box("program", "support", support, xi),
+                support=ends,
                 fallback=_fallback(fallback, blueprint),
                 tolerance=tolerance,
                 gap=gap,
