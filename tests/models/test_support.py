@@ -9,7 +9,7 @@ from mixtures import plain
 from bocopt import Ensemble, minimise, program, real
 from bocopt.models import ConstantVariance, Mixture
 
-OUTCOMES = np.random.default_rng(0).normal([1.0, 5.0], 1.0, (40, 2))
+OUTCOMES = np.random.default_rng(0).normal([1.0, 3.0], 1.0, (40, 2))
 
 
 def _scenarios(**options: Any) -> np.ndarray:
