@@ -14,7 +14,7 @@ from bocopt import Mixture, PaperStream
 from bocopt.core import Array
 from bocopt.models import (
     ConstantVariance,
-    Forest,
+    LogVariance,
     Member,
     RandomCoefficients,
     default_members,
@@ -26,6 +26,7 @@ from bocopt.models.member import Fit, Moments
 from bocopt.models.mixture_state import MixtureState
 
 SEEDS = np.arange(4)
+LINEAR = (RandomCoefficients(), LogVariance(), ConstantVariance())
 
 
 def _drawn(mixture: Mixture, state: MixtureState, x: Array) -> Array:
@@ -57,8 +58,8 @@ def test_weights_are_what_the_members_gave_the_outcomes() -> None:
 
 
 def test_a_share_keeps_every_member_alive() -> None:
-    state = learned(Mixture(dim_xi=12, share=0.05), 60)[-1]
-    assert state.info.weights.min() >= 0.05 / 32 - 1e-12
+    state = learned(plain(dim_xi=12, members=LINEAR, share=0.05), 60)[-1]
+    assert state.info.weights.min() >= 0.05 / 6 - 1e-12
     assert state.info.weights.sum(axis=-1) == pytest.approx(1.0)
 
 
@@ -80,7 +81,7 @@ def test_the_predictive_is_calibrated_on_its_own_ground() -> None:
         x = rng.normal(size=(4, 2))
         noise = rng.normal(size=(4, 3)) * (0.2 + np.abs(x[:, :1]))
         pairs.append((x, 5.0 + x @ np.array([[1.0, 0.0, -1.0], [0.0, 2.0, 0.5]]) + noise))
-    mixture = Mixture(dim_xi=3, discounts=[1.0])
+    mixture = Mixture(dim_xi=3, members=LINEAR, discounts=[1.0])
     found = np.stack([s.info.probability for s in learned(mixture, 400, pairs)[100:]])
     assert kstest(found.ravel(), "uniform").statistic < 0.05
 
@@ -92,7 +93,7 @@ def test_early_intervals_are_not_too_narrow() -> None:
 
 
 def test_scenarios_keep_the_sign_that_outcomes_had() -> None:
-    mixture = Mixture(dim_xi=12)
+    mixture = Mixture(dim_xi=12, members=LINEAR)
     pairs = [(x, xi - 0.9) for x, xi in islice(PaperStream().stages(SEEDS), 40)]
     x = pairs[0][0]
     assert _drawn(mixture, learned(mixture, 40)[-1], x).min() == 0.0
@@ -264,7 +265,7 @@ def test_errors_that_come_together_are_predicted_together() -> None:
         noise = np.concatenate([common, 0.9 * common, -common], axis=1)
         noise = noise + 0.3 * rng.normal(size=(4, 3))
         pairs.append((rng.normal(size=(4, 2)), 10 + noise))
-    mixture = Mixture(dim_xi=3)
+    mixture = Mixture(dim_xi=3, members=LINEAR)
     scenarios = _drawn(mixture, learned(mixture, 150, pairs)[-1], np.zeros((4, 2)))
     for trial in scenarios:
         correlation = np.corrcoef(trial.T)
@@ -306,8 +307,7 @@ def test_a_component_that_was_always_zero_is_not_sure_to_stay_so() -> None:
 @pytest.mark.parametrize("unit", [1e-3, 1e3])
 def test_the_unit_of_a_context_does_not_matter(unit: float) -> None:
     """Where trees cut is left to rounding."""
-    smooth = [member for member in default_members() if not isinstance(member, Forest)]
-    mixture = Mixture(dim_xi=12, members=smooth)
+    mixture = Mixture(dim_xi=12, members=LINEAR)
     pairs = list(islice(PaperStream().stages(SEEDS), 12))
     scaled = [(unit * x, xi) for x, xi in pairs]
     usual, other_unit = (learned(mixture, 11, given) for given in (pairs, scaled))

@@ -4,7 +4,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bocopt.core import Array
@@ -14,6 +14,7 @@ from bocopt.models.past import season, waves
 SERIES = np.arange(12.0).reshape(6, 2)
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.integers(1, 9), min_size=1, max_size=4, unique=True), st.integers(1, 30), st.data()
 )

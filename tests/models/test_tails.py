@@ -28,7 +28,7 @@ def test_tails_are_found(df: float, law: int) -> None:
 
 def test_a_heavy_law_is_as_wide_as_the_middle_of_outcomes_says() -> None:
     """Of a t law with 4 degrees of freedom and scale 1, the variance is 2."""
-    state = _learned(np.random.default_rng(1).standard_t(4.0, (3000, 3)))
+    state = _learned(np.random.default_rng(1).standard_t(4.0, (1200, 3)))
     squared = state.widths.square(np.array(TAILS))
     assert (squared[:, 0] == 1.0).all()
     assert squared[:, 1] == pytest.approx(0.5, abs=0.15)
@@ -36,7 +36,7 @@ def test_a_heavy_law_is_as_wide_as_the_middle_of_outcomes_says() -> None:
 
 def test_where_outcomes_are_normal_it_is_a_little_narrower_than_the_light_one() -> None:
     """0.69 is the scale, squared, of the likeliest t law with 4 degrees of freedom."""
-    state = _learned(np.random.default_rng(2).normal(size=(2000, 3)))
+    state = _learned(np.random.default_rng(2).normal(size=(1200, 3)))
     assert state.widths.square(np.array(TAILS))[:, 1] == pytest.approx(0.69, abs=0.12)
 
 

@@ -243,6 +243,7 @@ class Mixture:
         score = np.where(failed, -np.inf, score)
         self._warn(failed & ~unsuited)
         errors = np.where(failed[..., None], 0.0, laws.errors(seen))
+        usual = np.where(failed[..., None], 1.0, errors)  # 1 leaves a width as it is
         w = _without(np.exp(state.log_w), failed)
         with np.errstate(divide="ignore"):
             joint = np.log(w) + score
@@ -255,7 +256,7 @@ class Mixture:
         return state._replace(
             levels=levels,
             log_w=np.log(np.maximum(after, 1e-300)),
-            widths=state.widths.after(self._tails, laws.df, errors),
+            widths=state.widths.after(self._tails, laws.df, usual),
             scatter=self._scatter(state, errors),
             info=MixtureInfo(
                 weights=after,

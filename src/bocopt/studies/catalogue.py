@@ -134,15 +134,8 @@ STUDIES: Mapping[str, Study] = {
             Size.part,
         ),
         Study(
-            "learning-worlds",
-            "Nine worlds with known laws, beside forests and other rivals.",
-            "learning",
-            "known_laws",
-            lambda full: full.part(10, percent=60),
-        ),
-        Study(
             "learning-data",
-            "Five real data sets, beside the same rivals.",
+            "Five real data sets, beside forests and other rivals.",
             "learning",
             "real_data",
             lambda full: full.part(50)._replace(horizon=min(1000, full.horizon)),
