@@ -14,6 +14,7 @@ from bocopt import Mixture, PaperStream
 from bocopt.core import Array
 from bocopt.models import (
     ConstantVariance,
+    Forest,
     LogVariance,
     Member,
     RandomCoefficients,
