@@ -27,8 +27,8 @@ kernels-%: .venv/dev
 full: .venv/dev  ## the long versions of the tests
 	$(BIN)/pytest -m full -s
 
-bench: .venv/dev  ## speed, memory and accuracy: writes benchmarks/results, five minutes
-	for study in kernels table1 paper_stack sizes memory oracle ensemble programs pool; do $(BIN)/python benchmarks/$$study.py || exit 1; done
+bench: .venv/dev  ## speed, memory and accuracy: writes benchmarks/results, a quarter of an hour
+	for study in kernels table1 paper_stack sizes memory oracle ensemble learner programs pool; do $(BIN)/python benchmarks/$$study.py || exit 1; done
 
 clean:
 	rm -rf .venv results dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
