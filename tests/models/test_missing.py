@@ -23,6 +23,7 @@ from bocopt import (
 )
 from bocopt.core import Policy, Problem
 from bocopt.models.remembering import Missing, Remembering
+from bocopt.policies import Frozen
 from bocopt.problems import Newsvendor
 from bocopt.problems.program import minimise, pos, program, real
 from bocopt.studies.learning.synthetic import synthetic_worlds
@@ -44,6 +45,12 @@ def test_what_is_missing_is_filled_and_marked() -> None:
     list(run(policy, problem, Replay(x, np.ones((4, 1)), gaps=True), hindsight=False))
     expected = [[1, 0, 0, 1], [1, 0, 1, 1], [3, 0, 0, 0], [2, 2, 1, 0]]
     assert np.allclose(watching.learned, expected)
+
+
+def test_a_frozen_policy_takes_what_its_policy_takes() -> None:
+    gaps = Remembering(small(), missing="mean")
+    assert Frozen(Predictive(KNAPSACK, gaps)).takes_missing
+    assert not Frozen(Predictive(KNAPSACK, small())).takes_missing
 
 
 def test_gaps_cost_less_than_not_looking_at_the_context() -> None:

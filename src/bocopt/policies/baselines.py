@@ -167,6 +167,11 @@ class Frozen(Generic[S]):
     def __post_init__(self) -> None:
         arguments.kind("Frozen", "policy", self.policy, Policy)
 
+    @property
+    def takes_missing(self) -> bool:
+        """Where the policy does."""
+        return arguments.takes_missing(self.policy)
+
     def init(self, seeds: IntArray) -> S:
         return self.policy.init(seeds)
 
