@@ -186,3 +186,7 @@ def test_an_instance_of_a_class_or_of_a_protocol() -> None:
         arguments.kind("f", "x", Pair, Pair)
     with pytest.raises(ValueError, match="'x' parameter of f must be an Ensemble"):
         arguments.kind("f", "x", 3, Ensemble)
+
+
+def test_weights_of_no_instance_are_no_error() -> None:
+    assert arguments.weights("f", np.zeros((0, 3)), 3).shape == (0, 3)

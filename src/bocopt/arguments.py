@@ -277,8 +277,9 @@ def real(owner: str, name: str, values: Any, about: str = PARAMETER) -> NDArray[
 def weights(owner: str, w: ArrayLike, size: int) -> Array:
     """Scenario weights: non-negative, and 1 in sum but for 1e-9."""
     result = array(owner, "w", w, (size,))
-    off = abs(result.item() - 1) if result.size == 1 else np.abs(result.sum(axis=-1) - 1).max()
-    if off > 1e-9 or (size > 1 and result.min() < 0):
+    one = result.size == 1
+    off = abs(result.item() - 1) if one else np.abs(result.sum(axis=-1) - 1).max(initial=0.0)
+    if off > 1e-9 or (size > 1 and result.min(initial=0.0) < 0):
         raise wrong(owner, "w", "non-negative with sum 1", result)
     return result
 

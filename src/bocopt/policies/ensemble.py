@@ -118,7 +118,7 @@ class Ensemble:
         object.__setattr__(self, "arms", arms)
         if any(isinstance(arm, Ensemble) for arm in self.arms):
             raise arguments.wrong("Ensemble", "arms", "policies other than ensembles", self.arms)
-        model = self.model or _default_model(self.problem)
+        model = _default_model(self.problem) if self.model is None else self.model
         arguments.kind("Ensemble", "model", model, Model)
         object.__setattr__(self, "model", model)  # so that a checkpoint knows which it was
         self._modelled()  # checks that they fit together

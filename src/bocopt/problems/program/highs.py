@@ -91,10 +91,12 @@ def solve(
         known = np.flatnonzero(~np.isnan(start)).astype(np.int32)
         _checked(highs.setSolution(len(known), known, start[known]))
     if not long:
-        _checked(highs.run())
-        if deadline is not None:
-            highs.setOptionValue("time_limit", INF)  # for the next
-        return _found(highs, branched)
+        try:
+            _checked(highs.run())
+            return _found(highs, branched)
+        finally:
+            if deadline is not None:
+                highs.setOptionValue("time_limit", INF)  # the next may have none
     watched = Watched(highs)
     if watched.run(deadline):
         _checked(watched.status)
