@@ -133,7 +133,8 @@ def test_totals_are_the_losses_since_birth(options: dict[str, Any]) -> None:
     counts = counts * (age < (sampler.window or stages))
     assert belief.total == pytest.approx((each * counts).sum(axis=0), abs=1e-8)
     assert same_bits(
-        sampler._theta(belief.u, belief.centre[:, None], belief.width[:, None, None]), belief.theta
+        sampler._space.theta(belief.u, belief.centre[:, None], belief.width[:, None, None]),
+        belief.theta,
     )
     assert (belief.info.rejuvenated >= 0).all()
 

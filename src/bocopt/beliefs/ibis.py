@@ -17,10 +17,12 @@ from bocopt.beliefs.belief import (
     with_intact,
     with_stage,
 )
+from bocopt.beliefs.forgetting import Forgetting
 from bocopt.beliefs.kernels import CrankNicolson, Kernel
 from bocopt.beliefs.learning_rate import Fixed, LearningRate
-from bocopt.beliefs.past import Ledger, checked, nothing
-from bocopt.beliefs.target import Coefficients, Stage, Target
+from bocopt.beliefs.past import Ledger, nothing
+from bocopt.beliefs.space import Space
+from bocopt.beliefs.target import Coefficients, Stage, Target, losses_at, stage_of
 from bocopt.beliefs.tempering import Mover, Particles, moved, particles_of, travel
 from bocopt.beliefs.update import gibbs_update
 from bocopt.core import Array, IntArray, Loss, Prior
@@ -31,7 +33,6 @@ from bocopt.priors import Calibrated
 
 _ROUNDS = 20  # of moves in one stage, at most: one or two as a rule, more where it tells much
 _ROUNDS_OF_A_BATCH = 200  # which is entered at once
-_NEGLIGIBLE = 1e-12  # weight below which a discounted stage no longer counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,31 +107,30 @@ class ResampleMove:
                 raise arguments.wrong(name, "chain_length", expected, self.chain_length)
 
     @property
-    def _stages_kept(self) -> float:
-        """How many stages count."""
-        if self.window is not None:
-            return self.window
-        if self.discount < 1:
-            return float(np.ceil(np.log(_NEGLIGIBLE) / np.log(self.discount)))
-        return np.inf
-
-    @property
     def _learning_rate(self) -> LearningRate:
         return self.lam if callable(self.lam) else Fixed(self.lam)
+
+    @property
+    def _space(self) -> Space:
+        return Space(self.prior)
+
+    @property
+    def _forgetting(self) -> Forgetting:
+        return Forgetting(self.discount, self.window, self.share)
 
     def init(self, seeds: IntArray) -> Belief:
         seeds = arguments.seeds_of("ResampleMove.init", seeds)
         lead = seeds.shape
         lam = self._learning_rate(np.zeros(lead))
         none = nothing(lead, 0, 0)
-        centre, width = self._calibrated(none.x.rows, none.xi.rows)
+        centre, width = self._space.calibrated(none.x.rows, none.xi.rows)
         u = noise.normal(seeds, 0, "prior", (self.size, self.prior.dim))
         return Belief(
             seeds=seeds,
             centre=centre,
             width=width,
             u=u,
-            theta=self._theta(u, centre[..., None, :], width[..., None, None]),
+            theta=self._space.theta(u, centre[..., None, :], width[..., None, None]),
             log_w=uniform(lead, self.size),
             total=np.zeros((*lead, self.size)),
             birth=np.zeros((*lead, self.size), np.int64),
@@ -145,16 +145,16 @@ class ResampleMove:
     def step(self, belief: Belief, t: int, x: Array, xi: Array) -> Belief:
         lead = belief.seeds.shape
         flat, x, xi = with_stage(belief, x, xi)
-        stage = Stage(t, x, xi, noise.normal(flat.seeds, t, "loss", (self.loss.dim_noise,)))
+        stage = stage_of(self.loss, flat.seeds, t, x, xi)
         theta = flat.theta
-        last = self._losses(theta, stage)
+        last = losses_at(self.loss, theta, stage)
         update = gibbs_update(flat.log_w, last, flat.lam)
         gap = flat.gap + (update.losses.mean_loss - update.losses.mix_loss)
         lam = self._learning_rate(gap)
-        flat = self._without_the_oldest(flat)
+        flat = self._forgetting.without_the_oldest(flat, self.loss)
         start = Coefficients(flat.lam, np.zeros(len(lam)))
         end = Coefficients(lam * self.discount, lam)
-        if isinstance(self.prior, Calibrated) and flat.past.seen < self.prior.warm_up:
+        if flat.past.seen < self._space.warm_up:
             seen = flat.past.append(x, xi, t)
             flat, last = self._begun_again(flat, stage, seen.x.rows, seen.xi.rows)
             start = Coefficients(np.zeros(len(lam)), np.zeros(len(lam)))
@@ -168,7 +168,9 @@ class ResampleMove:
                 belief=flat.info.belief._replace(losses=update.losses),
             ),
         )
-        after = self._with_fresh_ones(self._arrived(flat, particles, stage), t)
+        after = self._forgetting.with_fresh_ones(
+            self._arrived(flat, particles, stage), t, self._space
+        )
         return many_axes(compared(after, theta, update.log_w), lead)
 
     def fit(self, seeds: IntArray, x: Array, xi: Array) -> Belief:
@@ -195,12 +197,11 @@ class ResampleMove:
         flat = one_axis(belief, x.shape[-1], xi.shape[-1])
         for t in range(n - 1):
             past = flat.past.append(x[:, t], xi[:, t], t)
-            if past.size >= self._stages_kept:
+            if past.size >= self._forgetting.stages_kept:
                 past = past.without_the_oldest()
             flat = flat._replace(past=past)
-        u = noise.normal(flat.seeds, n - 1, "loss", (self.loss.dim_noise,))
-        stage = Stage(n - 1, x[:, -1], xi[:, -1], u)
-        first = self.prior.warm_up if isinstance(self.prior, Calibrated) else 0
+        stage = stage_of(self.loss, flat.seeds, n - 1, x[:, -1], xi[:, -1])
+        first = self._space.warm_up
         flat, last = self._begun_again(flat, stage, x[:, :first], xi[:, :first])
         nowhere = np.zeros(len(flat.seeds))
         end = Coefficients(flat.lam * self.discount, flat.lam)
@@ -229,7 +230,9 @@ class ResampleMove:
         """The belief with these particles, wherever they have been taken."""
         return flat._replace(
             u=particles.u,
-            theta=self._theta(particles.u, flat.centre[:, None, :], flat.width[:, None, None]),
+            theta=self._space.theta(
+                particles.u, flat.centre[:, None, :], flat.width[:, None, None]
+            ),
             log_w=particles.log_w,
             birth=particles.birth,
             roots=particles.roots,
@@ -237,30 +240,16 @@ class ResampleMove:
             info=flat.info._replace(ancestors=different(particles.roots[..., 0])),
         )
 
-    def _theta(self, u: Array, centre: Array, width: Array) -> Array:
-        """(p) noise -> (p) parameters."""
-        if isinstance(self.prior, Calibrated):
-            theta: Array = centre + width * u
-            return theta
-        return self.prior.sample(u)
-
-    def _calibrated(self, x: Array, xi: Array) -> tuple[Array, Array]:
-        """The prior's centre (p) and width (), given these outcomes (n, k), (n, m)."""
-        if isinstance(self.prior, Calibrated):
-            return self.prior.fit(x, xi)
-        lead = xi.shape[:-2]
-        return np.zeros((*lead, self.prior.dim)), np.ones(lead)
-
     def _begun_again(self, flat: Belief, stage: Stage, x: Array, xi: Array) -> tuple[Belief, Array]:
         """Draws from the prior as these outcomes calibrate it, with their losses, past and present.
 
         Nothing is forgotten: all outcomes so far are still to be counted, also those that set the
         prior.
         """
-        centre, width = self._calibrated(x, xi)
+        centre, width = self._space.calibrated(x, xi)
         trials, dim = len(flat.seeds), self.prior.dim
         u = noise.normal(flat.seeds, 0, "prior", (self.size, dim))
-        theta = self._theta(u, centre[:, None, :], width[:, None, None])
+        theta = self._space.theta(u, centre[:, None, :], width[:, None, None])
         owner = np.repeat(np.arange(trials), self.size)
         everything = np.full(trials * self.size, np.inf)
         since = np.zeros(trials * self.size, np.int64)
@@ -275,7 +264,7 @@ class ResampleMove:
             birth=np.zeros_like(flat.birth),
             roots=own_roots(trials, self.size),
         )
-        return fresh, self._losses(theta, stage)
+        return fresh, losses_at(self.loss, theta, stage)
 
     def refresh(self, belief: Belief, sweeps: int, purpose: str = "refresh") -> Belief:
         """Resample and move by so many sweeps at the posterior as it is: more accuracy for time.
@@ -296,11 +285,6 @@ class ResampleMove:
         after = self._placed(flat, particles)._replace(total=particles.before)
         return many_axes(with_intact(after, np.zeros(len(trials))), belief.seeds.shape)
 
-    def _losses(self, theta: Array, stage: Stage) -> Array:
-        """(N) each, at one stage."""
-        x, xi, u = (part[:, None, :] for part in (stage.x, stage.xi, stage.u))
-        return checked(self.loss, self.loss(theta, x, xi, u))
-
     def _travel(
         self,
         flat: Belief,
@@ -317,7 +301,9 @@ class ResampleMove:
         none = np.zeros(len(flat.seeds))
         return Target(
             ledger=self._ledger(flat),
-            sample=lambda u, trials: self._theta(u, flat.centre[trials], flat.width[trials, None]),
+            sample=lambda u, trials: self._space.theta(
+                u, flat.centre[trials], flat.width[trials, None]
+            ),
             stage=stage,
             trials=np.arange(len(flat.seeds)),
             coefficients=Coefficients(none, none),
@@ -326,33 +312,4 @@ class ResampleMove:
     def _ledger(self, flat: Belief) -> Ledger:
         return Ledger(
             self.loss, flat.seeds, flat.past, self.discount, self.early_rejection, self.threads
-        )
-
-    def _without_the_oldest(self, flat: Belief) -> Belief:
-        """Where no more are kept, the oldest stage leaves the totals and the weights."""
-        if flat.past.size < self._stages_kept:
-            return flat
-        x, xi, t = (part.rows[:, 0, :] for part in flat.past)
-        u = noise.normal(flat.seeds, int(t[0, 0]), "loss", (self.loss.dim_noise,))
-        loss = self._losses(flat.theta, Stage(int(t[0, 0]), x, xi, u))
-        gone = self.discount ** (flat.past.size - 1) * loss * (flat.birth <= flat.past.first)
-        return flat._replace(
-            total=flat.total - gone,
-            log_w=normalised(flat.log_w + flat.lam[:, None] * gone),
-            past=flat.past.without_the_oldest(),
-        )
-
-    def _with_fresh_ones(self, flat: Belief, t: int) -> Belief:
-        """Fixed share: some particles give way to draws from the prior, which start at zero."""
-        if not self.share:
-            return flat
-        fresh = noise.uniform(flat.seeds, t, "share", (self.size,)) < self.share
-        u = noise.normal(flat.seeds, t, "share.prior", (self.size, self.prior.dim))
-        u = np.where(fresh[..., None], u, flat.u)
-        return flat._replace(
-            u=u,
-            theta=self._theta(u, flat.centre[:, None, :], flat.width[:, None, None]),
-            total=np.where(fresh, 0.0, flat.total),
-            birth=np.where(fresh, flat.past.seen, flat.birth),
-            roots=np.where(fresh[..., None], own_roots(len(flat.seeds), self.size), flat.roots),
         )

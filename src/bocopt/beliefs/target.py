@@ -8,7 +8,8 @@ import numpy as np
 
 from bocopt.beliefs.kernels import Chain
 from bocopt.beliefs.past import Ledger, checked
-from bocopt.core import Array, BoolArray, IntArray
+from bocopt.core import Array, BoolArray, IntArray, Loss
+from bocopt.numeric import noise
 
 
 class Stage(NamedTuple):
@@ -18,6 +19,17 @@ class Stage(NamedTuple):
     x: Array  # (k)
     xi: Array  # (m)
     u: Array  # (n)
+
+
+def stage_of(loss: Loss, seeds: IntArray, t: int, x: Array, xi: Array) -> Stage:
+    """A stage with the noise that the loss has there."""
+    return Stage(t, x, xi, noise.normal(seeds, t, "loss", (loss.dim_noise,)))
+
+
+def losses_at(loss: Loss, theta: Array, stage: Stage) -> Array:
+    """(N, p) -> (N): what all particles lose at one stage."""
+    x, xi, u = (part[:, None, :] for part in (stage.x, stage.xi, stage.u))
+    return checked(loss, loss(theta, x, xi, u))
 
 
 class Coefficients(NamedTuple):
@@ -74,8 +86,8 @@ class Target:
             return nothing > 0, Chain(u, nothing, nothing, nothing)
         trial = self.trials[row]
         theta = self.sample(u[row, column], trial)
-        x, xi, noise = (part[trial] for part in (self.stage.x, self.stage.xi, self.stage.u))
-        last = checked(self.ledger.loss, self.ledger.loss(theta, x, xi, noise))
+        x, xi, u_stage = (part[trial] for part in (self.stage.x, self.stage.xi, self.stage.u))
+        last = checked(self.ledger.loss, self.ledger.loss(theta, x, xi, u_stage))
         on_past, on_last = self.coefficients.before[row], self.coefficients.last[row]
         spare = budget[row, column] - on_last * last
         with np.errstate(divide="ignore", invalid="ignore"):
