@@ -39,6 +39,8 @@ class Belief(NamedTuple):
     log_w: Array  # (N) normalised
     total: Array  # (N) discounted loss since birth
     birth: IntArray  # (N) the first stage that counts
+    carried: Array  # (N) discounted loss, before its birth, of those whose place a particle took
+    inherited: Array  # (N, window) the same stage by stage, oldest first; nothing without a window
     roots: IntArray  # (N, lag) ancestors, oldest first
     lam: Array  # ()
     gap: Array  # () sum of mixability gaps

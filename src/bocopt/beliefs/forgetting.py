@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from bocopt.beliefs.belief import Belief, own_roots
+from bocopt.beliefs.past import Ledger
 from bocopt.beliefs.space import Space
 from bocopt.beliefs.target import losses_at, stage_of
-from bocopt.core import Loss
+from bocopt.core import Array, BoolArray, Loss
 from bocopt.numeric import noise
 from bocopt.numeric.weights import normalised
 
@@ -17,6 +18,12 @@ _NEGLIGIBLE = 1e-12  # weight below which a discounted stage no longer counts
 @dataclass(frozen=True)
 class Forgetting:
     """L_t = discount L_{t-1} + l_t over the last `window` stages, with fresh particles by `share`.
+
+    With fixed share, what is believed in is a *path*: parameters that are drawn anew with
+    probability `share` a stage. A particle holds the last piece of one, and remembers what the
+    pieces before lost: as these losses fade or leave, or lam moves, it is paid back for them like
+    any other. So what is forgotten is forgotten for all, and a constant added to the loss changes
+    nothing.
 
     Everything here has one leading axis, the trials.
     """
@@ -40,15 +47,29 @@ class Forgetting:
             return flat
         x, xi, t = (part.rows[:, 0, :] for part in flat.past)
         lost = losses_at(loss, flat.theta, stage_of(loss, flat.seeds, int(t[0, 0]), x, xi))
-        gone = self.discount ** (flat.past.size - 1) * lost * (flat.birth <= flat.past.first)
+        weight = self.discount ** (flat.past.size - 1)
+        gone = weight * lost * (flat.birth <= flat.past.first)
+        paid_back, inherited = np.zeros(gone.shape), flat.inherited
+        if inherited.shape[-1]:
+            paid_back = weight * inherited[..., 0]
+            inherited = np.append(inherited[..., 1:], np.zeros((*gone.shape, 1)), axis=-1)
         return flat._replace(
             total=flat.total - gone,
-            log_w=normalised(flat.log_w + flat.lam[:, None] * gone),
+            carried=flat.carried - paid_back,
+            inherited=inherited,
+            log_w=normalised(flat.log_w + flat.lam[:, None] * (gone + paid_back)),
             past=flat.past.without_the_oldest(),
         )
 
-    def with_fresh_ones(self, flat: Belief, t: int, space: Space) -> Belief:
-        """Fixed share: some particles give way to draws from the prior, which start at zero."""
+    def no_inheritance(self, lead: tuple[int, ...]) -> Array:
+        """(N) -> (N, window): what there is to keep before any birth."""
+        return np.zeros((*lead, self.window if self.window and self.share else 0))
+
+    def with_fresh_ones(self, flat: Belief, t: int, space: Space, ledger: Ledger) -> Belief:
+        """Fixed share: some particles give way to draws from the prior, which start at zero.
+
+        `ledger` is that of the past as it is now.
+        """
         if not self.share:
             return flat
         trials, size, dim = flat.u.shape
@@ -59,6 +80,20 @@ class Forgetting:
             u=u,
             theta=space.theta(u, flat.centre[:, None, :], flat.width[:, None, None]),
             total=np.where(fresh, 0.0, flat.total),
+            carried=np.where(fresh, flat.carried + flat.total, flat.carried),
+            inherited=_passed_on(flat, fresh, ledger),
             birth=np.where(fresh, flat.past.seen, flat.birth),
             roots=np.where(fresh[..., None], own_roots(trials, size), flat.roots),
         )
+
+
+def _passed_on(flat: Belief, fresh: BoolArray, ledger: Ledger) -> Array:
+    """(N, window): with what those who leave have lost at each stage, for those who follow them."""
+    if not flat.inherited.shape[-1]:
+        return flat.inherited
+    owner, place = np.nonzero(fresh)
+    size, inherited = flat.past.size, flat.inherited.copy()
+    lived = flat.past.first + np.arange(size) >= flat.birth[owner, place, None]
+    own = ledger.each(flat.theta[owner, place], owner)
+    inherited[owner, place, :size] = np.where(lived, own, inherited[owner, place, :size])
+    return inherited

@@ -23,7 +23,7 @@ from bocopt.beliefs.learning_rate import Fixed, LearningRate
 from bocopt.beliefs.past import Ledger, nothing
 from bocopt.beliefs.space import Space
 from bocopt.beliefs.target import Coefficients, Stage, Target, losses_at, stage_of
-from bocopt.beliefs.tempering import Mover, Particles, moved, particles_of, travel
+from bocopt.beliefs.tempering import Mover, Particles, moved, particles_of, travel, way
 from bocopt.beliefs.update import gibbs_update
 from bocopt.core import Array, IntArray, Loss, Prior
 from bocopt.fingerprint import CHANGES_NO_RESULT
@@ -134,6 +134,8 @@ class ResampleMove:
             log_w=uniform(lead, self.size),
             total=np.zeros((*lead, self.size)),
             birth=np.zeros((*lead, self.size), np.int64),
+            carried=np.zeros((*lead, self.size)),
+            inherited=self._forgetting.no_inheritance((*lead, self.size)),
             roots=own_roots(seeds.size, self.size).reshape(*lead, self.size, LAG),
             lam=lam,
             gap=np.zeros(lead),
@@ -158,7 +160,7 @@ class ResampleMove:
             seen = flat.past.append(x, xi, t)
             flat, last = self._begun_again(flat, stage, seen.x.rows, seen.xi.rows)
             start = Coefficients(np.zeros(len(lam)), np.zeros(len(lam)))
-        change = start.energy(flat.total, last) - end.energy(flat.total, last)
+        change = way(particles_of(flat, last), start, end)
         particles = self._travel(flat, stage, last, start, end, _ROUNDS)
         flat = flat._replace(
             lam=lam,
@@ -168,9 +170,8 @@ class ResampleMove:
                 belief=flat.info.belief._replace(losses=update.losses),
             ),
         )
-        after = self._forgetting.with_fresh_ones(
-            self._arrived(flat, particles, stage), t, self._space
-        )
+        after = self._arrived(flat, particles, stage)
+        after = self._forgetting.with_fresh_ones(after, t, self._space, self._ledger(after))
         return many_axes(compared(after, theta, update.log_w), lead)
 
     def fit(self, seeds: IntArray, x: Array, xi: Array) -> Belief:
@@ -215,6 +216,7 @@ class ResampleMove:
         placed = self._placed(flat, particles)
         return placed._replace(
             total=self.discount * particles.before + particles.last,
+            carried=self.discount * particles.carried,
             past=flat.past.append(stage.x, stage.xi, stage.t),
             info=placed.info._replace(
                 rejuvenated=particles.moves,
@@ -235,6 +237,8 @@ class ResampleMove:
             ),
             log_w=particles.log_w,
             birth=particles.birth,
+            carried=particles.carried,
+            inherited=particles.inherited,
             roots=particles.roots,
             scale=particles.scale,
             info=flat.info._replace(ancestors=different(particles.roots[..., 0])),
@@ -262,6 +266,8 @@ class ResampleMove:
             log_w=uniform((trials,), self.size),
             total=totals.total.reshape(trials, self.size),
             birth=np.zeros_like(flat.birth),
+            carried=np.zeros_like(flat.carried),
+            inherited=np.zeros_like(flat.inherited),
             roots=own_roots(trials, self.size),
         )
         return fresh, losses_at(self.loss, theta, stage)

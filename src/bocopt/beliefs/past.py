@@ -87,6 +87,16 @@ class Ledger:
             parts = list(pool.map(self._totals, *shares))
         return Totals(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
+    def each(self, theta: Array, owner: IntArray) -> Array:
+        """(M, p) -> (M, n): what they would have lost at each stage, not discounted."""
+        found = np.zeros((len(theta), self.past.size))
+        u = _noise(self.loss, self.seeds, self.past.t.rows[..., 0])
+        for rows in _by_trial(owner, np.ones(len(theta), bool)):
+            own = owner[rows[0]], None
+            stages = self.past.x.rows[own], self.past.xi.rows[own], u[own]
+            found[rows] = checked(self.loss, self.loss(theta[rows, None, :], *stages))
+        return found
+
     def _totals(self, theta: Array, owner: IntArray, birth: IntArray, budget: Array) -> Totals:
         past, size, many = self.past, self.past.size, len(theta)
         arrival = past.first + np.arange(size)

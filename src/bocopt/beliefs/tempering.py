@@ -35,6 +35,8 @@ class Particles(NamedTuple):
     before: Array  # (N) total loss over the past
     last: Array  # (N) loss at the stage beside it
     birth: IntArray  # (N)
+    carried: Array  # (N)
+    inherited: Array  # (N, window)
     roots: IntArray  # (N, lag)
     scale: Array  # ()
     moves: Array  # ()
@@ -64,6 +66,8 @@ def particles_of(belief: Belief, last: Array) -> Particles:
         before=belief.total,
         last=last,
         birth=belief.birth,
+        carried=belief.carried,
+        inherited=belief.inherited,
         roots=belief.roots,
         scale=belief.scale,
         moves=none,
@@ -96,8 +100,8 @@ def travel(
     size = particles.log_w.shape[-1]
     pending = np.arange(len(particles.log_w))
     for round_ in count():
-        goal, before, last = end.of(pending), particles.before[pending], particles.last[pending]
-        change = start.energy(before, last) - goal.energy(before, last)
+        goal = end.of(pending)
+        change = way(particles.of(pending), start, goal)
         log_w = particles.log_w.copy()
         share = _furthest(log_w[pending], change, mover.threshold * size)
         if round_ == mover.rounds:
@@ -115,6 +119,16 @@ def travel(
             pending, moved(mover, particles.of(pending), target, f"move.{round_}")
         )
     return particles
+
+
+def way(particles: Particles, start: Coefficients, end: Coefficients) -> Array:
+    """(N) how much heavier, in logs, particles are at the end than at the start.
+
+    What is carried counts like the rest of the past. No move depends on it.
+    """
+    before, last = particles.before, particles.last
+    change = start.energy(before, last) - end.energy(before, last)
+    return change + (start.before - end.before)[:, None] * particles.carried
 
 
 def _noted(particles: Particles, unfinished: IntArray) -> Particles:
@@ -183,6 +197,10 @@ def moved(mover: Mover, particles: Particles, target: Target, purpose: str) -> P
         before=chain.before,
         last=chain.last,
         birth=np.tile(birth, (1, copies)),
+        carried=np.tile(np.take_along_axis(particles.carried, kept, -1), (1, copies)),
+        inherited=np.tile(
+            np.take_along_axis(particles.inherited, kept[..., None], -2), (1, copies, 1)
+        ),
         roots=np.concatenate([np.tile(older, (1, copies, 1)), itself], axis=-1),
         scale=scale,
         moves=particles.moves + 1,

@@ -1,0 +1,99 @@
+"""Fixed share beside what forgets: the exact posterior of paths, and what changes nothing."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from lengths import long
+from posteriors import Quadratic, learned, outcomes
+
+from bocopt.beliefs import AdaHedge, Belief, CrankNicolson
+from bocopt.core import Array
+
+STAGES, SHARE = 30, 0.05
+FORGETTING: dict[str, dict[str, Any]] = {
+    "share alone": {"lam": 0.5},
+    "and a window": {"lam": 0.5, "window": 12},
+    "and a discount": {"lam": 0.5, "discount": 0.9},
+    "and both": {"lam": 0.5, "discount": 0.9, "window": 6},
+    "and a moving rate": {"lam": AdaHedge(complexity=1.0, largest=0.5)},
+}
+
+
+class Raised(Quadratic):
+    """The same posterior, by a loss that is larger throughout."""
+
+    def __init__(self, by: float) -> None:
+        self.by = self.lower = by
+
+    def __call__(self, theta: Array, x: Array, xi: Array, u: Array) -> Array:
+        return super().__call__(theta, x, xi, u) + self.by
+
+
+def sharing(xi: Array, **options: Any) -> Belief:
+    steps = {"kernel": CrankNicolson(), "sweeps": 5}
+    return learned(xi, **{"share": SHARE, **steps, **options})
+
+
+def exact(xi: Array, counts: Array) -> tuple[Array, Array, Array]:
+    """What a grid of parameters (G) and all births (T + 1) weigh, by enumeration.
+
+    counts (T): lam times the weight with which each stage counts *now*. A path that counts them so
+    is worth exp(-sum counts l); what begins at a birth has all paths before it behind it.
+    """
+    grid = np.linspace(-6, 8, 1401)
+    prior = np.exp(-0.5 * grid**2)
+    alive = np.zeros((len(xi) + 1, len(grid)))
+    alive[0] = prior / prior.sum()
+    for stage, (outcome, count) in enumerate(zip(xi, counts, strict=True)):
+        alive = alive * np.exp(-count * 0.5 * (grid - outcome) ** 2)
+        alive *= (1 - SHARE) / alive.sum()
+        alive[stage + 1] = SHARE * prior / prior.sum()
+    return grid, alive.sum(axis=0), alive
+
+
+def counts_of(belief: Belief, discount: float = 1.0, window: int = STAGES, **_: Any) -> Array:
+    age = np.arange(STAGES - 1, -1, -1.0)
+    counts: Array = belief.lam[:, None] * discount**age * (age < window)
+    return counts
+
+
+@pytest.mark.parametrize("options", FORGETTING.values(), ids=list(FORGETTING))
+@pytest.mark.parametrize(("trials", "size"), [(3, 2000), long(6, 20_000)])
+def test_births_and_parameters_weigh_what_they_do_in_the_exact_posterior(
+    options: dict[str, Any], trials: int, size: int
+) -> None:
+    xi = outcomes(STAGES, trials, 1)
+    belief = sharing(xi, size=size, **options)
+    for trial, counts in enumerate(counts_of(belief, **options)):
+        grid, weights, alive = exact(xi[:, trial, 0], counts)
+        w, theta = np.exp(belief.log_w[trial]), belief.theta[trial, :, 0]
+        for age in (3, 6, min(12, options.get("window", 12))):  # older ones are all alike
+            fresh = w[belief.birth[trial] > STAGES - age].sum()
+            assert fresh == pytest.approx(alive[-age:].sum(), abs=3 / np.sqrt(size))
+        assert (w * theta).sum() == pytest.approx((weights * grid).sum(), abs=3 / np.sqrt(size))
+
+
+@pytest.mark.parametrize("options", FORGETTING.values(), ids=list(FORGETTING))
+@pytest.mark.parametrize("chain_length", [None, 5])
+def test_a_constant_added_to_the_loss_changes_nothing(
+    options: dict[str, Any], chain_length: int | None
+) -> None:
+    xi = outcomes(STAGES, 3, 2)
+    steps = {"size": 100, "chain_length": chain_length, **options}
+    plain, raised = sharing(xi, **steps), sharing(xi, loss=Raised(20.0), **steps)
+    assert (plain.birth == raised.birth).all()
+    assert (plain.roots == raised.roots).all()
+    assert plain.theta == pytest.approx(raised.theta, abs=1e-9)
+    assert np.exp(plain.log_w) == pytest.approx(np.exp(raised.log_w), abs=1e-10)
+
+
+@pytest.mark.parametrize("discount", [1.0, 0.9])
+def test_what_was_inherited_is_what_is_carried(discount: float) -> None:
+    belief = sharing(outcomes(STAGES, 3, 2), lam=0.5, size=200, window=12, discount=discount)
+    age = np.arange(11, -1, -1.0)
+    assert (belief.carried > 0).any()
+    assert belief.carried == pytest.approx((belief.inherited * discount**age).sum(axis=-1))
+    first = STAGES - 12
+    before_birth = first + np.arange(12) < belief.birth[..., None]
+    assert ((belief.inherited > 0) == before_birth).all()
