@@ -20,10 +20,11 @@ from bocopt.beliefs.belief import (
 from bocopt.beliefs.forgetting import Forgetting
 from bocopt.beliefs.kernels import CrankNicolson, Kernel
 from bocopt.beliefs.learning_rate import Fixed, LearningRate
+from bocopt.beliefs.moves import Mover, Particles, moved, particles_of
 from bocopt.beliefs.past import Ledger, nothing
 from bocopt.beliefs.space import Space
 from bocopt.beliefs.target import Coefficients, Stage, Target, losses_at, stage_of
-from bocopt.beliefs.tempering import Mover, Particles, moved, particles_of, travel, way
+from bocopt.beliefs.tempering import travel, way
 from bocopt.beliefs.update import gibbs_update
 from bocopt.core import Array, IntArray, Loss, Prior
 from bocopt.fingerprint import CHANGES_NO_RESULT
