@@ -26,6 +26,8 @@ class MoveInfo(NamedTuple):
     evaluated: Array  # () losses computed for proposals
     spared: Array  # () losses that early rejection spared
     unfinished: Array  # () 1 where there were too few rounds of moves to reach the posterior
+    sweeps: Array  # () of all moves of the stage
+    left: Array  # () of where the last move began, in squared correlation; 0 before any move
 
 
 class Belief(NamedTuple):
@@ -74,6 +76,8 @@ def first_info(loss: Loss, size: int, lam: Array) -> MoveInfo:
         evaluated=zero,
         spared=zero,
         unfinished=zero,
+        sweeps=zero,
+        left=zero,
     )
 
 

@@ -18,7 +18,7 @@ from bocopt.beliefs.belief import (
     with_stage,
 )
 from bocopt.beliefs.forgetting import Forgetting
-from bocopt.beliefs.kernels import CrankNicolson, Kernel
+from bocopt.beliefs.kernels import CrankNicolson, FittedCrankNicolson, Kernel, learns_shape
 from bocopt.beliefs.learning_rate import Fixed, LearningRate
 from bocopt.beliefs.moves import Mover, Particles, moved, particles_of
 from bocopt.beliefs.past import Ledger, nothing
@@ -32,6 +32,7 @@ from bocopt.numeric import noise
 from bocopt.numeric.weights import effective_size, normalised, uniform
 from bocopt.priors import Calibrated
 
+_PER_PARAMETER = 2  # particles that a fitted kernel needs, at least
 _ROUNDS = 20  # of moves in one stage, at most: one or two as a rule, more where it tells much
 _ROUNDS_OF_A_BATCH = 200  # which is entered at once
 
@@ -73,8 +74,8 @@ class ResampleMove:
     lam: float | LearningRate
     size: int = 200
     threshold: float = 0.5
-    kernel: Kernel = field(default_factory=CrankNicolson)
-    sweeps: int = 5
+    kernel: Kernel | None = None
+    sweeps: int | None = None
     chain_length: int | None = None
     early_rejection: bool = field(default=True, metadata=CHANGES_NO_RESULT)
     discount: float = 1.0
@@ -87,7 +88,8 @@ class ResampleMove:
         if not isinstance(self.prior, Calibrated):
             arguments.kind(name, "prior", self.prior, Prior)
         arguments.kind(name, "loss", self.loss, Loss)
-        arguments.kind(name, "kernel", self.kernel, Kernel)
+        if self.kernel is not None:
+            arguments.kind(name, "kernel", self.kernel, Kernel)
         if isinstance(self.lam, type) or not callable(self.lam):
             arguments.number(name, "lam", self.lam, "(0, inf)")
         arguments.integer(name, "size", self.size, "[2, inf)")
@@ -95,7 +97,8 @@ class ResampleMove:
         if self.threshold * self.size <= 1:
             expected = f"more than 1 / size = {1 / self.size:g}: else particles are never moved"
             raise arguments.wrong(name, "threshold", expected, self.threshold)
-        arguments.integer(name, "sweeps", self.sweeps, "[1, inf)")
+        if self.sweeps is not None:
+            arguments.integer(name, "sweeps", self.sweeps, "[1, inf)")
         arguments.integer(name, "threads", self.threads, "[1, inf)")
         arguments.number(name, "discount", self.discount, "(0, 1]")
         arguments.number(name, "share", self.share, "[0, 1)")
@@ -106,10 +109,23 @@ class ResampleMove:
             if self.size % self.chain_length or self.size == self.chain_length:
                 expected = f"a divisor of size = {self.size}, and smaller"
                 raise arguments.wrong(name, "chain_length", expected, self.chain_length)
+            if learns_shape(self._kernel) and self.size // self.chain_length < self.prior.dim:
+                expected = (
+                    f"at most size / {self.prior.dim} with {type(self._kernel).__name__}, which "
+                    "needs a chain for each parameter to learn its shape from"
+                )
+                raise arguments.wrong(name, "chain_length", expected, self.chain_length)
 
     @property
     def _learning_rate(self) -> LearningRate:
         return self.lam if callable(self.lam) else Fixed(self.lam)
+
+    @property
+    def _kernel(self) -> Kernel:
+        if self.kernel is not None:
+            return self.kernel
+        enough = self.size >= _PER_PARAMETER * self.prior.dim and self.chain_length is None
+        return FittedCrankNicolson() if enough else CrankNicolson()
 
     @property
     def _space(self) -> Space:
@@ -140,7 +156,7 @@ class ResampleMove:
             roots=own_roots(seeds.size, self.size).reshape(*lead, self.size, LAG),
             lam=lam,
             gap=np.zeros(lead),
-            scale=np.full(lead, self.kernel.first_scale),
+            scale=np.full(lead, self._kernel.first_scale),
             past=nothing(lead, 0, 0),
             info=first_info(self.loss, self.size, lam),
         )
@@ -226,6 +242,7 @@ class ResampleMove:
                 evaluated=particles.evaluated,
                 spared=particles.spared,
                 unfinished=particles.unfinished,
+                sweeps=particles.sweeps,
             ),
         )
 
@@ -242,7 +259,9 @@ class ResampleMove:
             inherited=particles.inherited,
             roots=particles.roots,
             scale=particles.scale,
-            info=flat.info._replace(ancestors=different(particles.roots[..., 0])),
+            info=flat.info._replace(
+                ancestors=different(particles.roots[..., 0]), left=particles.left
+            ),
         )
 
     def _begun_again(self, flat: Belief, stage: Stage, x: Array, xi: Array) -> tuple[Belief, Array]:
@@ -286,7 +305,7 @@ class ResampleMove:
         stage = Stage(int(t[0, 0]), x, xi, np.zeros((len(x), self.loss.dim_noise)))
         trials = np.arange(len(flat.seeds))
         here = Coefficients(flat.lam, np.zeros(len(trials)))
-        mover = Mover(self.kernel, sweeps, None, self.threshold)
+        mover = Mover(self._kernel, sweeps, None, self.threshold)
         particles = particles_of(flat, np.zeros(flat.total.shape))
         particles = moved(mover, particles, self._target(flat, stage).at(trials, here), purpose)
         after = self._placed(flat, particles)._replace(total=particles.before)
@@ -301,7 +320,7 @@ class ResampleMove:
         end: Coefficients,
         rounds: int,
     ) -> Particles:
-        mover = Mover(self.kernel, self.sweeps, self.chain_length, self.threshold, rounds)
+        mover = Mover(self._kernel, self.sweeps, self.chain_length, self.threshold, rounds)
         return travel(mover, particles_of(flat, last), self._target(flat, stage), start, end)
 
     def _target(self, flat: Belief, stage: Stage) -> Target:

@@ -55,10 +55,11 @@ class Shape(NamedTuple):
         return half
 
 
-def shape_of(u: Array, w: Array, group: BoolArray, chains: IntArray) -> Shape:
+def shape_of(u: Array, w: Array, group: BoolArray, chains: IntArray, alike: int = 1) -> Shape:
     """(N, p) particles with weights (N) in groups (N), for chains that start at some (M) of them.
 
-    Covariances are shrunk towards no correlation, the more so the fewer particles there are.
+    Covariances are shrunk towards no correlation, the more so the fewer particles there are; of
+    states of one chain, so many `alike` count as one.
     """
     means, factors, dim = [], [], u.shape[-1]
     for g in (0, 1):
@@ -68,7 +69,7 @@ def shape_of(u: Array, w: Array, group: BoolArray, chains: IntArray) -> Shape:
         around = u - mean
         covariance = np.matmul(np.swapaxes(around, -1, -2) * share[..., None, :], around)
         variance = np.diagonal(covariance, axis1=-2, axis2=-1) + 1e-12
-        many = 1.0 / (share**2).sum(axis=-1)[..., None, None]
+        many = 1.0 / alike / (share**2).sum(axis=-1)[..., None, None]
         shrunk = (many * covariance + dim * variance[..., None] * np.eye(dim)) / (many + dim)
         means.append(mean[..., 0, :])
         factors.append(np.swapaxes(np.linalg.cholesky(shrunk), -1, -2))
@@ -90,7 +91,10 @@ Draw = Callable[[str, tuple[int, ...]], Array]
 
 
 class Kernel(Protocol):
-    """One sweep over a chain. `scale` () is tuned so that `wanted` are accepted."""
+    """One sweep over a chain. `scale` () is tuned so that `wanted` are accepted.
+
+    One that reads the shape of the particles says so by an attribute `learns_shape = True`.
+    """
 
     @property
     def wanted(self) -> float: ...
@@ -101,6 +105,11 @@ class Kernel(Protocol):
     def sweep(
         self, chain: Chain, shape: Shape, scale: Array, energy: Energy, draw: Draw
     ) -> Swept: ...
+
+
+def learns_shape(kernel: Kernel) -> bool:
+    """Whether a kernel reads the shape of the particles."""
+    return bool(getattr(kernel, "learns_shape", False))
 
 
 @dataclass(frozen=True)
@@ -136,6 +145,7 @@ class RandomWalk:
     wanted: float = 0.25
     first_scale: float = 1.0
     largest_scale: ClassVar[float] = 10.0
+    learns_shape: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _check_tuning(self)
@@ -164,6 +174,7 @@ class FittedCrankNicolson:
     wanted: float = 0.3
     first_scale: float = 0.5
     largest_scale: ClassVar[float] = 1.0
+    learns_shape: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _check_tuning(self)

@@ -3,20 +3,31 @@
 Everything here has exactly one leading axis, the trials.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bocopt.beliefs.belief import Belief
-from bocopt.beliefs.kernels import Chain, Draw, Kernel, shape_of
+from bocopt.beliefs.kernels import Chain, Draw, Kernel, Shape, learns_shape, shape_of
+from bocopt.beliefs.mixing import left_of, start_of
 from bocopt.beliefs.target import Target
-from bocopt.core import Array, IntArray
+from bocopt.core import Array, BoolArray, IntArray
 from bocopt.numeric import noise
 from bocopt.numeric.resampling import multinomial
 from bocopt.numeric.weights import uniform
+from bocopt.state import mapped
 
+MOST_SWEEPS = 50  # of a move that stops by itself
+TOLERATED = 0.2  # of where it began may be left at its end
+UNMIXED = 0.5  # where so much is left, particles do not tell how wrong they are
+_SWEEPS_TO_JUDGE = 10  # after so many the pace is known, step sizes having been found
 _SMALLEST_SCALE = 1e-4
+
+T = TypeVar("T")
+S = TypeVar("S", bound=np.generic)
 
 
 class Particles(NamedTuple):
@@ -36,17 +47,26 @@ class Particles(NamedTuple):
     evaluated: Array  # ()
     spared: Array  # ()
     unfinished: Array  # () 1 where there were not enough rounds
+    sweeps: Array  # () in all
+    left: Array  # () what the last move left of where it began
 
-    def of(self, trials: IntArray) -> "Particles":
-        parts: list[Any] = [part[trials] for part in self]
-        return Particles(*parts)
 
-    def put(self, trials: IntArray, some: "Particles") -> "Particles":
-        """With these trials replaced."""
-        parts: list[Any] = [part.copy() for part in self]
-        for part, new in zip(parts, some, strict=True):
-            part[trials] = new
-        return Particles(*parts)
+def some_of(tree: T, trials: IntArray) -> T:
+    """Only these trials, of every array."""
+    some: T = mapped(lambda part: part[trials], tree)
+    return some
+
+
+def with_some(tree: T, trials: IntArray, some: T) -> T:
+    """With these trials replaced, in every array."""
+
+    def replaced(part: Any, new: Any) -> Any:
+        part = part.copy()
+        part[trials] = new
+        return part
+
+    replaced_tree: T = mapped(replaced, tree, some)
+    return replaced_tree
 
 
 def particles_of(belief: Belief, last: Array) -> Particles:
@@ -67,6 +87,8 @@ def particles_of(belief: Belief, last: Array) -> Particles:
         evaluated=none,
         spared=none,
         unfinished=none,
+        sweeps=none,
+        left=belief.info.left,
     )
 
 
@@ -75,61 +97,144 @@ class Mover:
     """How particles are moved."""
 
     kernel: Kernel
-    sweeps: int
+    sweeps: int | None  # None: until next to nothing is left of where they began
     chain_length: int | None
     threshold: float
     rounds: int = 1  # of moves between reweighting, at most
 
+    @property
+    def most_sweeps(self) -> int:
+        if self.chain_length:
+            return self.chain_length - 1
+        return self.sweeps or MOST_SWEEPS
+
+    @property
+    def stops_when_mixed(self) -> bool:
+        return self.sweeps is None and self.chain_length is None
+
+
+class _Walk(NamedTuple):
+    """Chains under way."""
+
+    chain: Chain
+    scale: Array  # ()
+    acceptance: Array  # () of the last sweep
+    evaluated: Array  # ()
+    spared: Array  # ()
+    sweeps: Array  # ()
+    left: Array  # ()
+
+
+#: Noise for some trials at a sweep.
+Draws = Callable[[IntArray, str], Draw]
+
 
 def moved(mover: Mover, particles: Particles, target: Target, purpose: str) -> Particles:
     """Resampled, and moved by the kernel."""
-    size = particles.log_w.shape[-1]
-    seeds, t = target.ledger.seeds[target.trials], target.stage.t
+    trials, size = particles.log_w.shape
+    copies = mover.chain_length or 1
+    kept_size = size // copies
 
-    def drawing(of: str) -> Draw:
+    def draws(some: IntArray, of: str) -> Draw:
+        seeds = target.ledger.seeds[target.trials[some]]
+
         def draw(kind: str, shape: tuple[int, ...]) -> Array:
             source = noise.normal if kind.startswith("normal") else noise.uniform
-            return source(seeds, t, f"{purpose}.{of}.{kind}", shape)
+            return source(seeds, target.stage.t, f"{purpose}.{of}.{kind}", shape)
 
         return draw
 
     w = np.exp(particles.log_w)
-    kept_size = size // (mover.chain_length or 1)
-    points = (np.arange(kept_size) + drawing("resample")("uniform", (1,))) / kept_size
-    kept = multinomial(w, points)
-    birth = np.take_along_axis(particles.birth, kept, -1)
-    before, last = (np.take_along_axis(a, kept, -1) for a in (particles.before, particles.last))
-    u = np.take_along_axis(particles.u, kept[..., None], -2)
-    target = target.born(birth)
-    chain = Chain(u, target.coefficients.energy(before, last), before, last)
+    one = draws(np.arange(trials), "resample")("uniform", (1,))
     group = np.arange(size) % kept_size >= kept_size // 2  # the states of a chain are in one
-    shape, scale, states = shape_of(particles.u, w, group, kept), particles.scale, [chain]
-    for sweep in range((mover.chain_length or mover.sweeps + 1) - 1):
-        chain, acceptance = mover.kernel.sweep(chain, shape, scale, target, drawing(f"{sweep}"))
-        scale = scale * np.exp(acceptance - mover.kernel.wanted)
-        scale = np.clip(scale, _SMALLEST_SCALE, mover.kernel.largest_scale)
-        states.append(chain)
-    if mover.chain_length:  # waste-free: all states count
-        chain = Chain(*(np.concatenate(parts, axis=1) for parts in zip(*states, strict=True)))
-    copies = mover.chain_length or 1
-    older = np.take_along_axis(particles.roots, kept[..., None], -2)[..., 1:]
-    itself = np.tile(np.arange(kept_size), copies)[:, None]  # the states of a chain are one
-    itself = np.broadcast_to(itself, (len(w), size, 1))
+    order = _by_group(group, mover)
+    kept = order[multinomial(w[:, order], (np.arange(kept_size) + one) / kept_size)]
+
+    def taken(part: NDArray[S]) -> NDArray[S]:
+        index = kept.reshape(*kept.shape, *(1,) * (part.ndim - kept.ndim))
+        return np.take_along_axis(part, index, axis=1)
+
+    def repeated(part: NDArray[S]) -> NDArray[S]:
+        """The states of a chain are kept one after another."""
+        return np.tile(part, (1, copies, *(1,) * (part.ndim - 2)))
+
+    birth, before, last = taken(particles.birth), taken(particles.before), taken(particles.last)
+    target = target.born(birth)
+    chain = Chain(taken(particles.u), target.coefficients.energy(before, last), before, last)
+    shape = shape_of(particles.u, w, group, kept, alike=copies)
+    states = _walked(mover, chain, shape, particles.scale, target, draws)
+    end, kept_states = states[-1], states if mover.chain_length else states[-1:]
+    chain = Chain(
+        *(np.concatenate(p, axis=1) for p in zip(*(s.chain for s in kept_states), strict=True))
+    )
+    itself = np.broadcast_to(np.arange(kept_size)[:, None], (trials, kept_size, 1))
+    roots = np.concatenate([taken(particles.roots)[..., 1:], itself], axis=-1)
     return Particles(
         u=chain.u,
-        log_w=uniform(w.shape[:-1], size),
+        log_w=uniform((trials,), size),
         before=chain.before,
         last=chain.last,
-        birth=np.tile(birth, (1, copies)),
-        carried=np.tile(np.take_along_axis(particles.carried, kept, -1), (1, copies)),
-        inherited=np.tile(
-            np.take_along_axis(particles.inherited, kept[..., None], -2), (1, copies, 1)
-        ),
-        roots=np.concatenate([np.tile(older, (1, copies, 1)), itself], axis=-1),
-        scale=scale,
+        birth=repeated(birth),
+        carried=repeated(taken(particles.carried)),
+        inherited=repeated(taken(particles.inherited)),
+        roots=repeated(roots),
+        scale=end.scale,
         moves=particles.moves + 1,
-        acceptance=acceptance,
-        evaluated=particles.evaluated + target.evaluated,
-        spared=particles.spared + target.spared,
+        acceptance=end.acceptance,
+        evaluated=particles.evaluated + end.evaluated,
+        spared=particles.spared + end.spared,
         unfinished=particles.unfinished,
+        sweeps=particles.sweeps + end.sweeps,
+        left=end.left,
+    )
+
+
+def _by_group(group: BoolArray, mover: Mover) -> IntArray:
+    """(N) the order in which particles are resampled.
+
+    Those of one group first: their descendants are then one group again. If the states of one
+    chain began chains of both groups, each group would learn its own errors from the other.
+    """
+    if mover.chain_length and learns_shape(mover.kernel):
+        return np.argsort(group, kind="stable")
+    return np.arange(len(group))
+
+
+def _walked(
+    mover: Mover, chain: Chain, shape: Shape, scale: Array, target: Target, draws: Draws
+) -> list[_Walk]:
+    """Chains after each sweep, as they began first. Each trial stops by itself."""
+    none = np.zeros(scale.shape)
+    walk = _Walk(chain, scale, none + np.nan, none, none, none, none + 1)
+    states, start, going = [walk], start_of(chain.u), np.arange(len(scale))
+    for sweep in range(mover.most_sweeps):
+        draw = draws(going, f"{sweep}")
+        here = some_of(walk, going)
+        after = _one_sweep(mover.kernel, here, some_of(shape, going), target.among(going), draw)
+        if mover.stops_when_mixed or sweep + 1 == mover.most_sweeps:
+            after = after._replace(left=left_of(some_of(start, going), after.chain.u))
+        walk = with_some(walk, going, after)
+        states.append(walk)
+        if mover.stops_when_mixed:
+            going = going[(after.left > TOLERATED) & ~_hopeless(after.left, sweep + 1)]
+        if not going.size:
+            break
+    return states
+
+
+def _hopeless(left: Array, sweeps: int) -> BoolArray:
+    """() whether the most sweeps there are, at this pace, would leave more than half."""
+    return (sweeps >= _SWEEPS_TO_JUDGE) & (left ** (MOST_SWEEPS / sweeps) > UNMIXED)
+
+
+def _one_sweep(kernel: Kernel, walk: _Walk, shape: Shape, target: Target, draw: Draw) -> _Walk:
+    chain, acceptance = kernel.sweep(walk.chain, shape, walk.scale, target, draw)
+    scale = walk.scale * np.exp(acceptance - kernel.wanted)
+    return walk._replace(
+        chain=chain,
+        scale=np.clip(scale, _SMALLEST_SCALE, kernel.largest_scale),
+        acceptance=acceptance,
+        evaluated=walk.evaluated + target.evaluated,
+        spared=walk.spared + target.spared,
+        sweeps=walk.sweeps + 1,
     )

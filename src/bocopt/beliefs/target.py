@@ -70,6 +70,11 @@ class Target:
     def at(self, trials: IntArray, coefficients: Coefficients) -> "Target":
         return replace(self, trials=trials, coefficients=coefficients)
 
+    def among(self, some: IntArray) -> "Target":
+        """For some of the trials that are moved, with a count of its own."""
+        at, birth = self.coefficients.of(some), self.birth[some]
+        return replace(self, trials=self.trials[some], coefficients=at, birth=birth)
+
     def born(self, birth: IntArray) -> "Target":
         return replace(self, birth=birth)
 

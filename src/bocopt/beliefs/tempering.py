@@ -9,7 +9,7 @@ from warnings import warn
 
 import numpy as np
 
-from bocopt.beliefs.moves import Mover, Particles, moved
+from bocopt.beliefs.moves import Mover, Particles, moved, some_of, with_some
 from bocopt.beliefs.target import Coefficients, Target
 from bocopt.core import Array, BoolArray, IntArray
 from bocopt.numeric.weights import effective_size, normalised
@@ -33,7 +33,7 @@ def travel(
     pending = np.arange(len(particles.log_w))
     for round_ in count():
         goal = end.of(pending)
-        change = way(particles.of(pending), start, goal)
+        change = way(some_of(particles, pending), start, goal)
         log_w = particles.log_w.copy()
         share = _furthest(log_w[pending], change, mover.threshold * size)
         if round_ == mover.rounds:
@@ -47,9 +47,8 @@ def travel(
         start = start.towards(goal, share).of(np.flatnonzero(short))
         pending = pending[short]
         target = target.at(pending, start)
-        particles = particles.put(
-            pending, moved(mover, particles.of(pending), target, f"move.{round_}")
-        )
+        after = moved(mover, some_of(particles, pending), target, f"move.{round_}")
+        particles = with_some(particles, pending, after)
     return particles
 
 
