@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 
 from bocopt import Gaussian, GibbsPosterior, LiuWest
-from bocopt.studies.posterior.tasks import Quadratic
+from bocopt.studies.posterior.oracles import Quadratic
 from bocopt.trace import spread
 
 LAM, STAGES, TRIALS = 0.1, 100, 20

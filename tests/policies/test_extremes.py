@@ -51,7 +51,7 @@ def stages(many: int) -> list[tuple[Array, Array]]:
 UNMOVED = ("Constant", "Frozen", "ConditionalOptimum")
 
 
-@pytest.mark.filterwarnings("ignore:A step of", "ignore:ResampleMove has moved")
+@pytest.mark.filterwarnings("ignore:A step of", "ignore:ResampleMove cannot reach")
 @pytest.mark.parametrize("size", [1e155, -1e300, 5e-324])
 @pytest.mark.parametrize("what", ["x", "xi"])
 @pytest.mark.parametrize("problem", [KNAPSACK, Tracking()], ids=["Knapsack", "Tracking"])

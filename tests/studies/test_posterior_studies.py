@@ -12,7 +12,8 @@ from small_studies import results
 from bocopt import BMA, Gaussian, ResampleMove, record, run
 from bocopt.studies.catalogue import STUDIES, studies_of
 from bocopt.studies.posterior import accuracy, regimes, samplers
-from bocopt.studies.posterior.tasks import RULES, Oracle, Quadratic, Rules
+from bocopt.studies.posterior.oracles import OneDirection, Oracle, Quadratic, World
+from bocopt.studies.posterior.tasks import RULES, Rules
 from bocopt.studies.study import Size
 
 DOCS = Path(__file__).parents[2] / "docs" / "results"
@@ -32,7 +33,7 @@ def summaries(
 
 def test_every_study_has_a_row_for_everything_it_runs(summaries: dict[str, Any]) -> None:
     assert list(summaries) == [study.name for study in studies_of("posterior")]
-    assert len(summaries["posterior-accuracy"]["rows"]) == 2 + len(accuracy._SAMPLERS)
+    assert len(summaries["posterior-accuracy"]["rows"]) == len(accuracy.SETTINGS)
     assert len(summaries["posterior-tuning"]["rows"]) == 12
     rules = [row["rule"] for row in summaries["posterior-repairs"]["rows"]]
     assert rules.count("aggregated") == rules.count("vote") == 5
@@ -94,6 +95,24 @@ def test_the_oracle_knows_the_posterior() -> None:
     assert np.sqrt((found["error"] ** 2).mean()) == pytest.approx(1 / np.sqrt(2000), rel=0.4)
     assert found["variance"].mean() == pytest.approx(1, abs=0.05)
     assert found["standard_error"].mean() == pytest.approx(1 / np.sqrt(2000), rel=0.1)
+
+
+@pytest.mark.parametrize("world", [Quadratic(), Quadratic(ratio=30.0), OneDirection()], ids=str)
+def test_every_oracle_knows_its_posterior(world: World) -> None:
+    """The default sampler, in two dimensions, finds what is said to be exact."""
+    task = Oracle(
+        sampler=ResampleMove(prior=Gaussian.isotropic(2), loss=world, lam=0.5, size=1000),
+        world=world,
+        lam=0.5,
+        dim=2,
+        seeds=tuple(range(5)),
+        horizon=15,
+    )
+    found = task.run()
+    assert np.sqrt((found["error"] ** 2).mean()) < 0.1
+    assert found["variance"].mean() == pytest.approx(1, abs=0.06)
+    assert (found["moves"] > 0).all()
+    assert (found["sweeps"] >= found["moves"]).all()
 
 
 def test_recovery_is_the_first_stage_at_which_the_level_is_reached() -> None:

@@ -34,7 +34,7 @@ from bocopt.priors import Calibrated
 
 _PER_PARAMETER = 2  # particles that a fitted kernel needs, at least
 _ROUNDS = 20  # of moves in one stage, at most: one or two as a rule, more where it tells much
-_ROUNDS_OF_A_BATCH = 200  # which is entered at once
+_ROUNDS_OF_A_BATCH = 100  # which is entered at once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,9 +46,14 @@ class ResampleMove:
     sweeps of `kernel`, whose target looks back on every stage, and the rest of the stage follows:
     once as a rule (IBIS), more often where one stage tells much (adaptive tempering). Nothing but
     the number of particles and of sweeps stands between the particles and the exact posterior. At
-    most 20 times a stage, though: after that the rest only reweights, with a warning, and
-    `info.unfinished` says so.
+    most 20 times a stage, though: where that will not do the rest only reweights, with a warning,
+    and `info.unfinished` says so.
 
+    - `sweeps`: by default until particles have forgotten where the move began, along the slowest
+      quarter of their axes: 0.2 left of 1 in squared correlation (`info.left`), after 50 sweeps at
+      most, or after 10 where 50 would leave more than half. A number: always so many.
+    - `kernel`: by default `FittedCrankNicolson` with at least two particles per parameter, and
+      `CrankNicolson` with fewer, or with `chain_length`.
     - `chain_length` P: waste-free, N/P particles are resampled and all P states of each of their
       chains are kept, for the cost of about one sweep.
     - `early_rejection`: proposals are dropped as soon as the losses seen so far reject them; the

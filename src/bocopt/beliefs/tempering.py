@@ -15,9 +15,12 @@ from bocopt.core import Array, BoolArray, IntArray
 from bocopt.numeric.weights import effective_size, normalised
 
 _HALVINGS = 40  # of the interval in which the next target is sought
+_LOOK_BACK = 3  # rounds by which the pace is judged
 _FAR = (
-    "ResampleMove has moved its particles as often as it does in one stage, and they are still far "
-    "from the posterior: the rest of the stage only reweights them. See info.unfinished."
+    "ResampleMove cannot reach the posterior: at the pace of its first rounds of moves it would "
+    "take more rounds than there are. What is left of the stage only reweights the particles, so "
+    "that few have most of the weight; info.unfinished says where. Such a stage tells more than "
+    "the prior and lam were made for: lower lam, widen the prior, or clip the loss."
 )
 
 
@@ -26,19 +29,20 @@ def travel(
 ) -> Particles:
     """Reweight from start to end; on the way, renew the particles wherever the ESS would fall.
 
-    After so many rounds the rest is reweighted all the same: the weights remain those of the
-    target, and few particles have most of them.
+    After so many rounds, or once it shows that they will not do, the rest is reweighted all the
+    same: the weights remain those of the target, and few particles have most of them.
     """
     size = particles.log_w.shape[-1]
-    pending = np.arange(len(particles.log_w))
+    pending, done = np.arange(len(particles.log_w)), np.zeros((len(particles.log_w), 0))
     for round_ in count():
         goal = end.of(pending)
         change = way(some_of(particles, pending), start, goal)
         log_w = particles.log_w.copy()
         share = _furthest(log_w[pending], change, mover.threshold * size)
-        if round_ == mover.rounds:
-            particles = _noted(particles, pending[share < 1])
-            share = np.ones(len(pending))
+        done = _with_a_round(done, pending, share)
+        ends = (share < 1) & _out_of_reach(done[pending], mover.rounds)
+        particles = _noted(particles, pending[ends])
+        share = np.where(ends, 1.0, share)
         log_w[pending] = normalised(log_w[pending] + share[:, None] * change)
         particles = particles._replace(log_w=log_w)
         short = share < 1
@@ -60,6 +64,30 @@ def way(particles: Particles, start: Coefficients, end: Coefficients) -> Array:
     before, last = particles.before, particles.last
     change = start.energy(before, last) - end.energy(before, last)
     return change + (start.before - end.before)[:, None] * particles.carried
+
+
+def _with_a_round(done: Array, pending: IntArray, share: Array) -> Array:
+    """(B, rounds) the part of the way that was done by each round, with one round more."""
+    latest = done[:, -1] if done.size else np.zeros(len(done))
+    after = latest.copy()
+    after[pending] += share * (1 - latest[pending])
+    return np.append(done, after[:, None], axis=1)
+
+
+def _out_of_reach(done: Array, rounds: int) -> BoolArray:
+    """() whether the rounds that are left, at the pace of the latest, are too few.
+
+    On a way that narrows a posterior, every round multiplies what was done by about the same.
+    """
+    made = done.shape[1] - 1
+    now = done[:, -1]
+    if made == rounds:
+        return np.ones(len(done), bool)
+    if made < _LOOK_BACK:
+        return np.asarray((made > 0) & (now == 0))  # at first, a move may be due before any step
+    with np.errstate(divide="ignore"):
+        pace = (np.log(now) - np.log(done[:, -1 - _LOOK_BACK])) / _LOOK_BACK
+        return np.asarray(-np.log(now) > (rounds - made) * pace)
 
 
 def _noted(particles: Particles, unfinished: IntArray) -> Particles:

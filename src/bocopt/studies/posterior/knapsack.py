@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from bocopt import Gaussian, ResampleMove
-from bocopt.beliefs import EllipticalSlice, FittedCrankNicolson, RandomWalk
+from bocopt.beliefs import CrankNicolson, EllipticalSlice, FittedCrankNicolson, RandomWalk
 from bocopt.core import Array
 from bocopt.report import tables
 from bocopt.report.blocks import Grid, Row, Section
@@ -23,7 +23,12 @@ from bocopt.trace import spread
 from bocopt.work.task import Record, Task
 
 _BASE = ResampleMove(
-    prior=Gaussian.isotropic(PREDICTOR.dim), loss=LOSS, lam=1e-2, size=200, sweeps=5
+    prior=Gaussian.isotropic(PREDICTOR.dim),
+    loss=LOSS,
+    lam=1e-2,
+    size=200,
+    kernel=CrankNicolson(),
+    sweeps=5,
 )
 _LONG = replace(_BASE, size=1000, sweeps=20)
 _MORE = 20

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from bocopt import Gaussian, GibbsPosterior, LiuWest, MeanPrediction, PaperStream, ResampleMove
+from bocopt.beliefs import CrankNicolson
 from bocopt.core import Array
 from bocopt.report.blocks import Chart, Curve, Grid, Row, Section
 from bocopt.report.tables import number
@@ -19,7 +20,9 @@ from bocopt.work.task import Play, Record, Task
 _WINDOW = 25  # stages that a point of the curves averages
 _DRAWS = 200  # of the bootstrap
 _PRIOR = Gaussian.isotropic(PREDICTOR.dim, 0.5)
-_EXACT = ResampleMove(prior=_PRIOR, loss=LOSS, lam=1e-2, size=200, chain_length=5)
+_EXACT = ResampleMove(
+    prior=_PRIOR, loss=LOSS, lam=1e-2, size=200, kernel=CrankNicolson(), chain_length=5
+)
 FORGETTING: dict[str, ResampleMove | GibbsPosterior] = {
     "none": _EXACT,
     "discount 0.98": replace(_EXACT, discount=0.98, window=300),

@@ -1,6 +1,7 @@
 """The exact posterior of the paper's problem: what the studies of it share."""
 
 from bocopt import Calibrated, DecisionRegret, Gaussian, GibbsPosterior, ResampleMove, SigmoidLinear
+from bocopt.beliefs import CrankNicolson
 from bocopt.beliefs.learning_rate import LearningRate
 from bocopt.studies.paper.settings import CONTEXT, ITEMS, RESOURCES, Settings, problem_of, stream_of
 from bocopt.studies.posterior.tasks import Rules
@@ -14,7 +15,9 @@ CHOSEN, CHOSEN_FOR_ONE = (1.5, 1e-4), (3.0, 1e-2)
 
 
 def full_history(prior: Gaussian | Calibrated, lam: float | LearningRate) -> ResampleMove:
-    return ResampleMove(prior=prior, loss=LOSS, lam=lam, size=200, chain_length=5)
+    return ResampleMove(
+        prior=prior, loss=LOSS, lam=lam, size=200, kernel=CrankNicolson(), chain_length=5
+    )
 
 
 def calibrated(stretch: float) -> Calibrated:

@@ -1,15 +1,14 @@
-"""Tasks about beliefs: one posterior under every decision rule, and accuracy against an oracle."""
+"""Tasks about beliefs: one posterior under every decision rule, and how losses spread in it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bocopt.beliefs import Belief, ResampleMove, posterior_mean
-from bocopt.core import Array, Predictor, Problem, Sampler, Stream
-from bocopt.numeric import noise
+from bocopt.beliefs import ResampleMove
+from bocopt.core import Predictor, Problem, Sampler, Stream
 from bocopt.policies import BGS, BMA, MeanPrediction, MostProbable, Vote
 from bocopt.policies.bayes import FromBelief
 from bocopt.work.task import Record, Task
@@ -58,40 +57,6 @@ class Rules(Task):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Oracle(Task):
-    """A sampler against a posterior that is known.
-
-    For l = |theta - xi|^2 / 2 and the prior N(0, I), it is N(lam sum xi / n, I / n) with
-    n = 1 + lam t.
-    """
-
-    sampler: Sampler[Any]
-    lam: float
-    dim: int
-
-    def run(self) -> Record:
-        seeds = np.array(self.seeds)
-        belief = self.sampler.init(seeds)
-        total, moves = np.zeros((len(seeds), self.dim)), np.zeros(len(seeds))
-        for t in range(self.horizon):
-            xi = 0.5 + noise.normal(seeds, t, "oracle", (self.dim,))
-            belief = self.sampler.step(belief, t, np.zeros((len(seeds), 1)), xi)
-            total += xi
-            moves += belief.info.rejuvenated
-        n = 1 + self.lam * self.horizon
-        w = np.exp(belief.log_w)[..., None]
-        mean = (w * belief.theta).sum(axis=-2)
-        variance = (w * (belief.theta - mean[..., None, :]) ** 2).sum(axis=-2)
-        error = mean - self.lam * total / n
-        record = {"error": error * np.sqrt(n), "variance": variance * n, "moves": moves}
-        if isinstance(belief, Belief):
-            record["standard_error"] = posterior_mean(belief, belief.theta).standard_error * (
-                np.sqrt(n)
-            )
-        return record
-
-
-@dataclass(frozen=True, kw_only=True)
 class Spread(Task):
     """Total losses of the particles after the last stage, and after many more sweeps there.
 
@@ -118,15 +83,3 @@ class Spread(Task):
             "evaluated": evaluated,
             "spared": spared,
         }
-
-
-@dataclass(frozen=True)
-class Quadratic:
-    """|theta - xi|^2 / 2."""
-
-    lower: ClassVar[float] = 0.0
-    dim_noise: ClassVar[int] = 0
-
-    def __call__(self, theta: Array, x: Array, xi: Array, u: Array) -> Array:
-        loss: Array = 0.5 * ((theta - xi) ** 2).sum(axis=-1)
-        return loss
