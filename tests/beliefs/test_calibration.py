@@ -74,6 +74,7 @@ def test_calibration_ends_with_the_warm_up() -> None:
         ({"threshold": 1.0}, "'threshold'"),
         ({"sweeps": 0}, "'sweeps'"),
         ({"chain_length": 7}, "a divisor of size = 20"),
+        ({"chain_length": 5, "kernel": RandomWalk()}, "at most size / 48 with RandomWalk"),
         ({"discount": 1.1}, "'discount'"),
         ({"threads": 0}, "'threads'"),
         ({"window": 0}, "'window'"),

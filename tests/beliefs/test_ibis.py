@@ -79,6 +79,45 @@ def test_the_variance_is_found_in_48_dimensions(
     assert 0.9 <= variance <= 1.1
 
 
+@pytest.mark.parametrize(
+    "kernel",
+    [FittedCrankNicolson(), pytest.param(RandomWalk(), marks=pytest.mark.full)],
+    ids=["fitted", "walk"],
+)
+def test_long_chains_do_not_lose_the_variance_to_a_shape_learned_from_themselves(
+    kernel: Kernel,
+) -> None:
+    """The states of one chain once began chains of both groups: 0.34 of the variance was left."""
+    xi = outcomes(60, 3, 16)
+    belief = learned(xi, lam=0.2, size=400, kernel=kernel, chain_length=20)
+    error, variance = errors(belief, xi, np.full(60, 0.2))
+    assert error < 0.3
+    assert 0.85 <= variance <= 1.15
+
+
+def test_moves_go_on_until_they_are_mixed_whoever_else_is_moved() -> None:
+    xi = outcomes(40, 3, 6) * np.array([0.1, 1.0, 10.0])[:, None]
+    together = learned(xi, lam=0.2, size=100)
+    assert (together.info.left <= 0.2).all()
+    for trial in range(3):
+        sampler = ResampleMove(prior=Gaussian.isotropic(6), loss=Quadratic(), lam=0.2, size=100)
+        alone, sweeps = sampler.init(np.array([trial])), []
+        for t, y in enumerate(xi):
+            alone = sampler.step(alone, t, np.zeros((1, 1)), y[trial][None])
+            sweeps += [float(alone.info.sweeps[0] / max(alone.info.rejuvenated[0], 1))]
+        assert (alone.theta[0] == together.theta[trial]).all()
+        assert len({n for n in sweeps if n}) > 1  # some moves took more than others
+
+
+def test_a_move_that_will_not_mix_is_not_prolonged() -> None:
+    stuck = ResampleMove(
+        prior=Gaussian.isotropic(3), loss=Quadratic(), lam=50.0, size=50, kernel=Still()
+    )
+    moved = stuck.step(stuck.init(np.arange(2)), 0, np.zeros((2, 1)), outcomes(1, 2, 3)[0])
+    assert (moved.info.sweeps == 10 * moved.info.rejuvenated).all()
+    assert (moved.info.left > 0.9).all()
+
+
 def test_one_stage_that_tells_much_is_entered_in_steps() -> None:
     xi = outcomes(1, 8, 2)
     belief = learned(xi, lam=400.0, size=500, kernel=RandomWalk(), sweeps=10)

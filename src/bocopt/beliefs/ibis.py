@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bocopt import arguments
+from bocopt.beliefs.arrival import arrived, placed
 from bocopt.beliefs.belief import (
     LAG,
     Belief,
     compared,
-    different,
     first_info,
     many_axes,
     one_axis,
@@ -18,10 +18,16 @@ from bocopt.beliefs.belief import (
     with_stage,
 )
 from bocopt.beliefs.forgetting import Forgetting
-from bocopt.beliefs.kernels import CrankNicolson, FittedCrankNicolson, Kernel, learns_shape
+from bocopt.beliefs.kernels import CrankNicolson, Kernel
 from bocopt.beliefs.learning_rate import Fixed, LearningRate
 from bocopt.beliefs.moves import Mover, Particles, moved, particles_of
 from bocopt.beliefs.past import Ledger, nothing
+from bocopt.beliefs.settings import (
+    check_chains,
+    check_forgetting,
+    check_moves,
+    default_kernel,
+)
 from bocopt.beliefs.space import Space
 from bocopt.beliefs.target import Coefficients, Stage, Target, losses_at, stage_of
 from bocopt.beliefs.tempering import travel, way
@@ -32,7 +38,6 @@ from bocopt.numeric import noise
 from bocopt.numeric.weights import effective_size, normalised, uniform
 from bocopt.priors import Calibrated
 
-_PER_PARAMETER = 2  # particles that a fitted kernel needs, at least
 _ROUNDS = 20  # of moves in one stage, at most: one or two as a rule, more where it tells much
 _ROUNDS_OF_A_BATCH = 100  # which is entered at once
 
@@ -55,7 +60,8 @@ class ResampleMove:
     - `kernel`: by default `FittedCrankNicolson` with at least two particles per parameter, and
       `CrankNicolson` with fewer, or with `chain_length`.
     - `chain_length` P: waste-free, N/P particles are resampled and all P states of each of their
-      chains are kept, for the cost of about one sweep.
+      chains are kept, for the cost of about one sweep. Kernels that learn a shape need a chain for
+      each parameter.
     - `early_rejection`: proposals are dropped as soon as the losses seen so far reject them; the
       accepted ones are the same bit for bit.
     - `discount` and `window` forget: old losses lose weight, and drop out (at once: a stage that
@@ -63,6 +69,7 @@ class ResampleMove:
       discount, stages drop out when their weight is below 1e-12.
     - `share`: each particle is replaced by a fresh one from the prior with this probability per
       stage and counts losses from there on (fixed share), so that a change of regime is survived.
+      What its place lost before is forgotten as all losses are (`Forgetting`).
     - `threads`: moves compute their losses on so many; our own problems let them run side by side.
 
     A move costs N losses per sweep and past stage, but moves become rare: the posterior changes by
@@ -97,29 +104,10 @@ class ResampleMove:
             arguments.kind(name, "kernel", self.kernel, Kernel)
         if isinstance(self.lam, type) or not callable(self.lam):
             arguments.number(name, "lam", self.lam, "(0, inf)")
-        arguments.integer(name, "size", self.size, "[2, inf)")
-        arguments.number(name, "threshold", self.threshold, "(0, 0.99]")
-        if self.threshold * self.size <= 1:
-            expected = f"more than 1 / size = {1 / self.size:g}: else particles are never moved"
-            raise arguments.wrong(name, "threshold", expected, self.threshold)
-        if self.sweeps is not None:
-            arguments.integer(name, "sweeps", self.sweeps, "[1, inf)")
         arguments.integer(name, "threads", self.threads, "[1, inf)")
-        arguments.number(name, "discount", self.discount, "(0, 1]")
-        arguments.number(name, "share", self.share, "[0, 1)")
-        if self.window is not None:
-            arguments.integer(name, "window", self.window, "[1, inf)")
-        if self.chain_length is not None:
-            arguments.integer(name, "chain_length", self.chain_length, "[2, inf)")
-            if self.size % self.chain_length or self.size == self.chain_length:
-                expected = f"a divisor of size = {self.size}, and smaller"
-                raise arguments.wrong(name, "chain_length", expected, self.chain_length)
-            if learns_shape(self._kernel) and self.size // self.chain_length < self.prior.dim:
-                expected = (
-                    f"at most size / {self.prior.dim} with {type(self._kernel).__name__}, which "
-                    "needs a chain for each parameter to learn its shape from"
-                )
-                raise arguments.wrong(name, "chain_length", expected, self.chain_length)
+        check_forgetting(name, self.discount, self.window, self.share)
+        check_moves(name, self.size, self.threshold, self.sweeps)
+        check_chains(name, self.size, self.chain_length, self._kernel, self.prior.dim)
 
     @property
     def _learning_rate(self) -> LearningRate:
@@ -129,8 +117,7 @@ class ResampleMove:
     def _kernel(self) -> Kernel:
         if self.kernel is not None:
             return self.kernel
-        enough = self.size >= _PER_PARAMETER * self.prior.dim and self.chain_length is None
-        return FittedCrankNicolson() if enough else CrankNicolson()
+        return CrankNicolson() if self.chain_length else default_kernel(self.size, self.prior.dim)
 
     @property
     def _space(self) -> Space:
@@ -192,7 +179,7 @@ class ResampleMove:
                 belief=flat.info.belief._replace(losses=update.losses),
             ),
         )
-        after = self._arrived(flat, particles, stage)
+        after = arrived(flat, particles, stage, self.discount, self._space)
         after = self._forgetting.with_fresh_ones(after, t, self._space, self._ledger(after))
         return many_axes(compared(after, theta, update.log_w), lead)
 
@@ -231,43 +218,7 @@ class ResampleMove:
         particles = self._travel(
             flat, stage, last, Coefficients(nowhere, nowhere), end, _ROUNDS_OF_A_BATCH
         )
-        return many_axes(self._arrived(flat, particles, stage), lead)
-
-    def _arrived(self, flat: Belief, particles: Particles, stage: Stage) -> Belief:
-        """The belief after a stage, with what getting there took."""
-        placed = self._placed(flat, particles)
-        return placed._replace(
-            total=self.discount * particles.before + particles.last,
-            carried=self.discount * particles.carried,
-            past=flat.past.append(stage.x, stage.xi, stage.t),
-            info=placed.info._replace(
-                rejuvenated=particles.moves,
-                acceptance=particles.acceptance,
-                lam=flat.lam,
-                evaluated=particles.evaluated,
-                spared=particles.spared,
-                unfinished=particles.unfinished,
-                sweeps=particles.sweeps,
-            ),
-        )
-
-    def _placed(self, flat: Belief, particles: Particles) -> Belief:
-        """The belief with these particles, wherever they have been taken."""
-        return flat._replace(
-            u=particles.u,
-            theta=self._space.theta(
-                particles.u, flat.centre[:, None, :], flat.width[:, None, None]
-            ),
-            log_w=particles.log_w,
-            birth=particles.birth,
-            carried=particles.carried,
-            inherited=particles.inherited,
-            roots=particles.roots,
-            scale=particles.scale,
-            info=flat.info._replace(
-                ancestors=different(particles.roots[..., 0]), left=particles.left
-            ),
-        )
+        return many_axes(arrived(flat, particles, stage, self.discount, self._space), lead)
 
     def _begun_again(self, flat: Belief, stage: Stage, x: Array, xi: Array) -> tuple[Belief, Array]:
         """Draws from the prior as these outcomes calibrate it, with their losses, past and present.
@@ -313,7 +264,7 @@ class ResampleMove:
         mover = Mover(self._kernel, sweeps, None, self.threshold)
         particles = particles_of(flat, np.zeros(flat.total.shape))
         particles = moved(mover, particles, self._target(flat, stage).at(trials, here), purpose)
-        after = self._placed(flat, particles)._replace(total=particles.before)
+        after = placed(flat, particles, self._space)._replace(total=particles.before)
         return many_axes(with_intact(after, np.zeros(len(trials))), belief.seeds.shape)
 
     def _travel(

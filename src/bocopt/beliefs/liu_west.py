@@ -45,8 +45,10 @@ class LiuWest:
         proposal:  I ~ Cat(v),  theta' ~ N(a theta_I + (1 - a) mean, (1 - a^2) Sigma)
         accept with probability min(1, exp(-lam (l(theta', d_t) - l(theta, d_t))))
 
-    `printed` is Algorithm 1 as printed: the density is fitted with the weights v *after* the
-    update, so the last outcome counts twice (E6), and nothing is resampled (E7). `corrected` fits
+    `printed` is Algorithm 1 as printed, but for its line of weights: that one divides by the sum of
+    the old weights, and the update that comes before any move is repaired in both modes (E5). The
+    density is fitted with the weights v *after* the update, so the last outcome counts twice (E6),
+    and nothing is resampled (E7). `corrected` fits
     it with the weights before the update, resamples by those after it, then moves: the proposal
     stands for pi_t and the ratio adds d_t once. Either way the density is that of the particles:
     it widens nothing that they have lost.

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bocopt import Gaussian, GibbsPosterior, LiuWest, ResampleMove
-from bocopt.beliefs import CrankNicolson, FittedCrankNicolson, RandomWalk
+from bocopt.beliefs import CrankNicolson, FittedCrankNicolson
 from bocopt.report import tables
 from bocopt.report.blocks import Grid, Row, Section
 from bocopt.studies.posterior.oracles import OneDirection, Oracle, Quadratic, World
@@ -47,17 +47,10 @@ SETTINGS: dict[str, Setting] = {
     **_named("200", _both(_EQUAL, 200)),
     "200: pCN, 20 sweeps": Setting(_EQUAL, {"size": 200, "kernel": CrankNicolson(), "sweeps": 20}),
     "200: fitted pCN, 5 sweeps": Setting(_EQUAL, {"size": 200, "kernel": _FITTED, "sweeps": 5}),
-    "200: random walk, 20 sweeps": Setting(
-        _EQUAL, {"size": 200, "kernel": RandomWalk(), "sweeps": 20}
-    ),
     "200: waste-free pCN, chains of 5": Setting(
         _EQUAL, {"size": 200, "kernel": CrankNicolson(), "chain_length": 5}
     ),
     **_named("200, three times the stages", _both(_EQUAL, 200, longer=3)),
-    **_named("1000", _both(_EQUAL, 1000)),
-    "1000: waste-free fitted pCN, chains of 20": Setting(
-        _EQUAL, {"size": 1000, "kernel": _FITTED, "chain_length": 20}
-    ),
     **_named("unequal scales, 200", _both(_UNEQUAL, 200)),
     **_named("unequal scales, 1000", _both(_UNEQUAL, 1000)),
     "unequal scales, 1000: waste-free fitted pCN, chains of 20": Setting(

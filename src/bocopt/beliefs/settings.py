@@ -1,0 +1,43 @@
+"""What the exact sampler may be asked for, and what it does where nothing is asked."""
+
+from bocopt import arguments
+from bocopt.beliefs.kernels import CrankNicolson, FittedCrankNicolson, Kernel, learns_shape
+
+_PER_PARAMETER = 2  # particles that a fitted kernel needs, at least
+
+
+def default_kernel(size: int, dim: int) -> Kernel:
+    """For so many particles and parameters."""
+    return FittedCrankNicolson() if size >= _PER_PARAMETER * dim else CrankNicolson()
+
+
+def check_forgetting(name: str, discount: float, window: int | None, share: float) -> None:
+    arguments.number(name, "discount", discount, "(0, 1]")
+    arguments.number(name, "share", share, "[0, 1)")
+    if window is not None:
+        arguments.integer(name, "window", window, "[1, inf)")
+
+
+def check_moves(name: str, size: int, threshold: float, sweeps: int | None) -> None:
+    arguments.integer(name, "size", size, "[2, inf)")
+    arguments.number(name, "threshold", threshold, "(0, 0.99]")
+    if threshold * size <= 1:
+        expected = f"more than 1 / size = {1 / size:g}: else particles are never moved"
+        raise arguments.wrong(name, "threshold", expected, threshold)
+    if sweeps is not None:
+        arguments.integer(name, "sweeps", sweeps, "[1, inf)")
+
+
+def check_chains(name: str, size: int, length: int | None, kernel: Kernel, dim: int) -> None:
+    if length is None:
+        return
+    arguments.integer(name, "chain_length", length, "[2, inf)")
+    if size % length or size == length:
+        expected = f"a divisor of size = {size}, and smaller"
+        raise arguments.wrong(name, "chain_length", expected, length)
+    if learns_shape(kernel) and size // length < dim:
+        expected = (
+            f"at most size / {dim} with {type(kernel).__name__}, which needs a chain for each "
+            "parameter to learn its shape from"
+        )
+        raise arguments.wrong(name, "chain_length", expected, length)
