@@ -58,7 +58,7 @@ class ResampleMove:
       quarter of their axes: 0.2 left of 1 in squared correlation (`info.left`), after 50 sweeps at
       most, or after 10 where 50 would leave more than half. A number: always so many.
     - `kernel`: by default `FittedCrankNicolson` with at least two particles per parameter, and
-      `CrankNicolson` with fewer, or with `chain_length`.
+      `CrankNicolson` with fewer, with `chain_length`, or with `share`: no shape fits all births.
     - `chain_length` P: waste-free, N/P particles are resampled and all P states of each of their
       chains are kept, for the cost of about one sweep. Kernels that learn a shape need a chain for
       each parameter.
@@ -117,7 +117,10 @@ class ResampleMove:
     def _kernel(self) -> Kernel:
         if self.kernel is not None:
             return self.kernel
-        return CrankNicolson() if self.chain_length else default_kernel(self.size, self.prior.dim)
+        many_shapes = self.share > 0  # one for each birth
+        if many_shapes or self.chain_length:
+            return CrankNicolson()
+        return default_kernel(self.size, self.prior.dim)
 
     @property
     def _space(self) -> Space:
