@@ -237,6 +237,12 @@ def policies(problem: Problem = KNAPSACK) -> dict[str, Policy[Any]]:
         "Ensemble, leader": the.Ensemble(problem, model, [the.Constant([1, 1])], rule="leader"),
         "Ensemble, adaptive": the.Ensemble(problem, model, level="adaptive"),
         "SpreadControl": the.SpreadControl(problem, model),
+        "Rule": the.Rule(_one_each),
+        "Recorded": the.Recorded(np.ones((1000, 2))),
+        "Shadowed": the.Shadowed(
+            the.SampleAverage(problem),
+            {"one each": the.Constant([1, 1]), "BMA": the.BMA(problem, LINEAR, gibbs)},
+        ),
     }
 
 
@@ -255,6 +261,8 @@ def _guarantees() -> dict[str, Any]:
         "Feasibility": the.Feasibility(),
         "Feasibility, target": the.Feasibility(alpha=0.5),
         "Tightest": the.headline(scale=20.0),
+        "Betting": the.Betting(),
+        "Comparison": the.Comparison(),
     }
 
 
@@ -312,6 +320,10 @@ def _near() -> Any:
         return cp.Minimize(cp.sum_squares(z - xi)), [z >= 0, cp.sum(z) <= 2]
 
     return the.from_cvxpy(xi=2, z=2)(near)
+
+
+def _one_each(x: Array) -> list[float]:
+    return [1.0, 1.0]
 
 
 def _knapsack_range(x: Array, z: Array) -> tuple[float, float]:

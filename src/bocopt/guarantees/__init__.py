@@ -2,8 +2,9 @@
 
 from bocopt.guarantees.batch import gibbs, offline
 from bocopt.guarantees.best_arm import BestArm
-from bocopt.guarantees.certificate import Certificate, Evidence, Guarantee, certify
-from bocopt.guarantees.decisions import Direct, EmpiricalBernstein, HoeffdingMixture
+from bocopt.guarantees.certificate import Certificate, Evidence, Guarantee, TwoSided, certify
+from bocopt.guarantees.comparison import Comparison, Difference, comparisons
+from bocopt.guarantees.decisions import Betting, Direct, EmpiricalBernstein, HoeffdingMixture
 from bocopt.guarantees.feasibility import Feasibility
 from bocopt.guarantees.guidance import Guidance, guide
 from bocopt.guarantees.monitor import Monitor, evidence_of, range_of
@@ -12,9 +13,12 @@ from bocopt.guarantees.tightest import Tightest, headline
 
 __all__ = [
     "BestArm",
+    "Betting",
     "Certificate",
     "Comparator",
+    "Comparison",
     "Corollary35",
+    "Difference",
     "Direct",
     "EmpiricalBernstein",
     "Evidence",
@@ -26,7 +30,9 @@ __all__ = [
     "Theorem32",
     "Theorem33",
     "Tightest",
+    "TwoSided",
     "certify",
+    "comparisons",
     "evidence_of",
     "gibbs",
     "guide",
