@@ -8,6 +8,7 @@ from bocopt.guarantees.decisions import Betting, Direct, EmpiricalBernstein, Hoe
 from bocopt.guarantees.feasibility import Feasibility
 from bocopt.guarantees.guidance import Guidance, guide
 from bocopt.guarantees.monitor import Monitor, evidence_of, range_of
+from bocopt.guarantees.outlook import Outlook
 from bocopt.guarantees.theorems import Comparator, Corollary35, Theorem32, Theorem33
 from bocopt.guarantees.tightest import Tightest, headline
 
@@ -27,6 +28,7 @@ __all__ = [
     "Guidance",
     "HoeffdingMixture",
     "Monitor",
+    "Outlook",
     "Theorem32",
     "Theorem33",
     "Tightest",
