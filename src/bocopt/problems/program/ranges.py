@@ -1,0 +1,155 @@
+"""Between what the cost of a decision lies, and that of one less another, for all xi of a box.
+
+Exact where the objective is affine in xi, or piecewise linear and each piece reads one component
+(`separable`); sound elsewhere (`enclosure`). What a second stage costs is not derived.
+"""
+
+from functools import cached_property
+
+import numpy as np
+
+from bocopt.arguments import Ends
+from bocopt.core import Array, BoolArray, IntArray
+from bocopt.problems.program import enclosure, separable
+from bocopt.problems.program.intervals import Interval, enclosed, exactly, without_rule
+from bocopt.problems.program.judge import Judge
+from bocopt.problems.program.known import play
+from bocopt.problems.program.separable import Hinges, Slopes, slopes
+from bocopt.problems.ranges import Case, hull
+
+_NO_ENDS = np.array(np.nan), np.array(np.nan)
+_LARGEST = 4_000_000  # numbers, up to which ends are looked for one by one
+
+
+class Ranges:
+    """What can be said before xi of a judge's verdicts; x, z and other have the same leading axes.
+
+    `otherwise` is paid by a decision that is infeasible; None: the objective is.
+    """
+
+    def __init__(self, judge: Judge, support: Ends, otherwise: float | None) -> None:
+        self.judge, self.blueprint, self.otherwise = judge, judge.blueprint, otherwise
+        self.low, self.high = np.array(support)
+
+    def of_cost(self, x: Array, z: Array) -> tuple[Array, Array]:
+        """(k), (d) -> (), ()."""
+        low, high = self._objective(x, z, None)
+        if self.otherwise is None:
+            return low, high
+        fits, misses = self._verdicts(x, z)
+        paid = np.full(low.shape, self.otherwise)
+        return hull((Case(fits, low, high), Case(misses, paid, paid)))
+
+    def of_difference(self, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
+        """(k), (d), (d) -> (), (): what z costs more than the other."""
+        low, high = self._objective(x, z, other)
+        if self.otherwise is None:
+            return low, high
+        (fits, misses), (other_fits, other_misses) = (self._verdicts(x, d) for d in (z, other))
+        apart, zero = (z != other).any(axis=-1), np.zeros(low.shape)
+        alone, other_alone = (
+            [end - self.otherwise for end in self._objective(x, d, None)] for d in (z, other)
+        )
+        return hull(
+            (
+                Case(fits & other_fits, low, high),
+                Case(fits & other_misses & apart, *alone),
+                Case(other_fits & misses & apart, *other_alone).turned(),
+                Case(misses & other_misses, zero, zero),
+            )
+        )
+
+    def missing(self) -> str:
+        """Why ends may be infinite; empty where none is."""
+        if self.blueprint.recourse:
+            return "what a second stage costs is not derived"
+        if not np.isfinite([self.low, self.high]).all():
+            return ""
+        name = without_rule(self.blueprint.steps)
+        return f"the range of np.{name} is not derived" if name else "a cost is not bounded"
+
+    def _objective(self, x: Array, z: Array, other: Array | None) -> tuple[Array, Array]:
+        """Of z, or of z less the other."""
+        lead = z.shape[:-1]
+        if self.blueprint.recourse:
+            return np.full(lead, -np.inf), np.full(lead, np.inf)
+        with np.errstate(all="ignore"):  # what is infinite or NaN is no end
+            found, wrong = (
+                self._separated(x, z, other) if self._exact else (_NO_ENDS, np.ones(lead, bool))
+            )
+            sound = self._enclosed(x, z, other) if wrong.any() else found
+        low, high = (np.where(wrong, *ends) for ends in zip(sound, found, strict=True))
+        return np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
+
+    def _enclosed(self, x: Array, z: Array, other: Array | None) -> tuple[Array, Array]:
+        return enclosure.cost(self.judge, self._values(x, z.ndim - 1), z, other)
+
+    def _verdicts(self, x: Array, z: Array) -> tuple[BoolArray, BoolArray]:
+        """(k), (d) -> (), (): whether z can be feasible, and whether infeasible."""
+        with np.errstate(all="ignore"):
+            low, high = enclosure.excess(self.judge, self._values(x, z.ndim - 1), z)
+        shape = z.shape[:-1]
+        return np.broadcast_to(~(low > 0), shape), np.broadcast_to(~(high <= 0), shape)
+
+    def _values(self, x: Array, axes: int) -> list[Interval]:
+        """The ends of the tape's numbers."""
+        one = (1,) * axes
+        box = Interval(self.low.reshape(*one, -1), self.high.reshape(*one, -1))
+        return enclosed(self.blueprint.steps, {"x": exactly(x), "xi": box}, axes)
+
+    @cached_property
+    def _exact(self) -> bool:
+        if not np.isfinite([self.low, self.high]).all() or self.blueprint.recourse:
+            return False
+        m, hinges = len(self.low), len(self._places[0])
+        few = (m + hinges) ** 2 <= _LARGEST
+        return few and separable.is_affine(self.blueprint)
+
+    @cached_property
+    def _places(self) -> tuple[IntArray, IntArray]:
+        """Which entries of the objective are positive parts, and which of all parts each is."""
+        columns = [
+            np.arange(first, first + plane.size) for first, plane in self.blueprint.positives
+        ]
+        number = np.zeros(self.blueprint.columns, np.int64)
+        if columns:
+            number[np.concatenate(columns)] = np.arange(sum(map(len, columns)))
+        column = self.blueprint.objective.column
+        entries = np.flatnonzero(self.blueprint.auxiliary()[column])
+        return entries, number[column[entries]]
+
+    def _separated(
+        self, x: Array, z: Array, other: Array | None
+    ) -> tuple[tuple[Array, Array], BoolArray]:
+        """The exact ends, and where they are none: the weight of a positive part depends on xi."""
+        lead, judge = z.shape[:-1], self.judge
+        box = separable.points(self.low, self.high)
+        xi = box.reshape(*[1] * len(lead), *box.shape)
+        values = play(self.blueprint.steps, {"x": x[..., None, :], "xi": xi}, len(lead) + 1)
+        plane, entries = self.blueprint.objective, self._places[0]
+        shape = (*lead, len(box))
+        moved = z if other is None else z - other
+        terms = values[plane.value] * self._columns(moved)[..., plane.column]
+        offset = values[plane.offset] if other is None else np.zeros(1)
+        line = slopes(np.broadcast_to(judge.objective.summed(terms, offset)[..., 0], shape))
+        worth = np.broadcast_to(values[plane.value][..., entries], (*shape, len(entries)))
+        weight = slopes(np.moveaxis(worth, -2, -1))
+        left = self._positives(values, z, shape)
+        none = Slopes(np.zeros_like(left.base), np.zeros_like(left.slope))
+        right = none if other is None else self._positives(values, other, shape)
+        found = separable.extremes(line, Hinges(weight.base, left, right))
+        return found, (weight.slope != 0).any(axis=(-1, -2))
+
+    def _positives(self, values: list[Array], z: Array, shape: tuple[int, ...]) -> Slopes:
+        """(n) the positive parts in the objective, before they are cut at zero."""
+        columns = self._columns(z)
+        parts = [measure(values, columns) for _, measure in self.judge.positives]
+        wide = [np.broadcast_to(part, (*shape, part.shape[-1])) for part in parts]
+        joined = np.concatenate([np.zeros((*shape, 0)), *wide], axis=-1)[..., self._places[1]]
+        return slopes(np.moveaxis(joined, -2, -1))
+
+    def _columns(self, z: Array) -> Array:
+        """(d) -> (1, n): with zeros for the positive parts."""
+        columns = np.zeros((*z.shape[:-1], 1, self.blueprint.columns))
+        columns[..., 0, : self.blueprint.size] = z
+        return columns
