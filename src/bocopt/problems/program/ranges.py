@@ -66,7 +66,11 @@ class Ranges:
         if not np.isfinite([self.low, self.high]).all():
             return ""
         name = without_rule(self.blueprint.steps)
-        return f"the range of np.{name} is not derived" if name else "a cost is not bounded"
+        return (
+            f"the range of np.{name} is not derived"
+            if name
+            else "the ends of this objective are not derived"
+        )
 
     def _objective(self, x: Array, z: Array, other: Array | None) -> tuple[Array, Array]:
         """Of z, or of z less the other."""
