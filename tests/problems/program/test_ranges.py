@@ -100,15 +100,37 @@ def test_no_outcome_leaves_the_range_and_where_it_is_exact_some_attain_it(name: 
 
 
 @pytest.mark.parametrize("name", [*EXACT, *SOUND])
+def test_a_difference_is_never_wider_than_the_ranges_of_both(name: str) -> None:
+    one = declared((EXACT | SOUND)[name])
+    z, other = RNG.choice([-1.0, 0.0, 0.7, 1.2], (2, 200, 3))
+    low, high = one.range_of_difference(X, z, other)
+    (least, largest), (least_other, largest_other) = (one.range(X, d) for d in (z, other))
+    assert (low >= least - largest_other - 1e-12).all()
+    assert (high <= largest - least_other + 1e-12).all()
+
+
+@pytest.mark.parametrize("name", [*EXACT, *SOUND])
 def test_a_range_is_the_same_alone_as_in_a_batch(name: str) -> None:
     one = declared((EXACT | SOUND)[name])
-    x, z = RNG.normal(size=(4, 1, 2)), RNG.uniform(-1, 4, (3, 3))
+    x, z = RNG.normal(size=(4, 1, 2)), RNG.choice([-1.0, 0.0, 0.7, 1.2], (3, 3))
     other = RNG.uniform(-1, 4, (4, 3, 3))
     cost, more = one.range(x, z), one.range_of_difference(x, z, other)
     for i, j in np.ndindex(4, 3):
         assert tuple(end[i, j] for end in cost) == one.range(x[i, 0], z[j])
         alone = one.range_of_difference(x[i, 0], z[j], other[i, j])
         assert tuple(end[i, j] for end in more) == alone
+
+
+def test_a_cost_that_is_certain_is_not_outside_by_rounding() -> None:
+    @program(xi=2, support=(0, 77.7), order=real(2))
+    def shop(xi: Any, order: Any) -> Any:
+        return minimise(0.1 * order.sum() - [0.3, 0.7] @ np.minimum(order, xi))
+
+    z, xi = np.zeros(2), RNG.uniform(0, 77.7, (500, 2))
+    low, high = shop.range(NONE, z)
+    assert -1e-12 < low <= high < 1e-12
+    cost = shop.cost(NONE, z, xi)
+    assert ((cost >= low) & (cost <= high)).all()
 
 
 def test_a_joint_part_moves_by_no_more_than_its_inside() -> None:
@@ -146,7 +168,7 @@ def test_what_is_paid_for_infeasibility_counts_where_it_can_be() -> None:
         (5, 0): (1.0, 1.0),  # is never allowed
     }
     for z, found in ends.items():
-        assert tuple(map(float, one.range(NONE, np.array(z, float)))) == found
+        assert one.range(NONE, np.array(z, float)) == pytest.approx(found, abs=1e-12)
     difference = {
         ((2, 2), (2, 1)): (-2.0, 0.0),
         ((2, 2), (5, 0)): (-11.0, -1.0),
@@ -156,7 +178,7 @@ def test_what_is_paid_for_infeasibility_counts_where_it_can_be() -> None:
     }
     for (z, other), found in difference.items():
         pair = np.array(z, float), np.array(other, float)
-        assert tuple(map(float, one.range_of_difference(NONE, *pair))) == found
+        assert one.range_of_difference(NONE, *pair) == pytest.approx(found, abs=1e-12)
     check_problem(one, np.zeros((6, 1)), RNG.uniform([0, 0, 0, 0.5], [3, 2, 1, 1], (6, 4)))
 
 
@@ -189,10 +211,10 @@ def test_a_range_needs_no_support_where_the_objective_reads_no_outcome() -> None
 def test_what_was_declared_of_the_cost_bounds_what_is_derived() -> None:
     wide, narrow = load(support=(0, 9)), load(support=(0, 9), between=(-1, 20))
     z, other = np.array([1.0, 2.0]), np.array([4.0, 0.0])
-    assert tuple(map(float, wide.range(NONE, z))) == (-27.0, 1.0)
-    assert tuple(map(float, narrow.range(NONE, z))) == (-20.0, 1.0)
-    assert tuple(map(float, wide.range_of_difference(NONE, z, other))) == (-28.0, 37.0)
-    assert tuple(map(float, narrow.range_of_difference(NONE, z, other))) == (-21.0, 21.0)
+    assert wide.range(NONE, z) == pytest.approx((-27.0, 1.0))
+    assert narrow.range(NONE, z) == pytest.approx((-20.0, 1.0))
+    assert wide.range_of_difference(NONE, z, other) == pytest.approx((-28.0, 37.0))
+    assert narrow.range_of_difference(NONE, z, other) == pytest.approx((-21.0, 21.0))
     alone = load(between=(-1, 20))
     assert tuple(map(float, alone.range(NONE, z))) == (-20.0, 1.0)
     check_problem(alone, np.zeros((6, 1)), RNG.uniform(0.2, 1, (6, 4)))

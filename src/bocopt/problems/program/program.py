@@ -102,6 +102,8 @@ class Program:
         z, other = ranges.decisions(owner, self.dims, x, z, other)
         x = np.broadcast_to(x, (*z.shape[:-1], x.shape[-1]))
         difference = self._ranges.of_difference(x, z, other)
+        if not (np.isfinite(self.between).any() or self.blueprint.recourse):
+            return difference
         return ranges.narrowed(difference, z, other, self.range(x, z), self.range(x, other))
 
     def possible(self, x: Array, xi: Array) -> BoolArray:

@@ -107,7 +107,11 @@ class Ranges:
             return False
         m, hinges = len(self.low), len(self._places[0])
         few = (m + hinges) ** 2 <= _LARGEST
-        return few and separable.is_affine(self.blueprint)
+        return few and self.blueprint.objective.later and separable.is_affine(self.blueprint)
+
+    @cached_property
+    def _box(self) -> Array:
+        return separable.points(self.low, self.high)
 
     @cached_property
     def _places(self) -> tuple[IntArray, IntArray]:
@@ -126,27 +130,41 @@ class Ranges:
         self, x: Array, z: Array, other: Array | None
     ) -> tuple[tuple[Array, Array], BoolArray]:
         """The exact ends, and where they are none: the weight of a positive part depends on xi."""
-        lead, judge = z.shape[:-1], self.judge
-        box = separable.points(self.low, self.high)
-        xi = box.reshape(*[1] * len(lead), *box.shape)
-        values = play(self.blueprint.steps, {"x": x[..., None, :], "xi": xi}, len(lead) + 1)
-        plane, entries = self.blueprint.objective, self._places[0]
-        shape = (*lead, len(box))
-        moved = z if other is None else z - other
-        terms = values[plane.value] * self._columns(moved)[..., plane.column]
-        offset = values[plane.offset] if other is None else np.zeros(1)
-        line = slopes(np.broadcast_to(judge.objective.summed(terms, offset)[..., 0], shape))
-        worth = np.broadcast_to(values[plane.value][..., entries], (*shape, len(entries)))
-        weight = slopes(np.moveaxis(worth, -2, -1))
-        left = self._positives(values, z, shape)
+        axes = z.ndim - 1
+        box = self._box.reshape(*[1] * axes, *self._box.shape)
+        values = play(self.blueprint.steps, {"x": x[..., None, :], "xi": box}, axes + 1)
+        line, size = self._line(values, z, other)
+        weight = self._weights(values, z.shape[:-1])
+        left = self._positives(values, z)
         none = Slopes(np.zeros_like(left.base), np.zeros_like(left.slope))
-        right = none if other is None else self._positives(values, other, shape)
-        found = separable.extremes(line, Hinges(weight.base, left, right))
-        return found, (weight.slope != 0).any(axis=(-1, -2))
+        right = none if other is None else self._positives(values, other)
+        hinges = Hinges(weight.base, left, right)
+        low, high = separable.extremes(line, hinges)
+        if other is None:  # a cost that is certain must not be outside by rounding
+            margin = separable.rounding(size, hinges)
+            low, high = low - margin, high + margin
+        return (low, high), (weight.slope != 0).any(axis=(-1, -2))
 
-    def _positives(self, values: list[Array], z: Array, shape: tuple[int, ...]) -> Slopes:
+    def _line(self, values: list[Array], z: Array, other: Array | None) -> tuple[Slopes, Array]:
+        """() the objective without its positive parts, and the size of what is summed in it."""
+        plane, shape = self.blueprint.objective, (*z.shape[:-1], len(self._box))
+        columns = self._columns(z if other is None else z - other)
+        terms = values[plane.value] * columns[..., plane.column]
+        offset = values[plane.offset] if other is None else np.zeros(1)
+        total = self.judge.objective.summed(terms, offset)[..., 0]
+        size = np.abs(terms).sum(axis=-1) + np.abs(offset).sum(axis=-1)
+        return slopes(np.broadcast_to(total, shape)), np.broadcast_to(size, shape).max(axis=-1)
+
+    def _weights(self, values: list[Array], lead: tuple[int, ...]) -> Slopes:
+        """(n) what the positive parts in the objective are multiplied by."""
+        entries = self._places[0]
+        worth = values[self.blueprint.objective.value][..., entries]
+        shape = (*lead, len(self._box), len(entries))
+        return slopes(np.moveaxis(np.broadcast_to(worth, shape), -2, -1))
+
+    def _positives(self, values: list[Array], z: Array) -> Slopes:
         """(n) the positive parts in the objective, before they are cut at zero."""
-        columns = self._columns(z)
+        columns, shape = self._columns(z), (*z.shape[:-1], len(self._box))
         parts = [measure(values, columns) for _, measure in self.judge.positives]
         wide = [np.broadcast_to(part, (*shape, part.shape[-1])) for part in parts]
         joined = np.concatenate([np.zeros((*shape, 0)), *wide], axis=-1)[..., self._places[1]]

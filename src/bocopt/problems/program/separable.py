@@ -20,6 +20,7 @@ from bocopt.problems.program.blueprint import Blueprint
 from bocopt.problems.program.known import Depends, Step
 
 Ends = tuple[Array, Array]
+_EPSILON = float(np.finfo(np.float64).eps)
 
 
 class Slopes(NamedTuple):
@@ -77,14 +78,45 @@ def slopes(values: Array) -> Slopes:
 def extremes(line: Slopes, hinges: Hinges) -> Ends:
     """() -> (): the least and the largest value for t in [-1, 1]^m."""
     if not hinges.weight.shape[-1]:
-        reach = np.abs(line.slope).sum(axis=-1)
-        return line.base - reach, line.base + reach
-    alone = _reads_one(hinges.left) & _reads_one(hinges.right)
+        return _ends(line)
+    one, other = _reads_one(hinges.left), _reads_one(hinges.right)
+    low, high = _bounded(line, hinges, one & other)
+    mixed = (one != other).any(axis=-1)
+    if not mixed.any():
+        return low, high
+    # a pair of which one part reads several: by itself, that part may be known better
+    split = _split(hinges)
+    least, largest = _bounded(line, split, np.concatenate([one, other], axis=-1))
+    return (
+        np.where(mixed, np.maximum(low, least), low),
+        np.where(mixed, np.minimum(high, largest), high),
+    )
+
+
+def rounding(size: Array, hinges: Hinges) -> Array:
+    """() -> (): by how much sums of numbers of this size may differ from those in another order."""
+    for part in (hinges.left, hinges.right):
+        inside = np.abs(part.base) + np.abs(part.slope).sum(axis=-1)
+        size = size + (np.abs(hinges.weight) * inside).sum(axis=-1)
+    return _EPSILON * (8 + sum(hinges.left.slope.shape[-2:])) * size
+
+
+def _split(hinges: Hinges) -> Hinges:
+    """Each part of a pair with nothing."""
+    pairs = zip(hinges.left, hinges.right, strict=True)
+    base, slope = (np.concatenate(parts, axis=hinges.weight.ndim - 1) for parts in pairs)
+    weight = np.concatenate([hinges.weight, -hinges.weight], axis=-1)
+    return Hinges(weight, Slopes(base, slope), Slopes(np.zeros_like(base), np.zeros_like(slope)))
+
+
+def _bounded(line: Slopes, hinges: Hinges, alone: BoolArray) -> Ends:
+    """Those `alone` exactly, the others by themselves."""
     least, largest = _apart(line, hinges, alone)
-    low, high = _together(hinges)
-    low, high = (np.where(alone, 0.0, hinges.weight * end) for end in (low, high))
-    low, high = np.minimum(low, high), np.maximum(low, high)
-    return line.base + least + low.sum(axis=-1), line.base + largest + high.sum(axis=-1)
+    if not alone.all():
+        ends = [np.where(alone, 0.0, hinges.weight * end) for end in _together(hinges)]
+        least = least + np.minimum(*ends).sum(axis=-1)
+        largest = largest + np.maximum(*ends).sum(axis=-1)
+    return line.base + least, line.base + largest
 
 
 def _reads_one(of: Slopes) -> BoolArray:
@@ -143,13 +175,12 @@ def _turns(line: Slopes, parts: Sequence[_Along]) -> tuple[Array, IntArray]:
 def _together(hinges: Hinges) -> Ends:
     """(n), (n): the ends of max(g, 0) - max(h, 0), by their own and by those of g - h."""
     left, right = hinges.left, hinges.right
-    (low, high), (low_right, high_right) = _ends(left), _ends(right)
-    rise = Slopes(left.base - right.base, left.slope - right.slope)
-    fall, climb = (np.minimum(_ends(rise)[0], 0.0), np.maximum(_ends(rise)[1], 0.0))
     low, high, low_right, high_right = (
-        np.maximum(end, 0.0) for end in (low, high, low_right, high_right)
+        np.maximum(end, 0.0) for end in (*_ends(left), *_ends(right))
     )
-    return np.maximum(fall, low - high_right), np.minimum(climb, high - low_right)
+    fall, rise = _ends(Slopes(left.base - right.base, left.slope - right.slope))
+    least = np.maximum(np.minimum(fall, 0.0), low - high_right)
+    return least, np.minimum(np.maximum(rise, 0.0), high - low_right)
 
 
 def _ends(of: Slopes) -> Ends:

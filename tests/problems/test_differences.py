@@ -1,5 +1,6 @@
 """Ranges of differences, against brute force; and what is said where no range is known."""
 
+from importlib import import_module
 from itertools import product
 from re import search
 from typing import Any
@@ -49,9 +50,9 @@ def check_knapsack(seed: int) -> None:
     rng = np.random.default_rng(seed)
     d, resources = int(rng.integers(1, 3)), int(rng.integers(1, 3))
     problem = Knapsack(
-        value=rng.choice([0.0, 1.0, 3.0, 12.0], d),
-        capacity=rng.choice([1.0, 8.0, 30.0], resources),
-        salvage=rng.choice([0.0, 1.0, 3.0], resources),
+        value=rng.choice([0.0, 1.0, 3.0, 12.0], d).tolist(),
+        capacity=rng.choice([1.0, 8.0, 30.0], resources).tolist(),
+        salvage=rng.choice([0.0, 1.0, 3.0], resources).tolist(),
         lower=int(rng.integers(0, 2)),
         upper=4,
         infeasible_reward=float(rng.choice([0.0, -5.0])),
@@ -78,9 +79,9 @@ def test_a_newsvendor_turns_where_one_of_both_orders_is_sold_out(seed: int) -> N
     problem = Newsvendor(
         unit_cost=cost + 1,
         price=cost + 1 + profit,
-        salvage=rng.uniform(0, 1, 2),
+        salvage=rng.uniform(0, 1, 2).tolist(),
         penalty=penalty,
-        largest_demand=rng.choice([0.0, 4.0, 10.0], 2),
+        largest_demand=rng.choice([0.0, 4.0, 10.0], 2).tolist(),
     )
     z, other = rng.choice([0.0, 2.0, 3.5, 7.0, 12.0], (2, 2))
     most = np.array(problem.largest_demand)
@@ -92,7 +93,7 @@ def test_a_newsvendor_turns_where_one_of_both_orders_is_sold_out(seed: int) -> N
 def test_newsvendors_differ_by_no_more_than_their_orders_however_large_the_demand() -> None:
     problem = Newsvendor(unit_cost=[1.0], price=3.0, penalty=2.0)
     low, high = problem.range_of_difference(NONE, np.array([5.0]), np.array([3.0]))
-    assert (low, high) == (-8.0, 2.0)
+    assert (float(low), float(high)) == (-8.0, 2.0)
     assert problem.range(NONE, np.array([5.0]))[1] == np.inf
 
 
@@ -104,7 +105,7 @@ def test_choices_differ_by_the_items_that_they_do_not_share(seed: int) -> None:
     problem = BinaryKnapsack(
         items=3,
         capacity=2.0,
-        weights=rng.integers(0, 3, 3) if certain else None,
+        weights=rng.integers(0, 3, 3).tolist() if certain else None,
         infeasible_reward=float(rng.choice([0.0, -1.0])),
         largest_value=float(rng.choice([0.0, 5.0])),
     )
@@ -141,7 +142,7 @@ PROBLEMS: list[RangedDifference] = [
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_leading_axes_of_a_context_and_of_two_decisions_are_free(problem: RangedDifference) -> None:
     rng = np.random.default_rng(0)
-    z, other = rng.integers(0, 2, (4, 1, 3)) * 1.0, rng.integers(0, 2, (5, 3)) * 1.0
+    z, other = rng.choice([0.0, 1.0], (4, 1, 3)), rng.choice([0.0, 1.0], (5, 3))
     found = problem.range_of_difference(np.zeros((1, 1, 2)), z, other)
     for i, j in np.ndindex(4, 5):
         alone = problem.range_of_difference(np.zeros(2), z[i, 0], other[j])
@@ -202,8 +203,7 @@ class Mine:
 
 
 def cvxpy_problem() -> Problem:
-    import cvxpy as cp
-
+    cp: Any = import_module("cvxpy")
     return from_cvxpy(xi=1, z=1)(lambda xi, z: (cp.Minimize(cp.sum_squares(z - xi)), z >= 0))
 
 
