@@ -26,7 +26,7 @@ from bocopt.checks import check_problem
 from bocopt.core import Array
 from bocopt.problems import Newsvendor, portfolio
 from bocopt.problems.program.intervals import Interval, enclosed
-from bocopt.problems.program.known import Depends, Tape
+from bocopt.problems.program.known import Depends, Known, Tape, play
 from bocopt.problems.ranges import why_unranged
 
 NONE = np.zeros(0)
@@ -122,14 +122,15 @@ def test_a_range_is_the_same_alone_as_in_a_batch(name: str) -> None:
 
 
 def test_a_cost_that_is_certain_is_not_outside_by_rounding() -> None:
-    @program(xi=2, support=(0, 77.7), order=real(2))
-    def shop(xi: Any, order: Any) -> Any:
-        return minimise(0.1 * order.sum() - [0.3, 0.7] @ np.minimum(order, xi))
+    """All is sold, whatever the demand: positive parts cancel, but for their last digits."""
 
-    z, xi = np.zeros(2), RNG.uniform(0, 77.7, (500, 2))
-    low, high = shop.range(NONE, z)
-    assert -1e-12 < low <= high < 1e-12
-    cost = shop.cost(NONE, z, xi)
+    @program(xi=3, support=(5.1, 77.7), order=real(3))
+    def shop(xi: Any, order: Any) -> Any:
+        return minimise(0.1 * order.sum() - [0.3, 0.7, 1.1] @ np.minimum(order, xi))
+
+    z, xi = RNG.uniform(0, 5, (300, 1, 3)), RNG.uniform(5.1, 77.7, (50, 3))
+    cost, (low, high) = shop.cost(NONE, z, xi), shop.range(NONE, z)
+    assert (high - low < 1e-10).all()
     assert ((cost >= low) & (cost <= high)).all()
 
 
@@ -312,3 +313,47 @@ def test_a_function_of_an_interval_holds_all_its_values_and_no_more(name: str) -
             assert largest - 1e-12 <= values.max() <= largest
         else:
             assert (least, largest) == (-np.inf, np.inf)
+
+
+UNARY = ("negative", "absolute", "square", "tanh", "sqrt", "floor", "sign", "logical_not")
+BINARY = (
+    *("add", "subtract", "multiply", "divide", "maximum", "minimum", "greater", "greater_equal"),
+    *("less", "less_equal", "logical_and", "logical_or"),
+)
+
+
+def expression(tape: Tape, xi: Known, rng: np.random.Generator, depth: int) -> Known:
+    """Some function of xi, with numbers and truth values in all places."""
+    if depth == 0:
+        return xi if rng.random() < 0.8 else tape.constant(rng.integers(-2, 3, 2))
+    kind = rng.choice(["unary", "binary", "where", "power"], p=[0.25, 0.55, 0.1, 0.1])
+    parts = [expression(tape, xi, rng, depth - 1) for _ in range(3)]
+    if kind == "power":
+        return tape.ufunc("power", parts[0], tape.constant(float(rng.integers(-2, 4))))
+    if kind == "where":
+        return tape.ufunc("where", *parts)
+    if kind == "unary":
+        return tape.ufunc(str(rng.choice(UNARY)), parts[0])
+    return tape.ufunc(str(rng.choice(BINARY)), *parts[:2])
+
+
+@pytest.mark.parametrize("many", [300, long(10_000)])
+def test_intervals_hold_what_random_expressions_give(many: int) -> None:
+    tested = 0
+    for seed in range(many):
+        rng, tape = np.random.default_rng(seed), Tape()
+        with np.errstate(all="ignore"):
+            known = expression(tape, tape.input("xi", 2, Depends.OUTCOME), rng, 3)
+        steps, _ = tape.needed([known])
+        low, high = np.sort(rng.choice([-2.0, -0.5, 0.0, 1.0, 2.5], (2, 2)), axis=0)
+        inside = np.concatenate([rng.uniform(low, high, (200, 2)), [low, high]])
+        try:
+            with np.errstate(all="ignore"):
+                values = play(steps, {"xi": inside}, 1)[-1]
+        except TypeError:  # numpy subtracts no truth values
+            continue
+        ends = enclosed(steps, {"xi": Interval(low[None], high[None])}, 1)[-1]
+        fine = np.isfinite(values)
+        assert ((ends.low <= values) & (values <= ends.high))[fine].all(), seed
+        tested += fine.any()
+    assert tested > 0.8 * many

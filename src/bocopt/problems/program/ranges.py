@@ -18,7 +18,7 @@ from bocopt.problems.program.separable import Hinges, Slopes, slopes
 from bocopt.problems.ranges import Case, hull
 
 _NO_ENDS = np.array(np.nan), np.array(np.nan)
-_LARGEST = 4_000_000  # numbers, up to which ends are looked for one by one
+_LARGEST = 1_000_000  # numbers, up to which ends are looked for one by one
 
 
 class Ranges:
@@ -60,17 +60,14 @@ class Ranges:
         )
 
     def missing(self) -> str:
-        """Why ends may be infinite; empty where none is."""
+        """Why ends may be infinite, though the support is not; empty where it is."""
         if self.blueprint.recourse:
             return "what a second stage costs is not derived"
         if not np.isfinite([self.low, self.high]).all():
             return ""
         name = without_rule(self.blueprint.steps)
-        return (
-            f"the range of np.{name} is not derived"
-            if name
-            else "the ends of this objective are not derived"
-        )
+        what = f"range of np.{name} is" if name else "ends of this objective are"
+        return f"the {what} not derived"
 
     def _objective(self, x: Array, z: Array, other: Array | None) -> tuple[Array, Array]:
         """Of z, or of z less the other."""
@@ -78,9 +75,10 @@ class Ranges:
         if self.blueprint.recourse:
             return np.full(lead, -np.inf), np.full(lead, np.inf)
         with np.errstate(all="ignore"):  # what is infinite or NaN is no end
-            found, wrong = (
-                self._separated(x, z, other) if self._exact else (_NO_ENDS, np.ones(lead, bool))
-            )
+            if self._exact:
+                found, wrong = self._separated(x, z, other)
+            else:
+                found, wrong = _NO_ENDS, np.ones(lead, bool)
             sound = self._enclosed(x, z, other) if wrong.any() else found
         low, high = (np.where(wrong, *ends) for ends in zip(sound, found, strict=True))
         return np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
