@@ -349,11 +349,14 @@ def test_intervals_hold_what_random_expressions_give(many: int) -> None:
         inside = np.concatenate([rng.uniform(low, high, (200, 2)), [low, high]])
         try:
             with np.errstate(all="ignore"):
-                values = play(steps, {"xi": inside}, 1)[-1]
+                played = play(steps, {"xi": inside}, 1)
         except TypeError:  # numpy subtracts no truth values
             continue
+        if any(array.dtype == np.float16 for array in played):  # a function of truth values
+            continue
+        values = played[-1]
         ends = enclosed(steps, {"xi": Interval(low[None], high[None])}, 1)[-1]
         fine = np.isfinite(values)
         assert ((ends.low <= values) & (values <= ends.high))[fine].all(), seed
-        tested += fine.any()
+        tested += int(fine.any())
     assert tested > 0.8 * many

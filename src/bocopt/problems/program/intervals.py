@@ -173,11 +173,15 @@ def _power(base: Interval, exponent: Interval) -> Interval:
 
 
 def _compared(name: str) -> Callable[[Interval, Interval], Interval]:
-    """Whether left > right, or >=: surely, and perhaps."""
+    """Whether left > right, or >=: surely, and perhaps; what may be NaN is never surely so."""
     compare = getattr(np, name)
-    return lambda left, right: Interval(
-        compare(left.low, right.high), compare(left.high, right.low)
-    )
+
+    def rule(left: Interval, right: Interval) -> Interval:
+        bounded = np.isfinite(left.low) & np.isfinite(left.high)
+        bounded = bounded & np.isfinite(right.low) & np.isfinite(right.high)
+        return Interval(bounded & compare(left.low, right.high), compare(left.high, right.low))
+
+    return rule
 
 
 def _swapped(rule: Callable[[Interval, Interval], Interval]) -> Callable[..., Interval]:
