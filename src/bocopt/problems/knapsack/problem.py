@@ -12,6 +12,7 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, Dims, Sense, Solution
+from bocopt.problems import ranges
 from bocopt.problems.risk import Chance
 
 _LARGEST = 1e100  # numbers above this are mistakes, and could overflow
@@ -152,6 +153,15 @@ class Knapsack:
         value, capacity, salvage, _, _ = self._constants
         low = -((z * value).sum(axis=-1) + (salvage * capacity).sum())
         return low, np.full(low.shape, -self.infeasible_reward)
+
+    def range_of_difference(self, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
+        """(k), (d), (d) -> (), (): for any possible weights, which are the same for both."""
+        from bocopt.problems.knapsack import differences
+
+        owner, unmet = "Knapsack.range_of_difference", 0.0 - self.infeasible_reward
+        z, other = ranges.decisions(owner, self.dims, x, z, other)
+        low, high = differences.range_of_difference(z, other, *self._constants, unmet)
+        return low, high
 
     def possible(self, x: Array, xi: Array) -> BoolArray:
         """(k), (m) -> (): weights that are not negative."""
