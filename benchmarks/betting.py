@@ -33,14 +33,14 @@ def by_bets(x: Array) -> Array:
     bets, one = betting.no_bets(x.shape[:1]), np.ones(x.shape[:1])
     for column in x.T:
         bets = betting.after(bets, column, one)
-    return betting.most(bets, DELTA) / x.shape[1] - x.mean(axis=1)
+    return np.asarray(betting.most(bets, DELTA) / x.shape[1] - x.mean(axis=1))
 
 
 def errors(x: Array) -> Array:
     """(series) sum of squared errors of predicting by the running mean."""
     before = np.cumsum(x, axis=1) - x
     predicted = (0.5 + before) / (1.0 + np.arange(x.shape[1]))
-    return ((x - predicted) ** 2).sum(axis=1)
+    return np.asarray(((x - predicted) ** 2).sum(axis=1))
 
 
 def gamma_exponential(v: float, rho: float) -> float:
