@@ -265,6 +265,9 @@ def _problems() -> dict[str, Any]:
         "Knapsack, at least one": Knapsack(
             value=[12.0] * 2, capacity=[8.0], salvage=[3.0], lower=1, upper=9
         ),
+        "Knapsack, worst feasible": Knapsack(
+            value=[12.0, 2.0], capacity=[8.0], salvage=[3.0], upper=9, pays_worst_feasible=True
+        ),
         "Newsvendor": the.Newsvendor(unit_cost=[1.0, 2.0], price=[3.0, 3.0], capacity=2.0),
         "ShortestPath": PARALLEL,
         "BinaryKnapsack": the.BinaryKnapsack(items=1, capacity=1.0),

@@ -9,6 +9,10 @@ readable search's relaxation (R), q the salvage and v_k = W c_k - q'M_k,
 
     and for a price p on one resource r the maximum is at most p SW_r + sum_k (v_k - p M_rk)^+ u_k.
 
+What a scenario pays once it is lost is not counted where it is at most 0. Where it is not, it is at
+most what any feasible z earns in that scenario; so (U) holds for those that are met and may be lost
+below the node, and the payments of those that are lost already are added.
+
 A node costs one pass over the scenarios, stored by resource so that the compiler vectorises it.
 These passes sum in any order and only prune, with a margin for rounding; a z that is kept has been
 judged in item and scenario order.
@@ -76,6 +80,18 @@ def take(s: Stage, j: int, weights: Array, value: float) -> None:
         s.spare[j + 1, r] = spare
 
 
+@compiled
+def paid_by_lost(a: Program, s: Stage, j: int) -> float:
+    """What the scenarios pay that are lost after j items, or so nearly that rounding decides."""
+    total = 0.0
+    for i in range(len(a.w)):
+        lost = s.left[j, i] == 0.0
+        for r in range(len(a.capacity)):
+            lost = lost or s.slack[j, r, i] < 2.0 * MARGIN * a.capacity[r]
+        total += a.w[i] * max(a.payments[i], 0.0) if lost else 0.0
+    return total
+
+
 class Cuts(NamedTuple):
     """(U) at one node with items first.. free: cut 0 has price 0, cut 1 + r a price on r."""
 
@@ -105,8 +121,9 @@ def set_cuts(
 
 
 @inlined
-def earned_at(s: Stage, j: int, worth: float, salvage: Array) -> float:
-    return float(s.weight[j] * worth + dot(salvage, s.spare[j]))
+def earned_at(a: Program, s: Stage, j: int, worth: float) -> float:
+    earned = s.weight[j] * worth + dot(a.salvage, s.spare[j])
+    return float(earned + paid_by_lost(a, s, j) if a.pays else earned)
 
 
 @inlined
@@ -152,7 +169,7 @@ def objective_of(a: Program, by_item: Array, z: Array) -> float:
     objective = weight = 0.0
     for i in range(len(reward)):
         weight += a.w[i] if met[i] else 0.0
-        objective += a.w[i] * (reward[i] if met[i] else a.payment)
+        objective += a.w[i] * (reward[i] if met[i] else a.payments[i])
     return objective if weight >= a.need else -np.inf
 
 
@@ -194,7 +211,7 @@ def search(
     while j >= 0:
         if not opened:  # which values of item j are worth trying?
             set_cuts(cuts, s, j, j + 1, m, a.value, a.salvage, reach)
-            earned = earned_at(s, j, dot(a.value, z), a.salvage)
+            earned = earned_at(a, s, j, dot(a.value, z))
             low, high = interval(cuts, s, j, earned, m, reach[j], best - margin)
             set_limits(s, j, by_item[j], high)
             untried[j, 0], untried[j, 1] = low, highest_met(s, j, low, high, enough)
@@ -211,7 +228,7 @@ def search(
         z[j] = a.lower[j] + step
         take(s, j, by_item[j], step)
         set_cuts(cuts, s, j + 1, j + 1, m, a.value, a.salvage, reach)
-        if bound(cuts, s, j + 1, dot(a.value, z), a.salvage) < best - margin:
+        if bound(cuts, a, s, j + 1, dot(a.value, z)) < best - margin:
             continue
         if j + 1 < items:
             j, opened = j + 1, False
@@ -224,12 +241,12 @@ def search(
 
 
 @inlined
-def bound(c: Cuts, s: Stage, j: int, worth: float, salvage: Array) -> float:
+def bound(c: Cuts, a: Program, s: Stage, j: int, worth: float) -> float:
     """(U) at the node after j items."""
     most = c.leftover[0]
     for r in range(len(c.price) - 1):
         most = min(most, c.price[1 + r] * s.spare[j, r] + c.leftover[1 + r])
-    return float(earned_at(s, j, worth, salvage) + most)
+    return float(earned_at(a, s, j, worth) + most)
 
 
 @compiled
@@ -261,6 +278,6 @@ def solve_chance(a: Program, limit: int, best_z: Array) -> Answer:
     m, _ = relaxed_weights(a.weights, a.w, a.w.sum() - a.need + MARGIN)
     cuts = Cuts(np.empty(items), np.empty(1 + resources), np.empty(1 + resources))
     set_cuts(cuts, s, 0, 0, m, a.value, a.salvage, reach)
-    at_most = bound(cuts, s, 0, dot(a.value, a.lower), a.salvage) + margin
+    at_most = bound(cuts, a, s, 0, dot(a.value, a.lower)) + margin
     best, finished, nodes = search(a, by_item, s, m, cuts, reach, margin, limit, best_z)
     return Answer(best, at_most, finished, nodes)
