@@ -333,6 +333,20 @@ def _streams() -> dict[str, Any]:
     }
 
 
+def _batch_learners() -> dict[str, Any]:
+    settings = {"prior": prior_of(LINEAR), "loss": the.DecisionRegret(KNAPSACK, LINEAR)}
+    outcome = the.TowardsOutcome(LINEAR, strength=5.0)
+    return {
+        "ApproximateBayes": the.ApproximateBayes(**settings, tolerance=30.0, size=20),
+        "MetropolisHastings": the.MetropolisHastings(**settings, lam=0.1, burn_in=50, draws=20),
+        "MetropolisHastings, drifting": the.MetropolisHastings(
+            **settings, lam=0.1, burn_in=50, draws=20, drift=outcome
+        ),
+        "TowardsOutcome": outcome,
+        "TowardsDecision": the.TowardsDecision(PARALLEL, LINEAR),
+    }
+
+
 def _values() -> dict[str, Any]:
     stages = list(bocopt.run(the.Constant([1, 1]), KNAPSACK, STREAM, horizon=2))
     return {
@@ -340,6 +354,7 @@ def _values() -> dict[str, Any]:
         "Logarithmic": the.Logarithmic(),
         "Near": the.Near(),
         "Nearest": the.Nearest(),
+        **_batch_learners(),
         "Expectation": the.Expectation(),
         "Chance": the.Chance(0.8),
         "CVaR": the.CVaR(0.6, alpha=0.7),
