@@ -1,5 +1,7 @@
 """The C-bound: what a margin is, and how often a vote is wrong."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from bocopt.guarantees.vote import c_bound, vote_margin
 def test_a_vote_with_a_margin_is_right() -> None:
     """Against the rule of `Vote`: the decision with the most weight, the smallest of equal ones."""
     rng = np.random.default_rng(0)
-    wrong_at_most_zero = 0
+    wrong = 0
     for _ in range(300):
         decisions = rng.integers(0, 3, (6, 2)).astype(float)
         w, good = rng.dirichlet(np.ones(6)), rng.random((3, 3)) < 0.4
@@ -19,8 +21,8 @@ def test_a_vote_with_a_margin_is_right() -> None:
         candidates, which = np.unique(decisions, axis=0, return_inverse=True)
         taken = candidates[np.bincount(which.ravel(), weights=w).argmax()].astype(int)
         assert bool(good[tuple(taken)]) == (margin > 0)
-        wrong_at_most_zero += margin <= 0
-    assert 50 < wrong_at_most_zero < 250
+        wrong += int(margin <= 0)
+    assert 50 < wrong < 250
 
 
 def test_right_decisions_do_not_add_up() -> None:
@@ -41,7 +43,7 @@ def test_leading_axes_are_free() -> None:
     assert c_bound(margins).bound.tolist() == bounds
 
 
-LAWS = {
+LAWS: dict[str, Callable[[np.random.Generator, int], Array]] = {
     "steady": lambda rng, t: rng.uniform(0.0, 0.6, t),
     "two points": lambda rng, t: np.where(rng.random(t) < 0.2, -0.3, 0.5),  # (C) is nearly attained
     "drifting": lambda rng, t: np.clip(rng.normal(np.linspace(0.9, -0.1, t), 0.3), -1, 1),
@@ -80,4 +82,4 @@ def test_votes_that_are_wrong_on_average_have_no_bound() -> None:
 def test_what_is_no_margin_has_no_certificate() -> None:
     assert not c_bound(np.array([0.5, 1.5])).applicable
     with pytest.raises(ValueError, match="'right' parameter of vote_margin must be 2 truth values"):
-        vote_margin(np.zeros((2, 1)), np.full(2, 0.5), np.ones(2))
+        vote_margin(np.zeros((2, 1)), np.full(2, 0.5), np.ones(3, bool))

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -147,5 +148,6 @@ def test_the_paper_s_stream_pays_more_for_infeasible_decisions() -> None:
 
 
 def test_only_true_and_false_will_do() -> None:
+    number: Any = 1
     with pytest.raises(ValueError, match="'pays_worst_feasible' parameter of Knapsack must be Tru"):
-        replace(PAPER, pays_worst_feasible=1)  # an int is no bool
+        replace(PAPER, pays_worst_feasible=number)

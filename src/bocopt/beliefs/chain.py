@@ -11,7 +11,7 @@ from bocopt.beliefs.belief import Belief
 from bocopt.beliefs.draws import Draws, DrawsInfo
 from bocopt.beliefs.drift import Drift
 from bocopt.beliefs.past import Ledger
-from bocopt.core import Array, IntArray, Loss, Prior
+from bocopt.core import Array, BoolArray, IntArray, Loss, Prior
 from bocopt.numeric import noise
 from bocopt.numeric.resampling import multinomial
 from bocopt.numeric.weights import uniform
@@ -146,14 +146,15 @@ class MetropolisHastings:
         scale = walk.scale * np.exp((walk.accepted - wanted) / (step + 1.0) ** _COOLING)
         return walk._replace(scale=np.clip(scale, _SMALLEST_SCALE, 1.0))
 
-    def _totals(self, ledger: Ledger, u: Array, budget: Array) -> tuple[Array, Array, Array]:
+    def _totals(self, ledger: Ledger, u: Array, budget: Array) -> tuple[BoolArray, Array, Array]:
         """(C, p), (C) -> whether the loss stays below (C), the loss (C), and how many it took."""
         trials, chains, dim = u.shape
         owner = np.repeat(np.arange(trials), chains)
         theta = self.prior.sample(u).reshape(-1, dim)
         found = ledger.totals(theta, owner, np.zeros(len(owner), np.int64), budget.reshape(-1))
-        total, alive, evaluated = (part.reshape(trials, chains) for part in found)
-        return alive, total, evaluated.sum(axis=-1)
+        shape = trials, chains
+        evaluated = found.evaluated.reshape(shape).sum(axis=-1)
+        return found.alive.reshape(shape), found.total.reshape(shape), evaluated
 
     def _slope(self, ledger: Ledger, u: Array) -> Array:
         """(C, p) -> (C, p): lam times the drift's gradient in u, over the batch."""
