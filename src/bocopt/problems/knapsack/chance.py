@@ -121,9 +121,8 @@ def set_cuts(
 
 
 @inlined
-def earned_at(a: Program, s: Stage, j: int, worth: float) -> float:
-    earned = s.weight[j] * worth + dot(a.salvage, s.spare[j])
-    return float(earned + paid_by_lost(a, s, j) if a.pays else earned)
+def earned_at(s: Stage, j: int, worth: float, salvage: Array) -> float:
+    return float(s.weight[j] * worth + dot(salvage, s.spare[j]))
 
 
 @inlined
@@ -205,13 +204,15 @@ def search(
 ) -> tuple[float, bool, int]:
     """Depth-first; `best_z` is the lower end at first. The best, if it surely is, and nodes."""
     items, j = len(a.lower), 0
-    z, untried = a.lower.copy(), np.empty((items, 2))
+    z, untried, paid = a.lower.copy(), np.empty((items, 2)), np.zeros(items + 1)
+    if a.pays:
+        paid[0] = paid_by_lost(a, s, 0)
     enough = a.need - MARGIN
     best, nodes, opened = objective_of(a, by_item, z), 0, False
     while j >= 0:
         if not opened:  # which values of item j are worth trying?
             set_cuts(cuts, s, j, j + 1, m, a.value, a.salvage, reach)
-            earned = earned_at(a, s, j, dot(a.value, z))
+            earned = earned_at(s, j, dot(a.value, z), a.salvage) + paid[j]
             low, high = interval(cuts, s, j, earned, m, reach[j], best - margin)
             set_limits(s, j, by_item[j], high)
             untried[j, 0], untried[j, 1] = low, highest_met(s, j, low, high, enough)
@@ -228,7 +229,9 @@ def search(
         z[j] = a.lower[j] + step
         take(s, j, by_item[j], step)
         set_cuts(cuts, s, j + 1, j + 1, m, a.value, a.salvage, reach)
-        if bound(cuts, a, s, j + 1, dot(a.value, z)) < best - margin:
+        if a.pays:
+            paid[j + 1] = paid_by_lost(a, s, j + 1)
+        if bound(cuts, s, j + 1, dot(a.value, z), a.salvage) + paid[j + 1] < best - margin:
             continue
         if j + 1 < items:
             j, opened = j + 1, False
@@ -241,12 +244,12 @@ def search(
 
 
 @inlined
-def bound(c: Cuts, a: Program, s: Stage, j: int, worth: float) -> float:
+def bound(c: Cuts, s: Stage, j: int, worth: float, salvage: Array) -> float:
     """(U) at the node after j items."""
     most = c.leftover[0]
     for r in range(len(c.price) - 1):
         most = min(most, c.price[1 + r] * s.spare[j, r] + c.leftover[1 + r])
-    return float(earned_at(a, s, j, worth) + most)
+    return float(earned_at(s, j, worth, salvage) + most)
 
 
 @compiled
@@ -278,6 +281,8 @@ def solve_chance(a: Program, limit: int, best_z: Array) -> Answer:
     m, _ = relaxed_weights(a.weights, a.w, a.w.sum() - a.need + MARGIN)
     cuts = Cuts(np.empty(items), np.empty(1 + resources), np.empty(1 + resources))
     set_cuts(cuts, s, 0, 0, m, a.value, a.salvage, reach)
-    at_most = bound(cuts, a, s, 0, dot(a.value, a.lower)) + margin
+    at_most = bound(cuts, s, 0, dot(a.value, a.lower), a.salvage) + margin
+    if a.pays:
+        at_most += paid_by_lost(a, s, 0)
     best, finished, nodes = search(a, by_item, s, m, cuts, reach, margin, limit, best_z)
     return Answer(best, at_most, finished, nodes)
