@@ -92,6 +92,10 @@ def test_the_range_holds_what_is_paid() -> None:
         assert ((low <= cost) & (cost <= high)).all()
         assert (problem.violation(NO_CONTEXT, z, xi) > 0).sum() > 100
         assert high.max() == (0.0 if lower == 0 else 2.0)
+        other = np.roll(z, 1, axis=0)
+        least, most = problem.range_of_difference(NO_CONTEXT, z, other)
+        apart = cost - problem.cost(NO_CONTEXT, other, xi)
+        assert ((least <= apart) & (apart <= most)).all()
 
 
 def test_leading_axes_are_free() -> None:

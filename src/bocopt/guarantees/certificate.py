@@ -1,7 +1,7 @@
 """What a guarantee says, and the contract of everything that says it."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -15,11 +15,23 @@ LATE = (
 )
 
 
-#: What is known of a belief, or of arms, where there are none.
+#: What is known of a belief, of arms or shadows, where there are none.
 NO_BELIEF = BeliefReport(
     LossReport(*(_UNKNOWN,) * 6), LossBounds(*(_UNKNOWN,) * 3), intact=_UNKNOWN
 )
 NO_ARMS = ArmsReport(*(_UNKNOWN,) * 4)
+
+
+class Shadows(NamedTuple):
+    """What policies that are not followed would have paid."""
+
+    cost: Array  # (shadows)
+    low: Array  # (shadows) least that this, less what was paid, could have been, known before xi
+    high: Array  # (shadows) most
+    feasible: BoolArray  # (shadows)
+
+
+NO_SHADOWS = Shadows(_UNKNOWN, _UNKNOWN, _UNKNOWN, _NO)
 
 
 class Evidence(NamedTuple):
@@ -33,6 +45,7 @@ class Evidence(NamedTuple):
     loss: Array = _UNKNOWN  # () regret of the decision taken
     belief: BeliefReport = NO_BELIEF
     arms: ArmsReport = NO_ARMS
+    shadows: Shadows = NO_SHADOWS
     stale: BoolArray = _NO  # () whether the belief had changed since the decision
     late: BoolArray = _NO  # () whether an earlier outcome was unknown, or a later one known
 
@@ -81,6 +94,15 @@ class Guarantee(Protocol[S]):
     def init(self, lead: tuple[int, ...]) -> S: ...
     def step(self, state: S, evidence: Evidence) -> S: ...
     def certificate(self, state: S) -> Certificate: ...
+
+
+@runtime_checkable
+class TwoSided(Protocol):
+    """A guarantee that bounds its risk from below as well."""
+
+    def interval(self, state: Any) -> tuple[Array, Array]:
+        """() the least and the most that is believable."""
+        ...
 
 
 def certify(guarantee: Guarantee[Any], stages: Iterable[Evidence]) -> Certificate:

@@ -14,6 +14,7 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array
+from bocopt.guarantees import betting
 from bocopt.guarantees.boundaries import empirical_bernstein, hoeffding
 from bocopt.guarantees.certificate import LATE, Certificate, Evidence, certificate
 
@@ -217,6 +218,46 @@ class EmpiricalBernstein(_OnDecisions):
             },
             if_vacuous=f"It was declared to be {_number(self.scale)}.",
         )
+
+
+class Staked(NamedTuple):
+    """Bets on what was paid above the least, in units of the declared range or the first."""
+
+    unit: Array  # ()
+    paid: Array  # () its sum
+    bets: betting.Bets
+
+
+@dataclass(frozen=True, kw_only=True)
+class Betting(_OnDecisions):
+    """The slack follows the law that costs really have: as tight as that of coins on coins.
+
+    `scale` is the range in whose units bets are made, declared in advance: best is one that few
+    stages exceed, which are bet on less. Without it, that of the first stage. `betting` has the
+    formulas and why they hold.
+    """
+
+    scale: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.scale is not None:
+            arguments.number("Betting", "scale", self.scale, "(0, inf)")
+
+    def _begun(self, zero: Array) -> Staked:
+        unit = zero if self.scale is None else zero + self.scale
+        return Staked(unit, zero, betting.no_bets(zero.shape))
+
+    def _added(self, own: Staked, paid: Array, wide: Array) -> Staked:
+        unit = own.unit if self.scale is not None else np.where(own.unit > 0, own.unit, wide)
+        one = np.where(unit > 0, unit, 1.0)
+        return Staked(unit, own.paid + paid, betting.after(own.bets, paid / one, wide / one))
+
+    def certificate(self, state: Watched) -> Certificate:
+        own: Staked = state.own
+        slack = own.unit * betting.most(own.bets, self.delta) - own.paid
+        declared = "" if self.scale is None else f"It was declared to be {_number(self.scale)}."
+        return self._of("betting", state, slack, if_vacuous=declared)
 
 
 def hint(square: Array, t: Array, delta: float) -> str:

@@ -1,14 +1,32 @@
 """Watch a stream live: every certificate after every stage, in constant memory."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import ArmsReport, Array, BeliefReport, Problem, is_ranged
+from bocopt.core import (
+    ArmsReport,
+    Array,
+    BeliefReport,
+    Problem,
+    Report,
+    ShadowReport,
+    is_ranged,
+    knows_differences,
+)
 from bocopt.fingerprint import fingerprint
-from bocopt.guarantees.certificate import NO_ARMS, NO_BELIEF, Certificate, Evidence, Guarantee
+from bocopt.guarantees.certificate import (
+    NO_ARMS,
+    NO_BELIEF,
+    NO_SHADOWS,
+    Certificate,
+    Evidence,
+    Guarantee,
+    Shadows,
+)
+from bocopt.guarantees.comparison import comparisons
 from bocopt.guarantees.feasibility import Feasibility
 from bocopt.guarantees.tightest import headline
 from bocopt.run import Stage
@@ -24,6 +42,35 @@ def range_of(problem: Problem, x: Array, z: Array) -> tuple[Array, Array]:
         return low, high
     unknown = np.full(z.shape[:-1], np.nan)
     return unknown, unknown
+
+
+def range_of_difference(problem: Problem, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
+    """(k), (d), (d) -> (), (): between what the cost of the other less that of z must lie.
+
+    By the problem where it can say, else by both ranges.
+    """
+    if knows_differences(problem):
+        return problem.range_of_difference(x, other, z)
+    low, high = range_of(problem, x, other)
+    least, most = range_of(problem, x, z)
+    return low - most, high - least
+
+
+def _shadows(problem: Problem, stage: Stage, report: ShadowReport) -> Shadows:
+    z = report.shadow_z
+    x, taken, xi = (part[..., None, :] for part in (stage.x, stage.decision.solution.z, stage.xi))
+    x, taken, xi = (np.broadcast_to(a, (*z.shape[:-1], a.shape[-1])) for a in (x, taken, xi))
+    low, high = range_of_difference(problem, x, taken, z)
+    feasible = problem.violation(x, z, xi) <= 0
+    return Shadows(problem.cost(x, z, xi), low, high, feasible)
+
+
+R = TypeVar("R", bound=Report)
+
+
+def _report(stage: Stage, kind: type[R]) -> R | None:
+    """The first of its kind."""
+    return next((report for report in stage.reports if isinstance(report, kind)), None)
 
 
 def evidence_of(
@@ -42,8 +89,7 @@ def evidence_of(
     arguments.kind("evidence_of", "stage", stage, Stage)
     z, lead = stage.decision.solution.z, stage.cost.shape
     low, high = cost_range or range_of(problem, stage.x, z)
-    beliefs = [report for report in stage.reports if isinstance(report, BeliefReport)]
-    arms = [report for report in stage.reports if isinstance(report, ArmsReport)]
+    shadows = _report(stage, ShadowReport)
     possible = np.ones(lead, bool)
     if is_ranged(problem):
         possible = problem.possible(stage.x, stage.xi)
@@ -54,8 +100,9 @@ def evidence_of(
         possible=possible,
         feasible=stage.feasible,
         loss=stage.cost - stage.hindsight,
-        belief=beliefs[0] if beliefs else NO_BELIEF,
-        arms=arms[0] if arms else NO_ARMS,
+        belief=_report(stage, BeliefReport) or NO_BELIEF,
+        arms=_report(stage, ArmsReport) or NO_ARMS,
+        shadows=_shadows(problem, stage, shadows) if shadows else NO_SHADOWS,
         stale=np.full(lead, stale),
         late=np.full(lead, late),
     )
@@ -65,9 +112,10 @@ class Monitor:
     """Folds guarantees over stages as they come: the same numbers as `certify`, bit for bit.
 
     Always watched are the headline, for the cost of the decisions taken, and their feasibility;
+    `shadows`, the names of those of a `Shadowed` policy, adds a comparison with each, and
     `guarantees` adds more. `scale`, declared in advance, makes the headline tighter: a range that
-    the costs of few decisions can exceed. Each holds with confidence 1 - delta (the `guarantees`:
-    with their own).
+    the costs of few decisions can exceed. Each holds with confidence 1 - delta, the comparisons
+    all together (the `guarantees`: with their own).
 
     >>> from bocopt import Knapsack, PaperStream, SampleAverage, run
     >>> problem = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
@@ -83,14 +131,17 @@ class Monitor:
         problem: Problem,
         guarantees: Sequence[Guarantee[Any]] = (),
         *,
+        shadows: Sequence[str] = (),
         scale: float | None = None,
         delta: float = 0.05,
     ) -> None:
         arguments.kind("Monitor", "problem", problem, Problem)
+        names = tuple(arguments.each("Monitor", "shadows", shadows, str))
         feasibility = Feasibility(alpha=problem.risk.alpha, delta=delta)
         self.guarantees: tuple[Guarantee[Any], ...] = (
             headline(scale, delta),
             feasibility,
+            *comparisons(names, sense=problem.sense, delta=delta),
             *arguments.each("Monitor", "guarantees", guarantees, Guarantee),
         )
         self.states: tuple[Any, ...] | None = None  # of the guarantees; None before any stage

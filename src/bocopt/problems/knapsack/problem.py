@@ -12,6 +12,7 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, Dims, Sense, Solution
+from bocopt.problems import ranges
 from bocopt.problems.risk import Chance
 
 _LARGEST = 1e100  # numbers above this are mistakes, and could overflow
@@ -180,6 +181,18 @@ class Knapsack:
         always = self.pays_worst_feasible and not lower.any()  # some z is feasible, whatever xi is
         low = -(worth + (salvage * capacity).sum())
         return low, np.full(low.shape, 0.0 if always else -self.infeasible_reward)
+
+    def range_of_difference(self, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
+        """(k), (d), (d) -> (), (): for any possible weights, which are the same for both."""
+        from bocopt.problems.knapsack import differences
+
+        owner, unmet = "Knapsack.range_of_difference", 0.0 - self.infeasible_reward
+        z, other = ranges.decisions(owner, self.dims, x, z, other)
+        if self.pays_worst_feasible:  # what is paid depends on xi: no more is known than both say
+            anything = np.full(z.shape[:-1], -np.inf), np.full(z.shape[:-1], np.inf)
+            return ranges.narrowed(anything, z, other, self.range(x, z), self.range(x, other))
+        low, high = differences.range_of_difference(z, other, *self._constants, unmet)
+        return low, high
 
     def possible(self, x: Array, xi: Array) -> BoolArray:
         """(k), (m) -> (): weights that are not negative."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from bocopt.beliefs import for_horizon
 from bocopt.core import Array
-from bocopt.guarantees import Certificate, Feasibility, gibbs, offline
+from bocopt.guarantees import Certificate, TwoSided, gibbs, offline
 from bocopt.numeric import noise
 from bocopt.numeric.weights import uniform
 from bocopt.studies.guarantees.simulations import SIMULATIONS
@@ -42,10 +42,10 @@ class Cover(Task):
             for key, (risk, guarantee) in tried.items():
                 states[key] = guarantee.step(states[key], evidence)
                 shown, true = guarantee.certificate(states[key]), totals[risk] / t
-                if isinstance(guarantee, Feasibility):
-                    used = np.abs(true - shown.value) / guarantee.slack(states[key])
-                else:
-                    used = _used(key, shown, true)
+                used = _used(key, shown, true)
+                if isinstance(guarantee, TwoSided):
+                    below = shown.value - guarantee.interval(states[key])[0]
+                    used = np.maximum(used, (shown.value - true) / _slack(below))
                 name = f"{key[0]}/{key[1]:g}"
                 found[name] = np.maximum(found.get(name, -np.inf), used)
         return found
@@ -80,4 +80,8 @@ class CoverBatch(Task):
 def _used(key: tuple[str, float], shown: Certificate, true: Array) -> Array:
     if not shown.applicable.all():
         raise RuntimeError(f"{key} does not apply: {shown.note}")
-    return (true - shown.value) / np.maximum(shown.slack, _TINY)
+    return (true - shown.value) / _slack(shown.slack)
+
+
+def _slack(slack: Array) -> Array:
+    return np.maximum(slack, _TINY)
