@@ -23,6 +23,7 @@ PARTS: dict[str, list[Problem]] = {
     "knapsack": [
         Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0]),
         Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0], readable_search=True),
+        Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0], pays_worst_feasible=True),
     ],
     "others": [
         Newsvendor(unit_cost=[1.0], price=2.0),
@@ -38,6 +39,7 @@ def main() -> None:
         for many in (1, 2):
             scenarios = np.linspace(1, 2, many)[:, None] * np.ones(problem.dims.xi)
             z = problem.solve(np.zeros(0), scenarios, np.full(many, 1 / many)).z
+            problem.cost(np.zeros(0), np.full(problem.dims.z, 99.0), scenarios)
             if knows_differences(problem):
                 problem.range_of_difference(np.zeros(0), z, z)
     if sys.argv[1] == "others":

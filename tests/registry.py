@@ -274,6 +274,9 @@ def _problems() -> dict[str, Any]:
         "Knapsack, at least one": Knapsack(
             value=[12.0] * 2, capacity=[8.0], salvage=[3.0], lower=1, upper=9
         ),
+        "Knapsack, worst feasible": Knapsack(
+            value=[12.0, 2.0], capacity=[8.0], salvage=[3.0], upper=9, pays_worst_feasible=True
+        ),
         "Newsvendor": the.Newsvendor(unit_cost=[1.0, 2.0], price=[3.0, 3.0], capacity=2.0),
         "Newsvendor, penalised": the.Newsvendor(
             unit_cost=[1.0, 2.0], price=[3.0, 3.0], penalty=1.0, salvage=0.5, largest_demand=6.0
@@ -376,6 +379,20 @@ def _streams() -> dict[str, Any]:
     }
 
 
+def _batch_learners() -> dict[str, Any]:
+    settings = {"prior": prior_of(LINEAR), "loss": the.DecisionRegret(KNAPSACK, LINEAR)}
+    outcome = the.TowardsOutcome(LINEAR, strength=5.0)
+    return {
+        "ApproximateBayes": the.ApproximateBayes(**settings, tolerance=30.0, size=20),
+        "MetropolisHastings": the.MetropolisHastings(**settings, lam=0.1, burn_in=50, draws=20),
+        "MetropolisHastings, drifting": the.MetropolisHastings(
+            **settings, lam=0.1, burn_in=50, draws=20, drift=outcome
+        ),
+        "TowardsOutcome": outcome,
+        "TowardsDecision": the.TowardsDecision(PARALLEL, LINEAR),
+    }
+
+
 def _values() -> dict[str, Any]:
     stages = list(bocopt.run(the.Constant([1, 1]), KNAPSACK, STREAM, horizon=2))
     return {
@@ -383,6 +400,7 @@ def _values() -> dict[str, Any]:
         "Logarithmic": the.Logarithmic(),
         "Near": the.Near(),
         "Nearest": the.Nearest(),
+        **_batch_learners(),
         "Expectation": the.Expectation(),
         "Chance": the.Chance(0.8),
         "CVaR": the.CVaR(0.6, alpha=0.7),

@@ -23,7 +23,8 @@ class Program(NamedTuple):
     lower: Array  # (d)
     upper: Array  # (d)
     need: float  # the weight of scenarios that must be met
-    payment: float  # the reward where one is not met
+    payments: Array  # (s) the reward where one is not met
+    pays: bool  # whether any of them is above 0: at most the worst reward of what is feasible
 
 
 class Answer(NamedTuple):
