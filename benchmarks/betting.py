@@ -7,6 +7,8 @@ drifts; `predictable plug-in` needs one that does not change, and the best stake
 one time, is what nothing can beat: t KL(seen, bound) = log(1/delta) on coins.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from results_file import write, write_markdown
 from scipy.optimize import brentq
@@ -19,7 +21,7 @@ from bocopt.guarantees.boundaries import empirical_bernstein, hoeffding
 DELTA, TIMES, SERIES = 0.05, (100, 1000, 10_000), 100
 LEVEL = np.log(1 / DELTA)
 TUNED = 100.0 / (2 * LEVEL + np.log1p(2 * LEVEL))  # nearly best at v = 100
-LAWS = {
+LAWS: dict[str, Callable[[np.random.Generator, tuple[int, int]], Array]] = {
     "Bernoulli(0.1)": lambda rng, shape: (rng.random(shape) < 0.1).astype(float),
     "Bernoulli(0.5)": lambda rng, shape: (rng.random(shape) < 0.5).astype(float),
     "Beta(10, 30)": lambda rng, shape: rng.beta(10, 30, shape),
@@ -31,14 +33,14 @@ def by_bets(x: Array) -> Array:
     bets, one = betting.no_bets(x.shape[:1]), np.ones(x.shape[:1])
     for column in x.T:
         bets = betting.after(bets, column, one)
-    return betting.most(bets, DELTA) / x.shape[1] - x.mean(axis=1)
+    return np.asarray(betting.most(bets, DELTA) / x.shape[1] - x.mean(axis=1))
 
 
 def errors(x: Array) -> Array:
     """(series) sum of squared errors of predicting by the running mean."""
     before = np.cumsum(x, axis=1) - x
     predicted = (0.5 + before) / (1.0 + np.arange(x.shape[1]))
-    return ((x - predicted) ** 2).sum(axis=1)
+    return np.asarray(((x - predicted) ** 2).sum(axis=1))
 
 
 def gamma_exponential(v: float, rho: float) -> float:
@@ -81,7 +83,7 @@ def plug_in(x: Array) -> Array:
     rate = np.minimum(np.sqrt(2 * LEVEL / (before * t * np.log1p(t))), 0.5)
     price = ((x - guess) ** 2 * (-np.log1p(-rate) - rate)).sum(axis=1)
     centre = (rate * x).sum(axis=1) / rate.sum(axis=1)
-    return centre + (LEVEL + price) / rate.sum(axis=1) - x.mean(axis=1)
+    return np.asarray(centre + (LEVEL + price) / rate.sum(axis=1) - x.mean(axis=1))
 
 
 def hindsight(seen: float, t: int) -> float:
@@ -121,8 +123,8 @@ def main() -> None:
         "",
         "`python benchmarks/betting.py`: slack per stage of an upper bound on the average",
         f"expectation, delta = {DELTA:g}, mean over {SERIES} series; in brackets the ratio to that",
-        "of bets. The last two columns are for comparison: *predictable plug-in* needs an expectation",
-        "that does not change, and the best stake in hindsight is for one time alone.",
+        "of bets. The last two columns are for comparison: *predictable plug-in* needs an",
+        "expectation that does not change, and the best stake in hindsight is for one time alone.",
         "",
         f"| | {' | '.join(names)} |",
         "|---" + "|---:" * len(names) + "|",

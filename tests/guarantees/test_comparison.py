@@ -94,10 +94,12 @@ def test_differences_that_are_certain_cost_nothing() -> None:
 
 def test_no_range_an_exceeded_one_and_impossible_outcomes_give_no_number() -> None:
     unknown = stages([0.1] * 5, np.nan, np.nan)
+    alone = iter([Evidence(np.array(2.0))])
     outside = stages([0.1, 0.7, 0.1], -0.5, 0.5)
     impossible = (e._replace(possible=np.array(False)) for e in stages([0.1]))
     for evidence, why in (
-        (unknown, "the other did not decide, or no range was known before xi on 5 stages"),
+        (unknown, "No range was known before xi on 5 stages"),
+        (alone, "the other did not decide on 1 stage"),
         (outside, "The difference was outside its range on 1 stage"),
         (impossible, "outside the support"),
     ):

@@ -9,6 +9,7 @@ from bocopt import arguments
 from bocopt.core import ArmsReport, Array, BeliefReport, BoolArray, LossBounds, LossReport, Sense
 
 _UNKNOWN, _YES, _NO = np.array(np.nan), np.array(True), np.array(False)
+NO_RANGE = "No range was known before xi"
 LATE = (
     "an outcome that came late or never depends neither on when it came nor on others that were "
     "open with it, given what was known at its decision"

@@ -8,7 +8,7 @@ import numpy as np
 from bocopt import arguments
 from bocopt.core import Array, Sense
 from bocopt.guarantees import betting
-from bocopt.guarantees.certificate import LATE, Certificate, Evidence, certificate
+from bocopt.guarantees.certificate import LATE, NO_RANGE, Certificate, Evidence, certificate
 from bocopt.guarantees.phrases import amount, between
 
 _RANGES = "the difference lies in a range that is known before xi"
@@ -30,6 +30,7 @@ class Apart(NamedTuple):
     below: betting.Bets  # on differences below the most
     better: Array  # () first stage since which the other one is surely better; 0 where it is not
     worse: Array  # () likewise
+    absent: Array  # () stages at which it did not decide
     unknown: Array  # () stages without a range
     exceeded: Array  # () stages whose difference was outside its range
     impossible: Array  # () stages whose outcome the range was not meant for
@@ -72,7 +73,7 @@ class Comparison:
     def init(self, lead: tuple[int, ...]) -> Apart:
         zero, none = np.zeros(lead), betting.no_bets(lead)
         unit = zero if self.scale is None else zero + self.scale
-        return Apart(*(zero,) * 5, unit, none, none, *(zero,) * 6)
+        return Apart(*(zero,) * 5, unit, none, none, *(zero,) * 7)
 
     def step(self, state: Apart, evidence: Evidence) -> Apart:
         e = evidence
@@ -84,6 +85,7 @@ class Comparison:
         unit = np.where(state.unit > 0, state.unit, wide)
         one = np.where(unit > 0, unit, 1.0)
         paid = np.clip(difference - low, 0.0, wide)
+        rounding = 1e-9 * (np.abs(other) + np.abs(e.cost))
         after = Apart(
             t=state.t + 1.0,
             own=state.own + e.cost,
@@ -95,8 +97,9 @@ class Comparison:
             below=betting.after(state.below, (wide - paid) / one, wide / one),
             better=state.better,
             worse=state.worse,
-            unknown=state.unknown + ~known,
-            exceeded=state.exceeded + arguments.outside(difference, low, high),
+            absent=state.absent + np.isnan(other),
+            unknown=state.unknown + (~known & np.isfinite(other)),
+            exceeded=state.exceeded + (np.abs(difference - low - paid) > rounding),
             impossible=state.impossible + ~np.asarray(e.possible, bool),
             late=state.late + e.late,
         )
@@ -146,7 +149,8 @@ class Comparison:
             delta=self.delta,
             assumptions=(_RANGES, *[LATE] * bool(state.late.any())),
             broken={
-                f"{self.name} did not decide, or no range was known before xi": state.unknown,
+                f"{self.name} did not decide": state.absent,
+                NO_RANGE: state.unknown,
                 "The difference was outside its range": state.exceeded,
                 "The outcome was outside the support that the range rests on": state.impossible,
             },

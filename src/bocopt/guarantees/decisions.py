@@ -16,7 +16,7 @@ from bocopt import arguments
 from bocopt.core import Array
 from bocopt.guarantees import betting
 from bocopt.guarantees.boundaries import empirical_bernstein, hoeffding
-from bocopt.guarantees.certificate import LATE, Certificate, Evidence, certificate
+from bocopt.guarantees.certificate import LATE, NO_RANGE, Certificate, Evidence, certificate
 
 RISK = "average expected cost of the decisions taken"
 _RANGES = "the cost lies in a range that is known before xi"
@@ -97,7 +97,7 @@ class _OnDecisions(ABC):
             delta=self.delta,
             assumptions=(assumption, *[LATE] * bool(state.late.any())),
             broken={
-                "No range was known before xi": state.unknown,
+                NO_RANGE: state.unknown,
                 "The cost was outside its range": state.exceeded,
                 "The outcome was outside the support that the range rests on": state.impossible,
                 **(broken or {}),

@@ -20,6 +20,7 @@ from bocopt.fingerprint import fingerprint
 from bocopt.guarantees.certificate import (
     NO_ARMS,
     NO_BELIEF,
+    NO_RANGE,
     NO_SHADOWS,
     Certificate,
     Evidence,
@@ -29,6 +30,7 @@ from bocopt.guarantees.certificate import (
 from bocopt.guarantees.comparison import comparisons
 from bocopt.guarantees.feasibility import Feasibility
 from bocopt.guarantees.tightest import headline
+from bocopt.problems import why_unranged
 from bocopt.run import Stage
 
 
@@ -193,7 +195,9 @@ class Monitor:
     def _certificate(self, i: int) -> Certificate:
         if self.states is None:
             raise ValueError("The monitor has not seen a stage yet.")
-        return self.guarantees[i].certificate(self.states[i])
+        found = self.guarantees[i].certificate(self.states[i])
+        cure = f"{NO_RANGE} ({why_unranged(self._problem)})"
+        return found._replace(note=found.note.replace(NO_RANGE, cure))
 
     def headline(self) -> Certificate:
         """The tightest bound on the cost of the decisions taken that applies now."""

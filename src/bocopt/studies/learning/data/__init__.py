@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from functools import cache
 
+from bocopt.policies import Rule
 from bocopt.streams import Replay
+from bocopt.studies.learning.data import chicago, gasoline, pizza
 from bocopt.studies.learning.data.births import BIRTHS
 from bocopt.studies.learning.data.calls import CALLS
 from bocopt.studies.learning.data.chicago import CHICAGO
@@ -25,6 +27,13 @@ DATA_SETS: Mapping[str, DataSet] = {
     "births (held out)": BIRTHS,
     "gasoline (held out)": GASOLINE,
     "rain (held out)": RAIN,
+}
+
+#: What a practitioner would do without a learner, where the range of a difference is known.
+TODAY: Mapping[str, tuple[str, Rule]] = {
+    "Chicago ridership": ("last week's riders", Rule(chicago.as_last_week)),
+    "pizzas": ("last week's sales and a fifth", Rule(pizza.as_last_week)),
+    "gasoline (held out)": ("last week's and 2%", Rule(gasoline.as_last_week)),
 }
 
 
