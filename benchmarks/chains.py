@@ -39,6 +39,7 @@ from bocopt.studies.posterior.tasks import Quadratic
 LAM, STAGES, TRIALS, DELTA = 0.1, 100, 5, 0.05
 SEEDS = np.arange(TRIALS)
 PAPER = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
+STRENGTHS = (None, 1e-9, 1.0, 10.0, 100.0)
 Row = dict[str, Any]
 
 
@@ -107,36 +108,30 @@ def on_the_oracle(dim: int) -> list[Row]:
     return rows
 
 
-def on_the_knapsack() -> list[Row]:
+def on_the_knapsack(strength: float | None) -> Row:
+    """The least strength is a control: steps are tuned as with a drift, and nothing pulls."""
     seeds, predictor = np.arange(2), SigmoidLinear(3, 12)
     stages = list(islice(PaperStream().stages(seeds), STAGES))
     x, xi = (np.stack(part, axis=1) for part in zip(*stages, strict=True))
-    rows = []
-    for strength in (None, 1.0, 10.0, 100.0):
-        drift = None if strength is None else TowardsOutcome(predictor, strength)
-        sampler = MetropolisHastings(
-            prior=Gaussian.isotropic(48, 0.5),
-            loss=DecisionRegret(PAPER, predictor),
-            lam=1e-2,
-            drift=drift,
-            burn_in=2000,
-            draws=2000,
-        )
-        draws = sampler.fit(seeds, x, xi)
-        found = average(draws, draws.total[..., None] / STAGES)
-        rows.append(
-            {
-                "strength": strength,
-                "loss": float(found.mean.mean()),
-                "standard_error": float(found.standard_error.mean()),
-                "spread_of_trials": float(found.mean.std()),
-                "effective_size": float(np.median(found.effective_size)),
-                "acceptance": float(draws.info.acceptance.mean()),
-                "step": float(draws.info.scale.mean()),
-            }
-        )
-        print(rows[-1], flush=True)
-    return rows
+    sampler = MetropolisHastings(
+        prior=Gaussian.isotropic(48, 0.5),
+        loss=DecisionRegret(PAPER, predictor),
+        lam=1e-2,
+        drift=None if strength is None else TowardsOutcome(predictor, strength),
+        burn_in=2000,
+        draws=2000,
+    )
+    draws = sampler.fit(seeds, x, xi)
+    found = average(draws, draws.total[..., None] / STAGES)
+    return {
+        "strength": strength,
+        "loss": float(found.mean.mean()),
+        "standard_error": float(found.standard_error.mean()),
+        "spread_of_trials": float(found.mean.std()),
+        "effective_size": float(np.median(found.effective_size)),
+        "acceptance": float(draws.info.acceptance.mean()),
+        "step": float(draws.info.scale.mean()),
+    }
 
 
 def votes(
@@ -202,7 +197,8 @@ def knapsack_table(rows: list[Row]) -> list[str]:
     return [
         "**The paper's knapsack** (lam 1e-2, prior sd 0.5, 100 stages, 2 trials, 4 chains of 2000",
         "draws after 2000 steps). The loss has no gradient; the drift is that of the squared error",
-        "of the prediction, times a strength.",
+        "of the prediction, times a strength. Steps are tuned to an acceptance of 0.3 without a",
+        "drift and of 0.57 with one: the second row is for that alone.",
         "",
         "| drift | mean loss a stage | standard error | effective | acceptance | step |",
         "|---|---:|---:|---:|---:|---:|",
@@ -230,7 +226,7 @@ def vote_table(rows: list[Row]) -> list[str]:
 
 def main() -> None:
     oracle = on_the_oracle(2) + on_the_oracle(48)
-    knapsack, vote = on_the_knapsack(), all_votes()
+    knapsack, vote = [on_the_knapsack(strength) for strength in STRENGTHS], all_votes()
     write("chains", {"oracle": oracle, "knapsack": knapsack, "votes": vote})
     tables = oracle_table(oracle), knapsack_table(knapsack), vote_table(vote)
     lines = ["# Chains, a drift, proximity and a vote", "", "`python benchmarks/chains.py`"]
