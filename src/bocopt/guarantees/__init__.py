@@ -11,6 +11,7 @@ from bocopt.guarantees.monitor import Monitor, evidence_of, range_of
 from bocopt.guarantees.outlook import Outlook
 from bocopt.guarantees.theorems import Comparator, Corollary35, Theorem32, Theorem33
 from bocopt.guarantees.tightest import Tightest, headline
+from bocopt.guarantees.vote import c_bound, vote_margin
 
 __all__ = [
     "BestArm",
@@ -33,6 +34,7 @@ __all__ = [
     "Theorem33",
     "Tightest",
     "TwoSided",
+    "c_bound",
     "certify",
     "comparisons",
     "evidence_of",
@@ -41,4 +43,5 @@ __all__ = [
     "headline",
     "offline",
     "range_of",
+    "vote_margin",
 ]
