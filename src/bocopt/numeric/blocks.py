@@ -13,8 +13,9 @@ def block_length(series: Array) -> int:
 
     Lags are cut where two times as many autocorrelations in a row are within chance.
 
-    >>> block_length(np.tile([1.0, -1.0], 50))
-    1
+    >>> alone = np.random.default_rng(0).normal(size=400)
+    >>> block_length(alone), block_length(np.repeat(alone[:40], 10))
+    (1, 28)
 
     Reference: Politis, White (2004), Automatic block-length selection for the dependent bootstrap,
     for circular blocks; corrected by Patton, Politis, White (2009).

@@ -19,7 +19,7 @@ from bocopt.studies.summaries import cell
 from bocopt.trace import spread
 from bocopt.work.task import Play, Record, Task
 
-_SCALE = 160.0  # declared for the paper's stream
+_SCALE = 160.0  # declared for the paper's stream, as for the headline
 _REAL_TRIALS = 2  # every trial sees the same series
 
 
