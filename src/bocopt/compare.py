@@ -127,8 +127,9 @@ def compare(
 
     >>> from bocopt import Constant, Knapsack, PaperStream, SampleAverage
     >>> problem = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
+    >>> today = Constant([1, 1, 1, 1])
     >>> found = compare(
-    ...     SampleAverage(problem), Constant([1] * 4), problem, PaperStream(), horizon=100, scale=240.0
+    ...     SampleAverage(problem), today, problem, PaperStream(), horizon=100, scale=240.0
     ... )
     >>> print(found)
     SampleAverage earns 0.199 more a stage than what is done now (0.24% of 83.85; 100 stages).
