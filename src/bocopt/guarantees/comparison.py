@@ -1,5 +1,6 @@
 """Whether another policy is better than the one that decides, by how much, and how sure that is."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -177,9 +178,11 @@ def _since(before: Array, now: Array, t: Array) -> Array:
 
 
 def comparisons(
-    names: tuple[str, ...], *, scale: float | None = None, sense: Sense, delta: float = 0.05
+    names: Sequence[str], *, scale: float | None = None, sense: Sense, delta: float = 0.05
 ) -> list[Comparison]:
     """One for each shadow; all hold together but for a chance of delta, which they share."""
+    names = tuple(arguments.each("comparisons", "names", names, str))
+    arguments.number("comparisons", "delta", delta, "(0, 1)")
     return [
         Comparison(shadow=i, name=name, scale=scale, sense=sense, delta=delta / len(names))
         for i, name in enumerate(names)

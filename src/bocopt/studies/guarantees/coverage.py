@@ -92,7 +92,8 @@ def _certificates(summary: Summary) -> int:
 
 
 def _verdict(summary: Summary) -> str:
-    what = "; ".join(f"{name}: {text}" for name, text in _WHAT.items())
+    run = {row["simulation"] for row in summary["rows"]}
+    what = "; ".join(f"{name}: {text}" for name, text in _WHAT.items() if name in run)
     return (
         f"Intervals above their delta: {summary['intervals above delta']} of "
         f"{_certificates(summary)}. A run counts as failed if the true risk was above the bound "

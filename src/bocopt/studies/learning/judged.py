@@ -68,6 +68,7 @@ def verdict(world: World, records: Mapping[str, Record]) -> Summary:
 def behind(ours: Array, theirs: Array, one_series: bool = False) -> Paired:
     """(trials, T) each -> how much more is paid, in per cent of what they pay, with its interval.
 
+    >>> import numpy as np
     >>> behind(np.array([[2.0, 4.0], [1.0, 5.0]]), np.array([[2.0, 2.0], [2.0, 2.0]])).mean
     50.0
     """
