@@ -20,7 +20,7 @@ NONE = np.zeros(0)
 LITTLE = 1e-9  # above what is just feasible
 
 
-def compare(problem: RangedDifference, z: Array, other: Array, xi: Array) -> None:
+def assert_kept_and_attained(problem: RangedDifference, z: Array, other: Array, xi: Array) -> None:
     """No outcome exceeds the ends, and both are attained or approached; neither is the fallback."""
     assert problem.possible(NONE, xi).all()
     more = problem.cost(NONE, z, xi) - problem.cost(NONE, other, xi)
@@ -62,7 +62,7 @@ def check_knapsack(seed: int) -> None:
         other = z + 0.5 * rng.integers(0, 2)
     rows = [heavy_and_light(z, other, b) for b in problem.capacity]
     xi = np.array([np.concatenate(a) for a in product(*rows)])
-    compare(problem, z, other, xi)
+    assert_kept_and_attained(problem, z, other, xi)
 
 
 @pytest.mark.parametrize("many", [40, long(3000)])
@@ -87,7 +87,7 @@ def test_a_newsvendor_turns_where_one_of_both_orders_is_sold_out(seed: int) -> N
     most = np.array(problem.largest_demand)
     turns = np.minimum([np.zeros(2), z, other, most, rng.uniform(0, most)], most)
     demands = np.array([[turns[i, 0], turns[j, 1]] for i, j in product(range(5), repeat=2)])
-    compare(problem, z, other, demands)
+    assert_kept_and_attained(problem, z, other, demands)
 
 
 def test_newsvendors_differ_by_no_more_than_their_orders_however_large_the_demand() -> None:
@@ -113,7 +113,7 @@ def test_choices_differ_by_the_items_that_they_do_not_share(seed: int) -> None:
     most = problem.largest_value
     values, weights = list(product([0.0, most], repeat=3)), list(product([0.0, 9.0], repeat=3))
     xi = values if certain else [(*v, *a) for v, a in product(values, weights)]
-    compare(problem, z, other, np.array(xi))
+    assert_kept_and_attained(problem, z, other, np.array(xi))
 
 
 @given(seed=st.integers(0, 2**32 - 1))
@@ -122,7 +122,7 @@ def test_paths_differ_by_the_edges_that_they_do_not_share(seed: int) -> None:
     rng = np.random.default_rng(seed)
     problem, corners = grid(2, 3, largest_cost=4.0), np.array(list(product([0.0, 4.0], repeat=7)))
     z, other = (problem.solve(NONE, rng.random((1, 7)), np.ones(1)).z for _ in range(2))
-    compare(problem, z, other, corners)
+    assert_kept_and_attained(problem, z, other, corners)
 
 
 def test_two_paths_without_a_largest_cost_have_no_ends_but_a_path_and_itself_have() -> None:
