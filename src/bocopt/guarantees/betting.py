@@ -111,14 +111,15 @@ def most(bets: Bets, delta: float) -> Array:
 
 def _left(bets: Bets, total: Array) -> Array:
     """(bets) the mean of (Q - nu) stake, where the expectations sum to `total`."""
-    left: Array = (bets.room - total[..., None] * _BOTH) / np.maximum(bets.t, 1.0)[..., None]
-    return left
+    t = bets.t[..., None]
+    left = (bets.room - total[..., None] * _BOTH) / np.maximum(t, 1.0)
+    return np.where(t > 0, left, 1.0)
 
 
 def _exponents(bets: Bets, total: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):  # more than Q allows: refuted for sure
         price = bets.t[..., None] * np.log(np.maximum(_left(bets, total), 0.0))
-    return np.asarray(_LOG_WEIGHTS + bets.gain - np.where(bets.t[..., None] > 0, price, 0.0))
+    return np.asarray(_LOG_WEIGHTS + bets.gain - price)
 
 
 def _log_sum(exponents: Array) -> tuple[Array, Array]:
