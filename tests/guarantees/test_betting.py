@@ -9,21 +9,28 @@ from bocopt.core import Array
 from bocopt.guarantees import betting
 from bocopt.guarantees.betting import Bets, after, log_capital, most, no_bets, of_counts
 
-STAKES, LOG_WEIGHTS = betting._STAKES, betting._LOG_WEIGHTS
+STAKES, LOG_WEIGHTS = betting._BOTH, betting._LOG_WEIGHTS
 
 
 def played(outcomes: Array, wide: Array) -> Bets:
     bets = no_bets(outcomes.shape[1:])
     for y, w in zip(outcomes, wide, strict=True):
-        bets = after(bets, y, w)
+        bets = after(bets, y, np.zeros(np.shape(w)), w)
     return bets
+
+
+def placed(wide: Array) -> Array:
+    """(t) ranges [0, wide] -> (t, bets) Q."""
+    each = 1.0 / betting._STAKES
+    above = np.maximum(each, (2.0 * wide - 1.0)[:, None])
+    beyond = wide[0] + np.maximum(each - 1.0, 2.0 * (wide - wide[0])[:, None])
+    return np.concatenate([above, beyond], axis=1)
 
 
 def by_hand(outcomes: Array, wide: Array, total: float) -> float:
     """log sum_k w_k prod (q - Y) / ((sum q - S) / t)^t, as it is written."""
     outcomes, wide = (a[wide > 0] for a in (outcomes, wide))
-    q = np.maximum(1.0 / STAKES, (2.0 * wide - 1.0)[:, None])  # (t, stakes)
-    t = len(wide)
+    q, t = placed(wide), len(wide)
     left = q.sum(axis=0) - total
     if (left <= 0).any():
         return np.inf
@@ -48,7 +55,7 @@ def test_the_bound_is_where_the_capital_reaches_its_level(
     for total in (0.3, outcomes.sum(), 0.9 * wide.sum()):
         assert log_capital(bets, np.array(total)) == pytest.approx(by_hand(outcomes, wide, total))
     found = float(most(bets, delta))
-    q_sum = min(np.maximum(1.0 / STAKES[-1], 2.0 * wide[wide > 0] - 1.0).sum(), 1e9)
+    q_sum = placed(wide[wide > 0]).sum(axis=0).min()
     exact = brentq(lambda s: by_hand(outcomes, wide, s) - level, 0.0, q_sum * (1 - 1e-12))
     assert found == pytest.approx(exact, rel=1e-7)
     assert found >= exact * (1 - 1e-12)  # on the safe side
@@ -61,7 +68,7 @@ def test_however_expectations_drift_the_capital_at_their_sum_is_no_more_than_a_m
         wide = np.where(rng.random(30) < 0.2, 2.5, rng.uniform(0.1, 1.0, 30))
         nu = wide * rng.random(30) ** rng.uniform(0.2, 5.0)
         outcomes = np.where(rng.random(30) * wide < nu, wide, 0.0)
-        q = np.maximum(1.0 / STAKES, (2.0 * wide - 1.0)[:, None])
+        q = placed(wide)
         factors = (q - outcomes[:, None]) / (q - nu[:, None])
         martingale = float(logsumexp(LOG_WEIGHTS + np.log(factors).sum(axis=0)))
         assert log_capital(played(outcomes, wide), nu.sum()) <= martingale + 1e-9

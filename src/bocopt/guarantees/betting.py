@@ -1,21 +1,25 @@
-"""Bets against large averages: what bounded outcomes can be expected to sum to, at all times.
+"""Bets against large averages: what outcomes can be expected to sum to, at all times at once.
 
-Outcomes Y_s in [0, W_s], with expectations nu_s given the past, may drift as they like. For any
-q_s >= W_s that is known before Y_s,
+Outcomes Y_s of at most h_s, with expectations nu_s given the past, may drift as they like. For any
+Q_s >= h_s that is known before Y_s,
 
-    prod_s (q_s - Y_s) / (q_s - nu_s)
+    prod_s (Q_s - Y_s) / (Q_s - nu_s)
 
 is a martingale that starts at 1: capital staked against large expectations. The mean of numbers is
-no less than their geometric mean, hence prod (q_s - nu_s) <= ((sum q_s - sum nu_s) / t)^t, and
+no less than their geometric mean, hence prod (Q_s - nu_s) <= ((sum Q_s - sum nu_s) / t)^t, and
 
-    E_t(S) = prod_s (q_s - Y_s) / ((sum q_s - S) / t)^t
+    E_t(S) = prod_s (Q_s - Y_s) / ((sum Q_s - S) / t)^t
 
 is no more than that martingale at S = sum nu_s, however it is made up. So is every mixture over
-many q; by Ville's inequality it stays below 1/delta at all t, but for a chance of delta. E_t grows
+many Q; by Ville's inequality it stays below 1/delta at all t, but for a chance of delta. E_t grows
 with S: where it is 1/delta ends what the sum of the expectations can be.
 
-Here q_s = unit / stake for thirty stakes in (0, 1), or 2 W_s - unit where that is more: a stage
-wider than the unit is bet on less. The unit may be anything that is known before the first outcome.
+The inequality costs least where Q_s - nu_s is the same at all stages. So there are two ways to
+place Q, each with thirty stakes a in (0, 1) and half of the capital: unit / a above the least that
+each outcome could be, which is best where expectations follow their ranges, and unit (1 / a - 1)
+above the most that the first one could be, which is best where they do not. Where an outcome could
+be more than that, Q_s is raised to twice as far, and little is bet. The unit may be anything that
+is known before the first outcome.
 
 Reference: Waudby-Smith, Ramdas (2024), Estimating means of bounded random variables by betting, for
 expectations that do not change.
@@ -28,7 +32,8 @@ import numpy as np
 from bocopt.core import Array
 
 _STAKES = np.geomspace(1e-4, 0.99, 30)
-_LOG_WEIGHTS = np.log(_STAKES**0.5 / (_STAKES**0.5).sum())
+_BOTH = np.tile(_STAKES, 2)  # above the least, and above the first of the most
+_LOG_WEIGHTS = np.log(_BOTH**0.5 / (_BOTH**0.5).sum())
 _STEPS = 60
 
 
@@ -36,34 +41,46 @@ class Bets(NamedTuple):
     """What has become of each stake; all in units."""
 
     t: Array  # () stages that were bet on: those whose outcome was not certain
-    gain: Array  # (stakes) sum of log((q - Y) stake): of the log capital
-    room: Array  # (stakes) sum of q stake - 1: 0 unless stages were wider than the unit
+    level: Array  # () the most that the first of these could have been
+    certain: Array  # () sum of the outcomes that were
+    gain: Array  # (bets) sum of log((Q - Y) stake): of the log capital
+    room: Array  # (bets) sum of Q stake
 
 
 def no_bets(lead: tuple[int, ...]) -> Bets:
-    none = np.zeros((*lead, len(_STAKES)))
-    return Bets(np.zeros(lead), none, none)
+    none, zero = np.zeros((*lead, len(_BOTH))), np.zeros(lead)
+    return Bets(zero, zero, zero, none, none)
 
 
-def after(bets: Bets, outcome: Array, wide: Array) -> Bets:
-    """With one more outcome () in [0, wide], both in units."""
-    q = np.maximum(1.0, (2.0 * wide - 1.0)[..., None] * _STAKES)  # times the stake
-    gain = np.log(q - outcome[..., None] * _STAKES)
-    uncertain = wide > 0.0
-    if not uncertain.all():
-        gain, q = (np.where(uncertain[..., None], a, b) for a, b in ((gain, 0.0), (q, 1.0)))
-    return Bets(bets.t + uncertain, bets.gain + gain, bets.room + (q - 1.0))
+def after(bets: Bets, outcome: Array, low: Array, high: Array) -> Bets:
+    """With one more outcome () in [low, high], all in units."""
+    uncertain = high > low
+    level = np.where((bets.t == 0) & uncertain, high, bets.level)
+    above = low[..., None] * _STAKES
+    above = above + np.maximum(1.0, (2.0 * (high - low) - 1.0)[..., None] * _STAKES)
+    beyond = level[..., None] * _STAKES
+    beyond = beyond + np.maximum(1.0 - _STAKES, 2.0 * (high - level)[..., None] * _STAKES)
+    q = np.concatenate([above, beyond], axis=-1)
+    gain = np.log(np.where(uncertain[..., None], q - outcome[..., None] * _BOTH, 1.0))
+    return Bets(
+        t=bets.t + uncertain,
+        level=level,
+        certain=bets.certain + np.where(uncertain, 0.0, outcome),
+        gain=bets.gain + gain,
+        room=bets.room + np.where(uncertain[..., None], q, 0.0),
+    )
 
 
 def of_counts(ones: Array, zeros: Array) -> Bets:
     """After outcomes that were 0 or 1, in a range of 1: their order does not matter."""
-    gain = np.asarray(ones)[..., None] * np.log1p(-_STAKES)
-    return Bets(np.asarray(ones + zeros), gain, np.zeros(gain.shape))
+    ones, t = np.asarray(ones, float), np.asarray(ones + zeros, float)
+    gain = ones[..., None] * np.log1p(-_BOTH)
+    return Bets(t, np.ones(t.shape), np.zeros(t.shape), gain, t[..., None] * np.ones(len(_BOTH)))
 
 
 def log_capital(bets: Bets, total: Array) -> Array:
     """() log E_t: the evidence that the expectations sum to less than `total`, in units."""
-    return _log_sum(_exponents(bets, total))[0]
+    return _log_sum(_exponents(bets, total - bets.certain))[0]
 
 
 def most(bets: Bets, delta: float) -> Array:
@@ -75,38 +92,38 @@ def most(bets: Bets, delta: float) -> Array:
     level = np.log(1.0 / delta)
     t = np.maximum(bets.t, 1.0)[..., None]
     with np.errstate(over="ignore", invalid="ignore"):
-        alone = (t + bets.room - t * np.exp((_LOG_WEIGHTS + bets.gain - level) / t)) / _STAKES
+        alone = (bets.room - t * np.exp((_LOG_WEIGHTS + bets.gain - level) / t)) / _BOTH
     endless = ~np.isfinite(alone).all(axis=-1)
+    safe = bets if not endless.any() else Bets(*(np.where(_like(endless, b), 0.0, b) for b in bets))
     total = np.where(endless, 0.0, alone.min(axis=-1))  # one stake alone is there: all no later
     moving = ~endless & (bets.t > 0)  # each trial stops by itself, whatever is beside it
-    safe = bets if not endless.any() else Bets(*(np.where(_like(endless, b), 0.0, b) for b in bets))
     for _ in range(_STEPS):
         if not moving.any():
             break
-        exponents = _exponents(safe, total)
-        above, share = _log_sum(exponents)
-        slope = (share * _STAKES / _left(safe, total)).sum(axis=-1)
+        above, share = _log_sum(_exponents(safe, total))
+        slope = (share * _BOTH / _left(safe, total)).sum(axis=-1)
         step = np.where(moving, np.maximum((above - level) / slope, 0.0), 0.0)
         total = total - step
-        moving &= step > 1e-10 * np.abs(total)
-    return np.where(endless, np.inf, np.where(bets.t > 0, np.maximum(total, 0.0), 0.0))
+        moving &= step > 1e-10 * np.maximum(np.abs(total), t[..., 0] * 1e-3)
+    found = np.where(bets.t > 0, total, 0.0) + bets.certain
+    return np.where(endless, np.inf, found)
 
 
 def _left(bets: Bets, total: Array) -> Array:
-    """(stakes) the mean of (q - nu) stake, where the expectations sum to `total`."""
-    t = np.maximum(bets.t, 1.0)[..., None]
-    left: Array = 1.0 + (bets.room - total[..., None] * _STAKES) / t
-    return left
+    """(bets) the mean of (Q - nu) stake, where the expectations sum to `total`."""
+    t = bets.t[..., None]
+    left = (bets.room - total[..., None] * _BOTH) / np.maximum(t, 1.0)
+    return np.where(t > 0, left, 1.0)
 
 
 def _exponents(bets: Bets, total: Array) -> Array:
-    with np.errstate(divide="ignore", invalid="ignore"):  # more than q allows: refuted for sure
+    with np.errstate(divide="ignore", invalid="ignore"):  # more than Q allows: refuted for sure
         price = bets.t[..., None] * np.log(np.maximum(_left(bets, total), 0.0))
-    return np.asarray(_LOG_WEIGHTS + bets.gain - np.where(bets.t[..., None] > 0, price, 0.0))
+    return np.asarray(_LOG_WEIGHTS + bets.gain - price)
 
 
 def _log_sum(exponents: Array) -> tuple[Array, Array]:
-    """(stakes) -> () the log of the sum of exps, and (stakes) their shares of it."""
+    """(bets) -> () the log of the sum of exps, and (bets) their shares of it."""
     top = exponents.max(axis=-1, keepdims=True)
     finite = np.where(np.isfinite(top), top, 0.0)
     share = np.exp(exponents - finite)

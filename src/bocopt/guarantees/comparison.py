@@ -27,8 +27,8 @@ class Apart(NamedTuple):
     low: Array  # () least that the difference could have been
     high: Array  # () most
     unit: Array  # ()
-    above: betting.Bets  # on differences above the least
-    below: betting.Bets  # on differences below the most
+    above: betting.Bets  # against large differences
+    below: betting.Bets  # against small ones
     better: Array  # () first stage since which the other one is surely better; 0 where it is not
     worse: Array  # () likewise
     absent: Array  # () stages at which it did not decide
@@ -85,7 +85,7 @@ class Comparison:
         wide = high - low
         unit = np.where(state.unit > 0, state.unit, wide)
         one = np.where(unit > 0, unit, 1.0)
-        paid = np.clip(difference - low, 0.0, wide)
+        kept = low + np.clip(difference - low, 0.0, wide)
         rounding = 1e-9 * (np.abs(other) + np.abs(e.cost))
         after = Apart(
             t=state.t + 1.0,
@@ -94,19 +94,20 @@ class Comparison:
             low=state.low + low,
             high=state.high + high,
             unit=unit,
-            above=betting.after(state.above, paid / one, wide / one),
-            below=betting.after(state.below, (wide - paid) / one, wide / one),
+            above=betting.after(state.above, kept / one, low / one, high / one),
+            below=betting.after(state.below, -kept / one, -high / one, -low / one),
             better=state.better,
             worse=state.worse,
             absent=state.absent + np.isnan(other),
             unknown=state.unknown + (~known & np.isfinite(other)),
-            exceeded=state.exceeded + (np.abs(difference - low - paid) > rounding),
+            exceeded=state.exceeded + (np.abs(difference - kept) > rounding),
             impossible=state.impossible + ~np.asarray(e.possible, bool),
             late=state.late + e.late,
         )
         level = np.log(2.0 / self.delta)
-        lower = betting.log_capital(after.above, -after.low / one) >= level
-        higher = betting.log_capital(after.below, after.high / one) >= level
+        nothing = np.zeros(difference.shape)
+        lower = betting.log_capital(after.above, nothing) >= level
+        higher = betting.log_capital(after.below, nothing) >= level
         return after._replace(
             better=_since(state.better, lower, after.t), worse=_since(state.worse, higher, after.t)
         )
@@ -128,8 +129,8 @@ class Comparison:
         since = np.maximum(state.better, state.worse)
         return Difference(
             seen=(state.other - state.own) / t,
-            low=(state.high - np.minimum(down, state.high - state.low)) / t,
-            high=(state.low + np.minimum(up, state.high - state.low)) / t,
+            low=np.maximum(-down, state.low) / t,
+            high=np.minimum(up, state.high) / t,
             since=np.where(since > 0, since, np.nan),
         )
 

@@ -50,8 +50,8 @@ class _OnDecisions(ABC):
         """Sums of its own."""
 
     @abstractmethod
-    def _added(self, own: Any, paid: Array, wide: Array) -> Any:
-        """These with one more stage: what was paid above the least, and the range."""
+    def _added(self, own: Any, paid: Array, wide: Array, low: Array) -> Any:
+        """These with one more stage: what was paid above the least, the range, and the least."""
 
     def init(self, lead: tuple[int, ...]) -> Watched:
         zero = np.zeros(lead)
@@ -63,7 +63,7 @@ class _OnDecisions(ABC):
         low, high = np.where(known, e.low, e.cost), np.where(known, e.high, e.cost)
         with np.errstate(over="ignore", invalid="ignore"):
             wide = high - low
-            own = self._added(state.own, np.clip(e.cost - low, 0.0, wide), wide)
+            own = self._added(state.own, np.clip(e.cost - low, 0.0, wide), wide, low)
         return Watched(
             t=state.t + 1.0,
             cost=state.cost + e.cost,
@@ -125,7 +125,7 @@ class Direct(_OnDecisions):
     def _begun(self, zero: Array) -> Array:
         return zero
 
-    def _added(self, own: Array, paid: Array, wide: Array) -> Array:
+    def _added(self, own: Array, paid: Array, wide: Array, low: Array) -> Array:
         """() sum of squared ranges."""
         return own + wide**2
 
@@ -151,7 +151,7 @@ class HoeffdingMixture(_OnDecisions):
     def _begun(self, zero: Array) -> Squares:
         return Squares(zero, zero)
 
-    def _added(self, own: Squares, paid: Array, wide: Array) -> Squares:
+    def _added(self, own: Squares, paid: Array, wide: Array, low: Array) -> Squares:
         unit = np.where(own.unit > 0, own.unit, wide)
         return Squares(unit, own.square + (wide / np.where(unit > 0, unit, 1.0)) ** 2)
 
@@ -193,7 +193,7 @@ class EmpiricalBernstein(_OnDecisions):
     def _begun(self, zero: Array) -> Errors:
         return Errors(zero, zero, zero, zero)
 
-    def _added(self, own: Errors, paid: Array, wide: Array) -> Errors:
+    def _added(self, own: Errors, paid: Array, wide: Array, low: Array) -> Errors:
         narrow = wide <= self.scale * (1 + 1e-9)
         x, predicted = paid / self.scale, (0.5 + own.paid) / (1.0 + own.narrow)
         return Errors(
@@ -221,10 +221,10 @@ class EmpiricalBernstein(_OnDecisions):
 
 
 class Staked(NamedTuple):
-    """Bets on what was paid above the least, in units of the declared range or the first."""
+    """Bets, in units of the declared range or the first."""
 
     unit: Array  # ()
-    paid: Array  # () its sum
+    paid: Array  # () sum of costs
     bets: betting.Bets
 
 
@@ -248,10 +248,12 @@ class Betting(_OnDecisions):
         unit = zero if self.scale is None else zero + self.scale
         return Staked(unit, zero, betting.no_bets(zero.shape))
 
-    def _added(self, own: Staked, paid: Array, wide: Array) -> Staked:
+    def _added(self, own: Staked, paid: Array, wide: Array, low: Array) -> Staked:
         unit = own.unit if self.scale is not None else np.where(own.unit > 0, own.unit, wide)
         one = np.where(unit > 0, unit, 1.0)
-        return Staked(unit, own.paid + paid, betting.after(own.bets, paid / one, wide / one))
+        cost, high = low + paid, low + wide
+        bets = betting.after(own.bets, cost / one, low / one, high / one)
+        return Staked(unit, own.paid + cost, bets)
 
     def certificate(self, state: Watched) -> Certificate:
         own: Staked = state.own
