@@ -43,6 +43,7 @@ from bocopt import Agent, run
 from bocopt.checks import check_policy, check_problem
 from bocopt.core import Array
 from bocopt.fingerprint import fingerprint
+from bocopt.guarantees.certificate import nan_is_no_news
 from bocopt.state import flatten
 
 TRIALS, STAGES = 3, 12
@@ -171,7 +172,8 @@ def _watching(guarantee: Any, evidence: list[Any]) -> Fold:
     def step(state: Any, t: int, trial: Trial) -> Any:
         arrays = flatten(evidence[t])
         own = {name: array[trial] if array.ndim else array for name, array in arrays.items()}
-        return guarantee.step(state, from_parts(evidence[t], own))
+        with nan_is_no_news():
+            return guarantee.step(state, from_parts(evidence[t], own))
 
     def show(state: Any, t: int, trial: Trial) -> Any:
         found = guarantee.certificate(state)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from bocopt import arguments
 from bocopt.core import Array, Policy, Problem, Sense, Stream
 from bocopt.guarantees import Certificate, Comparison, Difference, comparisons, evidence_of
+from bocopt.guarantees.certificate import nan_is_no_news
 from bocopt.guarantees.comparison import verdict
 from bocopt.guarantees.phrases import amount, between, verb
 from bocopt.numeric.blocks import block_interval, block_length
@@ -147,10 +148,12 @@ def compare(
         evidence = evidence_of(problem, stage)
         if states is None:
             states = [one.init(evidence.cost.shape) for one in watched]
-        states = [one.step(state, evidence) for one, state in zip(watched, states, strict=True)]
-        both = evidence.cost[..., None], evidence.feasible[..., None]
-        costs.append(np.concatenate([both[0], evidence.shadows.cost], axis=-1))
-        feasible.append(np.concatenate([both[1], evidence.shadows.feasible], axis=-1))
+        with nan_is_no_news():
+            states = [one.step(state, evidence) for one, state in zip(watched, states, strict=True)]
+        shadows = np.moveaxis(stage.info["shadow_z"], -2, 0)
+        violations = [problem.violation(stage.x, z, stage.xi) for z in shadows]
+        costs.append(np.stack([stage.cost, *(one.cost for one in evidence.shadows)], axis=-1))
+        feasible.append(np.stack([stage.feasible, *(v <= 0 for v in violations)], axis=-1))
     paid, met = np.stack(costs, axis=-2), np.stack(feasible, axis=-2)  # (T, 1 + policies)
     pairs = zip(watched, states or (), strict=True)
     found = {

@@ -13,7 +13,7 @@ STAKES, LOG_WEIGHTS = betting._BOTH, betting._LOG_WEIGHTS
 
 
 def played(outcomes: Array, wide: Array) -> Bets:
-    bets = no_bets(outcomes.shape[1:])
+    bets = no_bets(outcomes.shape[1:], 1.0)
     for y, w in zip(outcomes, wide, strict=True):
         bets = after(bets, y, np.zeros(np.shape(w)), w)
     return bets

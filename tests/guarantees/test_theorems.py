@@ -70,7 +70,7 @@ def changed(evidence: Evidence, **parts: Any) -> Evidence:
     """With other numbers, wherever they stand in it."""
 
     def put(report: Any) -> Any:
-        nested = {n: put(part) for n, part in report._asdict().items() if isinstance(part, tuple)}
+        nested = {n: put(p) for n, p in report._asdict().items() if hasattr(p, "_asdict")}
         return report._replace(**nested, **{n: v for n, v in parts.items() if n in report._fields})
 
     found: Evidence = put(evidence)

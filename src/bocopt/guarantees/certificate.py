@@ -1,6 +1,6 @@
 """What a guarantee says, and the contract of everything that says it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -16,23 +16,19 @@ LATE = (
 )
 
 
-#: What is known of a belief, of arms or shadows, where there are none.
+#: What is known of a belief or of arms where there are none.
 NO_BELIEF = BeliefReport(
     LossReport(*(_UNKNOWN,) * 6), LossBounds(*(_UNKNOWN,) * 3), intact=_UNKNOWN
 )
 NO_ARMS = ArmsReport(*(_UNKNOWN,) * 4)
 
 
-class Shadows(NamedTuple):
-    """What policies that are not followed would have paid."""
+class Shadow(NamedTuple):
+    """What a policy that is not followed would have paid."""
 
-    cost: Array  # (shadows)
-    low: Array  # (shadows) least that this, less what was paid, could have been, known before xi
-    high: Array  # (shadows) most
-    feasible: BoolArray  # (shadows)
-
-
-NO_SHADOWS = Shadows(_UNKNOWN, _UNKNOWN, _UNKNOWN, _NO)
+    cost: Array  # ()
+    low: Array  # () least that this, less what was paid, could have been, known before xi
+    high: Array  # () most
 
 
 class Evidence(NamedTuple):
@@ -46,7 +42,7 @@ class Evidence(NamedTuple):
     loss: Array = _UNKNOWN  # () regret of the decision taken
     belief: BeliefReport = NO_BELIEF
     arms: ArmsReport = NO_ARMS
-    shadows: Shadows = NO_SHADOWS
+    shadows: tuple[Shadow, ...] = ()
     stale: BoolArray = _NO  # () whether the belief had changed since the decision
     late: BoolArray = _NO  # () whether an earlier outcome was unknown, or a later one known
 
@@ -106,6 +102,19 @@ class TwoSided(Protocol):
         ...
 
 
+@runtime_checkable
+class Summed(Protocol):
+    """A guarantee whose state is that of every other one with the same `sums`."""
+
+    @property
+    def sums(self) -> Hashable: ...
+
+
+def nan_is_no_news() -> np.errstate:
+    """While guarantees are folded: it stands where there is nothing."""
+    return np.errstate(over="ignore", invalid="ignore")
+
+
 def certify(guarantee: Guarantee[Any], stages: Iterable[Evidence]) -> Certificate:
     """The certificate after all these stages, at least one."""
     arguments.kind("certify", "guarantee", guarantee, Guarantee)
@@ -113,7 +122,8 @@ def certify(guarantee: Guarantee[Any], stages: Iterable[Evidence]) -> Certificat
     for evidence in arguments.each("certify", "stages", stages, Evidence):
         if state is None:
             state = guarantee.init(evidence.cost.shape)
-        state = guarantee.step(state, evidence)
+        with nan_is_no_news():
+            state = guarantee.step(state, evidence)
     if state is None:
         raise ValueError("There are no stages to certify.")
     return guarantee.certificate(state)

@@ -1,5 +1,6 @@
 """Whether another policy is better than the one that decides, by how much, and how sure that is."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,8 +11,10 @@ from bocopt import arguments
 from bocopt.core import Array, Sense
 from bocopt.guarantees import betting
 from bocopt.guarantees.certificate import LATE, NO_RANGE, Certificate, Evidence, certificate
+from bocopt.guarantees.kernels import folds
 from bocopt.guarantees.phrases import amount, between
 
+_SIGNS = np.array([1.0, -1.0])
 _RANGES = "the difference lies in a range that is known before xi"
 
 
@@ -26,11 +29,8 @@ class Apart(NamedTuple):
     other: Array  # () of the others
     low: Array  # () least that the difference could have been
     high: Array  # () most
-    unit: Array  # ()
-    above: betting.Bets  # against large differences
-    below: betting.Bets  # against small ones
-    better: Array  # () first stage since which the other one is surely better; 0 where it is not
-    worse: Array  # () likewise
+    bets: betting.Bets  # (2) against large differences, and against small ones
+    since: Array  # (2) the stage since which the other one is surely better, and worse; 0 if not
     absent: Array  # () stages at which it did not decide
     unknown: Array  # () stages without a range
     exceeded: Array  # () stages whose difference was outside its range
@@ -72,61 +72,42 @@ class Comparison:
             arguments.number("Comparison", "scale", self.scale, "(0, inf)")
 
     def init(self, lead: tuple[int, ...]) -> Apart:
-        zero, none = np.zeros(lead), betting.no_bets(lead)
-        unit = zero if self.scale is None else zero + self.scale
-        return Apart(*(zero,) * 5, unit, none, none, *(zero,) * 7)
+        zero, two = np.zeros(lead), (*lead, 2)
+        return Apart(*(zero,) * 5, betting.no_bets(two, self.scale), np.zeros(two), *(zero,) * 5)
 
     def step(self, state: Apart, evidence: Evidence) -> Apart:
-        e = evidence
-        other, low, high = self._shown(e)
-        difference = other - e.cost
-        known = np.isfinite(low) & np.isfinite(high)
-        low, high = np.where(known, low, difference), np.where(known, high, difference)
-        wide = high - low
-        unit = np.where(state.unit > 0, state.unit, wide)
-        one = np.where(unit > 0, unit, 1.0)
-        kept = low + np.clip(difference - low, 0.0, wide)
-        rounding = 1e-9 * (np.abs(other) + np.abs(e.cost))
-        after = Apart(
-            t=state.t + 1.0,
+        e, (other, low, high) = evidence, self._shown(evidence)
+        seen = folds.apart(e.cost, other, low, high, _SIGNS)
+        least, most, kept, absent, unknown, exceeded = seen
+        bets, t = betting.after(state.bets, kept, least, most), state.t + 1.0
+        enough = math.log(2.0 / self.delta)  # of the capital, to refute
+        return Apart(
+            t=t,
             own=state.own + e.cost,
             other=state.other + other,
-            low=state.low + low,
-            high=state.high + high,
-            unit=unit,
-            above=betting.after(state.above, kept / one, low / one, high / one),
-            below=betting.after(state.below, -kept / one, -high / one, -low / one),
-            better=state.better,
-            worse=state.worse,
-            absent=state.absent + np.isnan(other),
-            unknown=state.unknown + (~known & np.isfinite(other)),
-            exceeded=state.exceeded + (np.abs(difference - kept) > rounding),
-            impossible=state.impossible + ~np.asarray(e.possible, bool),
+            low=state.low + least[..., 0],
+            high=state.high + most[..., 0],
+            bets=bets,
+            since=folds.since(state.since, betting.log_capital(bets, 0.0), enough, t),
+            absent=state.absent + absent,
+            unknown=state.unknown + unknown,
+            exceeded=state.exceeded + exceeded,
+            impossible=state.impossible + ~e.possible,
             late=state.late + e.late,
-        )
-        level = np.log(2.0 / self.delta)
-        nothing = np.zeros(difference.shape)
-        lower = betting.log_capital(after.above, nothing) >= level
-        higher = betting.log_capital(after.below, nothing) >= level
-        return after._replace(
-            better=_since(state.better, lower, after.t), worse=_since(state.worse, higher, after.t)
         )
 
     def _shown(self, e: Evidence) -> tuple[Array, Array, Array]:
         """() cost of the shadow and the range of the difference; NaN where there is no shadow."""
-        cost, low, high, _ = e.shadows
-        if not cost.ndim or cost.shape[-1] <= self.shadow:
-            nothing = np.full(e.cost.shape, np.nan)
-            return nothing, nothing, nothing
-        return cost[..., self.shadow], low[..., self.shadow], high[..., self.shadow]
+        if len(e.shadows) > self.shadow:
+            return e.shadows[self.shadow]
+        nothing = np.full(e.cost.shape, np.nan)
+        return nothing, nothing, nothing
 
     def difference(self, state: Apart) -> Difference:
         """What is known of it."""
         t = np.maximum(state.t, 1.0)
-        up, down = (
-            state.unit * betting.most(b, self.delta / 2) for b in (state.above, state.below)
-        )
-        since = np.maximum(state.better, state.worse)
+        up, down = np.moveaxis(betting.most(state.bets, self.delta / 2), -1, 0)
+        since = state.since.max(axis=-1)
         return Difference(
             seen=(state.other - state.own) / t,
             low=np.maximum(-down, state.low) / t,
@@ -172,10 +153,6 @@ def verdict(found: Difference) -> str:
     if np.isnan(found.since):
         return "which is better is open"
     return f"{'better' if found.high <= 0 else 'worse'} since stage {int(found.since)}"
-
-
-def _since(before: Array, now: Array, t: Array) -> Array:
-    return np.where(now, np.where(before > 0, before, t), 0.0)
 
 
 def comparisons(

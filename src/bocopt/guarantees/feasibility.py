@@ -42,7 +42,7 @@ class Feasibility:
     def step(self, state: Counts, evidence: Evidence) -> Counts:
         return Counts(
             t=state.t + 1.0,
-            infeasible=state.infeasible + (1.0 - evidence.feasible),
+            infeasible=state.infeasible + ~evidence.feasible,
             late=state.late + evidence.late,
         )
 

@@ -1,6 +1,6 @@
 """Watch a stream live: every certificate after every stage, in constant memory."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,17 +21,20 @@ from bocopt.guarantees.certificate import (
     NO_ARMS,
     NO_BELIEF,
     NO_RANGE,
-    NO_SHADOWS,
     Certificate,
     Evidence,
     Guarantee,
-    Shadows,
+    Shadow,
+    Summed,
+    nan_is_no_news,
 )
 from bocopt.guarantees.comparison import comparisons
 from bocopt.guarantees.feasibility import Feasibility
 from bocopt.guarantees.tightest import headline
 from bocopt.problems import why_unranged
 from bocopt.run import Stage
+
+_YES, _NO = np.array(True)[()], np.array(False)[()]
 
 
 def range_of(problem: Problem, x: Array, z: Array) -> tuple[Array, Array]:
@@ -58,13 +61,14 @@ def range_of_difference(problem: Problem, x: Array, z: Array, other: Array) -> t
     return low - most, high - least
 
 
-def _shadows(problem: Problem, stage: Stage, report: ShadowReport) -> Shadows:
-    z = report.shadow_z
-    x, taken, xi = (part[..., None, :] for part in (stage.x, stage.decision.solution.z, stage.xi))
-    x, taken, xi = (np.broadcast_to(a, (*z.shape[:-1], a.shape[-1])) for a in (x, taken, xi))
-    low, high = range_of_difference(problem, x, taken, z)
-    feasible = problem.violation(x, z, xi) <= 0
-    return Shadows(problem.cost(x, z, xi), low, high, feasible)
+def _shadows(problem: Problem, stage: Stage, report: ShadowReport | None) -> Iterator[Shadow]:
+    if report is None:
+        return
+    x, taken, xi = stage.x, stage.decision.solution.z, stage.xi
+    for i in range(report.shadow_z.shape[-2]):
+        z = report.shadow_z[..., i, :]
+        low, high = range_of_difference(problem, x, taken, z)
+        yield Shadow(problem.cost(x, z, xi)[()], low[()], high[()])
 
 
 R = TypeVar("R", bound=Report)
@@ -89,24 +93,20 @@ def evidence_of(
     or whether it decided while outcomes of earlier decisions were unknown.
     """
     arguments.kind("evidence_of", "stage", stage, Stage)
-    z, lead = stage.decision.solution.z, stage.cost.shape
-    low, high = cost_range or range_of(problem, stage.x, z)
-    shadows = _report(stage, ShadowReport)
-    possible = np.ones(lead, bool)
-    if is_ranged(problem):
-        possible = problem.possible(stage.x, stage.xi)
-    return Evidence(
-        cost=stage.cost,
-        low=low,
-        high=high,
-        possible=possible,
-        feasible=stage.feasible,
-        loss=stage.cost - stage.hindsight,
+    low, high = cost_range or range_of(problem, stage.x, stage.decision.solution.z)
+    possible = problem.possible(stage.x, stage.xi) if is_ranged(problem) else _YES
+    return Evidence(  # [()]: of one trial, numbers, which are quicker than arrays
+        cost=stage.cost[()],
+        low=low[()],
+        high=high[()],
+        possible=np.asarray(possible, bool)[()],
+        feasible=stage.feasible[()],
+        loss=stage.cost[()] - stage.hindsight[()],
         belief=_report(stage, BeliefReport) or NO_BELIEF,
         arms=_report(stage, ArmsReport) or NO_ARMS,
-        shadows=_shadows(problem, stage, shadows) if shadows else NO_SHADOWS,
-        stale=np.full(lead, stale),
-        late=np.full(lead, late),
+        shadows=tuple(_shadows(problem, stage, _report(stage, ShadowReport))),
+        stale=_YES if stale else _NO,
+        late=_YES if late else _NO,
     )
 
 
@@ -146,6 +146,8 @@ class Monitor:
             *comparisons(names, sense=problem.sense, delta=delta),
             *arguments.each("Monitor", "guarantees", guarantees, Guarantee),
         )
+        sums = [g.sums if isinstance(g, Summed) else (i,) for i, g in enumerate(self.guarantees)]
+        self._same = [sums.index(own) for own in sums]
         self.states: tuple[Any, ...] | None = None  # of the guarantees; None before any stage
         self._problem = problem
         self._lead: tuple[int, ...] | None = None
@@ -181,8 +183,12 @@ class Monitor:
     def after(self, states: tuple[Any, ...] | None, evidence: Evidence) -> tuple[Any, ...]:
         """The states after one more stage; None before any."""
         before = self.begun(evidence.cost.shape) if states is None else states
-        pairs = zip(self.guarantees, before, strict=True)
-        return tuple(guarantee.step(state, evidence) for guarantee, state in pairs)
+        found: list[Any] = []
+        with nan_is_no_news():
+            for i, same in enumerate(self._same):
+                known = same < i  # the sums of one before it
+                found.append(found[same] if known else self.guarantees[i].step(before[i], evidence))
+        return tuple(found)
 
     def begun(self, lead: tuple[int, ...]) -> tuple[Any, ...]:
         """The states before any stage."""

@@ -85,9 +85,9 @@ class Outlook:
         )
 
     def step(self, state: Blocks, evidence: Evidence) -> Blocks:
-        paid, begun = state.paid + evidence.cost, state.begun + 1.0
-        state = state._replace(t=state.t + 1.0, paid=paid, begun=begun)
-        return self._with_block(state) if begun.flat[0] == self.ahead else state
+        t, paid, begun, *rest = state
+        state = Blocks(t + 1.0, paid + evidence.cost, begun + 1.0, *rest)
+        return self._with_block(state) if state.begun.max() == self.ahead else state
 
     def _with_block(self, state: Blocks) -> Blocks:
         """After the last stage of a block."""

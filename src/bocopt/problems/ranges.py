@@ -39,6 +39,8 @@ def decisions(owner: str, dims: Dims, x: Array, z: Array, other: Array) -> tuple
     )
     lead = arguments.lead(owner, x=np.shape(x)[:-1], z=z.shape[:-1], other=other.shape[:-1])
     whole = (*lead, dims.z)
+    if z.shape == other.shape == whole:
+        return z, other
     return np.broadcast_to(z, whole), np.broadcast_to(other, whole)
 
 

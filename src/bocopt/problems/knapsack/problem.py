@@ -95,7 +95,7 @@ class Knapsack:
     smallest_of_ties: ClassVar[bool] = True
     prices_infeasibility: ClassVar[bool] = True
 
-    @property
+    @cached_property
     def dims(self) -> Dims:
         return Dims(x=None, z=len(self.value), xi=len(self.value) * len(self.capacity))
 
@@ -140,7 +140,7 @@ class Knapsack:
 
         z, weights, lead = self._outcome("Knapsack.cost", x, z, xi)
         cost = judge.cost(weights, z, *self._constants, self._payment(weights, z))
-        return np.broadcast_to(cost, lead)
+        return arguments.spread(cost, lead)
 
     def _payment(self, weights: Array, z: Array) -> float | Array:
         """(r, d), (d) -> () the reward of z where it is infeasible."""
@@ -164,7 +164,7 @@ class Knapsack:
 
         z, weights, lead = self._outcome("Knapsack.violation", x, z, xi)
         _, capacity, _, lower, upper = self._constants
-        return np.broadcast_to(judge.violation(weights, z, capacity, lower, upper), lead)
+        return arguments.spread(judge.violation(weights, z, capacity, lower, upper), lead)
 
     def range(self, x: Array, z: Array) -> tuple[Array, Array]:
         """(k), (d) -> (), (): for any possible weights, the cost lies in [low, high].
@@ -173,14 +173,15 @@ class Knapsack:
         `infeasible_reward`. The worst feasible reward, if that is paid, is at least `lower`'s value
         and at most what `lower` earns.
         """
+        from bocopt.problems.knapsack import judge
+
         z = arguments.array("Knapsack.range", "z", z, (self.dims.z,))
         value, capacity, salvage, lower, _ = self._constants
-        worth, least = (z * value).sum(axis=-1), (lower * value).sum()
-        if self.pays_worst_feasible:
-            worth = np.maximum(worth, least)  # of a z outside the box
+        least = (lower * value).sum() if self.pays_worst_feasible else -np.inf
         always = self.pays_worst_feasible and not lower.any()  # some z is feasible, whatever xi is
-        low = -(worth + (salvage * capacity).sum())
-        return low, np.full(low.shape, 0.0 if always else -self.infeasible_reward)
+        unmet = 0.0 if always else 0.0 - self.infeasible_reward
+        low, high = judge.ends(z, value, capacity, salvage, least, unmet)
+        return low, high
 
     def range_of_difference(self, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
         """(k), (d), (d) -> (), (): for any possible weights, which are the same for both."""
@@ -209,9 +210,10 @@ class Knapsack:
 
     def _matrices(self, owner: str, name: str, xi: Array) -> Array:
         """(..., m) -> (..., resources, items)."""
-        largest = np.abs(xi).max(initial=0.0)
-        if largest > _LARGEST:
-            raise arguments.wrong(owner, name, f"at most {_LARGEST} in size", largest)
+        if not np.vdot(xi, xi) <= _LARGEST**2:  # quick to tell
+            largest = np.abs(xi).max(initial=0.0)
+            if largest > _LARGEST:
+                raise arguments.wrong(owner, name, f"at most {_LARGEST} in size", largest)
         return xi.reshape(*xi.shape[:-1], len(self.capacity), len(self.value))
 
     @cached_property

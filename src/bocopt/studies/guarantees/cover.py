@@ -8,6 +8,7 @@ import numpy as np
 from bocopt.beliefs import for_horizon
 from bocopt.core import Array
 from bocopt.guarantees import Certificate, TwoSided, gibbs, offline
+from bocopt.guarantees.certificate import nan_is_no_news
 from bocopt.numeric import noise
 from bocopt.numeric.weights import uniform
 from bocopt.studies.guarantees.simulations import SIMULATIONS
@@ -40,7 +41,8 @@ class Cover(Task):
         for t, (evidence, risks) in enumerate(simulation.stages(seeds, self.horizon), start=1):
             totals = {name: totals.get(name, 0.0) + risk for name, risk in risks.items()}
             for key, (risk, guarantee) in tried.items():
-                states[key] = guarantee.step(states[key], evidence)
+                with nan_is_no_news():
+                    states[key] = guarantee.step(states[key], evidence)
                 shown, true = guarantee.certificate(states[key]), totals[risk] / t
                 used = _used(key, shown, true)
                 if isinstance(guarantee, TwoSided):

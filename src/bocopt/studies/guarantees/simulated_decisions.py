@@ -21,10 +21,9 @@ from bocopt.guarantees import (
     evidence_of,
     headline,
 )
-from bocopt.guarantees.certificate import Shadows
+from bocopt.guarantees.certificate import Shadow
 from bocopt.guarantees.decisions import Watched
 from bocopt.numeric import noise
-from bocopt.state import mapped
 from bocopt.studies.guarantees.simulation import Shown, Simulation
 
 COST, INFEASIBLE, DIFFERENCE = "cost", "infeasible", "difference"
@@ -135,7 +134,7 @@ class Duel(_Decisions):
             low, high = np.full(seeds.shape, -0.6), np.full(seeds.shape, 0.1)
             ahead += (other - cost) + 0.5 * falls
             risk = 0.25 + 0.5 * falls
-            shown = _bounded(cost, Shadows(other, low, high, np.ones(seeds.shape, bool)))
+            shown = _bounded(cost, Shadow(other, low, high))
             yield shown, {COST: risk, INFEASIBLE: 0.0 * risk, DIFFERENCE: 0.25 - risk}
 
 
@@ -217,12 +216,11 @@ class UniformWeights:
             t += 1
 
 
-def _bounded(cost: Array, shadows: Shadows | None = None, high: Array | None = None) -> Evidence:
+def _bounded(cost: Array, shadow: Shadow | None = None, high: Array | None = None) -> Evidence:
     """A cost between 0 and 1, or `high`, beside a decision that surely costs nothing."""
     zero = np.zeros(cost.shape)
     most = zero + 1.0 if high is None else high
-    nothing = Shadows(zero, -most, zero, np.ones(cost.shape, bool))
-    beside: Shadows = mapped(lambda part: part[..., None], shadows or nothing)
+    beside = (shadow or Shadow(zero, -most, zero),)
     return Evidence(cost, low=zero, high=most, feasible=np.asarray(cost < 1.0), shadows=beside)
 
 
