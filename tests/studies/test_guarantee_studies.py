@@ -34,7 +34,7 @@ def policies(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def test_every_simulation_tests_every_certificate_at_every_delta() -> None:
-    size = Size(trials=200, horizon=30)
+    size = Size(trials=100, horizon=30)
     summary = coverage.summarise(size, {n: t.run() for n, t in coverage.tasks(size).items()})
     assert summary["intervals above delta"] == 0
     page = reproduce.markdown_of("guarantees-coverage", summary)
@@ -54,7 +54,6 @@ def test_what_a_lambda_costs_and_who_says_nothing(policies: dict[str, Any]) -> N
     bgs = policies[tightness.BGS]["certificates"]
     assert bgs["empirical Bernstein, declared 160"]["after"]["100"]["applicable"] == 0
     assert "wider than the declared 160" in bgs["empirical Bernstein, declared 160"]["note"]
-    assert "wide" in bgs["headline"]["note"]
     ensemble = policies[tightness.ENSEMBLE]["certificates"]
     assert ensemble["best arm"]["after"]["100"]["applicable"] == 2
 

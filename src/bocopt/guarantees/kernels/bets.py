@@ -6,6 +6,8 @@ from bocopt.core import Array
 from bocopt.numeric.compiled import compiled, gufunc
 
 _STEPS = 60
+_CLOSE = 1e-7  # of the answer: what the next step would be is about the square of that
+_NOTHING = 40.0  # in logs: exp(-40) of a sum is less than its rounding
 
 
 @gufunc(
@@ -55,22 +57,24 @@ def after(
 
 
 @compiled
-def exponents(
-    t: float, gain: Array, room: Array, total: float, stakes: Array, log_weights: Array, out: Array
-) -> float:
-    """Of the capital at expectations that sum to `total`; returns the log of their sum of exps."""
+def capital(
+    t: float, gain: Array, room: Array, total: float, stakes: Array, log_weights: Array, logs: Array
+) -> tuple[float, float]:
+    """Its log at expectations that sum to `total`, and the slope of that; `logs` is for each."""
     top = -np.inf
     for k in range(len(stakes)):
         left = (room[k] - total * stakes[k]) / t
         if left <= 0.0:  # more than Q allows: refuted for sure
-            return np.inf
-        out[k] = log_weights[k] + gain[k] - t * np.log(left)
-        top = max(top, out[k])
-    whole = 0.0
+            return np.inf, np.inf
+        logs[k] = log_weights[k] + gain[k] - t * np.log(left)
+        top = max(top, logs[k])
+    whole, slope = 0.0, 0.0
     for k in range(len(stakes)):
-        whole += np.exp(out[k] - top)
-    log_total: float = top + np.log(whole)
-    return log_total
+        if logs[k] > top - _NOTHING:
+            share = np.exp(logs[k] - top)
+            whole += share
+            slope += share * t * stakes[k] / (room[k] - total * stakes[k])
+    return top + np.log(whole), slope / whole
 
 
 @gufunc(
@@ -91,8 +95,8 @@ def log_capital(
     if t == 0.0:
         out[0] = 0.0
         return
-    each = np.empty(len(stakes))
-    out[0] = exponents(t, gain, room, (total - base) / unit, stakes, log_weights, each)
+    logs = np.empty(len(stakes))
+    out[0] = capital(t, gain, room, (total - base) / unit, stakes, log_weights, logs)[0]
 
 
 @gufunc(
@@ -122,16 +126,13 @@ def most(
             out[0] = np.inf
             return
         total = min(total, alone)
-    each = np.empty(len(stakes))
+    logs = np.empty(len(stakes))
     for _ in range(_STEPS):
-        above = exponents(t, gain, room, total, stakes, log_weights, each)
-        if above == np.inf:
-            break
-        slope = 0.0
-        for k in range(len(stakes)):
-            slope += np.exp(each[k] - above) * stakes[k] * t / (room[k] - total * stakes[k])
+        above, slope = capital(t, gain, room, total, stakes, log_weights, logs)
         step = (above - log_level) / slope
-        if not step > 1e-10 * max(abs(total), 1e-3 * t):
+        if not step > 0.0:  # there, but for rounding, or refuted for sure
             break
         total -= step
+        if step <= _CLOSE * max(abs(total), 1e-3 * t):
+            break
     out[0] = base + unit * total
