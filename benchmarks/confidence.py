@@ -70,8 +70,9 @@ def main() -> None:
         ]
     lines += [
         "A mixture that is tuned to one time is somewhat tighter there, and looser elsewhere; ours",
-        "is over rates on a grid, needs no tuning and is within 1.45 of the best single rate",
-        "at all times.",
+        "is over rates on a grid and needs no tuning. Its ratio to the best single rate at a time",
+        "is 1.34 at v = 1, 1.42 at 100,000, 1.52 at 1e12 (Hoeffding), and 1.68 at 1, 1.32 at 100,",
+        "1.38 at 100,000 and 2.4 at 1e12 (empirical Bernstein).",
     ]
     write_markdown("confidence", lines)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bocopt import Knapsack, Mixture, integer, maximise, program
-from bocopt.core import Problem
+from bocopt.core import Problem, knows_differences
 from bocopt.models import Forest
 from bocopt.problems import BinaryKnapsack, Newsvendor, grid
 
@@ -23,6 +23,7 @@ PARTS: dict[str, list[Problem]] = {
     "knapsack": [
         Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0]),
         Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0], readable_search=True),
+        Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0], pays_worst_feasible=True),
     ],
     "others": [
         Newsvendor(unit_cost=[1.0], price=2.0),
@@ -37,7 +38,10 @@ def main() -> None:
     for problem in PARTS[sys.argv[1]]:
         for many in (1, 2):
             scenarios = np.linspace(1, 2, many)[:, None] * np.ones(problem.dims.xi)
-            problem.solve(np.zeros(0), scenarios, np.full(many, 1 / many))
+            z = problem.solve(np.zeros(0), scenarios, np.full(many, 1 / many)).z
+            problem.cost(np.zeros(0), np.full(problem.dims.z, 99.0), scenarios)
+            if knows_differences(problem):
+                problem.range_of_difference(np.zeros(0), z, z)
     if sys.argv[1] == "others":
         mixture = Mixture(dim_xi=1, members=[Forest(trees=1)], scenarios=2)
         known = mixture.step(mixture.init(np.array(0)), 1, np.zeros(1), np.ones(1))

@@ -115,9 +115,12 @@ def brute_force(instance: Instance) -> Solution:
         reward = worth.copy()
         for r in range(resources):
             reward += p.salvage[r] * (p.capacity[r] - load[r])
+        payment = p.infeasible_reward
+        if p.pays_worst_feasible and met.any():
+            payment = reward[met].min()
         weight[met] += w
         total += w
-        objective += w * np.where(met, reward, p.infeasible_reward)
+        objective += w * np.where(met, reward, payment)
     objective[weight < p.alpha * total - 1e-12] = -np.inf
     best = int(np.argmax(objective))  # the first of equal ones: the lexicographically smallest
     zero = np.array(0.0)

@@ -5,7 +5,7 @@ have. One that becomes public needs an instance here: `test_registry.py` says so
 every law that fits it.
 """
 
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from importlib import import_module
 from inspect import isclass, isfunction, ismodule
@@ -237,6 +237,12 @@ def policies(problem: Problem = KNAPSACK) -> dict[str, Policy[Any]]:
         "Ensemble, leader": the.Ensemble(problem, model, [the.Constant([1, 1])], rule="leader"),
         "Ensemble, adaptive": the.Ensemble(problem, model, level="adaptive"),
         "SpreadControl": the.SpreadControl(problem, model),
+        "Rule": the.Rule(_one_each),
+        "Recorded": the.Recorded(np.ones((1000, 2))),
+        "Shadowed": the.Shadowed(
+            the.SampleAverage(problem),
+            {"one each": the.Constant([1, 1]), "BMA": the.BMA(problem, LINEAR, gibbs)},
+        ),
     }
 
 
@@ -255,6 +261,9 @@ def _guarantees() -> dict[str, Any]:
         "Feasibility": the.Feasibility(),
         "Feasibility, target": the.Feasibility(alpha=0.5),
         "Tightest": the.headline(scale=20.0),
+        "Betting": the.Betting(),
+        "Comparison": the.Comparison(),
+        "Outlook": the.Outlook(ahead=1, window=9, delta=0.9),
     }
 
 
@@ -265,10 +274,26 @@ def _problems() -> dict[str, Any]:
         "Knapsack, at least one": Knapsack(
             value=[12.0] * 2, capacity=[8.0], salvage=[3.0], lower=1, upper=9
         ),
+        "Knapsack, worst feasible": Knapsack(
+            value=[12.0, 2.0], capacity=[8.0], salvage=[3.0], upper=9, pays_worst_feasible=True
+        ),
         "Newsvendor": the.Newsvendor(unit_cost=[1.0, 2.0], price=[3.0, 3.0], capacity=2.0),
+        "Newsvendor, penalised": the.Newsvendor(
+            unit_cost=[1.0, 2.0], price=[3.0, 3.0], penalty=1.0, salvage=0.5, largest_demand=6.0
+        ),
         "ShortestPath": PARALLEL,
+        "ShortestPath, bounded": replace(PARALLEL, largest_cost=6.0),
         "BinaryKnapsack": the.BinaryKnapsack(items=1, capacity=1.0),
+        "BinaryKnapsack, bounded": the.BinaryKnapsack(
+            items=1, capacity=1.0, infeasible_reward=-1.0, largest_value=6.0
+        ),
+        "BinaryKnapsack, certain weights": the.BinaryKnapsack(
+            items=2, capacity=3.0, weights=[1.0, 2.5], largest_value=6.0
+        ),
         "Program": _shop(),
+        "Program, in a box": _shop(support=(0, 6)),
+        "Program, in a box with a chance": _load(support=(0, 6)),
+        "Program, curved": _curved(),
         "Program, a chance": _load(),
         "Program, recourse": _repair(),
         "Conic": _near(),
@@ -277,11 +302,17 @@ def _problems() -> dict[str, Any]:
         "FromCallables, bounded": wrapped(
             dims=DIMS, bounds=_knapsack_range, support=lambda x, xi: (xi >= 0).all()
         ),
+        "FromCallables, differences bounded": wrapped(
+            dims=DIMS,
+            bounds=_knapsack_range,
+            bounds_of_difference=_knapsack_differences,
+            support=lambda x, xi: (xi >= 0).all(),
+        ),
     }
 
 
-def _shop() -> Any:
-    @bocopt.program(x=3, xi=2, order=bocopt.real(2, upper=5))
+def _shop(**options: Any) -> Any:
+    @bocopt.program(x=3, xi=2, order=bocopt.real(2, upper=5), **options)
     def shop(x: Any, xi: Any, order: Any) -> Any:
         sold = np.minimum(order, xi).sum()
         return bocopt.minimise(order.sum() - 3 * sold + x[0]), order.sum() <= 3
@@ -289,12 +320,21 @@ def _shop() -> Any:
     return shop
 
 
-def _load() -> Any:
-    @bocopt.program(xi=2, chance=0.7, otherwise=0.0, take=bocopt.integer(2, upper=4))
+def _load(**options: Any) -> Any:
+    @bocopt.program(xi=2, chance=0.7, otherwise=0.0, take=bocopt.integer(2, upper=4), **options)
     def load(xi: Any, take: Any) -> Any:
         return bocopt.maximise([3, 2] @ take), xi @ take <= 4
 
     return load
+
+
+def _curved() -> Any:
+    @bocopt.program(xi=2, support=(0, 6), build=bocopt.real(2, upper=5))
+    def curved(xi: Any, build: Any) -> Any:
+        worn = bocopt.pos(xi[0] * xi[1] - build.sum())
+        return bocopt.minimise(np.sqrt(xi) @ build + xi[0] ** 2 + worn)
+
+    return curved
 
 
 def _repair() -> Any:
@@ -314,8 +354,17 @@ def _near() -> Any:
     return the.from_cvxpy(xi=2, z=2)(near)
 
 
+def _one_each(x: Array) -> list[float]:
+    return [1.0, 1.0]
+
+
 def _knapsack_range(x: Array, z: Array) -> tuple[float, float]:
     low, high = KNAPSACK.range(x, z)
+    return float(low), float(high)
+
+
+def _knapsack_differences(x: Array, z: Array, other: Array) -> tuple[float, float]:
+    low, high = KNAPSACK.range_of_difference(x, z, other)
     return float(low), float(high)
 
 
@@ -330,6 +379,20 @@ def _streams() -> dict[str, Any]:
     }
 
 
+def _batch_learners() -> dict[str, Any]:
+    settings = {"prior": prior_of(LINEAR), "loss": the.DecisionRegret(KNAPSACK, LINEAR)}
+    outcome = the.TowardsOutcome(LINEAR, strength=5.0)
+    return {
+        "ApproximateBayes": the.ApproximateBayes(**settings, tolerance=30.0, size=20),
+        "MetropolisHastings": the.MetropolisHastings(**settings, lam=0.1, burn_in=50, draws=20),
+        "MetropolisHastings, drifting": the.MetropolisHastings(
+            **settings, lam=0.1, burn_in=50, draws=20, drift=outcome
+        ),
+        "TowardsOutcome": outcome,
+        "TowardsDecision": the.TowardsDecision(PARALLEL, LINEAR),
+    }
+
+
 def _values() -> dict[str, Any]:
     stages = list(bocopt.run(the.Constant([1, 1]), KNAPSACK, STREAM, horizon=2))
     return {
@@ -337,6 +400,7 @@ def _values() -> dict[str, Any]:
         "Logarithmic": the.Logarithmic(),
         "Near": the.Near(),
         "Nearest": the.Nearest(),
+        **_batch_learners(),
         "Expectation": the.Expectation(),
         "Chance": the.Chance(0.8),
         "CVaR": the.CVaR(0.6, alpha=0.7),

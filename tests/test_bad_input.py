@@ -325,7 +325,7 @@ def test_a_bad_outcome_or_context_changes_nothing(name: str, bad: float) -> None
 
 
 #: They learn nothing, or a loss that reads the outcome is refused in its place.
-NOT_READING = ("Constant", "Frozen", "ConditionalOptimum", "BMA, noisy")
+NOT_READING = ("Constant", "Rule", "Recorded", "Frozen", "ConditionalOptimum", "BMA, noisy")
 LEARNERS = [name for name in policies() if name not in NOT_READING]
 
 

@@ -9,7 +9,13 @@ from blackbox import wrapped
 from registry import DIMS, STREAM, policies
 
 from bocopt import Constant, Decision, Dims, Knapsack, PaperStream, Sense, Solution
-from bocopt.checks import LawError, best_and_smallest, check_policy, check_problem
+from bocopt.checks import (
+    LawError,
+    best_and_smallest,
+    check_policy,
+    check_problem,
+    differences_within_their_range,
+)
 from bocopt.core import Array, IntArray
 from bocopt.problems import Expectation
 
@@ -157,6 +163,37 @@ def test_a_range_that_is_exceeded_is_caught() -> None:
     modest = Modest(value=KNAPSACK.value, capacity=KNAPSACK.capacity, salvage=KNAPSACK.salvage)
     with pytest.raises(LawError, match="a range that no possible outcome exceeds"):
         check_problem(modest, X, XI)
+
+
+def careless(answer: Callable[[Array, Array, Array], Any]) -> Knapsack:
+    """One that answers a question about two decisions so."""
+
+    class Careless(Knapsack):
+        def range_of_difference(self, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
+            low, high = answer(x, z, other)
+            return low, high
+
+    return Careless(value=KNAPSACK.value, capacity=KNAPSACK.capacity, salvage=KNAPSACK.salvage)
+
+
+def right(x: Array, z: Array, other: Array) -> Array:
+    return np.array(KNAPSACK.range_of_difference(x, z, other))
+
+
+CARELESS: list[tuple[str, Callable[[Array, Array, Array], Any]]] = [
+    ("two answers of shape", lambda x, z, other: right(x, z, other)[..., None]),
+    ("batch = alone", lambda x, z, other: right(x, z, other) - (z.ndim > 1)),
+    ("zero for a decision and itself", lambda x, z, other: np.ones((2, *z.shape[:-1]))),
+    ("nothing wider than the ranges", lambda x, z, other: 100 * right(x, z, other)),
+    ("ends that no outcome exceeds", lambda x, z, other: 0.01 * right(x, z, other)),
+]
+
+
+@pytest.mark.parametrize(("message", "answer"), CARELESS, ids=[m for m, _ in CARELESS])
+def test_a_wrong_range_of_differences_is_caught(message: str, answer: Any) -> None:
+    differences_within_their_range(careless(right), X, XI)
+    with pytest.raises(LawError, match=message):
+        check_problem(careless(answer), X, XI)
 
 
 def test_a_broken_tie_rule_is_caught() -> None:

@@ -40,6 +40,9 @@ FINE: dict[Callable[..., Any], dict[str, Any]] = {
     the.offline: {**BATCH, "scale": 1.0},
     the.guide: {"lam": 1.0, "horizon": 1000, "scale": 1.0},
     the.headline: {},
+    the.comparisons: {"names": ["one"], "sense": KNAPSACK.sense},
+    the.c_bound: {"margins": [0.5, 0.5]},
+    the.vote_margin: {"decisions": [[1.0], [2.0]], "w": [0.5, 0.5], "right": [True, False]},
     the.Gaussian.isotropic: {"dim": 2},
     **{variable: {"shape": 2, "upper": 3.0} for variable in (the.real, the.integer, the.recourse)},
     the.binary: {"shape": 2},
@@ -74,11 +77,11 @@ FINE: dict[Callable[..., Any], dict[str, Any]] = {
 #: Functions of arrays that the loops call with what was checked before.
 INNER = {
     *(the.effective_size, the.multinomial, the.systematic, the.posterior_mean),
-    *(the.evidence_of, the.range_of),
+    *(the.evidence_of, the.range_of, the.why_unranged, the.average),
 }
 #: Called with functions or parts of the user's, and tested with them; a record of a run.
 ELSEWHERE = {
-    *(the.Agent, the.from_callables, the.FromCallables, the.Trace),
+    *(the.Agent, the.from_callables, the.FromCallables, the.Trace, bocopt.compare),
     *(the.program, the.Program, the.minimise, the.maximise, the.pos, the.absolute),
     *(the.from_cvxpy, the.Conic),
 }

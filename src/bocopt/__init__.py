@@ -5,6 +5,7 @@ Decide under uncertainty, see the outcome in full, learn from the quality of the
 
 from bocopt import losses, models, policies, predictors, priors, problems, streams
 from bocopt.beliefs import GibbsPosterior, LiuWest, ResampleMove
+from bocopt.compare import Compared, compare
 from bocopt.core import Decision, Dims, Sense, Solution, Status
 from bocopt.guarantees import Monitor
 from bocopt.live import Agent
@@ -23,8 +24,11 @@ from bocopt.policies import (
     MostProbable,
     Predictive,
     PtO,
+    Recorded,
     ResidualSampleAverage,
+    Rule,
     SampleAverage,
+    Shadowed,
     SPOPlus,
     Vote,
     WeightedSampleAverage,
@@ -67,6 +71,7 @@ __all__ = [
     "CVaR",
     "Calibrated",
     "Chance",
+    "Compared",
     "ConditionalOptimum",
     "Constant",
     "Decision",
@@ -88,12 +93,15 @@ __all__ = [
     "Predictive",
     "Program",
     "PtO",
+    "Recorded",
     "Replay",
     "ResampleMove",
     "ResidualSampleAverage",
+    "Rule",
     "SPOPlus",
     "SampleAverage",
     "Sense",
+    "Shadowed",
     "SigmoidLinear",
     "Solution",
     "Stage",
@@ -105,6 +113,7 @@ __all__ = [
     "__version__",
     "absolute",
     "binary",
+    "compare",
     "from_callables",
     "from_csv",
     "from_cvxpy",

@@ -302,6 +302,11 @@ def lead(owner: str, **leads: tuple[int, ...]) -> tuple[int, ...]:
         raise ValueError(f"{owner} needs leading axes that broadcast. Got {got} instead.") from None
 
 
+def spread(values: Array, lead: tuple[int, ...]) -> Array:
+    """`np.broadcast_to`, which is slow where there is nothing to do."""
+    return np.broadcast_to(values, lead) if np.shape(values) != lead else np.asarray(values)
+
+
 def outside(values: Array, low: float | Array, high: float | Array) -> BoolArray:
     """Where values are not in [low, high], but for rounding: of the ends, and 1e-9 of the width.
 

@@ -14,7 +14,17 @@ from typing import Any
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array, IntArray, Policy, Problem, Solution, Status, Stream, is_ranged
+from bocopt.core import (
+    Array,
+    IntArray,
+    Policy,
+    Problem,
+    Solution,
+    Status,
+    Stream,
+    is_ranged,
+    knows_differences,
+)
 from bocopt.numeric.history import History
 from bocopt.run import play
 from bocopt.state import flatten, rebuild
@@ -172,6 +182,33 @@ def within_its_range(problem: Problem, x: Array, xi: Array) -> None:
     _expect(not out.any(), "range", "a range that no possible outcome exceeds")
 
 
+def differences_within_their_range(problem: Problem, x: Array, xi: Array) -> None:
+    """Whatever possible outcome comes, two decisions differ as `range_of_difference` said before.
+
+    It is never wider than both ranges, zero for a decision and itself, and the same in a batch.
+    """
+    if not knows_differences(problem):
+        return
+    z = problem.solve(x, xi[:, None, :], _ONE).z
+    other, who = np.roll(z, 1, axis=0), "range_of_difference"
+    low, high = (np.asarray(end) for end in problem.range_of_difference(x, z, other))
+    _expect(low.shape == high.shape == (len(x),), who, f"two answers of shape {(len(x),)}")
+    alone = np.array([problem.range_of_difference(x[i], z[i], other[i]) for i in range(len(x))])
+    _expect(_same(alone.T, np.stack([low, high])), who, "batch = alone")
+    itself = problem.range_of_difference(x, z, z)
+    _expect(not np.any(itself), who, "zero for a decision and itself")
+    (least, largest), (least_other, largest_other) = (problem.range(x, d) for d in (z, other))
+    wider = arguments.outside(low, least - largest_other, largest - least_other)
+    wider |= arguments.outside(high, least - largest_other, largest - least_other)
+    _expect(not wider.any(), who, "nothing wider than the ranges of both")
+    here = x[:, None, :]
+    costs = [problem.cost(here, d[:, None, :], xi) for d in (z, other)]  # with every outcome
+    rounding = _ROUNDING * np.maximum(1.0, np.abs(costs).sum(axis=0))
+    more = costs[0] - costs[1]
+    out = (more < low[:, None] - rounding) | (more > high[:, None] + rounding)
+    _expect(not (out & problem.possible(here, xi)).any(), who, "ends that no outcome exceeds")
+
+
 PROBLEM_LAWS = (
     shapes,
     batch_equals_alone,
@@ -181,6 +218,7 @@ PROBLEM_LAWS = (
     one_scenario_or_two_halves,
     met_and_priced_under_scenarios,
     within_its_range,
+    differences_within_their_range,
     refuses_nan,
 )
 

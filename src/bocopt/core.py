@@ -150,7 +150,10 @@ class Problem(Protocol):
 
 
 class Ranged(Problem, Protocol):
-    """A problem whose cost has bounds that are known before xi: what certificates need."""
+    """A problem whose cost has bounds that are known before xi: what certificates need.
+
+    One whose ends may be infinite may say by an attribute `why_unranged` what to give it.
+    """
 
     def range(self, x: Array, z: Array) -> tuple[Array, Array]:
         """(k), (d) -> (), (): for any possible outcome, the cost lies in [low, high]."""
@@ -164,6 +167,23 @@ class Ranged(Problem, Protocol):
 def is_ranged(problem: Problem) -> TypeGuard[Ranged]:
     """Whether a problem knows bounds of its cost."""
     return hasattr(problem, "range") and hasattr(problem, "possible")
+
+
+class RangedDifference(Ranged, Protocol):
+    """A `Ranged` problem that knows how far apart the costs of two decisions can lie."""
+
+    def range_of_difference(self, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
+        """(k), (d), (d) -> (), (): cost(x, z, .) - cost(x, other, .) lies in [low, high].
+
+        For any possible outcome, and both zero where z is `other`. It is never wider than what the
+        ranges of both say.
+        """
+        ...
+
+
+def knows_differences(problem: Problem) -> TypeGuard[RangedDifference]:
+    """Whether a problem knows bounds of what one decision costs more than another."""
+    return is_ranged(problem) and hasattr(problem, "range_of_difference")
 
 
 class Predictor(Protocol):
@@ -268,10 +288,19 @@ class ArmsReport(NamedTuple):
     arm_stages: Array  # () how many outcomes these are
 
 
+class ShadowReport(NamedTuple):
+    """What policies that are not followed decided at the last stage."""
+
+    shadow_z: Array  # (shadows, d)
+
+
+Report = BeliefReport | ArmsReport | ShadowReport
+
+
 class State(Protocol):
     """A NamedTuple of arrays; `info` is a NamedTuple of what the last lesson showed.
 
-    An info may hold reports (`BeliefReport`, `ArmsReport`): guarantees look for them.
+    An info may hold reports (`Report`), or infos that do: guarantees look for them.
     """
 
     @property

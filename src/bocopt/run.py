@@ -8,14 +8,13 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import (
-    ArmsReport,
     Array,
-    BeliefReport,
     BoolArray,
     Decision,
     IntArray,
     Policy,
     Problem,
+    Report,
     S,
     State,
     Stream,
@@ -36,7 +35,7 @@ class Stage(NamedTuple):
     hindsight: Array  # () the least cost, had xi been known; NaN where it was not asked for
     solvable: Array | BoolArray  # () whether any decision would have been feasible; NaN likewise
     info: Mapping[str, Array]  # what the policy learned about the stage, by name
-    reports: tuple[BeliefReport | ArmsReport, ...] = ()  # those of it that guarantees look for
+    reports: tuple[Report, ...] = ()  # those of it that guarantees look for
 
 
 def play(
@@ -117,8 +116,17 @@ def review(
         hindsight=best,
         solvable=solvable,
         info=_by_name(info),
-        reports=tuple(part for part in info if isinstance(part, BeliefReport | ArmsReport)),
+        reports=tuple(_reports(info)),
     )
+
+
+def _reports(info: Any) -> Iterator[Report]:
+    """Those in it, however deep."""
+    for part in info:
+        if isinstance(part, Report):
+            yield part
+        elif isinstance(part, tuple):
+            yield from _reports(part)
 
 
 def _by_name(info: Any) -> dict[str, Array]:

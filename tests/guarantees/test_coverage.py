@@ -5,8 +5,9 @@ import pytest
 from lengths import long
 from scipy.stats import binomtest
 
-from bocopt.studies.guarantees.cover import Cover, CoverBatch
-from bocopt.studies.guarantees.simulations import NORMAL, PEEKING, SIMULATIONS
+from bocopt.studies.guarantees.cover import Cover, CoverBatch, used
+from bocopt.studies.guarantees.simulated_decisions import NORMAL, PEEKING
+from bocopt.studies.guarantees.simulations import SIMULATIONS
 from bocopt.work.task import Record
 
 
@@ -29,17 +30,17 @@ def runs(many: int) -> dict[str, Record]:
 
 def test_no_certificate_fails_more_often_than_it_may(runs: dict[str, Record], many: int) -> None:
     for simulation, record in runs.items():
-        for name, used in record.items():
+        for name, shares in record.items():
             if not name.startswith("control"):
                 delta = float(name.split("/")[1])
-                low = binomtest(int((used > 1).sum()), many).proportion_ci(0.99).low
+                low = binomtest(int((shares > 1).sum()), many).proportion_ci(0.99).low
                 assert low <= delta, (simulation, name)
 
 
 def test_each_certificate_would_fail_somewhere_with_less_slack(runs: dict[str, Record]) -> None:
     """So that the simulations can tell."""
     names = {name for record in runs.values() for name in record if "control" not in name}
-    assert len(names) == 2 * (5 + 1 + 4 + 1 + 1)
+    assert len(names) == 2 * (6 + 1 + 4 + 1 + 1)
     for name in names:
         delta = float(name.split("/")[1])
         most = max(np.quantile(r[name], 1 - delta) for r in runs.values() if name in r)
@@ -47,8 +48,9 @@ def test_each_certificate_would_fail_somewhere_with_less_slack(runs: dict[str, R
 
 
 def test_a_bound_for_one_time_that_is_watched_all_the_time_does_fail() -> None:
-    many = 500  # fewer could not tell
-    found = Cover(simulation="fair coin", seeds=tuple(range(many)), horizon=200).run()
-    for control in (PEEKING, NORMAL):
-        failed = int((found[f"{control}/0.2"] > 1).sum())
-        assert binomtest(failed, many).proportion_ci(0.95).low > 0.2
+    many, horizon, delta = 500, 200, 0.2  # fewer could not tell
+    coin = SIMULATIONS["fair coin"]
+    tried = coin.guarantees(horizon, delta)
+    controls = {(name, delta): tried[name] for name in (PEEKING, NORMAL)}
+    for shares in used(coin, controls, np.arange(many), horizon).values():
+        assert binomtest(int((shares > 1).sum()), many).proportion_ci(0.95).low > delta

@@ -255,10 +255,10 @@ def test_a_load_that_fails_leaves_the_monitor_free(tmp_path: Path) -> None:
     agent.observe(agent.decide(x).id, xi)
     agent.save(tmp_path / "agent")
     header, arrays = checkpoint.load(tmp_path / "agent")
-    del arrays["monitor.1.error"]
+    del arrays["monitor.1.infeasible"]
     checkpoint.save(tmp_path / "cut", header, arrays)
     monitor = Monitor(PROBLEM)
-    with pytest.raises(CheckpointError, match=r"no array 'monitor\.1\.error'"):
+    with pytest.raises(CheckpointError, match=r"no array 'monitor\.1\.infeasible'"):
         Agent.load(tmp_path / "cut", Constant([1] * 4), PROBLEM, monitor=monitor)
     loaded = Agent.load(tmp_path / "agent", Constant([1] * 4), PROBLEM, monitor=monitor)
     assert loaded.monitor is monitor

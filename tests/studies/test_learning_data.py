@@ -15,6 +15,7 @@ from bocopt.fingerprint import fingerprint
 from bocopt.studies.learning.data import DATA_SETS, data_world, source
 from bocopt.studies.learning.data.features import lagged, season
 from bocopt.studies.learning.data.flights import _day, _due
+from bocopt.studies.learning.data.gasoline import week
 from bocopt.studies.learning.data.source import Columns, Series, Times
 from bocopt.studies.learning.forests import ForestWeights
 
@@ -31,6 +32,9 @@ OUTCOMES: dict[str, tuple[str, tuple[str, ...]]] = {
     "late flights": ("flights", ("dep_delay",)),
     "electricity demand": ("half hours", ("Demand",)),
     "pizzas": ("pizzas", ("type",)),
+    "births (held out)": ("days", ("births",)),
+    "gasoline (held out)": ("weeks", ("Barrels",)),
+    "rain (held out)": ("days", ("rain",)),
 }
 
 
@@ -47,6 +51,12 @@ def _clock(name: str, table: str, rows: Columns) -> Times:
             return np.asarray(_day(rows) + (60 * rows["hour"]).astype("timedelta64[m]"))
         case "electricity demand", _:
             return np.datetime64("2014-01-01T00:00", "m") + 30 * np.arange(len(rows["Demand"]))
+        case "births (held out)", _:
+            return np.asarray(rows["date"].astype("datetime64[m]"))
+        case "gasoline (held out)", _:
+            return week(rows)
+        case "rain (held out)", _:
+            return np.asarray(rows["rownames"].astype("datetime64[m]"))
     texts = zip(rows["date"].astype(str), rows["time"], strict=True)
     return np.array([f"{day}T{time}" for day, time in texts], "datetime64[m]")
 

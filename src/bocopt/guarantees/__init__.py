@@ -2,19 +2,25 @@
 
 from bocopt.guarantees.batch import gibbs, offline
 from bocopt.guarantees.best_arm import BestArm
-from bocopt.guarantees.certificate import Certificate, Evidence, Guarantee, certify
-from bocopt.guarantees.decisions import Direct, EmpiricalBernstein, HoeffdingMixture
+from bocopt.guarantees.certificate import Certificate, Evidence, Guarantee, TwoSided, certify
+from bocopt.guarantees.comparison import Comparison, Difference, comparisons
+from bocopt.guarantees.decisions import Betting, Direct, EmpiricalBernstein, HoeffdingMixture
 from bocopt.guarantees.feasibility import Feasibility
 from bocopt.guarantees.guidance import Guidance, guide
 from bocopt.guarantees.monitor import Monitor, evidence_of, range_of
+from bocopt.guarantees.outlook import Outlook
 from bocopt.guarantees.theorems import Comparator, Corollary35, Theorem32, Theorem33
 from bocopt.guarantees.tightest import Tightest, headline
+from bocopt.guarantees.vote import c_bound, vote_margin
 
 __all__ = [
     "BestArm",
+    "Betting",
     "Certificate",
     "Comparator",
+    "Comparison",
     "Corollary35",
+    "Difference",
     "Direct",
     "EmpiricalBernstein",
     "Evidence",
@@ -23,14 +29,19 @@ __all__ = [
     "Guidance",
     "HoeffdingMixture",
     "Monitor",
+    "Outlook",
     "Theorem32",
     "Theorem33",
     "Tightest",
+    "TwoSided",
+    "c_bound",
     "certify",
+    "comparisons",
     "evidence_of",
     "gibbs",
     "guide",
     "headline",
     "offline",
     "range_of",
+    "vote_margin",
 ]

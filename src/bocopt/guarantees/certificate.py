@@ -1,7 +1,7 @@
 """What a guarantee says, and the contract of everything that says it."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, Protocol, TypeVar
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -9,17 +9,26 @@ from bocopt import arguments
 from bocopt.core import ArmsReport, Array, BeliefReport, BoolArray, LossBounds, LossReport, Sense
 
 _UNKNOWN, _YES, _NO = np.array(np.nan), np.array(True), np.array(False)
+NO_RANGE = "No range was known before xi"
 LATE = (
     "an outcome that came late or never depends neither on when it came nor on others that were "
     "open with it, given what was known at its decision"
 )
 
 
-#: What is known of a belief, or of arms, where there are none.
+#: What is known of a belief or of arms where there are none.
 NO_BELIEF = BeliefReport(
     LossReport(*(_UNKNOWN,) * 6), LossBounds(*(_UNKNOWN,) * 3), intact=_UNKNOWN
 )
 NO_ARMS = ArmsReport(*(_UNKNOWN,) * 4)
+
+
+class Shadow(NamedTuple):
+    """What a policy that is not followed would have paid."""
+
+    cost: Array  # ()
+    low: Array  # () least that this, less what was paid, could have been, known before xi
+    high: Array  # () most
 
 
 class Evidence(NamedTuple):
@@ -33,6 +42,7 @@ class Evidence(NamedTuple):
     loss: Array = _UNKNOWN  # () regret of the decision taken
     belief: BeliefReport = NO_BELIEF
     arms: ArmsReport = NO_ARMS
+    shadows: tuple[Shadow, ...] = ()
     stale: BoolArray = _NO  # () whether the belief had changed since the decision
     late: BoolArray = _NO  # () whether an earlier outcome was unknown, or a later one known
 
@@ -83,6 +93,28 @@ class Guarantee(Protocol[S]):
     def certificate(self, state: S) -> Certificate: ...
 
 
+@runtime_checkable
+class TwoSided(Protocol):
+    """A guarantee that bounds its risk from below as well."""
+
+    def interval(self, state: Any) -> tuple[Array, Array]:
+        """() the least and the most that is believable."""
+        ...
+
+
+@runtime_checkable
+class Summed(Protocol):
+    """A guarantee whose state is that of every other one with the same `sums`."""
+
+    @property
+    def sums(self) -> Hashable: ...
+
+
+def nan_is_no_news() -> np.errstate:
+    """While guarantees are folded: it stands where there is nothing."""
+    return np.errstate(over="ignore", invalid="ignore")
+
+
 def certify(guarantee: Guarantee[Any], stages: Iterable[Evidence]) -> Certificate:
     """The certificate after all these stages, at least one."""
     arguments.kind("certify", "guarantee", guarantee, Guarantee)
@@ -90,7 +122,8 @@ def certify(guarantee: Guarantee[Any], stages: Iterable[Evidence]) -> Certificat
     for evidence in arguments.each("certify", "stages", stages, Evidence):
         if state is None:
             state = guarantee.init(evidence.cost.shape)
-        state = guarantee.step(state, evidence)
+        with nan_is_no_news():
+            state = guarantee.step(state, evidence)
     if state is None:
         raise ValueError("There are no stages to certify.")
     return guarantee.certificate(state)

@@ -14,8 +14,10 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array
+from bocopt.guarantees import betting
 from bocopt.guarantees.boundaries import empirical_bernstein, hoeffding
-from bocopt.guarantees.certificate import LATE, Certificate, Evidence, certificate
+from bocopt.guarantees.certificate import LATE, NO_RANGE, Certificate, Evidence, certificate
+from bocopt.guarantees.kernels import folds
 
 RISK = "average expected cost of the decisions taken"
 _RANGES = "the cost lies in a range that is known before xi"
@@ -49,8 +51,8 @@ class _OnDecisions(ABC):
         """Sums of its own."""
 
     @abstractmethod
-    def _added(self, own: Any, paid: Array, wide: Array) -> Any:
-        """These with one more stage: what was paid above the least, and the range."""
+    def _added(self, own: Any, cost: Array, low: Array, high: Array) -> Any:
+        """These with one more stage, whose cost is in its range."""
 
     def init(self, lead: tuple[int, ...]) -> Watched:
         zero = np.zeros(lead)
@@ -58,21 +60,18 @@ class _OnDecisions(ABC):
 
     def step(self, state: Watched, evidence: Evidence) -> Watched:
         e = evidence
-        known = np.isfinite(e.low) & np.isfinite(e.high)
-        low, high = np.where(known, e.low, e.cost), np.where(known, e.high, e.cost)
-        with np.errstate(over="ignore", invalid="ignore"):
-            wide = high - low
-            own = self._added(state.own, np.clip(e.cost - low, 0.0, wide), wide)
+        seen = folds.priced(e.cost, e.low, e.high, state.widest)
+        low, high, kept, widest, unknown, exceeded = seen
         return Watched(
             t=state.t + 1.0,
             cost=state.cost + e.cost,
             high=state.high + high,
-            widest=np.maximum(state.widest, wide),
-            unknown=state.unknown + ~known,
-            exceeded=state.exceeded + arguments.outside(e.cost, low, high),
-            impossible=state.impossible + ~np.asarray(e.possible, bool),
+            widest=widest,
+            unknown=state.unknown + unknown,
+            exceeded=state.exceeded + exceeded,
+            impossible=state.impossible + ~e.possible,
             late=state.late + e.late,
-            own=own,
+            own=self._added(state.own, kept, low, high),
         )
 
     def _of(
@@ -96,7 +95,7 @@ class _OnDecisions(ABC):
             delta=self.delta,
             assumptions=(assumption, *[LATE] * bool(state.late.any())),
             broken={
-                "No range was known before xi": state.unknown,
+                NO_RANGE: state.unknown,
                 "The cost was outside its range": state.exceeded,
                 "The outcome was outside the support that the range rests on": state.impossible,
                 **(broken or {}),
@@ -124,9 +123,10 @@ class Direct(_OnDecisions):
     def _begun(self, zero: Array) -> Array:
         return zero
 
-    def _added(self, own: Array, paid: Array, wide: Array) -> Array:
+    def _added(self, own: Array, cost: Array, low: Array, high: Array) -> Array:
         """() sum of squared ranges."""
-        return own + wide**2
+        total: Array = own + (high - low) ** 2
+        return total
 
     def certificate(self, state: Watched) -> Certificate:
         slack = self.lam * state.own / 8 + np.log(1 / self.delta) / self.lam
@@ -150,9 +150,8 @@ class HoeffdingMixture(_OnDecisions):
     def _begun(self, zero: Array) -> Squares:
         return Squares(zero, zero)
 
-    def _added(self, own: Squares, paid: Array, wide: Array) -> Squares:
-        unit = np.where(own.unit > 0, own.unit, wide)
-        return Squares(unit, own.square + (wide / np.where(unit > 0, unit, 1.0)) ** 2)
+    def _added(self, own: Squares, cost: Array, low: Array, high: Array) -> Squares:
+        return Squares(*folds.squared(own.unit, own.square, high - low))
 
     def certificate(self, state: Watched) -> Certificate:
         slack = state.own.unit * hoeffding(state.own.square, self.delta)
@@ -192,15 +191,8 @@ class EmpiricalBernstein(_OnDecisions):
     def _begun(self, zero: Array) -> Errors:
         return Errors(zero, zero, zero, zero)
 
-    def _added(self, own: Errors, paid: Array, wide: Array) -> Errors:
-        narrow = wide <= self.scale * (1 + 1e-9)
-        x, predicted = paid / self.scale, (0.5 + own.paid) / (1.0 + own.narrow)
-        return Errors(
-            narrow=own.narrow + narrow,
-            paid=own.paid + np.where(narrow, x, 0.0),
-            square=own.square + np.where(narrow, (x - predicted) ** 2, 0.0),
-            wider=own.wider + np.where(narrow, 0.0, (wide / self.scale) ** 2),
-        )
+    def _added(self, own: Errors, cost: Array, low: Array, high: Array) -> Errors:
+        return Errors(*folds.erred(*own, cost - low, high - low, self.scale))
 
     def certificate(self, state: Watched) -> Certificate:
         own: Errors = state.own
@@ -217,6 +209,34 @@ class EmpiricalBernstein(_OnDecisions):
             },
             if_vacuous=f"It was declared to be {_number(self.scale)}.",
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Betting(_OnDecisions):
+    """The slack follows the law that costs really have: as tight as that of coins on coins.
+
+    `scale` is the range in whose units bets are made, declared in advance: best is one that few
+    stages exceed, which are bet on less. Without it, that of the first stage. `betting` has the
+    formulas and why they hold.
+    """
+
+    scale: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.scale is not None:
+            arguments.number("Betting", "scale", self.scale, "(0, inf)")
+
+    def _begun(self, zero: Array) -> betting.Bets:
+        return betting.no_bets(zero.shape, self.scale)
+
+    def _added(self, own: betting.Bets, cost: Array, low: Array, high: Array) -> betting.Bets:
+        return betting.after(own, cost, low, high)
+
+    def certificate(self, state: Watched) -> Certificate:
+        declared = "" if self.scale is None else f"It was declared to be {_number(self.scale)}."
+        slack = betting.most(state.own, self.delta) - state.cost
+        return self._of("betting", state, slack, if_vacuous=declared)
 
 
 def hint(square: Array, t: Array, delta: float) -> str:

@@ -7,16 +7,15 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array
-from bocopt.guarantees.boundaries import empirical_bernstein
+from bocopt.guarantees import betting
 from bocopt.guarantees.certificate import LATE, Certificate, Evidence, certificate
 
 
 class Counts(NamedTuple):
-    """Of stages, of infeasible ones, and how well these were foreseen."""
+    """Of stages, and of infeasible ones."""
 
     t: Array  # ()
     infeasible: Array  # ()
-    error: Array  # () sum of squared errors of predicting infeasibility
     late: Array  # ()
 
 
@@ -24,9 +23,9 @@ class Counts(NamedTuple):
 class Feasibility:
     """A confidence sequence for the mean conditional chance of an infeasible decision.
 
-    Empirical Bernstein on both sides, with delta / 2 each: at all times at once. The certificate is
-    the upper side; `rates` gives both, as feasibility. With a target `alpha` there is a verdict,
-    and no certificate where it is surely not met.
+    By bets on both sides, with delta / 2 each: at all times at once. The certificate is the upper
+    side; `interval` gives both. With a target `alpha` there is a verdict, and no certificate where
+    it is surely not met.
     """
 
     alpha: float | None = None
@@ -38,29 +37,30 @@ class Feasibility:
         arguments.number("Feasibility", "delta", self.delta, "(0, 1)")
 
     def init(self, lead: tuple[int, ...]) -> Counts:
-        return Counts(*(np.zeros(lead),) * 4)
+        return Counts(*(np.zeros(lead),) * 3)
 
     def step(self, state: Counts, evidence: Evidence) -> Counts:
-        failed = 1.0 - evidence.feasible
-        predicted = (0.5 + state.infeasible) / (1.0 + state.t)
         return Counts(
             t=state.t + 1.0,
-            infeasible=state.infeasible + failed,
-            error=state.error + (failed - predicted) ** 2,
+            infeasible=state.infeasible + ~evidence.feasible,
             late=state.late + evidence.late,
         )
 
-    def slack(self, state: Counts) -> Array:
-        """() how far what is seen may be from what is true, per stage."""
-        return empirical_bernstein(state.error, self.delta / 2) / np.maximum(state.t, 1.0)
-
-    def rates(self, state: Counts) -> tuple[Array, Array]:
-        """() the least and the largest feasibility rate that is believable."""
-        slack, seen = self.slack(state), 1.0 - state.infeasible / np.maximum(state.t, 1.0)
-        return np.asarray(np.maximum(seen - slack, 0.0)), np.asarray(np.minimum(seen + slack, 1.0))
+    def interval(self, state: Counts) -> tuple[Array, Array]:
+        """() the least and the largest chance of an infeasible decision that is believable."""
+        t, infeasible, feasible = state.t, state.infeasible, state.t - state.infeasible
+        most, most_feasible = (
+            np.minimum(betting.most(bets, self.delta / 2) / np.maximum(t, 1.0), 1.0)
+            for bets in (
+                betting.of_counts(infeasible, feasible),
+                betting.of_counts(feasible, infeasible),
+            )
+        )
+        return 1.0 - most_feasible, most
 
     def certificate(self, state: Counts) -> Certificate:
-        low, high = self.rates(state)
+        least, most = self.interval(state)
+        low, high = 1.0 - most, 1.0 - least  # of feasibility
         value = state.infeasible / np.maximum(state.t, 1.0)
         missed, verdict = np.zeros(value.shape, bool), ""
         if self.alpha is not None:
@@ -69,7 +69,7 @@ class Feasibility:
             "feasibility",
             "average chance of an infeasible decision",
             value=value,
-            slack=1.0 - low - value,
+            slack=most - value,
             trivial=np.ones(value.shape),
             delta=self.delta,
             assumptions=(LATE,) * bool(state.late.any()),

@@ -1,17 +1,40 @@
 """Watch a stream live: every certificate after every stage, in constant memory."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import ArmsReport, Array, BeliefReport, Problem, is_ranged
+from bocopt.core import (
+    ArmsReport,
+    Array,
+    BeliefReport,
+    Problem,
+    Report,
+    ShadowReport,
+    is_ranged,
+    knows_differences,
+)
 from bocopt.fingerprint import fingerprint
-from bocopt.guarantees.certificate import NO_ARMS, NO_BELIEF, Certificate, Evidence, Guarantee
+from bocopt.guarantees.certificate import (
+    NO_ARMS,
+    NO_BELIEF,
+    NO_RANGE,
+    Certificate,
+    Evidence,
+    Guarantee,
+    Shadow,
+    Summed,
+    nan_is_no_news,
+)
+from bocopt.guarantees.comparison import comparisons
 from bocopt.guarantees.feasibility import Feasibility
 from bocopt.guarantees.tightest import headline
+from bocopt.problems import why_unranged
 from bocopt.run import Stage
+
+_YES, _NO = np.array(True)[()], np.array(False)[()]
 
 
 def range_of(problem: Problem, x: Array, z: Array) -> tuple[Array, Array]:
@@ -24,6 +47,36 @@ def range_of(problem: Problem, x: Array, z: Array) -> tuple[Array, Array]:
         return low, high
     unknown = np.full(z.shape[:-1], np.nan)
     return unknown, unknown
+
+
+def range_of_difference(problem: Problem, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
+    """(k), (d), (d) -> (), (): between what the cost of the other less that of z must lie.
+
+    By the problem where it can say, else by both ranges.
+    """
+    if knows_differences(problem):
+        return problem.range_of_difference(x, other, z)
+    low, high = range_of(problem, x, other)
+    least, most = range_of(problem, x, z)
+    return low - most, high - least
+
+
+def _shadows(problem: Problem, stage: Stage, report: ShadowReport | None) -> Iterator[Shadow]:
+    if report is None:
+        return
+    x, taken, xi = stage.x, stage.decision.solution.z, stage.xi
+    for i in range(report.shadow_z.shape[-2]):
+        z = report.shadow_z[..., i, :]
+        low, high = range_of_difference(problem, x, taken, z)
+        yield Shadow(problem.cost(x, z, xi)[()], low[()], high[()])
+
+
+R = TypeVar("R", bound=Report)
+
+
+def _report(stage: Stage, kind: type[R]) -> R | None:
+    """The first of its kind."""
+    return next((report for report in stage.reports if isinstance(report, kind)), None)
 
 
 def evidence_of(
@@ -40,24 +93,20 @@ def evidence_of(
     or whether it decided while outcomes of earlier decisions were unknown.
     """
     arguments.kind("evidence_of", "stage", stage, Stage)
-    z, lead = stage.decision.solution.z, stage.cost.shape
-    low, high = cost_range or range_of(problem, stage.x, z)
-    beliefs = [report for report in stage.reports if isinstance(report, BeliefReport)]
-    arms = [report for report in stage.reports if isinstance(report, ArmsReport)]
-    possible = np.ones(lead, bool)
-    if is_ranged(problem):
-        possible = problem.possible(stage.x, stage.xi)
-    return Evidence(
-        cost=stage.cost,
-        low=low,
-        high=high,
-        possible=possible,
-        feasible=stage.feasible,
-        loss=stage.cost - stage.hindsight,
-        belief=beliefs[0] if beliefs else NO_BELIEF,
-        arms=arms[0] if arms else NO_ARMS,
-        stale=np.full(lead, stale),
-        late=np.full(lead, late),
+    low, high = cost_range or range_of(problem, stage.x, stage.decision.solution.z)
+    possible = problem.possible(stage.x, stage.xi) if is_ranged(problem) else _YES
+    return Evidence(  # [()]: of one trial, numbers, which are quicker than arrays
+        cost=stage.cost[()],
+        low=low[()],
+        high=high[()],
+        possible=np.asarray(possible, bool)[()],
+        feasible=stage.feasible[()],
+        loss=stage.cost[()] - stage.hindsight[()],
+        belief=_report(stage, BeliefReport) or NO_BELIEF,
+        arms=_report(stage, ArmsReport) or NO_ARMS,
+        shadows=tuple(_shadows(problem, stage, _report(stage, ShadowReport))),
+        stale=_YES if stale else _NO,
+        late=_YES if late else _NO,
     )
 
 
@@ -65,9 +114,10 @@ class Monitor:
     """Folds guarantees over stages as they come: the same numbers as `certify`, bit for bit.
 
     Always watched are the headline, for the cost of the decisions taken, and their feasibility;
+    `shadows`, the names of those of a `Shadowed` policy, adds a comparison with each, and
     `guarantees` adds more. `scale`, declared in advance, makes the headline tighter: a range that
-    the costs of few decisions can exceed. Each holds with confidence 1 - delta (the `guarantees`:
-    with their own).
+    the costs of few decisions can exceed. Each holds with confidence 1 - delta, the comparisons
+    all together (the `guarantees`: with their own).
 
     >>> from bocopt import Knapsack, PaperStream, SampleAverage, run
     >>> problem = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
@@ -75,7 +125,7 @@ class Monitor:
     >>> for stage in run(SampleAverage(problem), problem, PaperStream(), seeds=0, horizon=200):
     ...     monitor.observe(stage)
     >>> monitor.headline().words(problem.sense)  # doctest: +ELLIPSIS
-    'headline: With 95% confidence the average ... reward ... at least 78.25 (seen: 87.08)...'
+    'headline: With 95% confidence the average ... reward ... at least 81.68 (seen: 87.08)...'
     """
 
     def __init__(
@@ -83,16 +133,21 @@ class Monitor:
         problem: Problem,
         guarantees: Sequence[Guarantee[Any]] = (),
         *,
+        shadows: Sequence[str] = (),
         scale: float | None = None,
         delta: float = 0.05,
     ) -> None:
         arguments.kind("Monitor", "problem", problem, Problem)
+        names = tuple(arguments.each("Monitor", "shadows", shadows, str))
         feasibility = Feasibility(alpha=problem.risk.alpha, delta=delta)
         self.guarantees: tuple[Guarantee[Any], ...] = (
             headline(scale, delta),
             feasibility,
+            *comparisons(names, sense=problem.sense, delta=delta),
             *arguments.each("Monitor", "guarantees", guarantees, Guarantee),
         )
+        sums = [g.sums if isinstance(g, Summed) else (i,) for i, g in enumerate(self.guarantees)]
+        self._same = [sums.index(own) for own in sums]
         self.states: tuple[Any, ...] | None = None  # of the guarantees; None before any stage
         self._problem = problem
         self._lead: tuple[int, ...] | None = None
@@ -128,8 +183,12 @@ class Monitor:
     def after(self, states: tuple[Any, ...] | None, evidence: Evidence) -> tuple[Any, ...]:
         """The states after one more stage; None before any."""
         before = self.begun(evidence.cost.shape) if states is None else states
-        pairs = zip(self.guarantees, before, strict=True)
-        return tuple(guarantee.step(state, evidence) for guarantee, state in pairs)
+        found: list[Any] = []
+        with nan_is_no_news():
+            for i, same in enumerate(self._same):
+                known = same < i  # the sums of one before it
+                found.append(found[same] if known else self.guarantees[i].step(before[i], evidence))
+        return tuple(found)
 
     def begun(self, lead: tuple[int, ...]) -> tuple[Any, ...]:
         """The states before any stage."""
@@ -142,7 +201,9 @@ class Monitor:
     def _certificate(self, i: int) -> Certificate:
         if self.states is None:
             raise ValueError("The monitor has not seen a stage yet.")
-        return self.guarantees[i].certificate(self.states[i])
+        found = self.guarantees[i].certificate(self.states[i])
+        cure = f"{NO_RANGE} ({why_unranged(self._problem)})"
+        return found._replace(note=found.note.replace(NO_RANGE, cure))
 
     def headline(self) -> Certificate:
         """The tightest bound on the cost of the decisions taken that applies now."""

@@ -9,6 +9,7 @@ theta expected given all before xi_t, x_t included (E16), all hold at all times 
 proofs bound a supermartingale.
 """
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,8 +19,7 @@ from bocopt import arguments
 from bocopt.core import Array, BoolArray
 from bocopt.guarantees.certificate import LATE, Certificate, Evidence, certificate, on
 from bocopt.guarantees.decisions import hint
-
-_ROUNDING = 1e-9  # of the scale: less does not refute anything
+from bocopt.guarantees.kernels import folds
 
 
 class Losses(NamedTuple):
@@ -58,16 +58,18 @@ class _OnBeliefs:
         arguments.number(name, "scale", self.scale, "(0, inf)")
         arguments.number(name, "delta", self.delta, "(0, 1)")
 
+    @property
+    def sums(self) -> Hashable:
+        return _OnBeliefs, self.lam, self.scale
+
     def init(self, lead: tuple[int, ...]) -> Losses:
         return Losses(*(np.zeros(lead),) * len(Losses._fields))
 
     def step(self, state: Losses, evidence: Evidence) -> Losses:
-        e, least_gap = evidence, _ROUNDING * self.scale
-        losses, bounds, intact = e.belief
-        lower, upper = bounds.loss_lower, bounds.loss_upper
-        own = np.minimum(e.loss, upper)
-        gibbs = losses.posterior_loss + losses.kl / self.lam  # mix loss, if lam is the policy's own
-        shown = losses.mean_loss + losses.least_loss + losses.largest_loss
+        (losses, bounds, intact), loss = evidence.belief, evidence.loss
+        shown = folds.lost(*losses, *bounds, intact, loss, state.cap, self.lam, self.scale)
+        own, refuted, jensen, cap, capped, unbounded, outside, unknown, *others = shown
+        other_kind, other_lam, changing = others
         return Losses(
             t=state.t + 1.0,
             mean=state.mean + losses.mean_loss,
@@ -75,21 +77,19 @@ class _OnBeliefs:
             posterior=state.posterior + losses.posterior_loss,
             kl=state.kl + losses.kl,
             own=state.own + own,
-            refuted=state.refuted + ~(own <= losses.mix_loss + least_gap),
-            jensen=state.jensen + ~(own <= losses.mean_loss + least_gap),
-            cap=np.fmax(state.cap, upper),
-            capped=state.capped + (losses.largest_loss >= upper),
-            unbounded=state.unbounded + ~((lower >= 0) & (upper <= self.scale)),
-            outside=state.outside
-            + arguments.outside(np.fmin(losses.least_loss, 0.0), 0.0, self.scale)
-            + arguments.outside(np.fmax(losses.largest_loss, 0.0), 0.0, self.scale),
-            unknown=state.unknown + ~np.isfinite(shown),
-            other_kind=state.other_kind + ~((bounds.loss_is_regret == 1) & np.isfinite(e.loss)),
-            other_lam=state.other_lam + ~(np.abs(gibbs - losses.mix_loss) <= least_gap),
+            refuted=state.refuted + refuted,
+            jensen=state.jensen + jensen,
+            cap=cap,
+            capped=state.capped + capped,
+            unbounded=state.unbounded + unbounded,
+            outside=state.outside + outside,
+            unknown=state.unknown + unknown,
+            other_kind=state.other_kind + other_kind,
+            other_lam=state.other_lam + other_lam,
             changed=state.changed + state.changing,
-            changing=state.t * 0.0 + np.where(intact == 1, 0.0, 1.0),
-            stale=state.stale + e.stale,
-            late=state.late + e.late,
+            changing=state.t * 0.0 + changing,
+            stale=state.stale + evidence.stale,
+            late=state.late + evidence.late,
         )
 
     def _price(self, state: Losses) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.guarantees.certificate import Certificate, Evidence, Guarantee
-from bocopt.guarantees.decisions import EmpiricalBernstein, HoeffdingMixture
+from bocopt.guarantees.decisions import Betting
 
 
 @dataclass(frozen=True)
@@ -75,9 +75,4 @@ class Tightest:
 def headline(scale: float | None = None, delta: float = 0.05) -> Tightest:
     """For the expected cost of the decisions taken: tighter with a `scale`, declared in advance,
     that few ranges exceed."""
-    arguments.number("headline", "delta", delta, "(0, 1)")
-    if scale is None:
-        return Tightest([HoeffdingMixture(delta=delta)])
-    half = delta / 2
-    bernstein = EmpiricalBernstein(scale=scale, delta=half, strict=False)
-    return Tightest([bernstein, HoeffdingMixture(delta=half)])
+    return Tightest([Betting(scale=scale, delta=delta)])

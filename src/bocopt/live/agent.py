@@ -14,6 +14,7 @@ from bocopt.file import Owner
 from bocopt.fingerprint import fingerprint
 from bocopt.guarantees import Monitor, evidence_of, range_of
 from bocopt.live.record import Live, Open, kept, own, restored
+from bocopt.policies import Shadowed
 from bocopt.run import Stage, checked_decision, context, review
 from bocopt.state import Arrays, CheckpointError, flatten, read_only, rebuild
 
@@ -70,7 +71,7 @@ class Agent(Generic[S]):
         self._seed = arguments.integer("Agent", "seed", seed, "[0, 9e18]")
         self._policy, self._problem = policy, problem
         state = policy.init(np.array(self._seed))
-        self._monitor = monitor or Monitor(problem)
+        self._monitor = monitor or _watching(policy, problem)
         self._monitor.claim(problem)
         self._live = Live(state, t=0, learned=0, open={}, watched=None, last=None)
         self._closed: dict[int, Array] = {}  # the latest outcomes, by the order they came in
@@ -226,7 +227,7 @@ class Agent(Generic[S]):
         header, arrays = checkpoint.load(path)
         if "configuration" not in header:
             raise CheckpointError(f"{path} is a checkpoint of something else than an agent.")
-        monitor = monitor or Monitor(problem)
+        monitor = monitor or _watching(policy, problem)
         if header["configuration"] != _configuration(policy, problem, monitor):
             raise CheckpointError(
                 f"{path} was saved with another configuration of the policy, the problem or the "
@@ -262,6 +263,11 @@ class Agent(Generic[S]):
             warnings.simplefilter("ignore")
             after = self._policy.learn(live.state, live.t, x, self._decision(live, x), xi)
         rebuild(live.state, flatten(after))
+
+
+def _watching(policy: Policy[S], problem: Problem) -> Monitor:
+    """A monitor of all that there is to watch."""
+    return Monitor(problem, shadows=policy.names if isinstance(policy, Shadowed) else ())
 
 
 def _configuration(policy: Policy[S], problem: Problem, monitor: Monitor) -> str:

@@ -35,6 +35,7 @@ Gufunc = Callable[..., Any]
 #: All that kernels are made of, in the package: they may import nothing else of it.
 KERNEL_SOURCES = (
     "core.py",
+    "guarantees/kernels",
     "models/kernels",
     "numeric/compiled.py",
     "problems/knapsack",

@@ -5,8 +5,10 @@ from bocopt.policies.bayes import BGS, BMA, MeanPrediction, MostProbable, Vote
 from bocopt.policies.ensemble import Ensemble
 from bocopt.policies.gradient import DFL, Adam, PtO
 from bocopt.policies.predictive import Predictive
+from bocopt.policies.shadowed import Shadowed
 from bocopt.policies.spo import SPOPlus
 from bocopt.policies.spread import SpreadControl
+from bocopt.policies.today import Recorded, Rule
 from bocopt.policies.weighted import Near, Nearest, ResidualSampleAverage, WeightedSampleAverage
 
 __all__ = [
@@ -24,9 +26,12 @@ __all__ = [
     "Nearest",
     "Predictive",
     "PtO",
+    "Recorded",
     "ResidualSampleAverage",
+    "Rule",
     "SPOPlus",
     "SampleAverage",
+    "Shadowed",
     "SpreadControl",
     "Vote",
     "WeightedSampleAverage",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Generic, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bocopt import arguments
 from bocopt.core import (
@@ -33,11 +34,11 @@ class Seeded(NamedTuple):
     info: NoInfo = NoInfo()
 
 
-def given(z: Sequence[float], lead: tuple[int, ...]) -> Decision:
+def given(z: ArrayLike, lead: tuple[int, ...]) -> Decision:
     """A decision that no program made: its value under a belief is unknown, hence NaN."""
-    nan = np.full(lead, np.nan)
+    nan, z = np.full(lead, np.nan), np.asarray(z)
     status = np.full(lead, Status.GIVEN, dtype=np.int64)
-    return Decision(Solution(np.broadcast_to(np.asarray(z), (*lead, len(z))), nan, status, nan))
+    return Decision(Solution(np.broadcast_to(z, (*lead, z.shape[-1])), nan, status, nan))
 
 
 #: Before any outcome the scale of xi is unknown: it could be any of these, in all components.

@@ -13,6 +13,7 @@ from bocopt.problems.library import (
     staffing,
     unit_commitment,
 )
+from bocopt.problems.ranges import why_unranged
 from bocopt.problems.risk import Chance, CVaR, Expectation, WorstCase
 
 __all__ = [
@@ -33,4 +34,5 @@ __all__ = [
     "portfolio",
     "staffing",
     "unit_commitment",
+    "why_unranged",
 ]

@@ -20,7 +20,7 @@ GROUPS: Mapping[str, Group] = {
     "paper": Group("all", "The whole paper, and a report."),
     "posterior": Group("posterior", "Beyond the paper, the exact posterior: all of these."),
     "learning": Group("learning", "Beyond the paper, the default learner: all of these."),
-    "guarantees": Group("guarantees", "Beyond the paper, certificates: both of these."),
+    "guarantees": Group("guarantees", "Beyond the paper, certificates: all of these."),
     "problems": Group("problems", "Beyond the paper, other problems: both of these."),
 }
 
@@ -134,8 +134,15 @@ STUDIES: Mapping[str, Study] = {
             Size.part,
         ),
         Study(
+            "learning-worlds",
+            "Nine worlds with known laws, beside forests and other rivals.",
+            "learning",
+            "known_laws",
+            lambda full: full.part(10, percent=60),
+        ),
+        Study(
             "learning-data",
-            "Five real data sets, beside forests and other rivals.",
+            "Eight real data sets, beside forests and other rivals.",
             "learning",
             "real_data",
             lambda full: full.part(50)._replace(horizon=min(1000, full.horizon)),
@@ -153,6 +160,12 @@ STUDIES: Mapping[str, Study] = {
             "guarantees",
             "coverage",
             lambda full: full._replace(trials=100 * full.trials, horizon=min(300, full.horizon)),
+        ),
+        Study(
+            "guarantees-comparison",
+            "Since when a policy is surely better than another.",
+            "guarantees",
+            "versus",
         ),
         Study(
             "problems-classes",

@@ -188,16 +188,6 @@ def test_a_second_stage_that_cannot_be_asks_for_a_payment() -> None:
     assert solution.value == pytest.approx(7.5)
 
 
-def test_a_declared_range_is_what_certificates_read() -> None:
-    bounded = knapsack(chance=0.7, otherwise=0.0, between=(0, 20))
-    check_problem(bounded, X, XI)
-    low, high = bounded.range(NONE, np.ones(2))
-    assert (float(low), float(high)) == (-20, 0)
-    low, high = knapsack().range(X[:, None], np.ones((2, 2)))
-    assert low.shape == high.shape == (6, 2)
-    assert np.isneginf(low).all()
-
-
 def test_hindsight_of_a_program_is_its_optimum() -> None:
     problem = newsvendor()
     found = hindsight(problem, X, XI)

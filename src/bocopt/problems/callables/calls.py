@@ -12,6 +12,7 @@ from bocopt.problems.scenarios import spread
 
 Measure = Callable[[Array, Array, Array], Any]
 Bounds = Callable[[Array, Array], Any]
+Differences = Callable[[Array, Array, Array], Any]
 Support = Callable[[Array, Array], Any]
 
 _COMPARED = 16  # scenarios that a vectorised function is asked for one by one, once
@@ -97,11 +98,12 @@ def never_violated(x: Array, z: Array, xi: Array) -> Array:
 
 def ranges(bounds: Bounds, x: Array, z: Array) -> tuple[Array, Array]:
     """(k), (d) -> (), (): the user's range, two numbers in order, which may be infinite."""
-    call = np.vectorize(
-        partial(_pair, bounds), signature="(k),(d)->(),()", otypes=[np.float64, np.float64]
-    )
-    low, high = call(x, z)
-    return np.asarray(low), np.asarray(high)
+    return _pairs("bounds", bounds, "(k),(d)->(),()", x, z)
+
+
+def differences(bounds: Differences, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
+    """(k), (d), (d) -> (), (): the same of what one decision costs more than another."""
+    return _pairs("bounds_of_difference", bounds, "(k),(d),(d)->(),()", x, z, other)
 
 
 def truths(support: Support, x: Array, xi: Array) -> BoolArray:
@@ -118,11 +120,20 @@ def decision(name: str, given: Any, size: int) -> Array:
     return z
 
 
-def _pair(bounds: Bounds, x: Array, z: Array) -> tuple[float, float]:
-    pair = called("bounds", bounds, x, z)
+def _pairs(
+    name: str, function: Callable[..., Any], shapes: str, *values: Array
+) -> tuple[Array, Array]:
+    pair = partial(_pair, name, function)
+    call = np.vectorize(pair, signature=shapes, otypes=[np.float64, np.float64])
+    low, high = call(*values)
+    return np.asarray(low), np.asarray(high)
+
+
+def _pair(name: str, function: Callable[..., Any], *values: Array) -> tuple[float, float]:
+    pair = called(name, function, *values)
     ends = np.asarray(pair)
     if ends.dtype.kind not in "iuf" or ends.size != 2 or not ends.flat[0] <= ends.flat[1]:
-        raise ValueError(f"The user's bounds must return two numbers, low <= high. Got {pair!r}.")
+        raise ValueError(f"The user's {name} must return two numbers, low <= high. Got {pair!r}.")
     return float(ends.flat[0]), float(ends.flat[1])
 
 

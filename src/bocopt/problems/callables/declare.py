@@ -5,7 +5,7 @@ from typing import Any
 
 from bocopt import arguments
 from bocopt.core import Dims, Risk, Sense
-from bocopt.problems.callables.calls import Bounds, Measure, Support
+from bocopt.problems.callables.calls import Bounds, Differences, Measure, Support
 from bocopt.problems.callables.problem import OWNER, FromCallables, SolveMany
 from bocopt.problems.callables.workers import Solve
 from bocopt.problems.risk import Chance, Expectation
@@ -33,6 +33,7 @@ def from_callables(
     workers: int | None = None,
     timeout: float | None = None,
     bounds: Bounds | None = None,
+    bounds_of_difference: Differences | None = None,
     support: Support | None = None,
     prices_infeasibility: bool = False,
 ) -> FromCallables:
@@ -57,7 +58,8 @@ def from_callables(
     `Ensemble` then weighs its arms by costs alone, and does not charge them for misses as well.
 
     For certificates: `bounds(x, z) -> (low, high)` says before the outcome what a decision can
-    cost, for outcomes with `support(x, xi)`.
+    cost, for outcomes with `support(x, xi)`. `bounds_of_difference(x, z, other)` says so of what z
+    costs more than another decision, where that is narrower than what both bounds say.
 
     >>> import numpy as np
     >>> newsvendor = from_callables(
@@ -87,6 +89,7 @@ def from_callables(
         workers=workers,
         timeout=timeout,
         bounds=bounds,
+        bounds_of_difference=bounds_of_difference,
         support=support,
         prices_infeasibility=prices_infeasibility,
     )

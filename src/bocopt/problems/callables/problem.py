@@ -13,11 +13,13 @@ from bocopt.fingerprint import CHANGES_NO_RESULT
 from bocopt.problems.callables.calls import (
     Bounds,
     ByRows,
+    Differences,
     Measure,
     OneByOne,
     Support,
     called,
     decision,
+    differences,
     never_violated,
     ranges,
     truths,
@@ -25,6 +27,7 @@ from bocopt.problems.callables.calls import (
 from bocopt.problems.callables.moves import Box, improved
 from bocopt.problems.callables.pool import Judge, Judged, Question, ask, best_of
 from bocopt.problems.callables.workers import Answer, Solve, Solver, solver_of
+from bocopt.problems.ranges import decisions, narrowed
 
 SolveMany = Callable[[Array, Array, Array], Any]
 OWNER = "from_callables"  # who errors are about: nobody else makes one
@@ -72,6 +75,7 @@ class FromCallables:
     workers: int | None = field(default=None, metadata=CHANGES_NO_RESULT)
     timeout: float | None = None
     bounds: Bounds | None = None
+    bounds_of_difference: Differences | None = None
     support: Support | None = None
     prices_infeasibility: bool = False
     _parts: _Parts = field(init=False, repr=False, compare=False, metadata=CHANGES_NO_RESULT)
@@ -103,6 +107,7 @@ class FromCallables:
             "violation": self.excess,
             "solve_many": self.solve_many,
             "bounds": self.bounds,
+            "bounds_of_difference": self.bounds_of_difference,
             "support": self.support,
         }
         given = {name: option for name, option in options.items() if option is not None}
@@ -152,6 +157,19 @@ class FromCallables:
         """(k), (d) -> (), () as the user's function says; without one, infinite."""
         x, z = self._checked("range", "x", x), arguments.array("range", "z", z, (self.dims.z,))
         return ranges(self.bounds or _unbounded, x, z)
+
+    def range_of_difference(self, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
+        """(k), (d), (d) -> (), () as the user's function says, and as the ranges of both do."""
+        owner = "range_of_difference"
+        x = self._checked(owner, "x", x)
+        z, other = decisions(owner, self.dims, x, z, other)
+        found = differences(self.bounds_of_difference or _unbounded, x, z, other)
+        return narrowed(found, z, other, self.range(x, z), self.range(x, other))
+
+    @property
+    def why_unranged(self) -> str:
+        """What to do where no range was known."""
+        return f"give bounds=... and support=... to {OWNER}(...)"
 
     def possible(self, x: Array, xi: Array) -> BoolArray:
         """(k), (m) -> () as the user's function says; without one, always."""
@@ -241,7 +259,7 @@ class FromCallables:
         return arguments.array(owner, name, x, (... if unread else self.dims.x,), gaps=unread)
 
 
-def _unbounded(x: Array, z: Array) -> tuple[float, float]:
+def _unbounded(*_: Array) -> tuple[float, float]:
     return -np.inf, np.inf
 
 

@@ -42,6 +42,11 @@ class Conic:
     def prices_infeasibility(self) -> bool:
         return self.otherwise is not None
 
+    @property
+    def why_unranged(self) -> str:
+        """What to do for certificates of what its decisions cost: it knows no range."""
+        return "write range(x, z) and possible(x, xi) in a class around it: from_cvxpy knows none"
+
     def __reduce__(self) -> tuple[Any, ...]:
         """By its name where it has one: a decorated function is not found under its own name."""
         where, what = self.declared.function.__module__, self.declared.function.__qualname__

@@ -9,6 +9,10 @@ readable search's relaxation (R), q the salvage and v_k = W c_k - q'M_k,
 
     and for a price p on one resource r the maximum is at most p SW_r + sum_k (v_k - p M_rk)^+ u_k.
 
+What a scenario pays once it is lost is not counted where it is at most 0. Where it is not, it is at
+most what any feasible z earns in that scenario; so (U) holds for those that are met and may be lost
+below the node, and the payments of those that are lost already are added.
+
 A node costs one pass over the scenarios, stored by resource so that the compiler vectorises it.
 These passes sum in any order and only prune, with a margin for rounding; a z that is kept has been
 judged in item and scenario order.
@@ -74,6 +78,18 @@ def take(s: Stage, j: int, weights: Array, value: float) -> None:
             slack_after[i] = slack[i] - value * weight[i]
             spare += after[i] * slack_after[i]
         s.spare[j + 1, r] = spare
+
+
+@compiled
+def paid_by_lost(a: Program, s: Stage, j: int) -> float:
+    """What the scenarios pay that are lost after j items, or so nearly that rounding decides."""
+    total = 0.0
+    for i in range(len(a.w)):
+        lost = s.left[j, i] == 0.0
+        for r in range(len(a.capacity)):
+            lost = lost or s.slack[j, r, i] < 2.0 * MARGIN * a.capacity[r]
+        total += a.w[i] * max(a.payments[i], 0.0) if lost else 0.0
+    return total
 
 
 class Cuts(NamedTuple):
@@ -152,7 +168,7 @@ def objective_of(a: Program, by_item: Array, z: Array) -> float:
     objective = weight = 0.0
     for i in range(len(reward)):
         weight += a.w[i] if met[i] else 0.0
-        objective += a.w[i] * (reward[i] if met[i] else a.payment)
+        objective += a.w[i] * (reward[i] if met[i] else a.payments[i])
     return objective if weight >= a.need else -np.inf
 
 
@@ -188,13 +204,15 @@ def search(
 ) -> tuple[float, bool, int]:
     """Depth-first; `best_z` is the lower end at first. The best, if it surely is, and nodes."""
     items, j = len(a.lower), 0
-    z, untried = a.lower.copy(), np.empty((items, 2))
+    z, untried, paid = a.lower.copy(), np.empty((items, 2)), np.zeros(items + 1)
+    if a.pays:
+        paid[0] = paid_by_lost(a, s, 0)
     enough = a.need - MARGIN
     best, nodes, opened = objective_of(a, by_item, z), 0, False
     while j >= 0:
         if not opened:  # which values of item j are worth trying?
             set_cuts(cuts, s, j, j + 1, m, a.value, a.salvage, reach)
-            earned = earned_at(s, j, dot(a.value, z), a.salvage)
+            earned = earned_at(s, j, dot(a.value, z), a.salvage) + paid[j]
             low, high = interval(cuts, s, j, earned, m, reach[j], best - margin)
             set_limits(s, j, by_item[j], high)
             untried[j, 0], untried[j, 1] = low, highest_met(s, j, low, high, enough)
@@ -211,7 +229,9 @@ def search(
         z[j] = a.lower[j] + step
         take(s, j, by_item[j], step)
         set_cuts(cuts, s, j + 1, j + 1, m, a.value, a.salvage, reach)
-        if bound(cuts, s, j + 1, dot(a.value, z), a.salvage) < best - margin:
+        if a.pays:
+            paid[j + 1] = paid_by_lost(a, s, j + 1)
+        if bound(cuts, s, j + 1, dot(a.value, z), a.salvage) + paid[j + 1] < best - margin:
             continue
         if j + 1 < items:
             j, opened = j + 1, False
@@ -262,5 +282,7 @@ def solve_chance(a: Program, limit: int, best_z: Array) -> Answer:
     cuts = Cuts(np.empty(items), np.empty(1 + resources), np.empty(1 + resources))
     set_cuts(cuts, s, 0, 0, m, a.value, a.salvage, reach)
     at_most = bound(cuts, s, 0, dot(a.value, a.lower), a.salvage) + margin
+    if a.pays:
+        at_most += paid_by_lost(a, s, 0)
     best, finished, nodes = search(a, by_item, s, m, cuts, reach, margin, limit, best_z)
     return Answer(best, at_most, finished, nodes)

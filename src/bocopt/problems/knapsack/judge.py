@@ -23,7 +23,8 @@ class Program(NamedTuple):
     lower: Array  # (d)
     upper: Array  # (d)
     need: float  # the weight of scenarios that must be met
-    payment: float  # the reward where one is not met
+    payments: Array  # (s) the reward where one is not met
+    pays: bool  # whether any of them is above 0: at most the worst reward of what is feasible
 
 
 class Answer(NamedTuple):
@@ -94,3 +95,22 @@ def cost(
         for r in range(len(capacity)):
             reward += salvage[r] * (capacity[r] - dot(weights[r], z))
     out[0] = 0.0 - reward
+
+
+@gufunc(
+    "void(f8[:], f8[:], f8[:], f8[:], f8, f8, f8[:], f8[:])",
+    "(d),(d),(r),(r),(),()->(),()",
+)
+def ends(
+    z: Array,
+    value: Array,
+    capacity: Array,
+    salvage: Array,
+    least: float,
+    unmet: float,
+    low: Array,
+    high: Array,
+) -> None:
+    """Of what z can cost: of the reward, worth `least` at least, and what is paid otherwise."""
+    low[0] = 0.0 - (max(dot(z, value), least) + dot(salvage, capacity))
+    high[0] = unmet

@@ -20,6 +20,7 @@ from bocopt.problems.knapsack.certain import desk_for, solve_certain
 from bocopt.problems.knapsack.chance import solve_chance
 from bocopt.problems.knapsack.judge import Program
 from bocopt.problems.knapsack.reference import solve_readably
+from bocopt.problems.knapsack.worst import worst_reward
 from bocopt.problems.risk import WEIGHT_TOLERANCE
 
 OPTIMAL, INFEASIBLE, LIMIT = int(Status.OPTIMAL), int(Status.INFEASIBLE), int(Status.LIMIT)
@@ -44,6 +45,7 @@ def solve_each(
     upper: Array,
     alpha: float,
     payment: float,
+    worst: bool,
     limit: int,
     readably: bool,
     z: Array,
@@ -59,6 +61,13 @@ def solve_each(
     """
     desk, nodes = desk_for(len(value), len(capacity)), 0.0
     for i in range(first, len(weights)):
+        need = alpha * w[i].sum() - WEIGHT_TOLERANCE
+        payments = np.full(w.shape[1], payment)
+        if worst and (w.shape[1] > 1 or need <= 0.0):  # else it must be met, and pays nothing
+            for k in range(w.shape[1]):
+                payments[k] = worst_reward(
+                    weights[i, k], value, capacity, salvage, lower, upper, payment, desk
+                )
         program = Program(
             weights=weights[i],
             w=w[i],
@@ -67,8 +76,9 @@ def solve_each(
             salvage=salvage,
             lower=lower,
             upper=upper,
-            need=alpha * w[i].sum() - WEIGHT_TOLERANCE,
-            payment=payment,
+            need=need,
+            payments=payments,
+            pays=worst,
         )
         if readably or weights[i].min() < 0.0 or program.need <= 0.0:
             answer = solve_readably(program, limit, z[i])
@@ -94,11 +104,13 @@ def solve(
     payment: float,
     limit: int | None,
     readably: bool,
+    worst: bool = False,
 ) -> tuple[Array, Array, IntArray, Array]:
     """(s, r, d), (s) -> z (d), cost (), status () and gap (): the optimum under the scenarios.
 
     `constants` are value, capacity, salvage, lower and upper; `readably` forces the readable
-    search.
+    search. With `worst`, scenarios that are not met pay what the worst of their feasible decisions
+    does, and `payment` where there is none.
     """
     core, (scenarios, resources, items) = weights.shape[-3:], weights.shape[-3:]
     slow = readably or bool(weights.min() < 0.0)
@@ -117,6 +129,7 @@ def solve(
             *constants,
             alpha,
             payment,
+            worst,
             a_second if limit is None else limit,
             readably,
             z,

@@ -12,6 +12,7 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, Dims, Sense, Solution
+from bocopt.problems import ranges
 from bocopt.problems.risk import Chance
 
 _LARGEST = 1e100  # numbers above this are mistakes, and could overflow
@@ -31,10 +32,19 @@ class Knapsack:
     stops with status LIMIT, its best decision and a gap; None stands for as many as take about a
     second. `readable_search` forces the slower reference search, which answers the same.
 
+    With `pays_worst_feasible`, an infeasible z earns min over feasible a of c'a + q'(b - A a), what
+    the worst decision would have that was feasible for these weights (Assumption 3.1(a)), and
+    `infeasible_reward` only where none was. It is then never better to be infeasible, and never
+    worse than the worst that is not.
+
     >>> problem = Knapsack(value=[12, 12], capacity=[8], salvage=[3])
     >>> solution = problem.solve(np.zeros(0), np.array([[1.0, 2.0]]), np.ones(1))
     >>> solution.z.tolist(), float(-solution.value)
     ([8.0, 0.0], 96.0)
+    >>> z, xi = np.array([9.0, 0.0]), np.array([1.0, 5.0])
+    >>> mild = Knapsack(value=[12, 12], capacity=[8], salvage=[3], pays_worst_feasible=True)
+    >>> float(-mild.cost(np.zeros(0), z, xi))  # as (0, 1) does: 12 + 3 (8 - 5)
+    21.0
 
     Reference: Xie, Abdin, Fang, PAC-Bayes Meets Online Contextual Optimization, section 4.
     """
@@ -48,6 +58,7 @@ class Knapsack:
     infeasible_reward: float = 0.0
     node_limit: int | None = None
     readable_search: bool = False
+    pays_worst_feasible: bool = False
 
     def __post_init__(self) -> None:
         value = arguments.numbers("Knapsack", "value", self.value, "[0, 1e100]")
@@ -75,17 +86,16 @@ class Knapsack:
             if self.node_limit is None
             else arguments.integer("Knapsack", "node_limit", self.node_limit, "[1, 1000000000000]"),
         }
-        if not isinstance(self.readable_search, bool):
-            raise arguments.wrong(
-                "Knapsack", "readable_search", "True or False", self.readable_search
-            )
+        for name in ("readable_search", "pays_worst_feasible"):
+            if not isinstance(getattr(self, name), bool):
+                raise arguments.wrong("Knapsack", name, "True or False", getattr(self, name))
         for name, argument in checked.items():
             object.__setattr__(self, name, argument)
 
     smallest_of_ties: ClassVar[bool] = True
     prices_infeasibility: ClassVar[bool] = True
 
-    @property
+    @cached_property
     def dims(self) -> Dims:
         return Dims(x=None, z=len(self.value), xi=len(self.value) * len(self.capacity))
 
@@ -115,6 +125,7 @@ class Knapsack:
             self.infeasible_reward,
             self.node_limit,
             self.readable_search,
+            self.pays_worst_feasible,
         )
         return Solution(
             np.broadcast_to(z, (*lead, self.dims.z)),
@@ -128,8 +139,21 @@ class Knapsack:
         from bocopt.problems.knapsack import judge
 
         z, weights, lead = self._outcome("Knapsack.cost", x, z, xi)
-        cost = judge.cost(weights, z, *self._constants, self.infeasible_reward)
-        return np.broadcast_to(cost, lead)
+        cost = judge.cost(weights, z, *self._constants, self._payment(weights, z))
+        return arguments.spread(cost, lead)
+
+    def _payment(self, weights: Array, z: Array) -> float | Array:
+        """(r, d), (d) -> () the reward of z where it is infeasible."""
+        from bocopt.problems.knapsack import judge, worst
+
+        if not self.pays_worst_feasible:
+            return self.infeasible_reward
+        _, capacity, _, lower, upper = self._constants
+        infeasible = judge.violation(weights, z, capacity, lower, upper) > 0
+        payment = np.full(infeasible.shape, self.infeasible_reward)
+        each = np.broadcast_to(weights, (*infeasible.shape, *weights.shape[-2:]))[infeasible]
+        payment[infeasible] = worst.worst_rewards(each, self._constants, self.infeasible_reward)
+        return payment
 
     def violation(self, x: Array, z: Array, xi: Array) -> Array:
         """(k), (d), (m) -> () the largest excess over a capacity, or distance from the box.
@@ -140,18 +164,36 @@ class Knapsack:
 
         z, weights, lead = self._outcome("Knapsack.violation", x, z, xi)
         _, capacity, _, lower, upper = self._constants
-        return np.broadcast_to(judge.violation(weights, z, capacity, lower, upper), lead)
+        return arguments.spread(judge.violation(weights, z, capacity, lower, upper), lead)
 
     def range(self, x: Array, z: Array) -> tuple[Array, Array]:
         """(k), (d) -> (), (): for any possible weights, the cost lies in [low, high].
 
         The reward of a feasible decision is between c'z and c'z + q'b; otherwise it is
-        `infeasible_reward`.
+        `infeasible_reward`. The worst feasible reward, if that is paid, is at least `lower`'s value
+        and at most what `lower` earns.
         """
+        from bocopt.problems.knapsack import judge
+
         z = arguments.array("Knapsack.range", "z", z, (self.dims.z,))
-        value, capacity, salvage, _, _ = self._constants
-        low = -((z * value).sum(axis=-1) + (salvage * capacity).sum())
-        return low, np.full(low.shape, -self.infeasible_reward)
+        value, capacity, salvage, lower, _ = self._constants
+        least = (lower * value).sum() if self.pays_worst_feasible else -np.inf
+        always = self.pays_worst_feasible and not lower.any()  # some z is feasible, whatever xi is
+        unmet = 0.0 if always else 0.0 - self.infeasible_reward
+        low, high = judge.ends(z, value, capacity, salvage, least, unmet)
+        return low, high
+
+    def range_of_difference(self, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
+        """(k), (d), (d) -> (), (): for any possible weights, which are the same for both."""
+        from bocopt.problems.knapsack import differences
+
+        owner, unmet = "Knapsack.range_of_difference", 0.0 - self.infeasible_reward
+        z, other = ranges.decisions(owner, self.dims, x, z, other)
+        if self.pays_worst_feasible:  # what is paid depends on xi: no more is known than both say
+            anything = np.full(z.shape[:-1], -np.inf), np.full(z.shape[:-1], np.inf)
+            return ranges.narrowed(anything, z, other, self.range(x, z), self.range(x, other))
+        low, high = differences.range_of_difference(z, other, *self._constants, unmet)
+        return low, high
 
     def possible(self, x: Array, xi: Array) -> BoolArray:
         """(k), (m) -> (): weights that are not negative."""
@@ -168,9 +210,10 @@ class Knapsack:
 
     def _matrices(self, owner: str, name: str, xi: Array) -> Array:
         """(..., m) -> (..., resources, items)."""
-        largest = np.abs(xi).max(initial=0.0)
-        if largest > _LARGEST:
-            raise arguments.wrong(owner, name, f"at most {_LARGEST} in size", largest)
+        if not np.vdot(xi, xi) <= _LARGEST**2:  # quick to tell
+            largest = np.abs(xi).max(initial=0.0)
+            if largest > _LARGEST:
+                raise arguments.wrong(owner, name, f"at most {_LARGEST} in size", largest)
         return xi.reshape(*xi.shape[:-1], len(self.capacity), len(self.value))
 
     @cached_property

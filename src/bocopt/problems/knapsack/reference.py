@@ -1,6 +1,6 @@
 """The readable exact search for knapsacks under scenarios.
 
-    max over z   sum_i w_i (c'z + q'(b - A_i z) if A_i z <= b else payment)
+    max over z   sum_i w_i (c'z + q'(b - A_i z) if A_i z <= b else payment_i)
     subject to   sum_i w_i 1[A_i z <= b] >= alpha,   lower <= z <= upper, z integer
 
 Depth-first over the items in their order. Scenarios are judged exactly as `violation` judges them:
@@ -13,8 +13,9 @@ the scenarios light enough to be missed (a single scenario is not, and M = A). H
 
     objective <= c'z + q'(b - M z)   and   M z <= b,                                        (R)
 
-a deterministic knapsack, whose Lagrange bounds are the *cuts* that prune the search.
-Needs b, c, q, lower >= 0 and payment <= 0; weights A of either sign, as long as nothing overflows.
+a deterministic knapsack, whose Lagrange bounds are the *cuts* that prune the search. Payments above
+0 add at most what scenarios of weight `spare` pay. Needs b, q, lower >= 0, and c >= 0 unless there
+is only one scenario; weights A of either sign, as long as nothing overflows.
 """
 
 from typing import NamedTuple
@@ -81,7 +82,7 @@ def cuts_of(a: Program, m: Array, magnitude: Array) -> tuple[Array, Array]:
             constant[j, cut] = rounding = dot(price, a.capacity)
             for k in range(items):
                 gain = slope[j, cut, k] = a.value[k] - dot(price, m[k])
-                rounding += (a.value[k] + dot(price, magnitude[k])) * a.upper[k]
+                rounding += (abs(a.value[k]) + dot(price, magnitude[k])) * a.upper[k]
                 if k >= j:
                     constant[j, cut] += max(gain * a.lower[k], gain * a.upper[k])
             constant[j, cut] += ROUNDING * rounding
@@ -138,7 +139,7 @@ def evaluate(p: Search) -> None:
             reward += p.program.salvage[r] * (p.program.capacity[r] - load)
         if met:
             weight += p.program.w[i]
-        objective += p.program.w[i] * (reward if met else p.program.payment)
+        objective += p.program.w[i] * (reward if met else p.program.payments[i])
     if weight >= p.program.need and objective >= p.best[0]:
         if objective > p.best[0] or comes_before(p.z, p.best_z):
             p.best[0] = objective
@@ -218,6 +219,16 @@ def least_loads(a: Program) -> tuple[Array, BoolArray]:
     return least, monotone
 
 
+@inlined
+def most_paid(a: Program, spare: float) -> float:
+    """What scenarios of weight `spare` pay at the most, if above 0."""
+    total = highest = 0.0
+    for i in range(len(a.w)):
+        total += a.w[i] * max(a.payments[i], 0.0)
+        highest = max(highest, a.payments[i])
+    return min(total, spare * highest)
+
+
 @compiled
 def solve_readably(a: Program, limit: int, best_z: Array) -> Answer:
     """For weights of either sign."""
@@ -225,6 +236,7 @@ def solve_readably(a: Program, limit: int, best_z: Array) -> Answer:
     spare = a.w.sum() - a.need + ROUNDING
     m, magnitude = relaxed_weights(a.weights, a.w, spare)
     constant, slope = cuts_of(a, m, magnitude)
+    constant += most_paid(a, spare)
     least, monotone = least_loads(a)
     best_z[:] = a.lower
     p = Search(

@@ -11,6 +11,7 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, Dims, Sense, Solution, Status
+from bocopt.problems import ranges
 from bocopt.problems.library import questions
 from bocopt.problems.program import Program, binary, maximise, program
 from bocopt.problems.risk import Chance
@@ -113,15 +114,31 @@ class BinaryKnapsack:
         """(k), (d) -> (), (): for any possible outcome, the cost lies in [low, high]."""
         z = arguments.array("BinaryKnapsack.range", "z", z, (self.items,))
         taken = (z != 0).sum(axis=-1)
-        most = np.inf if self.largest_value is None else self.largest_value
-        low = np.where(taken > 0, -most, 0.0) * np.maximum(taken, 1)
+        low = np.where(taken > 0, -self._largest_value, 0.0) * np.maximum(taken, 1)
         return low, np.full(low.shape, -self.infeasible_reward)
+
+    def range_of_difference(self, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
+        """(k), (d), (d) -> (), (): for any possible outcome, exactly."""
+        from bocopt.problems.library.kernels import binary_knapsack
+
+        owner = "BinaryKnapsack.range_of_difference"
+        z, other = ranges.decisions(owner, self.dims, x, z, other)
+        certain, payment = self.weights is not None, self.infeasible_reward
+        weight = np.asarray(self.weights) if certain else np.zeros(self.items)
+        low, high = binary_knapsack.range_of_difference(
+            z, other, weight, certain, self.capacity, self._largest_value, payment
+        )
+        return low, high
+
+    @property
+    def why_unranged(self) -> str:
+        """What to do where the reward has no upper bound."""
+        return "give largest_value=... to BinaryKnapsack(...)"
 
     def possible(self, x: Array, xi: Array) -> BoolArray:
         """(k), (m) -> (): nothing is negative, and values are at most the largest."""
         xi = arguments.array("BinaryKnapsack.possible", "xi", xi, (self.dims.xi,))
-        most = np.inf if self.largest_value is None else self.largest_value
-        worth_it = (xi[..., : self.items] <= most).all(axis=-1)
+        worth_it = (xi[..., : self.items] <= self._largest_value).all(axis=-1)
         return np.asarray((xi >= 0).all(axis=-1) & worth_it)
 
     def declared(self) -> Program:
@@ -158,6 +175,10 @@ class BinaryKnapsack:
         if self.weights is None:
             return xi[..., : self.items], xi[..., self.items :]
         return xi, np.asarray(self.weights)
+
+    @property
+    def _largest_value(self) -> float:
+        return np.inf if self.largest_value is None else self.largest_value
 
     def _paid(self, z: Array, xi: Array) -> Array:
         from bocopt.problems.library.kernels import binary_knapsack

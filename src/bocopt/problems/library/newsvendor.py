@@ -12,6 +12,7 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, Dims, Sense, Solution, Status
+from bocopt.problems import ranges
 from bocopt.problems.library import questions
 from bocopt.problems.program import Program, minimise, pos, program, real
 from bocopt.problems.risk import Chance
@@ -124,6 +125,21 @@ class Newsvendor:
         ends = np.zeros_like(z), np.where(penalised, most, all_sold)
         high = np.maximum(*(self._by_product(z, demand) for demand in ends))
         return self._by_product(z, all_sold).sum(axis=-1), high.sum(axis=-1)
+
+    def range_of_difference(self, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
+        """(k), (d), (d) -> (), (): for any possible demand, exactly; it is always finite."""
+        from bocopt.problems.library.kernels import newsvendor
+
+        owner = "Newsvendor.range_of_difference"
+        z, other = ranges.decisions(owner, self.dims, x, z, other)
+        most, terms = self._largest_demand, self._coefficients
+        low, high = newsvendor.range_of_difference(z, other, most, *terms)
+        return low, high
+
+    @property
+    def why_unranged(self) -> str:
+        """What to do where the cost has no upper bound."""
+        return "give largest_demand=... to Newsvendor(...)"
 
     def possible(self, x: Array, xi: Array) -> BoolArray:
         """(k), (m) -> (): demands from 0 to the largest."""

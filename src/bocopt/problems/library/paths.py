@@ -12,6 +12,7 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, Dims, IntArray, Sense, Solution, Status
+from bocopt.problems import ranges
 from bocopt.problems.library import questions
 from bocopt.problems.program import Program, minimise, program, real
 from bocopt.problems.risk import Chance
@@ -106,6 +107,17 @@ class ShortestPath:
         most = np.inf if self.largest_cost is None else self.largest_cost
         low, high = (np.where(edges > 0, most, 0.0) * edges for edges in (gained, paid))
         return -low, high
+
+    def range_of_difference(self, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
+        """(k), (d), (d) -> (), (): for any possible costs, of the edges that they do not share."""
+        owner = "ShortestPath.range_of_difference"
+        z, other = ranges.decisions(owner, self.dims, x, z, other)
+        return self.range(x, z - other)
+
+    @property
+    def why_unranged(self) -> str:
+        """What to do where the cost has no upper bound."""
+        return "give largest_cost=... to ShortestPath(...)"
 
     def possible(self, x: Array, xi: Array) -> BoolArray:
         """(k), (m) -> (): costs from 0 to the largest."""

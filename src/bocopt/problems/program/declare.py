@@ -55,9 +55,9 @@ def program(
 
     otherwise   what is earned or paid where the truth violates a row; without, the objective
     between     two numbers that the objective, or `otherwise`, surely lies between: certificates
-                of what decisions cost need them
+                of what decisions cost need them where nothing narrower follows from `support`
     support     two ends that xi lies between, each a number or one a component: learners draw no
-                scenario outside
+                scenario outside, and the range of what a decision costs is derived from it
     fallback    z where no feasible one is found; without, what is nearest to zero
     tolerance   by which a row of continuous variables may be violated
     gap         relative: what is proved to be so near the optimum is called optimal

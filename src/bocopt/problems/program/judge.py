@@ -26,7 +26,13 @@ class Measure:
         plane, offset = self.plane, values[self.plane.offset]
         if self.most == 0:
             return offset
-        terms = values[plane.value] * columns[..., plane.column]
+        return self.summed(values[plane.value] * columns[..., plane.column], offset)
+
+    def summed(self, terms: Array, offset: Array) -> Array:
+        """(e), (size) -> (size): the terms of each row, in order, and its offset."""
+        plane = self.plane
+        if self.most == 0:
+            return offset
         if terms.size == len(plane.row):  # one instance: the same sums, sooner
             sums = np.bincount(plane.row, terms.ravel(), plane.size).astype(np.float64, copy=False)
             return sums.reshape(*terms.shape[:-1], plane.size) + offset

@@ -6,7 +6,7 @@ depends on neither is computed while recording. Sums are taken in order, so that
 the same bits alone as among others.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from math import prod
 from typing import Any, NamedTuple
@@ -161,16 +161,17 @@ def _cut(step: Step) -> Step:
     return step._replace(kind="cut", array=first) if follow else step
 
 
-def play(steps: Sequence[Step], inputs: dict[str, Array], axes: int) -> list[Array]:
+def play(steps: Sequence[Step], inputs: Mapping[str, Array], axes: int) -> list[Array]:
     """The arrays of all steps, for inputs that have so many leading axes."""
     values: list[Array] = []
     for step in steps:
         given = [values[i] for i in step.inputs]
-        values.append(_played(step, given, inputs, axes))
+        values.append(played(step, given, inputs, axes))
     return values
 
 
-def _played(step: Step, given: list[Array], inputs: dict[str, Array], axes: int) -> Array:
+def played(step: Step, given: Sequence[Array], inputs: Mapping[str, Array], axes: int) -> Array:
+    """The array of one step, from those that it is made of."""
     value: Array
     if step.kind == "constant":
         value = step.array.reshape((1,) * axes + step.shape)
@@ -178,7 +179,7 @@ def _played(step: Step, given: list[Array], inputs: dict[str, Array], axes: int)
         value = inputs[step.name]
     elif step.kind == "ufunc":
         rank = axes + len(step.shape)
-        value = getattr(np, step.name)(*(_padded(array, rank, axes) for array in given))
+        value = getattr(np, step.name)(*(padded(array, rank, axes) for array in given))
     elif step.kind == "take":
         value = given[0].reshape(*given[0].shape[:axes], -1)[..., step.array]
     elif step.kind == "cut":
@@ -198,7 +199,7 @@ def _is(given: Known, number: float | None) -> bool:
     return given.constant is not None and bool((given.constant == number).all())
 
 
-def _padded(array: Array, rank: int, axes: int) -> Array:
+def padded(array: Array, rank: int, axes: int) -> Array:
     """With axes of length 1 between the leading ones and its own, up to this rank."""
     if array.ndim == rank:
         return array

@@ -9,12 +9,14 @@ import numpy as np
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, Dims, IntArray, Risk, Sense, Solution, Status
 from bocopt.fingerprint import CHANGES_NO_RESULT
+from bocopt.problems import ranges
 from bocopt.problems.program import convexity
 from bocopt.problems.program.blueprint import Blueprint
 from bocopt.problems.program.compile import Mould, cast, mould
 from bocopt.problems.program.form import Answer, EndlessError, Form, Judged, Limits, Task
 from bocopt.problems.program.judge import Judge
 from bocopt.problems.program.known import Step, play
+from bocopt.problems.program.ranges import Ranges
 from bocopt.problems.scenarios import merged
 
 
@@ -82,15 +84,43 @@ class Program:
         return self._judged(f"{self.name}.violation", x, z, xi)[1]
 
     def range(self, x: Array, z: Array) -> tuple[Array, Array]:
-        """(k), (d) -> (), () what was declared of the cost of any decision; else infinite."""
-        z = arguments.array(f"{self.name}.range", "z", z, (self.dims.z,))
-        lead = arguments.lead(f"{self.name}.range", x=np.shape(x)[:-1], z=z.shape[:-1])
-        return np.full(lead, self.between[0]), np.full(lead, self.between[1])
+        """(k), (d) -> (), () what follows from `support`, within what was declared; else infinite.
+
+        Exact where the objective is affine in xi, or piecewise linear in each component alone.
+        """
+        owner = f"{self.name}.range"
+        x, z = self._context(owner, x), arguments.array(owner, "z", z, (self.dims.z,))
+        lead = arguments.lead(owner, x=x.shape[:-1], z=z.shape[:-1])
+        x, z = (np.broadcast_to(part, (*lead, part.shape[-1])) for part in (x, z))
+        low, high = self._ranges.of_cost(x, z)
+        return np.clip(low, *self.between), np.clip(high, *self.between)
+
+    def range_of_difference(self, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
+        """(k), (d), (d) -> (), () the same of what z costs more than the other."""
+        owner = f"{self.name}.range_of_difference"
+        x = self._context(owner, x)
+        z, other = ranges.decisions(owner, self.dims, x, z, other)
+        x = np.broadcast_to(x, (*z.shape[:-1], x.shape[-1]))
+        difference = self._ranges.of_difference(x, z, other)
+        if not (np.isfinite(self.between).any() or self.blueprint.recourse):
+            return difference
+        return ranges.narrowed(difference, z, other, self.range(x, z), self.range(x, other))
 
     def possible(self, x: Array, xi: Array) -> BoolArray:
-        """(k), (m) -> (): whether the range is meant for it; any outcome."""
+        """(k), (m) -> (): whether it is in the support; any outcome where none was declared."""
         xi = arguments.array(f"{self.name}.possible", "xi", xi, (self.dims.xi,))
-        return np.ones(arguments.lead(self.name, x=np.shape(x)[:-1], xi=xi.shape[:-1]), bool)
+        lead = arguments.lead(self.name, x=np.shape(x)[:-1], xi=xi.shape[:-1])
+        low, high = self._support
+        inside = ((xi >= low) & (xi <= high)).all(axis=-1)
+        return np.broadcast_to(inside, lead)
+
+    @property
+    def why_unranged(self) -> str:
+        """What to do where the cost has no known range."""
+        between = "give between=(low, high) to program(...)"
+        if reason := self._ranges.missing():
+            return f"{between}: {reason}"
+        return "give support=(low, high), with finite ends, to program(...)"
 
     def named(self, z: Array) -> dict[str, Array]:
         """(d) -> the parts of a decision by the names of the declaration, in their shapes."""
@@ -234,6 +264,16 @@ class Program:
     @cached_property
     def _judge(self) -> Judge:
         return Judge(self.blueprint, self.tolerance)
+
+    @cached_property
+    def _support(self) -> arguments.Ends:
+        if self.support is not None:
+            return self.support
+        return (-np.inf,) * self.dims.xi, (np.inf,) * self.dims.xi
+
+    @cached_property
+    def _ranges(self) -> Ranges:
+        return Ranges(self._judge, self._support, self.otherwise)
 
     @cached_property
     def _read(self) -> list[int]:

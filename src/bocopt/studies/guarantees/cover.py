@@ -1,15 +1,18 @@
 """How often certificates fail where the true risk is known, and how much of their slack is used."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bocopt.beliefs import for_horizon
-from bocopt.core import Array
-from bocopt.guarantees import Certificate, Feasibility, gibbs, offline
+from bocopt.core import Array, IntArray
+from bocopt.guarantees import Certificate, Guarantee, TwoSided, gibbs, offline
+from bocopt.guarantees.certificate import nan_is_no_news
 from bocopt.numeric import noise
 from bocopt.numeric.weights import uniform
+from bocopt.studies.guarantees.simulation import Simulation
 from bocopt.studies.guarantees.simulations import SIMULATIONS
 from bocopt.work.task import Record, Task
 
@@ -28,27 +31,38 @@ class Cover(Task):
     trials_per_block: ClassVar[int] = 1000
 
     def run(self) -> Record:
-        seeds, simulation = np.array(self.seeds), SIMULATIONS[self.simulation]
+        simulation = SIMULATIONS[self.simulation]
         tried = {
             (name, delta): entry
             for delta in DELTAS
             for name, entry in simulation.guarantees(self.horizon, delta).items()
         }
-        states = {key: guarantee.init(seeds.shape) for key, (_, guarantee) in tried.items()}
-        totals: dict[str, Array] = {}
-        found: Record = {}
-        for t, (evidence, risks) in enumerate(simulation.stages(seeds, self.horizon), start=1):
-            totals = {name: totals.get(name, 0.0) + risk for name, risk in risks.items()}
-            for key, (risk, guarantee) in tried.items():
+        return used(simulation, tried, np.array(self.seeds), self.horizon)
+
+
+def used(
+    simulation: Simulation,
+    tried: Mapping[tuple[str, float], tuple[str, Guarantee[Any]]],
+    seeds: IntArray,
+    horizon: int,
+) -> Record:
+    """By name and delta: of a guarantee for one of the risks that the simulation knows."""
+    states = {key: guarantee.init(seeds.shape) for key, (_, guarantee) in tried.items()}
+    totals: dict[str, Array] = {}
+    found: Record = {}
+    for t, (evidence, risks) in enumerate(simulation.stages(seeds, horizon), start=1):
+        totals = {name: totals.get(name, 0.0) + risk for name, risk in risks.items()}
+        for key, (risk, guarantee) in tried.items():
+            with nan_is_no_news():
                 states[key] = guarantee.step(states[key], evidence)
-                shown, true = guarantee.certificate(states[key]), totals[risk] / t
-                if isinstance(guarantee, Feasibility):
-                    used = np.abs(true - shown.value) / guarantee.slack(states[key])
-                else:
-                    used = _used(key, shown, true)
-                name = f"{key[0]}/{key[1]:g}"
-                found[name] = np.maximum(found.get(name, -np.inf), used)
-        return found
+            shown, true = guarantee.certificate(states[key]), totals[risk] / t
+            share = _used(key, shown, true)
+            if isinstance(guarantee, TwoSided):
+                below = shown.value - guarantee.interval(states[key])[0]
+                share = np.maximum(share, (shown.value - true) / _slack(below))
+            name = f"{key[0]}/{key[1]:g}"
+            found[name] = np.maximum(found.get(name, -np.inf), share)
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,4 +94,8 @@ class CoverBatch(Task):
 def _used(key: tuple[str, float], shown: Certificate, true: Array) -> Array:
     if not shown.applicable.all():
         raise RuntimeError(f"{key} does not apply: {shown.note}")
-    return (true - shown.value) / np.maximum(shown.slack, _TINY)
+    return (true - shown.value) / _slack(shown.slack)
+
+
+def _slack(slack: Array) -> Array:
+    return np.maximum(slack, _TINY)

@@ -17,6 +17,8 @@ _WHAT = {
     "rare cost": "a cost of 1 with chance 1/50",
     "skewed": "costs U^9",
     "gambler": "rare costs while lucky, a fair coin otherwise: chances follow from the past",
+    "drift": "a coin whose chance rises from 1/10 to 9/10, again and again",
+    "duel": "two costs with luck in common, of which one is rarely hit while it is ahead",
     "stakes": "a fair coin for stakes that follow from the past",
     "wide stakes": "a fair coin for two stakes, of which one is wider than declared",
     "knapsack": "a running average on a knapsack of one item",
@@ -90,7 +92,8 @@ def _certificates(summary: Summary) -> int:
 
 
 def _verdict(summary: Summary) -> str:
-    what = "; ".join(f"{name}: {text}" for name, text in _WHAT.items())
+    run = {row["simulation"] for row in summary["rows"]}
+    what = "; ".join(f"{name}: {text}" for name, text in _WHAT.items() if name in run)
     return (
         f"Intervals above their delta: {summary['intervals above delta']} of "
         f"{_certificates(summary)}. A run counts as failed if the true risk was above the bound "

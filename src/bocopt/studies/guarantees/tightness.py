@@ -237,9 +237,8 @@ def _cost_chart(summary: Summary) -> Chart:
             ),
         ],
         logarithmic=True,
-        caption=f"Mean over {count(summary['trials'], 'trial')}. The headline is the tightest of "
-        "empirical Bernstein (declared range 160, wider stages by their range) and the "
-        "Hoeffding mixture.",
+        caption=f"Mean over {count(summary['trials'], 'trial')}. The headline bets in units of a "
+        "declared range of 160.",
     )
 
 

@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any, ClassVar
 
-import numpy as np
-
 from bocopt.core import Array, Policy
-from bocopt.numeric import noise
+from bocopt.numeric.blocks import block_interval
 from bocopt.studies.learning.streams import coverage
 from bocopt.studies.learning.table import BEST, ENSEMBLE
 from bocopt.studies.learning.task import Learn
@@ -20,7 +18,6 @@ from bocopt.work.task import Record, Task
 
 SETTLED = 100  # stages after which predictions should be calibrated
 _BLOCK = 25  # stages that are drawn together
-_RESAMPLED = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +68,7 @@ def verdict(world: World, records: Mapping[str, Record]) -> Summary:
 def behind(ours: Array, theirs: Array, one_series: bool = False) -> Paired:
     """(trials, T) each -> how much more is paid, in per cent of what they pay, with its interval.
 
+    >>> import numpy as np
     >>> behind(np.array([[2.0, 4.0], [1.0, 5.0]]), np.array([[2.0, 2.0], [2.0, 2.0]])).mean
     50.0
     """
@@ -81,18 +79,5 @@ def behind(ours: Array, theirs: Array, one_series: bool = False) -> Paired:
 
 
 def _by_blocks(differences: Array) -> Paired:
-    """(T) -> their mean, and the middle 95% of the means of as many stages, drawn in blocks.
-
-    Stages that follow each other are alike: blocks keep them together. They go around the end.
-
-    Reference: Politis, Romano (1992), A circular block-resampling procedure for stationary data.
-    """
-    stages = len(differences)
-    length = min(_BLOCK, stages)
-    blocks = -(-stages // length)
-    draws = noise.uniform(np.array(0), 0, "judged.blocks", (_RESAMPLED, blocks))
-    first = (draws * stages).astype(int)
-    which = (first[..., None] + np.arange(length)) % stages
-    means = differences[which.reshape(_RESAMPLED, -1)[:, :stages]].mean(axis=-1)
-    low, high = np.quantile(means, [0.025, 0.975]).tolist()
-    return Paired(float(differences.mean()), low, high)
+    """(T) -> their mean, with an interval that keeps stages that follow each other together."""
+    return Paired(float(differences.mean()), *block_interval(differences, _BLOCK))

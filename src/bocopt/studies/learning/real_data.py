@@ -1,4 +1,4 @@
-"""Learners and rivals on five real data sets."""
+"""Learners and rivals on eight real data sets."""
 
 from collections.abc import Mapping
 

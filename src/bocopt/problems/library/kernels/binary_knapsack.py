@@ -98,3 +98,56 @@ def solve_each(
         else:
             program = Program(value[i, :1], weight[i, :1], one, capacity, alpha, payment)
             gap[i] = search(program, limit, z[i])
+
+
+@inlined
+def fits_at_best(z: Array, weight: Array, capacity: float) -> bool:
+    """Whether a choice of 0 and 1 can be feasible, with weights that are at least these."""
+    load = 0.0
+    for j in range(len(z)):
+        load += weight[j] * z[j]
+        if z[j] != 0.0 and z[j] != 1.0:
+            return False
+    return load <= capacity
+
+
+@inlined
+def largest_worth(many: int, most: float) -> float:
+    return 0.0 if many == 0 else many * most
+
+
+@gufunc("void(f8[:], f8[:], f8[:], b1, f8, f8, f8, f8[:], f8[:])", "(d),(d),(d),(),(),(),()->(),()")
+def range_of_difference(
+    z: Array,
+    other: Array,
+    weight: Array,
+    certain: bool,
+    capacity: float,
+    most: float,
+    payment: float,
+    low: Array,
+    high: Array,
+) -> None:
+    """What z costs more than the other, for values from 0 to `most`.
+
+    Weights are certain, or any from these on. There are four cases, of which of both are feasible:
+    the ends are those of all cases that can be.
+    """
+    fits, other_fits = fits_at_best(z, weight, capacity), fits_at_best(other, weight, capacity)
+    own, others, taken, other_taken = 0, 0, 0, 0
+    for j in range(len(z)):
+        own, others = own + (z[j] > other[j]), others + (other[j] > z[j])
+        taken, other_taken = taken + (z[j] != 0.0), other_taken + (other[j] != 0.0)
+    least, largest = np.inf, -np.inf
+    if fits and other_fits:
+        least, largest = -largest_worth(own, most), largest_worth(others, most)
+    if fits and (not other_fits or (others > 0 and not certain)):
+        least = min(least, payment - largest_worth(taken, most))
+        largest = max(largest, payment)
+    if other_fits and (not fits or (own > 0 and not certain)):
+        least = min(least, -payment)
+        largest = max(largest, largest_worth(other_taken, most) - payment)
+    can_miss = not fits or (taken > 0 and not certain)
+    if can_miss and (not other_fits or (other_taken > 0 and not certain)):
+        least, largest = min(least, 0.0), max(largest, 0.0)
+    low[0], high[0] = least, largest

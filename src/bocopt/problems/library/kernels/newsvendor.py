@@ -168,3 +168,43 @@ def violation(z: Array, volume: Array, capacity: float, upper: Array, out: Array
     for j in range(len(z)):
         worst = max(worst, -z[j], z[j] - upper[j])
     out[0] = worst
+
+
+@inlined
+def paid(
+    z: float, demand: float, unit_cost: float, price: float, salvage: float, penalty: float
+) -> float:
+    """For one product."""
+    sold = min(z, demand)
+    return unit_cost * z - price * sold - salvage * (z - sold) + penalty * (demand - sold)
+
+
+@gufunc(
+    "void(f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:])",
+    "(d),(d),(d),(d),(d),(d),(d)->(),()",
+)
+def range_of_difference(
+    z: Array,
+    other: Array,
+    most: Array,
+    unit_cost: Array,
+    price: Array,
+    salvage: Array,
+    penalty: Array,
+    low: Array,
+    high: Array,
+) -> None:
+    """What z costs more than the other, for demands from 0 to `most`.
+
+    It is linear in a demand between 0, z and the other, and constant above.
+    """
+    low[0], high[0] = 0.0, 0.0
+    for j in range(len(z)):
+        terms = unit_cost[j], price[j], salvage[j], penalty[j]
+        least = largest = paid(z[j], 0.0, *terms) - paid(other[j], 0.0, *terms)
+        for turn in (z[j], other[j]):
+            demand = min(max(turn, 0.0), most[j])
+            more = paid(z[j], demand, *terms) - paid(other[j], demand, *terms)
+            least, largest = min(least, more), max(largest, more)
+        low[0] += least
+        high[0] += largest

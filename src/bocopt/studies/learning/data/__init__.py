@@ -3,12 +3,17 @@
 from collections.abc import Mapping
 from functools import cache
 
+from bocopt.policies import Rule
 from bocopt.streams import Replay
+from bocopt.studies.learning.data import chicago, gasoline, pizza
+from bocopt.studies.learning.data.births import BIRTHS
 from bocopt.studies.learning.data.calls import CALLS
 from bocopt.studies.learning.data.chicago import CHICAGO
 from bocopt.studies.learning.data.electricity import ELECTRICITY
 from bocopt.studies.learning.data.flights import FLIGHTS
+from bocopt.studies.learning.data.gasoline import GASOLINE
 from bocopt.studies.learning.data.pizza import PIZZA
+from bocopt.studies.learning.data.rain import RAIN
 from bocopt.studies.learning.data.source import DataSet
 from bocopt.studies.learning.worlds import World
 
@@ -18,6 +23,17 @@ DATA_SETS: Mapping[str, DataSet] = {
     "late flights": FLIGHTS,
     "electricity demand": ELECTRICITY,
     "pizzas": PIZZA,
+    # Held out: they, and what is decided on them, were fixed before any learner had seen them.
+    "births (held out)": BIRTHS,
+    "gasoline (held out)": GASOLINE,
+    "rain (held out)": RAIN,
+}
+
+#: What a practitioner would do without a learner, where the range of a difference is known.
+TODAY: Mapping[str, tuple[str, Rule]] = {
+    "Chicago ridership": ("last week's riders", Rule(chicago.as_last_week)),
+    "pizzas": ("last week's sales and a fifth", Rule(pizza.as_last_week)),
+    "gasoline (held out)": ("last week's and 2%", Rule(gasoline.as_last_week)),
 }
 
 

@@ -1,0 +1,1 @@
+"""What guarantees do at every stage, as machine code."""

@@ -1,0 +1,32 @@
+"""Differences in words: a cost is told as a reward where the problem is a maximisation."""
+
+from bocopt.core import Sense
+
+
+def verb(sense: Sense) -> str:
+    return "costs" if sense is Sense.MINIMISE else "earns"
+
+
+def amount(difference: float, sense: Sense, unit: str = "") -> str:
+    """What a difference in cost is.
+
+    >>> amount(-1.5, Sense.MINIMISE, " EUR"), amount(-1.5, Sense.MAXIMISE)
+    ('1.5 EUR less', '1.5 more')
+    """
+    return f"{abs(difference):.3g}{unit} {_direction(difference, sense)}"
+
+
+def between(low: float, high: float, sense: Sense, unit: str = "") -> str:
+    """What an interval of differences in cost is.
+
+    >>> between(-4.0, -2.0, Sense.MINIMISE), between(-4.0, 1.0, Sense.MAXIMISE)
+    ('2 to 4 less', 'from 1 less to 4 more')
+    """
+    if low * high > 0:
+        near, far = sorted((abs(low), abs(high)))
+        return f"{near:.3g} to {far:.3g}{unit} {_direction(low, sense)}"
+    return f"from {amount(high, sense, unit)} to {amount(low, sense, unit)}"
+
+
+def _direction(difference: float, sense: Sense) -> str:
+    return "less" if (difference < 0) == (sense is Sense.MINIMISE) else "more"

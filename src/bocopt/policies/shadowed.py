@@ -1,0 +1,83 @@
+"""One policy decides, others decide beside it and are never followed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bocopt import arguments
+from bocopt.core import Array, Decision, IntArray, Policy, ShadowReport, Solution
+
+
+class ShadowedInfo(NamedTuple):
+    own: Any  # of the policy that decides
+    shadows: ShadowReport
+
+
+class ShadowedState(NamedTuple):
+    own: Any
+    shadows: tuple[Any, ...]
+    info: ShadowedInfo
+
+
+@dataclass(frozen=True)
+class Shadowed:
+    """`policy` decides; each of `shadows`, by name, sees the same and decides for itself.
+
+    Outcomes are seen in full, so what the shadows' decisions would have cost is known. A monitor
+    compares them with those taken, live and at all times: see `Comparison`.
+
+    >>> from bocopt import Knapsack
+    >>> from bocopt.policies import Constant, SampleAverage
+    >>> problem = Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0])
+    >>> policy = Shadowed(Constant([5]), {"running average": SampleAverage(problem)})
+    >>> policy.names
+    ('running average',)
+    """
+
+    policy: Policy[Any]
+    shadows: Mapping[str, Policy[Any]]
+
+    def __post_init__(self) -> None:
+        arguments.kind("Shadowed", "policy", self.policy, Policy)
+        if not isinstance(self.shadows, Mapping) or not self.shadows:
+            raise arguments.wrong("Shadowed", "shadows", "policies by name", self.shadows)
+        for name, shadow in self.shadows.items():
+            if not isinstance(name, str) or not name:
+                raise arguments.wrong("Shadowed", "shadows", "policies by name", name)
+            arguments.kind("Shadowed", f"shadows[{name!r}]", shadow, Policy)
+        object.__setattr__(self, "shadows", dict(self.shadows))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the shadows, in the order of the comparisons."""
+        return tuple(self.shadows)
+
+    @property
+    def takes_missing(self) -> bool:
+        """Where all of them do."""
+        return all(map(arguments.takes_missing, (self.policy, *self.shadows.values())))
+
+    def init(self, seeds: IntArray) -> ShadowedState:
+        own = self.policy.init(seeds)
+        shadows = tuple(shadow.init(seeds) for shadow in self.shadows.values())
+        nothing = np.full((*np.shape(seeds), len(shadows), 0), np.nan)
+        return ShadowedState(own, shadows, ShadowedInfo(own.info, ShadowReport(nothing)))
+
+    def decide(self, state: ShadowedState, t: int, x: Array) -> Decision:
+        taken = self.policy.decide(state.own, t, x)
+        pairs = zip(self.shadows.values(), state.shadows, strict=True)
+        others = tuple(tuple(shadow.decide(own, t, x)) for shadow, own in pairs)
+        return taken._replace(memo=(taken.memo, others))
+
+    def learn(
+        self, state: ShadowedState, t: int, x: Array, decision: Decision, xi: Array
+    ) -> ShadowedState:
+        memo, others = decision.memo
+        own = self.policy.learn(state.own, t, x, decision._replace(memo=memo), xi)
+        decisions = [Decision(Solution(*solution), kept) for solution, kept in others]
+        trios = zip(self.shadows.values(), state.shadows, decisions, strict=True)
+        shadows = tuple(shadow.learn(old, t, x, taken, xi) for shadow, old, taken in trios)
+        z = np.stack([taken.solution.z for taken in decisions], axis=-2)
+        return ShadowedState(own, shadows, ShadowedInfo(own.info, ShadowReport(z)))

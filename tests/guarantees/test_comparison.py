@@ -1,0 +1,256 @@
+"""Comparisons: against brute force, in words, in agents, and over trials."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import ArrayLike
+
+from bocopt import (
+    Agent,
+    Constant,
+    Dims,
+    Knapsack,
+    Monitor,
+    PaperStream,
+    Recorded,
+    Replay,
+    Rule,
+    SampleAverage,
+    Sense,
+    Shadowed,
+    compare,
+    from_callables,
+    run,
+)
+from bocopt.core import Array
+from bocopt.guarantees import Comparison, Evidence, comparisons, evidence_of
+from bocopt.guarantees.certificate import Shadow, nan_is_no_news
+from bocopt.guarantees.comparison import Apart
+from bocopt.numeric.blocks import block_interval, block_length
+
+NOTHING: Any = 3
+PROBLEM = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
+
+
+def stages(differences: ArrayLike, low: float = -1.0, high: float = 1.0) -> Iterator[Evidence]:
+    for d in np.asarray(differences, float):
+        beside = Shadow(*(np.array(v) for v in (2.0 + d, low, high)))
+        yield Evidence(np.array(2.0), shadows=(beside,))
+
+
+def folded(guarantee: Comparison, evidence: Iterator[Evidence]) -> list[Apart]:
+    states, state = [], guarantee.init(())
+    for e in evidence:
+        with nan_is_no_news():
+            state = guarantee.step(state, e)
+        states.append(state)
+    return states
+
+
+def test_since_is_the_stage_at_which_the_interval_left_zero() -> None:
+    rng = np.random.default_rng(0)
+    for mean in (-0.3, 0.0, 0.3):
+        differences = np.clip(mean + rng.normal(0, 0.4, 400), -1, 1)
+        guarantee = Comparison()
+        since = 0.0
+        for t, state in enumerate(folded(guarantee, stages(differences)), start=1):
+            found = guarantee.difference(state)
+            sure = bool((found.low > 0) | (found.high < 0))
+            since = (since or t) if sure else 0.0
+            assert np.nan_to_num(found.since) == since
+            assert found.low <= found.seen <= found.high
+        assert found.seen == pytest.approx(differences.mean())
+        assert (since > 0) == (mean != 0)
+        said = guarantee.words(state)
+        assert ("better" if mean < 0 else "worse") in said or mean == 0
+        assert ("open" in said) == (mean == 0)
+
+
+def test_both_sides_are_mirrors() -> None:
+    differences = np.random.default_rng(1).uniform(-1, 0.5, 60)
+    one, other = (
+        Comparison().difference(folded(Comparison(), stages(sign * differences))[-1])
+        for sign in (1, -1)
+    )
+    assert one.low == pytest.approx(-float(other.high))
+    assert one.high == pytest.approx(-float(other.low))
+    assert one.since == other.since
+
+
+def test_differences_that_are_certain_cost_nothing() -> None:
+    """Where both decisions are the same, nothing is bet and nothing is paid."""
+    guarantee, some = Comparison(), np.full(50, -0.5)
+    state = folded(guarantee, stages(some))[-1]
+    before = guarantee.difference(state)
+    for e in stages(np.zeros(50), 0.0, 0.0):
+        state = guarantee.step(state, e)
+    after = guarantee.difference(state)
+    assert 2 * after.high == pytest.approx(float(before.high))
+    assert after.since == before.since
+
+
+def test_no_range_an_exceeded_one_and_impossible_outcomes_give_no_number() -> None:
+    unknown = stages([0.1] * 5, np.nan, np.nan)
+    alone = iter([Evidence(np.array(2.0))])
+    outside = stages([0.1, 0.7, 0.1], -0.5, 0.5)
+    impossible = (e._replace(possible=np.array(False)) for e in stages([0.1]))
+    for evidence, why in (
+        (unknown, "No range was known before xi on 5 stages"),
+        (alone, "the other did not decide on 1 stage"),
+        (outside, "The difference was outside its range on 1 stage"),
+        (impossible, "outside the support"),
+    ):
+        found = Comparison().certificate(folded(Comparison(), evidence)[-1])
+        assert not found.applicable
+        assert why in found.note
+
+
+def test_a_shadow_is_priced_on_the_same_outcomes_and_never_followed() -> None:
+    policy = Shadowed(
+        Constant([1] * 4), {"average": SampleAverage(PROBLEM), "two": Constant([2] * 4)}
+    )
+    alone = {
+        name: list(run(p, PROBLEM, PaperStream(), seeds=np.arange(3), horizon=20))
+        for name, p in {"own": policy.policy, **policy.shadows}.items()
+    }
+    played = run(policy, PROBLEM, PaperStream(), seeds=np.arange(3), horizon=20)
+    for t, stage in enumerate(played):
+        assert (stage.cost == alone["own"][t].cost).all()
+        shadows = evidence_of(PROBLEM, stage).shadows
+        for shown, name in zip(shadows, policy.names, strict=True):
+            assert (shown.cost == alone[name][t].cost).all()
+            difference = shown.cost - stage.cost
+            assert (difference >= shown.low - 1e-9).all()
+            assert (difference <= shown.high + 1e-9).all()
+
+
+def test_compare_tells_who_is_better_by_how_much_and_since_when() -> None:
+    better, worse = Constant([2, 1, 1, 1]), Constant([0, 0, 0, 1])
+    found = compare(
+        {"better": better, "the same": worse}, worse, PROBLEM, PaperStream(), horizon=300
+    )
+    good, same = found["better"], found["the same"]
+    assert good.delta == same.delta == 0.025  # they share it
+    assert good.difference.high < 0 < good.difference.since < 300
+    assert good.bootstrap.low <= good.difference.seen <= good.bootstrap.high < 0
+    assert good.difference.low <= good.bootstrap.low
+    assert good.percent == pytest.approx(100 * float(good.difference.seen / abs(good.today)))
+    assert "better since stage" in good.words()
+    assert "more a stage than what is done now" in good.words()
+    assert " EUR more" in good.words(" EUR")
+    assert same.difference.seen == 0.0
+    many = compare(better, worse, PROBLEM, PaperStream(), seeds=np.arange(4), horizon=100)
+    one = compare(better, worse, PROBLEM, PaperStream(), seeds=2, horizon=100)
+    assert many.difference.high[2] == one.difference.high
+    assert many.bootstrap.low[2] == one.bootstrap.low
+    assert "mean of 4 trials" in str(many)
+
+
+def test_what_is_done_now_may_be_a_rule_or_a_table() -> None:
+    taken = np.tile([1.0, 2.0, 1.0, 1.0], (50, 1))
+    stream = PaperStream()
+    by_rule, by_table, by_policy = (
+        compare(SampleAverage(PROBLEM), today, PROBLEM, stream, horizon=50)
+        for today in (lambda x: [1, 2, 1, 1], taken, Constant([1, 2, 1, 1]))
+    )
+    assert by_rule.today == by_table.today == by_policy.today
+    assert (by_rule.differences == by_table.differences).all()
+    with pytest.raises(ValueError, match="has 50 decisions; stage 50 has none"):
+        compare(SampleAverage(PROBLEM), taken, PROBLEM, stream, horizon=51)
+    with pytest.raises(
+        ValueError, match="'baseline' parameter of compare must be a policy, a rule"
+    ):
+        compare(SampleAverage(PROBLEM), "what I do", PROBLEM, stream, horizon=5)
+    with pytest.raises(ValueError, match=r"one decision \(d\)"):
+        compare(SampleAverage(PROBLEM), lambda x: 3.0, PROBLEM, stream, horizon=5)
+
+
+def test_without_ranges_there_is_still_a_bootstrap_interval() -> None:
+    problem = from_callables(
+        solve=lambda x, xi: xi,
+        cost=lambda x, z, xi: float(abs(z[0] - xi[0])),
+        dims=Dims(x=None, z=1, xi=1),
+        fallback=[0],
+    )
+    xi = np.random.default_rng(0).normal(5.0, 1.0, (200, 1))
+    found = compare(Constant([5.0]), Constant([8.0]), problem, Replay(np.zeros((200, 1)), xi))
+    assert not found.certificate.applicable
+    assert "not applicable" in found.words()
+    assert found.bootstrap.high < 0
+
+
+def test_an_agent_with_a_shadow_compares_live_and_goes_on_from_a_file(tmp_path: Path) -> None:
+    policy = Shadowed(SampleAverage(PROBLEM), {"today": Constant([0, 0, 0, 1])})
+
+    one, seen = Agent(policy, PROBLEM), PaperStream().stages(np.array(0))
+    for _ in range(40):
+        x, xi = next(seen)
+        one.observe(one.decide(x).id, xi)
+    waiting = one.decide(x)
+    one.save(tmp_path / "agent")
+    one.close()
+    other = Agent.load(tmp_path / "agent", policy, PROBLEM)
+    for a in (one, other):
+        a.observe(waiting.id, xi)
+        for _ in range(3):
+            a.observe(a.decide(x).id, xi)
+    assert str(one.monitor) == str(other.monitor)
+    assert "comparison with today" in str(one.monitor)
+    assert "less a stage" in str(one.monitor)
+
+
+def test_comparisons_share_delta() -> None:
+    given = comparisons(("a", "b", "c", "d"), sense=Sense.MINIMISE, delta=0.2)
+    assert [one.delta for one in given] == [0.05] * 4
+    assert [one.shadow for one in given] == [0, 1, 2, 3]
+    monitor = Monitor(PROBLEM, shadows=("a", "b"), delta=0.1)
+    assert list(monitor.guarantees[2:]) == comparisons(("a", "b"), sense=PROBLEM.sense, delta=0.1)
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (lambda: Shadowed(Constant([1]), {}), "'shadows' parameter of Shadowed"),
+        (lambda: Shadowed(Constant([1]), {"": Constant([1])}), "policies by name"),
+        (lambda: Shadowed(Constant([1]), {"a": NOTHING}), r"'shadows\['a'\]' parameter"),
+        (lambda: Rule(NOTHING), "'function' parameter of Rule"),
+        (lambda: Recorded([1.0, np.nan]), "'decisions' parameter of Recorded"),
+        (lambda: Comparison(shadow=-1), "'shadow' parameter of Comparison"),
+        (lambda: Comparison(delta=0), "'delta' parameter of Comparison"),
+        (lambda: Comparison(scale=-1.0), "'scale' parameter of Comparison"),
+    ],
+)
+def test_misuse_is_named(bad: object, message: str) -> None:
+    assert callable(bad)
+    with pytest.raises((TypeError, ValueError), match=message):
+        bad()
+
+
+def autoregressive(coefficient: float, seed: int, stages: int = 2000) -> Array:
+    rng, found = np.random.default_rng(seed), np.zeros(stages)
+    for t in range(1, stages):
+        found[t] = coefficient * found[t - 1] + rng.normal()
+    return found
+
+
+def test_blocks_are_longer_the_longer_stages_resemble_each_other() -> None:
+    lengths = [
+        np.mean([block_length(autoregressive(c, s)) for s in range(10)]) for c in (0.0, 0.5, 0.9)
+    ]
+    assert lengths[0] < 5 < lengths[1] < 25 < lengths[2]
+    assert block_length(np.zeros(10)) == block_length(np.ones(1)) == 1
+
+
+def test_block_intervals_cover_about_as_often_as_they_say() -> None:
+    """Of a series that resembles itself; drawn one by one they would be far too short."""
+    inside = {True: 0, False: 0}
+    for seed in range(100):
+        series = autoregressive(0.7, seed, 1000)
+        for blocks in inside:
+            low, high = block_interval(series, block_length(series) if blocks else 1)
+            inside[blocks] += low <= 0.0 <= high
+    assert inside[True] >= 86
+    assert inside[False] <= 75
