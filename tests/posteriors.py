@@ -8,6 +8,7 @@ import numpy as np
 from bocopt import DecisionRegret, Gaussian, Knapsack, PaperStream, ResampleMove, SigmoidLinear
 from bocopt.beliefs import Belief
 from bocopt.beliefs.belief import MoveInfo
+from bocopt.beliefs.kernels import Chain, Draw, Energy, Shape, Swept
 from bocopt.core import Array, IntArray
 from bocopt.state import mapped
 
@@ -74,3 +75,12 @@ def after(sampler: ResampleMove, stages: int, seeds: IntArray) -> tuple[Belief, 
     for t, (x, xi) in enumerate(seen):
         belief = sampler.step(belief, t, x, xi)
     return belief, np.stack([x for x, _ in seen]), np.stack([xi for _, xi in seen])
+
+
+class Still:
+    """A kernel that moves nobody: particles stay where their parents were."""
+
+    wanted, first_scale, largest_scale = 0.5, 0.5, 1.0
+
+    def sweep(self, chain: Chain, shape: Shape, scale: Array, energy: Energy, draw: Draw) -> Swept:
+        return Swept(chain, np.full(scale.shape, self.wanted))
