@@ -16,6 +16,7 @@ from bocopt.beliefs.mixing import left_of, start_of
 from bocopt.beliefs.target import Target
 from bocopt.core import Array, BoolArray, IntArray
 from bocopt.numeric import noise
+from bocopt.numeric.blas import one_thread
 from bocopt.numeric.resampling import multinomial
 from bocopt.numeric.weights import uniform
 from bocopt.state import mapped
@@ -51,14 +52,18 @@ class Particles(NamedTuple):
     left: Array  # () what the last move left of where it began
 
 
-def some_of(tree: T, trials: IntArray) -> T:
-    """Only these trials, of every array."""
+def some_of(tree: T, trials: IntArray, of: int) -> T:
+    """Only these trials of so many, of every array."""
+    if len(trials) == of:
+        return tree
     some: T = mapped(lambda part: part[trials], tree)
     return some
 
 
-def with_some(tree: T, trials: IntArray, some: T) -> T:
+def with_some(tree: T, trials: IntArray, of: int, some: T) -> T:
     """With these trials replaced, in every array."""
+    if len(trials) == of:
+        return some
 
     def replaced(part: Any, new: Any) -> Any:
         part = part.copy()
@@ -162,7 +167,8 @@ def moved(mover: Mover, particles: Particles, target: Target, purpose: str) -> P
     target = target.born(birth)
     chain = Chain(taken(particles.u), target.coefficients.energy(before, last), before, last)
     shape = shape_of(particles.u, w, group, kept, alike=copies)
-    states = _walked(mover, chain, shape, particles.scale, target, draws)
+    with one_thread():
+        states = _walked(mover, chain, shape, particles.scale, target, draws)
     end, kept_states = states[-1], states if mover.chain_length else states[-1:]
     chain = Chain(
         *(np.concatenate(p, axis=1) for p in zip(*(s.chain for s in kept_states), strict=True))
@@ -204,16 +210,16 @@ def _walked(
     mover: Mover, chain: Chain, shape: Shape, scale: Array, target: Target, draws: Draws
 ) -> list[_Walk]:
     """Chains after each sweep, as they began first. Each trial stops by itself."""
-    none = np.zeros(scale.shape)
+    none, all_ = np.zeros(scale.shape), len(scale)
     walk = _Walk(chain, scale, none + np.nan, none, none, none, none + 1)
     states, start, going = [walk], start_of(chain.u), np.arange(len(scale))
     for sweep in range(mover.most_sweeps):
         draw = draws(going, f"{sweep}")
-        here = some_of(walk, going)
-        after = _one_sweep(mover.kernel, here, some_of(shape, going), target.among(going), draw)
+        here, shapes = some_of(walk, going, all_), some_of(shape, going, all_)
+        after = _one_sweep(mover.kernel, here, shapes, target.among(going), draw)
         if mover.stops_when_mixed or sweep + 1 == mover.most_sweeps:
-            after = after._replace(left=left_of(some_of(start, going), after.chain.u))
-        walk = with_some(walk, going, after)
+            after = after._replace(left=left_of(some_of(start, going, all_), after.chain.u))
+        walk = with_some(walk, going, all_, after)
         states.append(walk)
         if mover.stops_when_mixed:
             going = going[(after.left > TOLERATED) & ~_hopeless(after.left, sweep + 1)]

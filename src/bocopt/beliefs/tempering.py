@@ -33,10 +33,11 @@ def travel(
     same: the weights remain those of the target, and few particles have most of them.
     """
     size = particles.log_w.shape[-1]
-    pending, done = np.arange(len(particles.log_w)), np.zeros((len(particles.log_w), 0))
+    trials = len(particles.log_w)
+    pending, done = np.arange(trials), np.zeros((trials, 0))
     for round_ in count():
         goal = end.of(pending)
-        change = way(some_of(particles, pending), start, goal)
+        change = way(some_of(particles, pending, trials), start, goal)
         log_w = particles.log_w.copy()
         share = _furthest(log_w[pending], change, mover.threshold * size)
         done = _with_a_round(done, pending, share)
@@ -51,8 +52,8 @@ def travel(
         start = start.towards(goal, share).of(np.flatnonzero(short))
         pending = pending[short]
         target = target.at(pending, start)
-        after = moved(mover, some_of(particles, pending), target, f"move.{round_}")
-        particles = with_some(particles, pending, after)
+        after = moved(mover, some_of(particles, pending, trials), target, f"move.{round_}")
+        particles = with_some(particles, pending, trials, after)
     return particles
 
 
