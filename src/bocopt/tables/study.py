@@ -65,13 +65,13 @@ def _check_sizes(file: StudyFile, problem: Problem, series: Series) -> None:
     outcomes, dims = len(series.xi_names), problem.dims
     if outcomes != dims.xi:
         raise ValueError(
-            f"{file.problem}: '{file.name}' has outcomes of {dims.xi} numbers, but {file.path} names "
-            f"{outcomes}: {', '.join(series.xi_names)}."
+            f"{file.problem}: '{file.name}' has outcomes of {dims.xi} numbers, but "
+            f"{file.path} names {outcomes}: {', '.join(series.xi_names)}."
         )
     if series.now is not None and series.now.shape[-1] != dims.z:
         raise ValueError(
-            f"{file.problem}: '{file.name}' has decisions of {dims.z} numbers, but {file.path} names "
-            f"{series.now.shape[-1]} columns of decisions."
+            f"{file.problem}: '{file.name}' has decisions of {dims.z} numbers, but "
+            f"{file.path} names {series.now.shape[-1]} columns of decisions."
         )
     if series.now is not None and file.now:
         raise ValueError(

@@ -81,9 +81,7 @@ def portfolio() -> Rows:
         common = rng.standard_t(5)
         own = rng.standard_t(5, 4)
         shares = np.array([0.3, 0.6, 0.9, 0.1])
-        returns = (
-            0.02 + 0.05 * mood * shares + spread * (0.6 * common * shares + 0.5 * own * shares)
-        )
+        returns = (0.05 * mood + spread * (0.6 * common + 0.5 * own)) * shares + 0.02
         yield {
             "date": day.isoformat(),
             "mood": round(mood, 2),
