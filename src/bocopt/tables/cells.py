@@ -26,8 +26,8 @@ def is_gap(cell: str) -> bool:
 def numbers_or_none(cells: Sequence[str]) -> Array | None:
     """All of them as numbers, NaN for a gap; None where one is something else.
 
-    >>> numbers_or_none(["1", " 2.5e3", ""])
-    array([   1., 2500.,   nan])
+    >>> numbers_or_none(["1", " 2.5e1", ""])
+    array([ 1., 25., nan])
     >>> numbers_or_none(["1", "1,5"])
     """
     if "_" in "".join(cells):  # Python would take 1_000 for a number

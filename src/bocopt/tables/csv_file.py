@@ -14,7 +14,7 @@ from bocopt.tables.columns import Column, Frame, TableError
 from bocopt.tables.times import looks_like_a_time
 
 _DELIMITERS = (",", ";", "\t")
-_ROWS = 2048  # that are texts at a time
+_ROWS = 256  # that are texts at a time: few enough to stay in the cache of the processor
 _MOST_SHARED = 10_000  # different texts of a column of which only one copy is kept
 
 

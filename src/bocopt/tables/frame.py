@@ -78,5 +78,8 @@ def frame_of(table: object) -> Frame:
     except TypeError as error:
         expected = "a data frame, such as one of polars or pandas"
         raise arguments.wrong("frame_of", "table", expected, table) from error
+    except nw.exceptions.DuplicateError as error:
+        said = " ".join(str(error).split())
+        raise TableError(f"The table has two columns of one name. {said}.") from error
     eager = wrapped.collect() if isinstance(wrapped, nw.LazyFrame) else wrapped
     return frame_from(eager, "The table")

@@ -10,6 +10,7 @@ from bocopt.tables.times import Clock, Kind
 
 _DAY = 86_400_000_000  # microseconds
 _UNITS = {_DAY: "days", _DAY // 24: "hours", _DAY // 48: "half-hours", 60_000_000: "minutes"}
+_LONG_ENOUGH = np.timedelta64(14, "D")
 _REGULAR = 0.5  # at least so many of the steps are of one length
 
 
@@ -18,7 +19,7 @@ def gaps_note(
 ) -> str | None:
     """How many are missing, and after which the first is; None where none is, or times are free.
 
-    All are in order. Days of the week that never occur are not missed.
+    All are in order. Weekdays that never occur in two weeks or more are not missed.
 
     >>> days = ["2024-03-01", "2024-03-02", "2024-03-03", "2024-03-06"]
     >>> clock = np.array(days, "M8[us]")
@@ -56,7 +57,9 @@ def _scale(
 
 
 def _missed_days(clock: Clock, missed: Array | IntArray) -> Array | IntArray:
-    """Without those of a weekday that is in no row."""
+    """Without those of a weekday that is in no row, as far as two weeks can tell."""
+    if clock[-1] - clock[0] < _LONG_ENOUGH:
+        return missed
     occurring = np.unique(weekday(clock))
     kept = missed.copy()
     for place in np.flatnonzero(missed):

@@ -43,7 +43,13 @@ def stages_of(frame: Frame, spec: Spec) -> Stages:
     clock = None if times.clock is None else times.clock[rows]
     gap = gaps_note(times.kind, order, clock, shown)
     moments = np.concatenate([[0], np.cumsum(np.diff(order) > 0)]).astype(np.int64)
-    said = (*times.notes, *_zones(spec.time, times), *notes, *_kept(same), *([gap] if gap else []))
+    said = (
+        *times.notes,
+        *_zones(spec.time, times),
+        *notes,
+        *_kept(same, len(frame)),
+        *([gap] if gap else []),
+    )
     return Stages(
         rows, tuple(shown), order, moments, clock, times.kind, bool(times.zones), tuple(said)
     )
@@ -70,13 +76,11 @@ def _repeated(frame: Frame, name: str, rows: IntArray) -> TableError:
     return frame.error_of_two(rows.tolist(), name, what)
 
 
-def _kept(same: IntArray) -> list[str]:
+def _kept(same: IntArray, count: int) -> list[str]:
     if not len(same):
         return []
-    return [
-        f"{len(same)} rows have the time of the row before: all rows of one time are decided "
-        "before any outcome of that time is known."
-    ]
+    what = f"{len(same)} of {count} rows have the time of the row before"
+    return [f"{what}: all rows of one time are decided before any outcome of it is known."]
 
 
 def _zones(name: str, times: Times) -> list[str]:
@@ -102,7 +106,8 @@ def due_of(frame: Frame, spec: Spec, stages: Stages) -> tuple[IntArray, list[str
         raise frame.error(row, spec.arrives, expected, came.shown[row])
     notes = [f"An outcome is known to decisions later than its '{spec.arrives}'."]
     if missing.any():
-        notes.append(f"{missing.sum()} rows have no '{spec.arrives}': their outcomes never arrive.")
+        rows = f"{missing.sum()} of {len(frame)} rows"
+        notes.append(f"{rows} have no '{spec.arrives}': their outcomes never arrive.")
     return after_arrival(stages.times, order, missing), notes
 
 

@@ -1,7 +1,7 @@
 """Data frames of any library, through narwhals."""
 
-from collections.abc import Iterable
 from datetime import date, datetime, time
+from decimal import Decimal
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -29,7 +29,7 @@ def frame_from(table: Any, path: str) -> Frame:
     """A wrapped data frame that is in memory; only its numbers, texts and times can be used."""
     columns: dict[str, Column] = {}
     unusable: dict[str, str] = {}
-    for name in map(str, _names(table, path)):
+    for name in _names(table, path):
         series = table[name]
         found = _column(series)
         if found is None:
@@ -42,13 +42,10 @@ def frame_from(table: Any, path: str) -> Frame:
 
 
 def _names(table: Any, path: str) -> list[str]:
-    names = list(table.columns)
-    for name in names:
-        if names.count(name) > 1:
-            raise TableError(f"{path} has two columns '{name}'.")
+    for name in table.columns:
         if not isinstance(name, str):
             raise TableError(f"{path} has a column named {name!r}: a text expected.")
-    return names
+    return list(table.columns)
 
 
 def _column(series: Any) -> Column | None:
@@ -64,30 +61,33 @@ def _column(series: Any) -> Column | None:
 
 def _of_values(values: list[Any]) -> Column | None:
     """Numbers where all are; else texts, with times as they would stand in a file."""
-    days_only = all(_is_midnight(value) for value in values)
-    texts = list(_texts(values, days_only))
-    if len(texts) < len(values):
+    known = [None if _is_gap(value) else value for value in values]
+    days_only = all(_is_midnight(value) for value in known if isinstance(value, datetime))
+    texts = [_text(value, days_only) for value in known]
+    given = [text for text in texts if text is not None]
+    if len(given) < len(texts):
         return None
-    numbers = numbers_or_none(texts)
-    return texts if numbers is None else numbers
+    numbers = numbers_or_none(given)
+    return given if numbers is None else numbers
 
 
-def _is_midnight(value: Any) -> bool:
-    if isinstance(value, datetime):
-        return value.tzinfo is None and value.time() == time()
-    return not isinstance(value, str)
+def _is_gap(value: Any) -> bool:
+    """Each library has its own."""
+    return not isinstance(value, str) and str(value) in ("None", "nan", "NaN", "NaT", "<NA>")
 
 
-def _texts(values: Iterable[Any], days_only: bool) -> Iterable[str]:
-    """Of each, up to the first that has none."""
-    for value in values:
-        if value is None or value != value:  # a gap of pandas is not itself
-            yield ""
-        elif isinstance(value, str):
-            yield value.strip()
-        elif isinstance(value, datetime):
-            yield str(value.date()) if days_only else str(value)
-        elif isinstance(value, date | int | float):
-            yield str(value)
-        else:
-            return
+def _is_midnight(moment: datetime) -> bool:
+    return moment.tzinfo is None and moment.time() == time()
+
+
+def _text(value: Any, days_only: bool) -> str | None:
+    """As it would stand in a file; None for what would not."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, datetime) and days_only:
+        return str(value.date())
+    if isinstance(value, str | date | int | float | Decimal):
+        return str(value).strip()
+    return None
