@@ -137,11 +137,27 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("missing", ["last", "keep"])
-@pytest.mark.parametrize("way", WAYS)
-@settings(max_examples=25, deadline=None)
+EVERY_WAY = pytest.mark.parametrize(
+    ("way", "missing"), [(way, missing) for way in WAYS for missing in ("last", "keep")]
+)
+
+
+@EVERY_WAY
+@settings(max_examples=10, deadline=None)
 @given(data=st.data())
 def test_the_future_changes_nothing_before_it(way: str, missing: str, data: st.DataObject) -> None:
+    assert_no_look_ahead(way, missing, data)
+
+
+@pytest.mark.full
+@EVERY_WAY
+@settings(max_examples=500, deadline=None)
+@given(data=st.data())
+def test_no_future_changes_anything(way: str, missing: str, data: st.DataObject) -> None:
+    assert_no_look_ahead(way, missing, data)
+
+
+def assert_no_look_ahead(way: str, missing: str, data: st.DataObject) -> None:
     found = data.draw(files(**WAYS[way]))
     repeated = WAYS[way]["repeated"]
     in_order = list(range(len(found.rows)))
