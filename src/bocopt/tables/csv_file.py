@@ -24,6 +24,7 @@ class Layout(NamedTuple):
     path: Path
     delimiter: str
     names: list[str]  # of all columns; "" for one that has none
+    rows: int  # at most
 
 
 def read_csv(path: Path) -> Frame:
@@ -57,7 +58,14 @@ def _layout(path: Path) -> Layout:
     line, cells = header
     names = [cell.strip() for cell in cells]
     _check_names(f"{path}, line {line}", names)
-    return Layout(path, delimiter, names)
+    return Layout(path, delimiter, names, _line_breaks(path))
+
+
+def _line_breaks(path: Path) -> int:
+    """At least as many as there are rows below the names."""
+    with path.open("rb") as file:
+        parts = iter(lambda: file.read(1 << 20), b"")
+        return sum(part.count(b"\n") + part.count(b"\r") for part in parts)
 
 
 def _first_records(path: Path, delimiter: str) -> list[list[str]]:
@@ -110,7 +118,7 @@ def _columns(
     layout: Layout, wanted: Sequence[int], *, numbers: bool
 ) -> tuple[list[int], dict[int, Column | None]]:
     """The lines of all rows, and columns; None for one that turned out to be texts too late."""
-    growing = {place: _Growing(numbers) for place in wanted}
+    growing = {place: _Growing(layout.rows, numbers) for place in wanted}
     lines: list[int] = []
     for part_lines, rows in _parts(layout):
         lines += part_lines
@@ -140,20 +148,20 @@ def _ragged(layout: Layout, line: int, found: int) -> TableError:
 class _Growing:
     """A column of numbers, until something else is found in it: then it is one of texts."""
 
-    def __init__(self, numbers: bool) -> None:
-        self.numbers = numbers
+    def __init__(self, rows: int, numbers: bool) -> None:
+        self.numbers: Array | None = np.empty(rows) if numbers else None  # no page until written
+        self.count = 0
         self.late = False  # the texts of its numbers are gone
-        self.parts: list[Array] = []
         self.texts: list[str] = []
         self.shared: dict[str, str] = {}
 
     def add(self, cells: Sequence[str]) -> None:
-        found = numbers_or_none(cells) if self.numbers else None
-        if found is not None:
-            self.parts.append(found)
+        found = None if self.numbers is None else numbers_or_none(cells)
+        if self.numbers is not None and found is not None:
+            self.numbers[self.count : self.count + len(cells)] = found
+            self.count += len(cells)
             return
-        self.numbers, self.late = False, self.late or bool(self.parts)
-        self.parts.clear()
+        self.numbers, self.late = None, self.count > 0
         if not self.late:
             self._add_texts([cell.strip() for cell in cells])
 
@@ -162,13 +170,10 @@ class _Growing:
         self.texts.extend(map(self.shared.setdefault, cells, cells) if few else cells)
 
     def whole(self) -> Column | None:
-        """Everything, once: nothing is left behind."""
-        if self.late:
-            return None
-        if not self.numbers:
-            return self.texts
-        parts, self.parts = self.parts, []
-        return np.concatenate(parts) if parts else np.empty(0)
+        """Everything; None where it is late."""
+        if self.numbers is not None:
+            return self.numbers[: self.count]
+        return None if self.late else self.texts
 
 
 def _not_utf8(path: Path) -> TableError:
