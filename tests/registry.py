@@ -408,6 +408,12 @@ def _values() -> dict[str, Any]:
         "Adam": the.Adam(),
         "Agent": the.Agent(the.Constant([1, 1]), KNAPSACK),
         "Monitor": the.Monitor(KNAPSACK),
+        "Spec": the.Spec(
+            "demand", context=["price"], time="day", calendar=["weekday"], lags=[1, 7], rolling=[7]
+        ),
+        "Spec, late": the.Spec(
+            ["demand"], categories=["store"], time="day", arrives="came", warm_up=5
+        ),
         "Trace": bocopt.record(stages, KNAPSACK.sense),
     }
 
