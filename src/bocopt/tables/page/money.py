@@ -1,0 +1,142 @@
+"""What was paid over time, and how all policies compare."""
+
+import math
+
+import numpy as np
+
+from bocopt.core import Sense
+from bocopt.tables.page.contrast import Contrast, Ends, contrast, level
+from bocopt.tables.page.feasible import band, share
+from bocopt.tables.page.markup import paragraph, section, table, text
+from bocopt.tables.page.numbers import NONE, ends, figure, percent
+from bocopt.tables.page.plot import Level, Line, lines, styles
+from bocopt.tables.page.view import View
+
+OVER_TIME, POLICIES = "Over time", "All policies"
+
+
+def over_time(view: View) -> str:
+    """Cumulative gains against the reference, and cumulative costs or rewards."""
+    if not view.stages.size:
+        return ""
+    return section(OVER_TIME, _gains(view), _totals(view))
+
+
+def _gained(view: View) -> str:
+    return "Saved" if view.findings.sense is Sense.MINIMISE else "Earned more"
+
+
+def _in_unit(view: View) -> str:
+    return f" ({text(view.findings.unit)})" if view.findings.unit else ""
+
+
+def _against(view: View) -> str:
+    return "what is done now" if view.findings.now is not None else view.reference or ""
+
+
+def _thinning(view: View) -> str:
+    if len(view.drawn) == len(view.stages):
+        return "Every stage is drawn."
+    return f"{len(view.drawn)} of {len(view.stages):,} stages are drawn, evenly; sums count all."
+
+
+def _gains(view: View) -> str:
+    if view.reference is None:
+        return ""
+    style, played = styles(view), view.findings.played
+    reference = played[view.reference].cost
+    at = np.searchsorted(view.stages, view.drawn)
+    drawn = [
+        Line(p, np.nancumsum((reference - played[p].cost)[view.stages])[at], style[p])
+        for p in view.ordered
+        if p != view.reference
+    ]
+    title = f"{_gained(view)} in all against <bdi>{text(_against(view))}</bdi>{_in_unit(view)}"
+    caption = f"Sums since the warm-up; above the line at 0 is better. {_thinning(view)}"
+    return lines(view, title, caption, drawn, Level("", 0.0))
+
+
+def _totals(view: View) -> str:
+    style, played = styles(view), view.findings.played
+    at = np.searchsorted(view.stages, view.drawn)
+    drawn = [
+        Line(p, np.nancumsum(view.shown(played[p].cost)[view.stages])[at], style[p])
+        for p in view.ordered
+    ]
+    word = view.findings.sense.value
+    better = "lower" if view.findings.sense is Sense.MINIMISE else "higher"
+    title = f"{word.capitalize()} in all{_in_unit(view)}"
+    return lines(view, title, f"Sums since the warm-up; {better} is better.", drawn)
+
+
+def policies(view: View) -> str:
+    """The table of all of them."""
+    if not view.stages.size:
+        return ""
+    word, gained = view.findings.sense.value, _gained(view).lower()
+    contrasts = {p: contrast(view, p) for p in view.ordered}
+    compared = view.reference is not None
+    header = ["policy", f"{word} a stage"]
+    if compared:
+        header += [gained, f"{100 * level(view):g}%, at all times", "95%, one look", "surely"]
+    target = "" if view.findings.alpha is None else f" (target {percent(view.findings.alpha)}%)"
+    header += [f"feasible{target}", "95% band", "regret"]
+    rows = [_row(view, p, contrasts[p], compared) for p in view.ordered]
+    shown = table(header, rows, label=POLICIES, strong=view.first)
+    return section(POLICIES, shown, paragraph(_legend(view, contrasts), kind="note"))
+
+
+def _row(view: View, policy: str, found: Contrast | None, compared: bool) -> list[str]:
+    played = view.findings.played[policy]
+    mean = view.findings.sense.sign * view.mean(played.cost)
+    feasible = share(view, played)
+    cells = [policy, figure(mean)]
+    if compared:
+        cells += [NONE] * 4 if found is None else _differences(view, found)
+    return [
+        *cells,
+        NONE if math.isnan(feasible) else f"{percent(feasible)}%",
+        ends(*(percent(end) for end in band(view, played))),
+        figure(view.mean(played.cost - played.hindsight)),
+    ]
+
+
+def _differences(view: View, found: Contrast) -> list[str]:
+    share = found.share(found.gain)
+    percents = "" if math.isnan(share) else f" ({percent(share)}%)"
+    return [
+        f"{figure(found.gain)}{percents}",
+        _interval(found.always),
+        _interval(found.once),
+        _surely(view, found),
+    ]
+
+
+def _interval(bounds: Ends | None) -> str:
+    return NONE if bounds is None else ends(figure(bounds[0]), figure(bounds[1]))
+
+
+def _surely(view: View, found: Contrast) -> str:
+    if found.always is None:
+        return NONE
+    if not found.verdict:
+        return "open"
+    since, side = int(found.since), "better" if found.verdict > 0 else "worse"
+    if found.stages == len(view.stages) and 1 <= since <= found.stages:
+        return f"{side} since {view.times[view.stages[since - 1]]}"
+    return f"{side} since stage {since:,}"
+
+
+def _legend(view: View, contrasts: dict[str, Contrast | None]) -> str:
+    unit = f" in {text(view.findings.unit)}" if view.findings.unit else ""
+    said = f"Means a stage{unit} over {len(view.stages):,} stages. "
+    known = [found for found in contrasts.values() if found is not None]
+    if known:
+        blocks = ", ".join(str(length) for length in sorted({found.block for found in known}))
+        said += (
+            f"{_gained(view)}: against <bdi>{text(_against(view))}</bdi>, positive is better. "
+            "At all times: a confidence sequence for the expected difference, all policies "
+            "together. One look: a block bootstrap, asymptotic, each policy alone (blocks of "
+            f"{blocks}). Surely: since when the first of the two has been on one side of 0. "
+        )
+    return f"{said}Feasible: with a band that holds at all times. Regret: to hindsight."

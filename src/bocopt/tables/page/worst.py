@@ -1,0 +1,59 @@
+"""The stages at which the first policy did worst."""
+
+import numpy as np
+
+from bocopt.core import Array
+from bocopt.tables.page.markup import labels, paragraph, section, table, text
+from bocopt.tables.page.numbers import figure
+from bocopt.tables.page.view import View
+
+WORST = "Worst stages"
+_MOST, _COLUMNS, _LISTED = 10, 3, 6
+
+
+def worst(view: View) -> str:
+    """Ten of them, by regret where hindsight is known, or else by cost."""
+    if not view.stages.size:
+        return ""
+    played, series = view.played, view.findings.series
+    regret = played.cost - played.hindsight
+    known = np.isfinite(regret[view.stages]).any()
+    bad = (regret if known else played.cost)[view.stages]
+    order = np.argsort(-np.where(np.isnan(bad), -np.inf, bad), kind="stable")[:_MOST]
+    z_names = labels(view.names, "z", played.z.shape[1], "decision")
+    sense = view.findings.sense
+    costs = {sense.value: played.cost}
+    if view.reference is not None:
+        name = "now" if view.findings.now is not None else view.reference
+        costs[f"{sense.value} of {name}"] = view.findings.played[view.reference].cost
+    costs["in hindsight"] = played.hindsight
+    header = ["time", "line", *_heads(z_names, "decision"), *_heads(series.xi_names, "outcome")]
+    rows = [
+        [
+            view.times[t],
+            str(series.lines[t]),
+            *_cells(played.z[t]),
+            *_cells(series.xi[t]),
+            *(figure(sense.sign * float(cost[t])) for cost in costs.values()),
+        ]
+        for t in view.stages[order].tolist()
+    ]
+    by = "what they cost above hindsight" if known else sense.value
+    said = f"Of <bdi>{text(view.first)}</bdi>, by {by}, the worst first."
+    shown = table([*header, *costs], rows, label=WORST)
+    return section(WORST, paragraph(said), shown)
+
+
+def _heads(names: list[str] | tuple[str, ...], what: str) -> list[str]:
+    if len(names) <= _COLUMNS:
+        return [name if name.startswith(what) else f"{what}: {name}" for name in names]
+    more = ", \u2026" if len(names) > _LISTED else ""
+    return [f"{what}: {', '.join(names[:_LISTED])}{more}"]
+
+
+def _cells(values: Array) -> list[str]:
+    """A column each, or all in one where there are many."""
+    shown = [figure(value) for value in values.tolist()]
+    if len(shown) <= _COLUMNS:
+        return shown
+    return [", ".join(shown[:_LISTED]) + (", \u2026" if len(shown) > _LISTED else "")]
