@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bocopt.compare import Bootstrap, Compared
-from bocopt.core import Array, Sense, Status
+from bocopt.core import Array, IntArray, Sense, Status
 from bocopt.guarantees import Comparison, Evidence
 from bocopt.guarantees.certificate import Shadow
 from bocopt.numeric.blocks import block_interval, block_length
@@ -166,7 +166,7 @@ def _info(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def _compared(
-    case: Case, name: str, policy: Played, today: Played, counted: Array, many: int
+    case: Case, name: str, policy: Played, today: Played, counted: IntArray, many: int
 ) -> Compared:
     one = Comparison(name=name, sense=case.sense, delta=0.05 / many, scale=200.0)
     state = one.init(())

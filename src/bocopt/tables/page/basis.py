@@ -50,7 +50,8 @@ def _arrivals(view: View) -> list[str]:
 def _gaps(view: View) -> list[str]:
     f = view.findings
     found = []
-    never = int(np.isnan(f.series.xi).any(axis=1).sum())
+    absent = np.asarray(np.isnan(f.series.xi).any(axis=1))
+    never = int(absent.sum())
     if never:
         found.append(
             f"{count(never, 'stage')} without an outcome: not counted, and not learned from."
@@ -60,14 +61,9 @@ def _gaps(view: View) -> list[str]:
         found.append(
             f"{count(kept, 'stage')} with a number missing in the context, kept as missing."
         )
-    counted = (
-        len(f.series.time)
-        - f.warm_up
-        - len(view.stages)
-        - int(np.isnan(f.series.xi).any(axis=1)[f.warm_up :].sum())
-    )
-    if counted > 0:
-        found.append(f"{count(counted, 'stage')} more not counted: some policy has no cost there.")
+    others = int((~absent[f.warm_up :]).sum()) - len(view.stages)
+    if others > 0:
+        found.append(f"{count(others, 'stage')} more not counted: some policy has no cost there.")
     return found
 
 

@@ -8,7 +8,7 @@ from scipy.special import betaincinv
 from bocopt.core import Array
 from bocopt.tables.page.frame import SIZE, Axis, Frame, Key, framed
 from bocopt.tables.page.markup import paragraph, section, table, text
-from bocopt.tables.page.numbers import ends, percent
+from bocopt.tables.page.numbers import ends, percent, target
 from bocopt.tables.page.view import View
 
 CALIBRATION = "Calibration"
@@ -67,7 +67,7 @@ def coverage(levels: Array, inside: float) -> tuple[float, float, float]:
 def _shown(policy: str, levels: dict[str, Array]) -> str:
     header = ["outcome", "stages"]
     for inside in _INTERVALS:
-        header += [f"inside the {percent(inside)}% interval", "95%"]
+        header += [f"inside the {target(inside)} interval", "95%"]
     charts = "".join(_histogram(*item) for item in list(levels.items())[:_MOST_CHARTS])
     left = len(levels) - _MOST_CHARTS
     more = f"Drawn are the first {_MOST_CHARTS} of {len(levels)} outcomes." if left > 0 else ""
@@ -122,7 +122,7 @@ def _histogram(outcome: str, levels: Array) -> str:
         title=f"<bdi>{text(outcome)}</bdi>",
         caption="",
         keys=[Key("of the outcomes", 1, "")],
-        left=Axis([0.0, fair / top], ["0", f"{percent(fair)}%"]),
+        left=Axis([0.0, fair / top], ["0%", target(fair)]),
         below=Axis([0.0, 0.5, 1.0], ["low", "as predicted", "high"]),
         header=["predicted chance of less", "share of the outcomes", "number"],
         rows=[

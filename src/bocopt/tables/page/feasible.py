@@ -9,7 +9,7 @@ from bocopt.guarantees import Feasibility
 from bocopt.guarantees.feasibility import Counts
 from bocopt.tables.findings import Played
 from bocopt.tables.page.markup import paragraph, section, text
-from bocopt.tables.page.numbers import percent
+from bocopt.tables.page.numbers import percent, span, target
 from bocopt.tables.page.plot import Level, Line, lines, styles
 from bocopt.tables.page.view import View
 
@@ -40,13 +40,24 @@ def feasibility(view: View) -> str:
         return section(FEASIBILITY, paragraph(_always(view)))
     style = styles(view)
     drawn = [_line(view, p, style[p]) for p in view.ordered if p in policies]
-    target = None if alpha is None else Level("target", 100.0 * alpha)
+    level = None if alpha is None else Level("target", 100.0 * alpha)
     caption = (
         f"Shares of all stages so far, in percent. {_target(alpha)}The band is that of "
-        f"<bdi>{text(view.first)}</bdi>: 95%, at all times at once."
+        f"<bdi>{text(view.first)}</bdi>: 95%, at all times at once. Early stages may leave the "
+        "picture."
     )
-    chart = lines(view, "Feasible so far (%)", caption, drawn, target)
+    chart = lines(view, "Feasible so far (%)", caption, drawn, level, _limits(drawn, level))
     return section(FEASIBILITY, paragraph(_verdict(view)), chart)
+
+
+def _limits(drawn: list[Line], level: Level | None) -> tuple[float, float]:
+    """What matters: the first stages, at which little is known, do not squeeze the others."""
+    settled = slice(len(drawn[0].values) // 5, None)
+    parts = [
+        part[settled] for line in drawn for part in (line.values, line.low) if part is not None
+    ]
+    low, _ = span([*parts, *([np.array([level.value])] if level else [])])
+    return min(max(low, 0.0), 99.0), 100.0
 
 
 def _known(view: View, played: Played) -> bool:
@@ -54,7 +65,7 @@ def _known(view: View, played: Played) -> bool:
 
 
 def _target(alpha: float | None) -> str:
-    return "" if alpha is None else f"The horizontal line is the target, {percent(alpha)}%. "
+    return "" if alpha is None else f"The horizontal line is the target, {target(alpha)}. "
 
 
 def _always(view: View) -> str:
@@ -78,10 +89,10 @@ def _verdict(view: View) -> str:
     )
     if alpha is None:
         return f"{seen}. No target was declared."
-    target = f"the target of {percent(alpha)}%"
+    asked = f"the target of {target(alpha)}"
     if low < alpha <= high:
-        return f"{seen}: whether {target} is met is open."
-    return f"{seen}: {target} is {'met' if low >= alpha else 'not met'}."
+        return f"{seen}: whether {asked} is met is open."
+    return f"{seen}: {asked} is {'met' if low >= alpha else 'not met'}."
 
 
 def _counts(view: View, played: Played) -> Counts:

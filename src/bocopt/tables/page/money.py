@@ -8,7 +8,7 @@ from bocopt.core import Sense
 from bocopt.tables.page.contrast import Contrast, Ends, contrast, level
 from bocopt.tables.page.feasible import band, share
 from bocopt.tables.page.markup import paragraph, section, table, text
-from bocopt.tables.page.numbers import NONE, ends, figure, percent
+from bocopt.tables.page.numbers import NONE, ends, figure, percent, target
 from bocopt.tables.page.plot import Level, Line, lines, styles
 from bocopt.tables.page.view import View
 
@@ -79,8 +79,9 @@ def policies(view: View) -> str:
     header = ["policy", f"{word} a stage"]
     if compared:
         header += [gained, f"{100 * level(view):g}%, at all times", "95%, one look", "surely"]
-    target = "" if view.findings.alpha is None else f" (target {percent(view.findings.alpha)}%)"
-    header += [f"feasible{target}", "95% band", "regret"]
+    alpha = view.findings.alpha
+    asked = "" if alpha is None else f" (target {target(alpha)})"
+    header += [f"feasible{asked}", "regret"]
     rows = [_row(view, p, contrasts[p], compared) for p in view.ordered]
     shown = table(header, rows, label=POLICIES, strong=view.first)
     return section(POLICIES, shown, paragraph(_legend(view, contrasts), kind="note"))
@@ -95,10 +96,15 @@ def _row(view: View, policy: str, found: Contrast | None, compared: bool) -> lis
         cells += [NONE] * 4 if found is None else _differences(view, found)
     return [
         *cells,
-        NONE if math.isnan(feasible) else f"{percent(feasible)}%",
-        ends(*(percent(end) for end in band(view, played))),
+        _feasible(feasible, band(view, played)),
         figure(view.mean(played.cost - played.hindsight)),
     ]
+
+
+def _feasible(share: float, band: Ends) -> str:
+    if math.isnan(share):
+        return NONE
+    return f"{percent(share)}% ({ends(percent(band[0]), percent(band[1]))})"
 
 
 def _differences(view: View, found: Contrast) -> list[str]:
@@ -139,4 +145,4 @@ def _legend(view: View, contrasts: dict[str, Contrast | None]) -> str:
             "together. One look: a block bootstrap, asymptotic, each policy alone (blocks of "
             f"{blocks}). Surely: since when the first of the two has been on one side of 0. "
         )
-    return f"{said}Feasible: with a band that holds at all times. Regret: to hindsight."
+    return f"{said}Feasible: with its 95% band, at all times. Regret: to hindsight."

@@ -46,6 +46,15 @@ def percent(share: float) -> str:
     return f"{value:.1f}" if abs(value) >= 0.95 else f"{value:.2g}"
 
 
+def target(share: float) -> str:
+    """A share that somebody chose, as it was written.
+
+    >>> target(0.9), target(0.975)
+    ('90%', '97.5%')
+    """
+    return f"{100.0 * share:.6g}%"
+
+
 def ends(low: str, high: str) -> str:
     """An interval."""
     return NONE if NONE in (low, high) else f"{low} to {high}"

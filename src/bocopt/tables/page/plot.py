@@ -41,13 +41,18 @@ def styles(view: View) -> dict[str, int]:
 
 
 def lines(
-    view: View, title: str, caption: str, drawn: Sequence[Line], level: Level | None = None
+    view: View,
+    title: str,
+    caption: str,
+    drawn: Sequence[Line],
+    level: Level | None = None,
+    limits: tuple[float, float] | None = None,
 ) -> str:
-    """Over the stages that are drawn."""
+    """Over the stages that are drawn; what is beyond the limits is cut off."""
     parts = [
         part for line in drawn for part in (line.values, line.low, line.high) if part is not None
     ]
-    low, high = span([*parts, *([np.array([level.value])] if level else [])])
+    low, high = limits or span([*parts, *([np.array([level.value])] if level else [])])
     room = 0.04 * (high - low)
     low, high = low - room, high + room
     across = places(view)
