@@ -123,7 +123,7 @@ def _histogram(outcome: str, levels: Array) -> str:
         caption="",
         keys=[Key("of the outcomes", 1, "")],
         left=Axis([0.0, fair / top], ["0%", target(fair)]),
-        below=Axis([0.0, 0.5, 1.0], ["low", "as predicted", "high"]),
+        below=Axis([0.0, 0.5, 1.0], ["low", "middle", "high"]),
         header=["predicted chance of less", "share of the outcomes", "number"],
         rows=[
             [f"{10 * i} to {10 * i + 10}%", f"{percent(s)}%", str(c)]

@@ -8,7 +8,7 @@ from bocopt.core import Sense
 from bocopt.tables.page.contrast import Contrast, Ends, contrast, level
 from bocopt.tables.page.feasible import band, share
 from bocopt.tables.page.markup import paragraph, section, table, text
-from bocopt.tables.page.numbers import NONE, ends, figure, percent, target
+from bocopt.tables.page.numbers import NONE, decimals, ends, fixed, percent, target
 from bocopt.tables.page.plot import Level, Line, lines, styles
 from bocopt.tables.page.view import View
 
@@ -75,30 +75,29 @@ def policies(view: View) -> str:
         return ""
     word, gained = view.findings.sense.value, _gained(view).lower()
     contrasts = {p: contrast(view, p) for p in view.ordered}
-    compared = view.reference is not None
     header = ["policy", f"{word} a stage"]
-    if compared:
+    if view.reference is not None:
         header += [gained, f"{100 * level(view):g}%, at all times", "95%, one look", "surely"]
     alpha = view.findings.alpha
     asked = "" if alpha is None else f" (target {target(alpha)})"
     header += [f"feasible{asked}", "regret"]
-    rows = [_row(view, p, contrasts[p], compared) for p in view.ordered]
-    shown = table(header, rows, label=POLICIES, strong=view.first)
+    shown = table(header, _rows(view, contrasts), label=POLICIES, strong=view.first)
     return section(POLICIES, shown, paragraph(_legend(view, contrasts), kind="note"))
 
 
-def _row(view: View, policy: str, found: Contrast | None, compared: bool) -> list[str]:
-    played = view.findings.played[policy]
-    mean = view.findings.sense.sign * view.mean(played.cost)
-    feasible = share(view, played)
-    cells = [policy, figure(mean)]
-    if compared:
-        cells += [NONE] * 4 if found is None else _differences(view, found)
-    return [
-        *cells,
-        _feasible(feasible, band(view, played)),
-        figure(view.mean(played.cost - played.hindsight)),
-    ]
+def _rows(view: View, contrasts: dict[str, Contrast | None]) -> list[list[str]]:
+    played = [view.findings.played[p] for p in view.ordered]
+    paid = [view.findings.sense.sign * view.mean(one.cost) for one in played]
+    regret = [view.mean(one.cost - one.hindsight) for one in played]
+    digits = decimals(found.gain for found in contrasts.values() if found is not None)
+    rows = []
+    for policy, one, mean, above in zip(view.ordered, played, paid, regret, strict=True):
+        cells = [policy, fixed(mean, decimals(paid))]
+        if view.reference is not None:
+            cells += _differences(view, contrasts[policy], digits)
+        feasible = _feasible(share(view, one), band(view, one))
+        rows.append([*cells, feasible, fixed(above, decimals(regret))])
+    return rows
 
 
 def _feasible(share: float, band: Ends) -> str:
@@ -107,19 +106,21 @@ def _feasible(share: float, band: Ends) -> str:
     return f"{percent(share)}% ({ends(percent(band[0]), percent(band[1]))})"
 
 
-def _differences(view: View, found: Contrast) -> list[str]:
+def _differences(view: View, found: Contrast | None, digits: int) -> list[str]:
+    if found is None:
+        return [NONE] * 4
     share = found.share(found.gain)
     percents = "" if math.isnan(share) else f" ({percent(share)}%)"
     return [
-        f"{figure(found.gain)}{percents}",
-        _interval(found.always),
-        _interval(found.once),
+        f"{fixed(found.gain, digits)}{percents}",
+        _interval(found.always, digits),
+        _interval(found.once, digits),
         _surely(view, found),
     ]
 
 
-def _interval(bounds: Ends | None) -> str:
-    return NONE if bounds is None else ends(figure(bounds[0]), figure(bounds[1]))
+def _interval(bounds: Ends | None, digits: int) -> str:
+    return NONE if bounds is None else ends(fixed(bounds[0], digits), fixed(bounds[1], digits))
 
 
 def _surely(view: View, found: Contrast) -> str:

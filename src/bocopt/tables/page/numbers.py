@@ -1,7 +1,7 @@
 """Numbers as they stand on the page."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -21,6 +21,26 @@ def figure(value: float) -> str:
     if 1000 <= abs(value) < 1e15:
         return f"{value:,.0f}"
     return f"{value + 0.0:.4g}"  # no minus zero
+
+
+def decimals(values: Iterable[float]) -> int:
+    """With how many a column of numbers is written: four digits of the largest.
+
+    >>> decimals([12.5, 0.1]), decimals([4000.0]), decimals([math.nan])
+    (2, 0, 0)
+    """
+    largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
+    return min(max(3 - math.floor(math.log10(largest)), 0), 8) if largest else 0
+
+
+def fixed(value: float, digits: int) -> str:
+    """
+    >>> fixed(-1234.5678, 2), fixed(math.nan, 2)
+    ('-1,234.57', '-')
+    """
+    if math.isnan(value) or abs(value) >= 1e15:
+        return figure(value)
+    return f"{round(value, digits) + 0.0:,.{digits}f}"
 
 
 def money(value: float, unit: str) -> str:

@@ -66,7 +66,7 @@ def _stacked(view: View, kind: _Kind, values: Array) -> str:
     frame = Frame(
         title=kind.title,
         caption="Numbers in the areas are those of the legend, from the bottom up.",
-        keys=[Key(f"{j + 1} {label}", j + 1, _mark(j)) for j, label in enumerate(shown)],
+        keys=[Key(label, j + 1, _mark(j)) for j, label in enumerate(shown)],
         left=Axis([0.0, 0.5, 1.0], ["0%", "50%", "100%"]),
         below=time_axis(view),
         header=["time", *shown],
@@ -92,6 +92,7 @@ def _mark(j: int) -> str:
     return (
         '<svg class="key" viewBox="0 0 30 8" aria-hidden="true">'
         f'<path class="area a{j % (_MOST + 1)}" d="M0 0H30V8H0Z"/></svg>'
+        f'<span class="badge">{j + 1}</span>'
     )
 
 

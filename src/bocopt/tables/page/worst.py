@@ -4,7 +4,7 @@ import numpy as np
 
 from bocopt.core import Array
 from bocopt.tables.page.markup import labels, paragraph, section, table, text
-from bocopt.tables.page.numbers import figure
+from bocopt.tables.page.numbers import decimals, fixed
 from bocopt.tables.page.view import View
 
 WORST = "Worst stages"
@@ -28,16 +28,16 @@ def worst(view: View) -> str:
         costs[f"{sense.value} of {name}"] = view.findings.played[view.reference].cost
     costs["in hindsight"] = played.hindsight
     header = ["time", "line", *_heads(z_names, "decision"), *_heads(series.xi_names, "outcome")]
-    rows = [
-        [
-            view.times[t],
-            str(series.lines[t]),
-            *_cells(played.z[t]),
-            *_cells(series.xi[t]),
-            *(figure(sense.sign * float(cost[t])) for cost in costs.values()),
-        ]
-        for t in view.stages[order].tolist()
+    worst_of = view.stages[order]
+    amounts = [sense.sign * cost[worst_of] for cost in costs.values()]
+    columns = [
+        [view.times[t] for t in worst_of],
+        [str(series.lines[t]) for t in worst_of],
+        *_columns(played.z[worst_of]),
+        *_columns(series.xi[worst_of]),
+        *(_column(amount) for amount in amounts),
     ]
+    rows = [list(row) for row in zip(*columns, strict=True)]
     by = "what they cost above hindsight" if known else sense.value
     said = f"Of <bdi>{text(view.first)}</bdi>, by {by}, the worst first."
     shown = table([*header, *costs], rows, label=WORST)
@@ -51,9 +51,15 @@ def _heads(names: list[str] | tuple[str, ...], what: str) -> list[str]:
     return [f"{what}: {', '.join(names[:_LISTED])}{more}"]
 
 
-def _cells(values: Array) -> list[str]:
-    """A column each, or all in one where there are many."""
-    shown = [figure(value) for value in values.tolist()]
-    if len(shown) <= _COLUMNS:
-        return shown
-    return [", ".join(shown[:_LISTED]) + (", \u2026" if len(shown) > _LISTED else "")]
+def _columns(values: Array) -> list[list[str]]:
+    """(n, d) -> a column each, or all in one where there are many."""
+    columns = [_column(column) for column in values.T]
+    if len(columns) <= _COLUMNS:
+        return columns
+    more = ", \u2026" if len(columns) > _LISTED else ""
+    return [[", ".join(row) + more for row in zip(*columns[:_LISTED], strict=True)]]
+
+
+def _column(values: Array) -> list[str]:
+    numbers = values.tolist()
+    return [fixed(value, decimals(numbers)) for value in numbers]
