@@ -27,7 +27,7 @@ print(agent.decide(x))  # x: the context of today
 class Case:
     """What findings are made of."""
 
-    stages: int = 400
+    stages: int = 150
     outcomes: int = 1
     warm_up: int = 30
     now: str | None = "now"
@@ -46,7 +46,7 @@ class Case:
 
 
 CASES = {
-    "newsvendor": Case(alpha=0.9, outcomes=2),
+    "newsvendor": Case(stages=400, alpha=0.9, outcomes=2),
     "no now": Case(now=None),
     "one outcome": Case(),
     "five outcomes": Case(outcomes=5, stages=120),
@@ -54,13 +54,14 @@ CASES = {
     "three stages": Case(stages=3, warm_up=0),
     "one stage": Case(stages=1, warm_up=0),
     "all warm-up": Case(stages=20, warm_up=20),
-    "missing outcomes": Case(missing=40, delay=3),
+    "missing outcomes": Case(stages=400, missing=40, delay=3),
     "no outcomes": Case(stages=20, warm_up=0, missing=20),
-    "infeasible": Case(alpha=0.99, edge=-5.0),
-    "rewards": Case(sense=Sense.MAXIMISE, alpha=0.75),
+    "infeasible": Case(stages=300, alpha=0.99, edge=-5.0),
+    "worse": Case(stages=400, edge=-20.0, info=False),
+    "rewards": Case(stages=400, sense=Sense.MAXIMISE, alpha=0.75),
     "open": Case(stages=80, edge=0.05),
     "no range": Case(ranged=False),
-    "long": Case(stages=3000, info=False),
+    "long": Case(stages=1000, info=False),
 }
 
 

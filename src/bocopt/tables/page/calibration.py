@@ -121,7 +121,7 @@ def _histogram(outcome: str, levels: Array) -> str:
     frame = Frame(
         title=f"<bdi>{text(outcome)}</bdi>",
         caption="",
-        keys=[Key("of the outcomes", 1, "")],
+        keys=[Key("share", 1, "")],
         left=Axis([0.0, fair / top], ["0%", target(fair)]),
         below=Axis([0.0, 0.5, 1.0], ["low", "middle", "high"]),
         header=["predicted chance of less", "share of the outcomes", "number"],

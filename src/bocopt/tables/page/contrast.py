@@ -73,7 +73,7 @@ def _by_blocks(view: View, policy: str, reference: str) -> Contrast | None:
     if not known.any():
         return None
     gains, paid = (costs[0] - costs[1])[known], costs[0][known]
-    block = block_length(gains)
+    block = block_length(gains / (np.abs(gains).max() or 1.0))  # whose squares could overflow
     return Contrast(
         gain=float(gains.mean()),
         always=None,

@@ -98,7 +98,7 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
     rough = (high - low) / about
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * size for size in (1.0, 2.0, 5.0, 10.0) if power * size >= rough)
-    return [float(f"{i * step:.10g}") for i in range(math.ceil(low / step), int(high // step) + 1)]
+    return [float(f"{i * step:.15g}") for i in range(math.ceil(low / step), int(high // step) + 1)]
 
 
 def span(parts: Sequence[Array]) -> tuple[float, float]:

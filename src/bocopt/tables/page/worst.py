@@ -48,7 +48,8 @@ def _heads(names: list[str] | tuple[str, ...], what: str) -> list[str]:
     if len(names) <= _COLUMNS:
         return [name if name.startswith(what) else f"{what}: {name}" for name in names]
     more = ", \u2026" if len(names) > _LISTED else ""
-    return [f"{what}: {', '.join(names[:_LISTED])}{more}"]
+    listed = ", ".join(names[:_LISTED])
+    return [f"{listed}{more}" if listed.startswith(what) else f"{what}: {listed}{more}"]
 
 
 def _columns(values: Array) -> list[list[str]]:
