@@ -49,7 +49,7 @@ def framed(frame: Frame, drawing: str, over: str = "") -> str:
     return (
         f'<figure class="plotted"{" data-bars" if frame.bars else ""}>\n'
         f"<figcaption><b>{frame.title}</b></figcaption>\n{_legend(frame)}"
-        f'<div class="plot" style="--gutter:{gutter + 1}ch">\n{_left(frame.left)}'
+        f'<div class="plot" style="--gutter:{gutter + 2}ch">\n{_left(frame.left)}'
         f'<div class="canvas" role="img" aria-label="{text(label)}">\n'
         f'<svg viewBox="0 0 {SIZE} {SIZE}" preserveAspectRatio="none" aria-hidden="true">\n'
         f"{_grid(frame.left)}{drawing}</svg>\n{over}"
