@@ -3,6 +3,7 @@
 import datetime
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
@@ -65,6 +66,7 @@ CASES = {
 }
 
 
+@cache
 def _findings(case: Case) -> Findings:
     rng = np.random.default_rng(17)
     t, m = np.arange(case.stages), case.outcomes
@@ -187,8 +189,8 @@ def _compared(
         today=paid.mean(),
         difference=one.difference(state),
         bootstrap=Bootstrap(np.array(low), np.array(high), np.array(length)),
-        feasible=np.nanmean(policy.feasible[counted]),
-        feasible_today=np.nanmean(today.feasible[counted]),
+        feasible=policy.feasible[counted].mean(),
+        feasible_today=today.feasible[counted].mean(),
         differences=differences,
         certificate=one.certificate(state),
         delta=one.delta,

@@ -1,7 +1,5 @@
 """The report of a study: true numbers, text that is only text, and one file that needs no other."""
 
-import csv
-import io
 import re
 from dataclasses import replace
 from functools import cache
@@ -13,19 +11,18 @@ from findings_cases import CASES, hostile
 from pages import Parsed, parsed
 from scipy.stats import binomtest
 
-from bocopt.core import Array, Sense
+from bocopt.core import BoolArray
 from bocopt.guarantees import Feasibility
 from bocopt.guarantees.feasibility import Counts
 from bocopt.report.text import plain
 from bocopt.tables.findings import Findings
-from bocopt.tables.page import decisions_csv, page
+from bocopt.tables.page import page
 from bocopt.tables.page.calibration import coverage
 from bocopt.tables.page.numbers import figure, thinned, ticks
 
 SCRIPT = "<script>alert(1)</script>"
 
 
-@cache
 def findings(name: str) -> Findings:
     return CASES[name].findings()
 
@@ -35,10 +32,11 @@ def shown(name: str) -> Parsed:
     return parsed(page(findings(name)))
 
 
-def counted(f: Findings) -> Array:
+def counted(f: Findings) -> BoolArray:
     """(T) whether a stage counts."""
-    known = np.isfinite(f.series.xi).all(axis=1)
-    return np.asarray(known & (np.arange(len(known)) >= f.warm_up))
+    counts = np.array(np.isfinite(f.series.xi).all(axis=1))
+    counts[: f.warm_up] = False
+    return counts
 
 
 def number(cell: str) -> float:
@@ -213,6 +211,18 @@ def test_weights_are_stacked_with_their_names() -> None:
     assert "Weights" not in shown("no info").text
 
 
+def test_weights_may_be_unknown_at_first_or_always() -> None:
+    f = CASES["three stages"].findings()
+    first = f.played["ensemble"]
+    weights = first.info["weights"].copy()
+    weights[0] = np.nan
+    for shown_weights, said in ((weights, True), (np.full_like(weights, np.nan), False)):
+        one = first._replace(info={"weights": shown_weights})
+        found = parsed(page(f._replace(played={**f.played, "ensemble": one})))
+        assert ("Laws: which predictions are mixed" in found.text) == said
+        assert "-%" not in found.text
+
+
 def test_the_worst_stages_are_those_of_most_regret() -> None:
     f = findings("missing outcomes")
     [table] = [t for t in shown("missing outcomes").tables if t.header[:2] == ["time", "line"]]
@@ -274,42 +284,6 @@ def test_times_and_code_are_only_text_too() -> None:
     found = parsed(page(f._replace(series=series, code=f"x = '{SCRIPT}'\n\ty = 1")))
     assert found.structure == parsed(page(f)).structure
     assert f"x = '{SCRIPT}'\n    y = 1" in found.text
-
-
-def test_the_csv_has_every_decision() -> None:
-    f = findings("missing outcomes")
-    rows = list(csv.DictReader(io.StringIO(decisions_csv(f, {"z": ["loaves"]}))))
-    assert len(rows) == 400 * 4
-    at = {(row["policy"], row["time"]): row for row in rows}
-    for policy, played in f.played.items():
-        for t in (0, 100, 399):
-            row = at[policy, f.series.time[t]]
-            assert float(row["loaves"]) == played.z[t, 0]
-            known = np.isfinite(played.cost[t])
-            assert row["cost"] == (repr(float(played.cost[t])) if known else "")
-            assert row["feasible"] == (repr(float(played.feasible[t])) if known else "")
-            assert row["counts"] == str(int(known and t >= f.warm_up))
-            assert row["line"] == str(t + 2)
-    assert sum(row["cost"] == "" for row in rows) == 40 * 4
-
-
-def test_the_csv_shows_rewards_where_they_are_earned() -> None:
-    f = findings("rewards")
-    row = next(csv.DictReader(io.StringIO(decisions_csv(f))))
-    assert float(row["reward"]) == -f.played["ensemble"].cost[0]
-    assert f.sense is Sense.MAXIMISE
-
-
-@pytest.mark.parametrize("begin", ["=", "+", "-", "@", "\t", "\r"])
-def test_spreadsheets_compute_nothing_of_the_csv(begin: str) -> None:
-    case = replace(CASES["three stages"], names=lambda words: f"{begin}cmd|{words}")
-    f = case.findings()
-    f = f._replace(series=f.series._replace(time=(f"{begin}1+1", "b", "c")))
-    rows = list(csv.reader(io.StringIO(decisions_csv(f, {"z": [f"{begin}z"]}), newline="")))
-    header, first = rows[0], rows[1]
-    assert header[3] == f"'{begin}z"
-    assert first[0] == f"'{begin}1+1"
-    assert first[2] == f"'{begin}cmd|ensemble"
 
 
 def test_what_is_no_study_is_refused() -> None:

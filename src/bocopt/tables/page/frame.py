@@ -5,7 +5,9 @@ their size on a phone and on paper. A script moves a cursor over it, and shows i
 row of the table that is nearest; without one the legend shows the last.
 """
 
+import re
 from collections.abc import Sequence
+from html import unescape
 from typing import NamedTuple
 
 from bocopt.tables.page.markup import name, table, text
@@ -45,7 +47,8 @@ class Frame(NamedTuple):
 def framed(frame: Frame, drawing: str, over: str = "") -> str:
     """The whole figure; `over` is markup that lies on the drawing."""
     gutter = max((len(label) for label in frame.left.labels), default=1)
-    label = f"{frame.header[0]}: {', '.join(frame.header[1:])}"
+    title = unescape(re.sub("<[^>]*>", "", frame.title))
+    label = f"{title}. {frame.header[0]}: {', '.join(frame.header[1:])}"
     return (
         f'<figure class="plotted"{" data-bars" if frame.bars else ""}>\n'
         f"<figcaption><b>{frame.title}</b></figcaption>\n{_legend(frame)}"

@@ -101,7 +101,8 @@ def _in_money(view: View, found: Contrast) -> str:
     total = money(abs(found.gain) * found.stages, unit)
     return text(
         f"That is {money(abs(found.gain), unit)} a stage{interval}{more}, and {total} in all. "
-        f"The reference {'paid' if sense is Sense.MINIMISE else 'earned'} "
+        f"{'What you do now' if view.findings.now is not None else 'The reference'} "
+        f"{'cost' if sense is Sense.MINIMISE else 'earned'} "
         f"{money(sense.sign * found.paid, unit)} a stage."
     )
 

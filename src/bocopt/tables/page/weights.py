@@ -1,5 +1,6 @@
 """Whom a policy trusted over time: its arms, and the laws that it predicts by."""
 
+from math import isnan
 from typing import NamedTuple
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from bocopt.core import Array
 from bocopt.tables.page.frame import SIZE, Axis, Frame, Key, framed
 from bocopt.tables.page.markup import labels, paragraph, section, text
-from bocopt.tables.page.numbers import percent
+from bocopt.tables.page.numbers import NONE, percent
 from bocopt.tables.page.plot import area, places, time_axis
 from bocopt.tables.page.view import View
 
@@ -34,7 +35,8 @@ def weights(view: View) -> str:
         return ""
     for policy in view.ordered:
         info = view.findings.played[policy].info
-        kinds = [kind for kind in _KINDS if kind.key in info and _are_weights(info[kind.key])]
+        given = [kind for kind in _KINDS if kind.key in info and info[kind.key].ndim == 2]
+        kinds = [kind for kind in given if _are_weights(info[kind.key][view.drawn])]
         if kinds:
             charts = [_stacked(view, kind, info[kind.key]) for kind in kinds]
             said = f"Of <bdi>{text(policy)}</bdi>, after each outcome, in percent."
@@ -44,7 +46,7 @@ def weights(view: View) -> str:
 
 def _are_weights(values: Array) -> bool:
     """(T, n) of two or more that sum to 1 wherever they are known."""
-    if values.ndim != 2 or values.shape[1] < 2:
+    if values.shape[1] < 2:
         return False
     sums = values.sum(axis=1)
     known = np.isfinite(sums)
@@ -71,7 +73,7 @@ def _stacked(view: View, kind: _Kind, values: Array) -> str:
         below=time_axis(view),
         header=["time", *shown],
         rows=[
-            [view.times[stage], *(f"{percent(share)}%" for share in row)]
+            [view.times[stage], *(NONE if isnan(share) else f"{percent(share)}%" for share in row)]
             for stage, row in zip(view.drawn.tolist(), shares.tolist(), strict=True)
         ],
     )
