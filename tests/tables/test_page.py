@@ -162,6 +162,23 @@ def test_the_table_of_policies() -> None:
     assert surely["mean prediction"] == "open"
 
 
+def test_without_a_declared_comparison_the_table_promises_nothing_for_all_times() -> None:
+    [table] = [t for t in shown("no now").tables if t.header[0] == "policy"]
+    assert table.header == [
+        "policy",
+        "cost a stage",
+        "saved",
+        "95%, one look",
+        "feasible",
+        "regret",
+    ]
+    f = findings("newsvendor")
+    only = parsed(page(f._replace(played={"now": f.played["now"]})))
+    [table] = [t for t in only.tables if t.header[0] == "policy"]
+    assert table.header == ["policy", "cost a stage", "feasible (target 90%)", "regret"]
+    assert [len(row) for row in table.rows] == [4]
+
+
 def test_feasibility_is_drawn_with_band_and_target_or_told_where_nothing_went_wrong() -> None:
     f = findings("newsvendor")
     [chart] = [c for c in shown("newsvendor").figures if "Feasible so far (%)" in c.title]

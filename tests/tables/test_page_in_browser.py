@@ -116,6 +116,7 @@ def test_without_scripts_and_on_paper(browser: Any, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.full
 def test_the_code_is_copied(browser: Any, tmp_path: Path) -> None:
     f = CASES["three stages"].findings()
     tab = opened(browser, tmp_path, page(f), permissions=["clipboard-read", "clipboard-write"])

@@ -76,8 +76,10 @@ def policies(view: View) -> str:
     word, gained = view.findings.sense.value, _gained(view).lower()
     contrasts = {p: contrast(view, p) for p in view.ordered}
     header = ["policy", f"{word} a stage"]
-    if view.reference is not None:
+    if view.certified:
         header += [gained, f"{100 * level(view):g}%, at all times", "95%, one look", "surely"]
+    elif view.reference is not None:
+        header += [gained, "95%, one look"]
     alpha = view.findings.alpha
     asked = "" if alpha is None else f" (target {target(alpha)})"
     header += [f"feasible{asked}", "regret"]
@@ -108,15 +110,13 @@ def _feasible(share: float, band: Ends) -> str:
 
 def _differences(view: View, found: Contrast | None, digits: int) -> list[str]:
     if found is None:
-        return [NONE] * 4
+        return [NONE] * (4 if view.certified else 2)
     share = found.share(found.gain)
     percents = "" if math.isnan(share) else f" ({percent(share)}%)"
-    return [
-        f"{fixed(found.gain, digits)}{percents}",
-        _interval(found.always, digits),
-        _interval(found.once, digits),
-        _surely(view, found),
-    ]
+    seen, once = f"{fixed(found.gain, digits)}{percents}", _interval(found.once, digits)
+    if not view.certified:
+        return [seen, once]
+    return [seen, _interval(found.always, digits), once, _surely(view, found)]
 
 
 def _interval(bounds: Ends | None, digits: int) -> str:
@@ -142,8 +142,11 @@ def _legend(view: View, contrasts: dict[str, Contrast | None]) -> str:
         blocks = ", ".join(str(length) for length in sorted({found.block for found in known}))
         said += (
             f"{_gained(view)}: against <bdi>{text(_against(view))}</bdi>, positive is better. "
+            f"One look: a block bootstrap (blocks of {blocks}), asymptotic, each policy alone. "
+        )
+    if view.certified:
+        said += (
             "At all times: a confidence sequence for the expected difference, all policies "
-            "together. One look: a block bootstrap, asymptotic, each policy alone (blocks of "
-            f"{blocks}). Surely: since when the first of the two has been on one side of 0. "
+            "together. Surely: since when it has been on one side of 0. "
         )
     return f"{said}Feasible: with its 95% band, at all times. Regret: to hindsight."

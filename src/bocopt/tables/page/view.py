@@ -63,6 +63,11 @@ class View:
         return self.findings.played[self.first]
 
     @property
+    def certified(self) -> bool:
+        """Whether there are intervals that hold at all times."""
+        return self.reference is not None and bool(self.findings.compared)
+
+    @property
     def ordered(self) -> list[str]:
         """Policies: the first, then the others, then what it is compared with."""
         last = [] if self.reference is None else [self.reference]
