@@ -25,7 +25,7 @@ class Kept:
 
     folder: Path
     digest: str  # of everything that the results depend on
-    every: int = 200
+    every: int  # stages
 
     def due(self, t: int) -> bool:
         return t % self.every == 0

@@ -81,9 +81,13 @@ def _check_sizes(file: StudyFile, problem: Problem, series: Series) -> None:
 
 
 def played(
-    study: Study, *, fresh: bool = False, advance: Callable[[int], None] = lambda stages: None
+    study: Study,
+    *,
+    fresh: bool = False,
+    keep_every: int = 200,
+    advance: Callable[[int], None] = lambda stages: None,
 ) -> tuple[Findings, dict[str, Agent[Any]]]:
-    """Play what has not been played, and judge it."""
+    """Play what has not been played, and judge it; what is played is kept every so many stages."""
     series, problem, file = study.series, study.problem, study.file
     found: dict[str, Played] = {}
     agents: dict[str, Agent[Any]] = {}
@@ -91,7 +95,9 @@ def played(
         found[NOW] = paid(problem, series, series.now)
     everyone = {**({NOW: study.rule} if study.rule else {}), **study.policies}
     for name, policy in everyone.items():
-        kept = Kept(file.results / "progress" / _slug(name), _digest(study, policy))
+        kept = Kept(
+            file.results / "progress" / _slug(name), _digest(study, policy), every=keep_every
+        )
         if fresh:
             kept.forget()
         found[name], agents[name] = play(
