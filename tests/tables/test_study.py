@@ -68,7 +68,7 @@ def test_init_does_not_write_over_anything(tmp_path: Path) -> None:
     assert "must be one of newsvendor" in re.sub(r"[\s│]+", " ", said)
 
 
-class Stop(Exception):
+class StoppedError(Exception):
     pass
 
 
@@ -80,9 +80,9 @@ def stopped_after(study: Study, stages: int) -> None:
         nonlocal left
         left -= n
         if left < 0:
-            raise Stop
+            raise StoppedError
 
-    with pytest.raises(Stop):
+    with pytest.raises(StoppedError):
         played(study, keep_every=10, advance=advance)
 
 
@@ -116,7 +116,7 @@ def test_late_outcomes_are_learned_when_they_come(tmp_path: Path) -> None:
 def test_decisions_in_the_table_are_priced_where_they_are(tmp_path: Path) -> None:
     path = written(tmp_path)
     lines = (tmp_path / "data.csv").read_text().splitlines()
-    lines[40] = ",".join(lines[40].split(",")[:-2] + ["", ""])
+    lines[40] = ",".join([*lines[40].split(",")[:-2], "", ""])
     (tmp_path / "data.csv").write_text("\n".join(lines))
     study = open_study(path)
     found, _ = played(study)
