@@ -64,7 +64,7 @@ def run(
         say(str(error), err=True)
         raise typer.Exit(1) from None
     except OSError as error:
-        say(f"{error.strerror}: {error.filename}", err=True)
+        say(f"{error.strerror}: {error.filename}" if error.strerror else str(error), err=True)
         raise typer.Exit(1) from None
 
 
