@@ -93,7 +93,7 @@ class Refitted(ABC):
         if not state.fitted:
             many = int(state.xi.size)
             return state.xi.rows, np.full((*lead, many), 1.0 / many)
-        contexts = np.broadcast_to(x, (*lead, width)).reshape(-1, width)
+        contexts = by_trial(state.seeds, x, 1)
         _, past = self._rows(state)
         parts = zip(self._fitted(state), contexts, past, strict=True)
         each = [self.predicted(fit, here, xi) for fit, here, xi in parts]
@@ -106,7 +106,7 @@ class Refitted(ABC):
         stop = int(state.fitted - state.xi.dropped)
         start = 0 if self.rows_to_fit is None else max(stop - self.rows_to_fit, 0)
         x, xi = (part.rows[..., start:stop, :] for part in (state.x, state.xi))
-        return x.reshape(-1, *x.shape[-2:]), xi.reshape(-1, *xi.shape[-2:])
+        return by_trial(state.seeds, x, 2), by_trial(state.seeds, xi, 2)
 
     def _fitted(self, state: RefittedState) -> list[Any]:
         """One for each trial, each remembered or made."""
@@ -126,6 +126,12 @@ def _appended(owner: str, state: RefittedState, x: Array, xi: Array, kept: float
     xi = arguments.array(f"{owner}.step", "xi", xi, (None if first else state.xi.buffer.shape[-1],))
     past = (empty(lead, x.shape[-1]), empty(lead, xi.shape[-1])) if first else (state.x, state.xi)
     return state._replace(x=past[0].append(x).at_most(kept), xi=past[1].append(xi).at_most(kept))
+
+
+def by_trial(seeds: IntArray, values: Array, axes: int) -> Array:
+    """The leading axes as one, of all trials; the last `axes` stay as they are."""
+    core = values.shape[-axes:]
+    return np.broadcast_to(values, (*seeds.shape, *core)).reshape(seeds.size, *core)
 
 
 def lowest(outcomes: History) -> Array:
