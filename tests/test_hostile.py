@@ -60,6 +60,12 @@ FINE: dict[Callable[..., Any], dict[str, Any]] = {
         **{n: [1.0] for n in ("capacity", "least", "start_cost", "hour_cost", "fuel_cost")},
         "unserved_cost": 1.0,
     },
+    the.from_sklearn: {"regressor": INSTANCES["FromSklearn"].regressor},
+    the.from_river: {"regressor": INSTANCES["FromRiver"].regressor},
+    the.from_pyepo: {"optmodel": INSTANCES["FromPyepo"].optmodel},
+    the.Incremental: {"learner": the.SampleAverage(KNAPSACK)},
+    the.environment: {"stream": STREAM, "problem": KNAPSACK},
+    the.frame_of: {"trace": INSTANCES["Trace"]},
     the.from_csv: {"path": "x", "context": ["x"], "outcome": ["y"]},
     bocopt.play: {
         **PLAYED,
@@ -83,7 +89,7 @@ INNER = {
 ELSEWHERE = {
     *(the.Agent, the.from_callables, the.FromCallables, the.Trace, bocopt.compare),
     *(the.program, the.Program, the.minimise, the.maximise, the.pos, the.absolute),
-    *(the.from_cvxpy, the.Conic),
+    *(the.from_cvxpy, the.Conic, the.FromPyepo),
 }
 FINE = {call: given for call, given in FINE.items() if call not in ELSEWHERE}
 

@@ -154,9 +154,12 @@ def from_pyepo(optmodel: Any, *, violation: Violation | None = None) -> FromPyep
 
 
 def _made(optmodel: Any) -> Any:
+    expected = f"an optModel (it needs {', '.join(_NEEDS)}), or a function that makes one"
     fits = not isinstance(optmodel, type) and all(hasattr(optmodel, name) for name in _NEEDS)
-    made = optmodel if fits or not callable(optmodel) else optmodel()
+    try:
+        made = optmodel if fits or not callable(optmodel) else optmodel()
+    except TypeError as error:
+        raise arguments.wrong(_OWNER, "optmodel", expected, optmodel) from error
     if not all(hasattr(made, name) for name in _NEEDS):
-        expected = f"an optModel (it needs {', '.join(_NEEDS)}), or a function that makes one"
         raise arguments.wrong(_OWNER, "optmodel", expected, optmodel)
     return made
