@@ -16,12 +16,11 @@ SHOP = Newsvendor(unit_cost=[1.0], price=[3.0])
 REPLAY = Replay([[0.0], [1.0], [2.0]], [[4.0], [5.0], [6.0]])
 
 
-@pytest.mark.filterwarnings("ignore:.*A Box observation space m")  # contexts have no bounds
 @pytest.mark.parametrize(
     ("stream", "problem", "options"),
     [
-        (STREAM, KNAPSACK, {"actions": (0, 10), "horizon": 5}),
-        (REPLAY, SHOP, {"actions": (0, [9.0])}),
+        (STREAM, KNAPSACK, {"actions": (0, 1), "observations": (-99, 99), "horizon": 5}),
+        (REPLAY, SHOP, {"actions": (0, [1.0]), "observations": ([0.0], 2)}),
     ],
 )
 def test_gymnasium_finds_nothing_wrong(stream: Any, problem: Any, options: Any) -> None:

@@ -48,5 +48,6 @@ def test_it_has_all_columns_of_the_csv_file(tmp_path: Path) -> None:
 
 
 def test_a_library_that_is_not_one_is_named() -> None:
+    excel: Any = "excel"
     with pytest.raises(ValueError, match="'library' parameter of frame_of must be 'polars'"):
-        frame_of(TRACE, "excel")
+        frame_of(TRACE, excel)

@@ -1,6 +1,6 @@
 """The view with dictionaries shows what the learner itself would."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -58,7 +58,7 @@ def test_a_policy_decides_as_in_the_plain_loop() -> None:
 class Once(SampleAverage):
     """It notes what it learns from."""
 
-    noted: list[Any] = []
+    noted: ClassVar[list[Any]] = []
 
     def learn(self, state: Any, t: int, x: Any, decision: Any, xi: Any) -> Any:
         self.noted.append(decision)
@@ -120,5 +120,5 @@ def test_who_cannot_predict_or_decide_says_so() -> None:
         Incremental(MODEL).decide_one({"rain": 1.0})
     with pytest.raises(ValueError, match="must be a model, or a policy with one"):
         Incremental(SampleAverage(KNAPSACK)).predict_one({"rain": 1.0})
-    with pytest.raises(ValueError, match="'decisions' .* must be 2 names"):
+    with pytest.raises(ValueError, match=r"'decisions' .* must be 2 names"):
         Incremental(SampleAverage(KNAPSACK), decisions=["one"]).decide_one({"rain": 1.0})

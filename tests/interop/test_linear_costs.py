@@ -64,7 +64,7 @@ def test_a_model_of_other_decisions_needs_a_judge() -> None:
     judged = from_pyepo(Shares, violation=lambda z: abs(z.sum() - 1) - 1e-6)
     assert judged.violation(np.empty(0), z, scenario[0]) <= 0
     assert judged.violation(np.empty(0), z + 1, scenario[0]) > 0
-    with pytest.raises(ValueError, match="'violation' .* decisions of this model are not all 0 or"):
+    with pytest.raises(ValueError, match=r"'violation' .* this model are not all 0 or 1"):
         from_pyepo(Shares).violation(np.empty(0), z + 1, scenario[0])
 
 

@@ -2,7 +2,7 @@
 
 import pickle
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -21,9 +21,24 @@ preprocessing: Any = pytest.importorskip("river.preprocessing")
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 2))
-XI = 5 + X @ np.array([[1.0, -1.0], [0.5, 2.0]]) + RNG.normal(size=(60, 1)) * [0.5, -0.5]
+XI = 12 + X @ np.array([[1.0, -1.0], [0.5, 2.0]]) + RNG.normal(size=(60, 1)) * [0.5, -0.5]
 BAYES = linear.BayesianLinearRegression()
 PROBLEM = Newsvendor(unit_cost=[1.0, 1.0], price=[3.0, 3.0])
+
+
+class Noting:
+    """It notes the names of what any of its kind learns from."""
+
+    lessons: ClassVar[list[list[str]]] = []
+
+    def clone(self) -> "Noting":
+        return Noting()
+
+    def predict_one(self, x: dict[str, float]) -> float:
+        return 0.0
+
+    def learn_one(self, x: dict[str, float], y: float) -> None:
+        self.lessons.append(sorted(x))
 
 
 def learned(model: FromRiver, stages: int, seeds: Any = 0, xi: Array = XI) -> Any:
@@ -72,7 +87,7 @@ def test_outcomes_are_equally_likely_at_first() -> None:
     [
         BAYES,
         preprocessing.StandardScaler() | linear.LinearRegression(),
-        tree.iSOUPTreeRegressor(grace_period=10),
+        tree.ISOUPTreeRegressor(grace_period=10),
         forest.ARFRegressor(n_models=2, seed=1),
     ],
     ids=["Bayesian", "a pipeline", "many targets", "a forest"],
@@ -92,32 +107,21 @@ def test_a_state_that_is_read_back_or_branched_goes_on_alike(regressor: Any) -> 
 
 
 def test_trials_on_one_series_learn_each_outcome_once() -> None:
-    class Counting(linear.BayesianLinearRegression):
-        lessons = 0
-
-        def learn_one(self, x: Any, y: Any) -> None:
-            Counting.lessons += 1
-            super().learn_one(x, y)
-
-    learned(from_river(Counting()), 30, seeds=[0, 1, 2])
-    assert Counting.lessons == 30 * 3 * 2
+    Noting.lessons.clear()
+    learned(from_river(Noting()), 30, seeds=[0, 1, 2])
+    assert len(Noting.lessons) == 30 * 3 * 2
 
 
 def test_many_targets_are_learned_by_one() -> None:
-    model = from_river(tree.iSOUPTreeRegressor(grace_period=10))
+    model = from_river(tree.ISOUPTreeRegressor(grace_period=10))
     state = learned(model, 60)
     assert abs(model.sample(state, X[0])[0].mean(axis=0) - XI[0]).max() < 2
 
 
 def test_features_have_the_names_that_are_given() -> None:
-    seen = []
-
-    class Listening(linear.BayesianLinearRegression):
-        def learn_one(self, x: Any, y: Any) -> None:
-            seen.append(sorted(x))
-
-    learned(from_river(Listening(), names=["rain", "wind"]), 1)
-    assert seen == [["rain", "wind"]] * 2
+    Noting.lessons.clear()
+    learned(from_river(Noting(), names=["rain", "wind"]), 1)
+    assert Noting.lessons == [["rain", "wind"]] * 2
     with pytest.raises(ValueError, match="'names' parameter of from_river must be 2 names"):
         learned(from_river(BAYES, names=["rain"]), 1)
 

@@ -16,14 +16,16 @@ def environment(
     problem: Problem,
     *,
     actions: tuple[Any, Any] = (-np.inf, np.inf),
+    observations: tuple[Any, Any] = (-np.inf, np.inf),
     horizon: int | None = None,
 ) -> Any:
     """A `gymnasium.Env`: an observation is a context, an action a decision, the reward minus cost.
 
-    actions  two ends that decisions lie between, each a number or one for each: many agents need
-             finite ones
-    horizon  after so many stages an episode is truncated; it terminates where the stream ends, and
-             then shows the last context again
+    actions       two ends that decisions lie between, each a number or one for each: many agents
+                  need finite ones
+    observations  two ends that contexts lie between, likewise
+    horizon       after so many stages an episode is truncated; it terminates where the stream ends,
+                  and then shows the last context again
 
     `reset(seed=...)` begins the stream of this seed. After each step, `info` has the outcome `xi`,
     whether the decision was `feasible`, the reward in `hindsight` (had xi been known), the `regret`
@@ -39,9 +41,11 @@ def environment(
     """
     arguments.kind(_OWNER, "stream", stream, Stream)
     arguments.kind(_OWNER, "problem", problem, Problem)
-    ends = arguments.box(_OWNER, "actions", actions, problem.dims.z)
+    first, _ = next(iter(stream.stages(np.array(0))))
+    decided = arguments.box(_OWNER, "actions", actions, problem.dims.z)
+    seen = arguments.box(_OWNER, "observations", observations, first.size)
     if horizon is not None:
         arguments.integer(_OWNER, "horizon", horizon, "[1, inf)")
     needed("gymnasium", _OWNER, '"bocopt[gym]"')
     gym = needed("bocopt.interop.gym", _OWNER, '"bocopt[gym]"')
-    return gym.Environment(stream, problem, ends, horizon)
+    return gym.Environment(stream, problem, decided, seen, horizon)

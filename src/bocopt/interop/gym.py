@@ -22,14 +22,15 @@ class Environment(gymnasium.Env[Array, Array]):
         stream: Stream,
         problem: Problem,
         actions: arguments.Ends,
+        observations: arguments.Ends,
         horizon: int | None,
     ) -> None:
         self.metadata = {"render_modes": []}
         self._stream, self._problem, self._horizon = stream, problem, horizon
-        first, _ = next(iter(stream.stages(np.array(0))))
-        low, high = (np.array(end) for end in actions)
-        self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, first.shape, np.float64)
-        self.action_space = gymnasium.spaces.Box(low, high, dtype=np.float64)
+        self.action_space, self.observation_space = (
+            gymnasium.spaces.Box(np.array(low), np.array(high), dtype=np.float64)
+            for low, high in (actions, observations)
+        )
         self._stages: Iterator[tuple[Array, Array]] = iter(())
         self._now: tuple[Array, Array] | None = None
         self._played = 0

@@ -90,7 +90,7 @@ class Incremental:
         """The decision for a context, an array or a dictionary."""
         if not self._decides:
             raise arguments.wrong(_OWNER, "learner", "a policy, to decide", self._learner)
-        _, here = self._context(x)
+        features, here = self._context(x)
         decision = self._decided(here)
         z = np.array(decision.solution.z)
         if self._decisions is None:
@@ -100,7 +100,7 @@ class Incremental:
             raise arguments.wrong(_OWNER, "decisions", expected, self._decisions)
         else:
             named = dict(zip(self._decisions, z.tolist(), strict=True))
-        self._latest = here, decision
+        self._features, self._latest = features, (here, decision)
         return named
 
     def _decided(self, here: Array) -> Decision:
