@@ -54,8 +54,9 @@ class Fits:
 
     def answer(self, key: IntArray, most: int, fit: Callable[[], Any]) -> Any:
         """What has this key, or is fitted now."""
-        found = self.take(key, fit)
-        self.put(key, most, found)
+        with self.guard:  # who asks meanwhile waits, and does not fit the same again
+            found = self.take(key, fit)
+            self.put(key, most, found)
         return found
 
     def take(self, key: IntArray, fit: Callable[[], Any]) -> Any:

@@ -27,7 +27,7 @@ def frame_of(trace: Trace, library: Library | None = None) -> Any:
     >>> from bocopt import Constant, Knapsack, PaperStream, record, run
     >>> problem = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
     >>> stages = run(Constant([1, 1, 1, 1]), problem, PaperStream(), horizon=3)
-    >>> frame = frame_of(record(stages, problem.sense), "polars")
+    >>> frame = frame_of(record(stages, problem.sense), "pandas")
     >>> frame["stage"].to_list(), frame["status"].to_list()
     ([0, 1, 2], ['GIVEN', 'GIVEN', 'GIVEN'])
     """
