@@ -67,6 +67,12 @@ FINE: dict[Callable[..., Any], dict[str, Any]] = {
     the.frame_of: {"table": import_module("polars").DataFrame({"x": [1.0, 2.0]})},
     the.series_of: {"frame": FRAME, "spec": the.Spec("y")},
     the.shown: {"series": the.series_of(FRAME, the.Spec("y"))},
+    the.from_sklearn: {"regressor": INSTANCES["FromSklearn"].regressor},
+    the.from_river: {"regressor": INSTANCES["FromRiver"].regressor},
+    the.from_pyepo: {"optmodel": INSTANCES["FromPyepo"].optmodel},
+    the.Incremental: {"learner": the.SampleAverage(KNAPSACK)},
+    the.environment: {"stream": STREAM, "problem": KNAPSACK},
+    the.to_frame: {"trace": INSTANCES["Trace"]},
     the.from_csv: {"path": "x", "context": ["x"], "outcome": ["y"]},
     bocopt.play: {
         **PLAYED,
@@ -90,7 +96,7 @@ INNER = {
 ELSEWHERE = {
     *(the.Agent, the.from_callables, the.FromCallables, the.Trace, bocopt.compare),
     *(the.program, the.Program, the.minimise, the.maximise, the.pos, the.absolute),
-    *(the.from_cvxpy, the.Conic),
+    *(the.from_cvxpy, the.Conic, the.FromPyepo),
 }
 FINE = {call: given for call, given in FINE.items() if call not in ELSEWHERE}
 
