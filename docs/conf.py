@@ -48,10 +48,15 @@ highlight_language = "none"
 pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "a11y-high-contrast-dark"
 
-myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4
 
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 autosummary_generate = False
 toc_object_entries_show_parents = "hide"
+
+nitpicky = True
+nitpick_ignore_regex = [  # other projects, whose sites are not asked, and what is not public
+    ("py:class", r"(ArrayLike|numpy\.\w.*|collections\.abc\.\w+|pathlib\.Path|os\.PathLike)"),
+    ("py:class", r"bocopt(\.\w+)+"),
+]

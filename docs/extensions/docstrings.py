@@ -6,14 +6,23 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 
+from numpy.typing import ArrayLike
+from sphinx.util.typing import stringify_annotation
+
+from bocopt.core import Array, BoolArray, IntArray
+
 _SPAN = re.compile(r"(`[^`]+`|\*\*[^*\s][^*]*\*\*|(?<![\w*])\*[^*\s](?:[^*]*[^*\s])?\*(?![\w*]))")
 _FIELD = re.compile(r"^    (\w+): (.+?)  # (.+)$")
 _TERM = re.compile(r"(?:\w+ {2,}| {6,})\S")
-_TYPES = (
-    (r"(numpy\.)?ndarray\[tuple\[Any, \.\.\.\], (numpy\.)?dtype\[(numpy\.)?float64\]\]", "Array"),
-    (r"(numpy\.)?ndarray\[tuple\[Any, \.\.\.\], (numpy\.)?dtype\[(numpy\.)?bool\]\]", "BoolArray"),
-    (r"(numpy\.)?ndarray\[tuple\[Any, \.\.\.\], (numpy\.)?dtype\[(numpy\.)?int64\]\]", "IntArray"),
-)
+_NAMES = {
+    stringify_annotation(alias, "smart"): name
+    for name, alias in {
+        "~bocopt.core.Array": Array,
+        "~bocopt.core.BoolArray": BoolArray,
+        "~bocopt.core.IntArray": IntArray,
+        "ArrayLike": ArrayLike,
+    }.items()
+}
 
 
 def plain_to_rst(lines: list[str], links: Mapping[str, str]) -> list[str]:
@@ -75,6 +84,6 @@ def fields(record: type, links: Mapping[str, str]) -> list[str]:
 
 def short_types(text: str | None) -> str | None:
     """Arrays by the names that the source has for them."""
-    for pattern, name in _TYPES if text else ():
-        text = re.sub(pattern, name, text or "")
+    for long, name in _NAMES.items() if text else ():
+        text = text.replace(long, name) if text else text
     return text

@@ -7,11 +7,12 @@ reStructuredText here, where a name in backticks that is public becomes a link.
 import importlib
 import inspect
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.typing import OptionSpec
 
 from extensions.docstrings import fields, plain_to_rst, short_types
 
@@ -59,7 +60,7 @@ class Public(SphinxDirective):
 
     required_arguments = 1
     has_content = True
-    option_spec = {"undocumented": lambda argument: True}
+    option_spec: ClassVar[OptionSpec] = {"undocumented": lambda argument: True}
 
     def run(self) -> list[nodes.Node]:
         module = self.arguments[0]

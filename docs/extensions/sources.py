@@ -5,7 +5,6 @@ download, or nothing for a folder, so each linked file gets a page with its text
 folder one with the list of its files.
 """
 
-import os
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
@@ -27,7 +26,7 @@ class LinkSources(SphinxTransform):
     default_priority = 5
 
     def apply(self, **kwargs: Any) -> None:
-        for node in list(self.document.findall(_is_link)):
+        for node in [node for node in self.document.findall(nodes.Element) if _is_link(node)]:
             _, path = self.env.relfn2path(node["reftarget"], self.env.docname)
             file, root = Path(path), Path(self.env.srcdir)
             if not file.exists():
@@ -39,7 +38,7 @@ class LinkSources(SphinxTransform):
             node.replace_self(nodes.reference("", "", *node.children, internal=True, refuri=uri))
 
 
-def _is_link(node: nodes.Node) -> bool:
+def _is_link(node: nodes.Element) -> bool:
     """Of MyST to something that is no page."""
     kinds = (addnodes.download_reference, addnodes.pending_xref)
     return isinstance(node, kinds) and node["reftype"] == "myst" and node["refdomain"] is None
@@ -54,24 +53,23 @@ def show_sources(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     root = Path(app.srcdir).resolve()
     linked = {file for data in app.env.metadata.values() for file in data.get("sources", ())}
     inside = {file for folder in linked if folder.is_dir() for file in folder.glob("*.py")}
-    highlighter = app.builder.highlighter
     for file in sorted(linked | inside):
         path = file.relative_to(root)
-        body = _listed(file) if file.is_dir() else _shown(file, highlighter)
+        body = _listed(file) if file.is_dir() else _shown(file)
         title = escape(path.as_posix())
         context = {"title": title, "body": f"<h1>{title}</h1>{body}"}
         yield page_of(path), context, "page.html"
 
 
-def _shown(file: Path, highlighter: PygmentsBridge) -> str:
+def _shown(file: Path) -> str:
     language = _LANGUAGES.get(file.suffix, "none")
-    return highlighter.highlight_block(file.read_text(encoding="utf-8"), language, linenos=False)
+    return PygmentsBridge("html").highlight_block(file.read_text(encoding="utf-8"), language)
 
 
 def _listed(folder: Path) -> str:
     names = sorted(file.name for file in folder.glob("*.py"))
     links = (f'<li><a href="{folder.name}/{name}.html">{name}</a></li>' for name in names)
-    return f"<ul>{os.linesep.join(links)}</ul>"
+    return f"<ul>{''.join(links)}</ul>"
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
