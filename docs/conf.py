@@ -11,7 +11,6 @@ DOCS = Path(__file__).parent
 sys.path[:0] = [str(DOCS), str(DOCS.parent / "src")]
 
 project = "bocopt"
-author = "the bocopt authors"
 html_title = "bocopt"
 html_theme = "furo"
 
@@ -21,6 +20,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.viewcode",
     "extensions.figures",
+    "extensions.links",
     "extensions.public",
     "extensions.sources",
 ]
@@ -41,6 +41,7 @@ html_additional_pages = {"index": "start.html"}  # the root leads to docs/index.
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_show_sphinx = False
+html_show_copyright = False
 html_copy_source = False
 html_theme_options = {"navigation_with_keys": True}
 

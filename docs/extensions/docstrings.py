@@ -83,7 +83,9 @@ def fields(record: type, links: Mapping[str, str]) -> list[str]:
 
 
 def short_types(text: str | None) -> str | None:
-    """Arrays by the names that the source has for them."""
-    for long, name in _NAMES.items() if text else ():
-        text = text.replace(long, name) if text else text
-    return text
+    """Arrays by the names that the source has for them, and defaults that are made as dots."""
+    if text is None:
+        return None
+    for long, name in _NAMES.items():
+        text = text.replace(long, name)
+    return text.replace("<factory>", "...")

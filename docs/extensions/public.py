@@ -7,11 +7,13 @@ reStructuredText here, where a name in backticks that is public becomes a link.
 import importlib
 import inspect
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_overloads
 
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.inspect import signature, stringify_signature
 from sphinx.util.typing import OptionSpec
 
 from extensions.docstrings import fields, plain_to_rst, short_types
@@ -68,19 +70,27 @@ class Public(SphinxDirective):
         lines = [f".. currentmodule:: {module}", "", ".. autosummary::", "   :nosignatures:", ""]
         lines += [*(f"   {name}" for name in names), ""]
         for name in names:
-            lines += [f".. {_directive(module, name)}:: {name}"]
-            if inspect.isclass(getattr(importlib.import_module(module), name)):
+            value = getattr(importlib.import_module(module), name)
+            lines += [f".. {_directive(value)}:: {name}{_of_all_overloads(value)}"]
+            if inspect.isclass(value):
                 lines += ["   :members:"]
                 lines += ["   :undoc-members:"] if "undocumented" in self.options else []
             lines += [""]
         return self.parse_text_to_nodes("\n".join(lines))
 
 
-def _directive(module: str, name: str) -> str:
-    value = getattr(importlib.import_module(module), name)
+def _directive(value: Any) -> str:
     if inspect.isclass(value):
         return "autoexception" if issubclass(value, Exception) else "autoclass"
     return "autofunction" if callable(value) else "autodata"
+
+
+def _of_all_overloads(value: Any) -> str:
+    """The signature that stands for all, where a function has several."""
+    if not inspect.isfunction(value) or not get_overloads(value):
+        return ""
+    found = stringify_signature(signature(value), unqualified_typehints=True)
+    return short_types(found) or ""
 
 
 def process_docstring(
@@ -98,6 +108,17 @@ def process_signature(
     return short_types(arguments), short_types(result)
 
 
+def name_arrays(app: Sphinx, domain: str, objtype: str, content: addnodes.desc_content) -> None:
+    """Properties, whose types no event shows before they are parsed."""
+    for part in content.parent.findall(addnodes.desc_annotation):
+        for kind, name in _ARRAYS.items():
+            if part.astext() == f": ndarray[tuple[Any, ...], dtype[{kind}]]":
+                part[:] = [nodes.Text(f": {name}")]
+
+
+_ARRAYS = {"float64": "Array", "bool": "BoolArray", "int64": "IntArray"}
+
+
 def skip_member(
     app: Sphinx, what: str, name: str, obj: Any, skip: bool, options: Any
 ) -> bool | None:
@@ -109,5 +130,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("public", Public)
     app.connect("autodoc-process-docstring", process_docstring)
     app.connect("autodoc-process-signature", process_signature)
+    app.connect("object-description-transform", name_arrays)
     app.connect("autodoc-skip-member", skip_member)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
