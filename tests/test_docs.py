@@ -28,7 +28,9 @@ EVERY_PAGE = pytest.mark.parametrize(
 SHELLS = ("sh", "console")
 
 
-@EVERY_PAGE
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.name != "index.md"], ids=lambda page: page.name
+)
 def test_examples_print_what_the_page_shows(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -37,6 +39,11 @@ def test_examples_print_what_the_page_shows(
         assert printed == shown, f"line {line}"
     drawn = {file.name for file in tmp_path.glob("*.svg")}
     assert drawn == set(re.findall(r"\]\((\w+\.svg)\)", page.read_text("utf-8")))
+
+
+def test_the_landing_page_has_the_example_of_the_readme() -> None:
+    ours, theirs = (list(examples(blocks(folder))) for folder in (DOCS / "index.md", PAGES[0]))
+    assert [(block.text, shown) for block, shown in ours] == [(b.text, s) for b, s in theirs]
 
 
 @EVERY_PAGE
