@@ -4,6 +4,7 @@ python tests/compile_kernels.py knapsack|others
 """
 
 import sys
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,8 @@ def main() -> None:
         mixture = Mixture(dim_xi=1, members=[Forest(trees=1)], scenarios=2)
         known = mixture.step(mixture.init(np.array(0)), 1, np.zeros(1), np.ones(1))
         mixture.sample(known, np.zeros(1))
+        import_module("bocopt.guarantees.kernels.bets")
+        import_module("bocopt.guarantees.kernels.folds")
 
 
 if __name__ == "__main__":

@@ -240,7 +240,7 @@ def test_no_more_workers_than_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyP
             yield executor
 
     monkeypatch.setattr("bocopt.work.processes.processes", here)
-    monkeypatch.setattr("bocopt.cli._workers", lambda jobs: 50)
+    monkeypatch.setattr("bocopt.cli.reproduce._workers", lambda jobs: 50)
     reproduce(tmp_path, "--trials", "1", "--horizon", "1")
     reproduce(tmp_path, "--trials", "1", "--horizon", "1")
     assert asked == [8, 1]  # a block for each policy; then all is stored

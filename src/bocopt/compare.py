@@ -134,7 +134,7 @@ def compare(
     ... )
     >>> print(found)
     SampleAverage earns 0.199 more a stage than what is done now (0.24% of 83.85; 100 stages).
-    With 95% confidence, at all times at once: from 10.1 less to 10.2 more, which is better is open.
+    With 95% confidence, at all times at once: from 10.2 less to 11 more, which is better is open.
     For one look, roughly: from 5.66 less to 4.97 more (block bootstrap, 95%, blocks of 3).
     Feasible in 93% of the stages, now 100%.
     """

@@ -30,7 +30,6 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt.core import Array
-from bocopt.guarantees.kernels import bets as kernels
 
 _STAKES = np.geomspace(1e-4, 0.99, 30)
 _BOTH = np.tile(_STAKES, 2)  # above the least, and above the first of the most
@@ -55,6 +54,8 @@ def no_bets(lead: tuple[int, ...], unit: float | None = None) -> Bets:
 
 def after(bets: Bets, outcome: Array, low: Array, high: Array) -> Bets:
     """With one more outcome () in [low, high]."""
+    from bocopt.guarantees.kernels import bets as kernels
+
     return Bets(*kernels.after(*bets, outcome, low, high, _STAKES))
 
 
@@ -67,6 +68,8 @@ def of_counts(ones: Array, zeros: Array) -> Bets:
 
 def log_capital(bets: Bets, total: float | Array) -> Array:
     """() log E_t: the evidence that the expectations sum to less than `total`."""
+    from bocopt.guarantees.kernels import bets as kernels
+
     unit, t, _, base, gain, room = bets
     found: Array = kernels.log_capital(unit, t, base, gain, room, total, _BOTH, _LOG_WEIGHTS)
     return found
@@ -78,6 +81,8 @@ def most(bets: Bets, delta: float) -> Array:
     The logarithm of E_t is convex, so Newton's steps from above never go below: wherever they stop,
     the answer is on the safe side.
     """
+    from bocopt.guarantees.kernels import bets as kernels
+
     unit, t, _, base, gain, room = bets
     log_level = np.log(1.0 / delta)
     with np.errstate(over="ignore", invalid="ignore"):  # ranges without end: no bound

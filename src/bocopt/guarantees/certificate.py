@@ -112,7 +112,7 @@ class Summed(Protocol):
 
 def nan_is_no_news() -> np.errstate:
     """While guarantees are folded: it stands where there is nothing."""
-    return np.errstate(over="ignore", invalid="ignore")
+    return np.errstate(divide="ignore", over="ignore", invalid="ignore")
 
 
 def certify(guarantee: Guarantee[Any], stages: Iterable[Evidence]) -> Certificate:

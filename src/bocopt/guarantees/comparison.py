@@ -11,7 +11,6 @@ from bocopt import arguments
 from bocopt.core import Array, Sense
 from bocopt.guarantees import betting
 from bocopt.guarantees.certificate import LATE, NO_RANGE, Certificate, Evidence, certificate
-from bocopt.guarantees.kernels import folds
 from bocopt.guarantees.phrases import amount, between
 
 _SIGNS = np.array([1.0, -1.0])
@@ -76,6 +75,8 @@ class Comparison:
         return Apart(*(zero,) * 5, betting.no_bets(two, self.scale), np.zeros(two), *(zero,) * 5)
 
     def step(self, state: Apart, evidence: Evidence) -> Apart:
+        from bocopt.guarantees.kernels import folds
+
         e, (other, low, high) = evidence, self._shown(evidence)
         seen = folds.apart(e.cost, other, low, high, _SIGNS)
         least, most, kept, absent, unknown, exceeded = seen

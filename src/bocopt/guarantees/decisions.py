@@ -17,7 +17,6 @@ from bocopt.core import Array
 from bocopt.guarantees import betting
 from bocopt.guarantees.boundaries import empirical_bernstein, hoeffding
 from bocopt.guarantees.certificate import LATE, NO_RANGE, Certificate, Evidence, certificate
-from bocopt.guarantees.kernels import folds
 
 RISK = "average expected cost of the decisions taken"
 _RANGES = "the cost lies in a range that is known before xi"
@@ -59,6 +58,8 @@ class _OnDecisions(ABC):
         return Watched(*(zero,) * 8, own=self._begun(zero))
 
     def step(self, state: Watched, evidence: Evidence) -> Watched:
+        from bocopt.guarantees.kernels import folds
+
         e = evidence
         seen = folds.priced(e.cost, e.low, e.high, state.widest)
         low, high, kept, widest, unknown, exceeded = seen
@@ -151,6 +152,8 @@ class HoeffdingMixture(_OnDecisions):
         return Squares(zero, zero)
 
     def _added(self, own: Squares, cost: Array, low: Array, high: Array) -> Squares:
+        from bocopt.guarantees.kernels import folds
+
         return Squares(*folds.squared(own.unit, own.square, high - low))
 
     def certificate(self, state: Watched) -> Certificate:
@@ -192,6 +195,8 @@ class EmpiricalBernstein(_OnDecisions):
         return Errors(zero, zero, zero, zero)
 
     def _added(self, own: Errors, cost: Array, low: Array, high: Array) -> Errors:
+        from bocopt.guarantees.kernels import folds
+
         return Errors(*folds.erred(*own, cost - low, high - low, self.scale))
 
     def certificate(self, state: Watched) -> Certificate:

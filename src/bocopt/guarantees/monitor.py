@@ -125,7 +125,7 @@ class Monitor:
     >>> for stage in run(SampleAverage(problem), problem, PaperStream(), seeds=0, horizon=200):
     ...     monitor.observe(stage)
     >>> monitor.headline().words(problem.sense)  # doctest: +ELLIPSIS
-    'headline: With 95% confidence the average ... reward ... at least 81.68 (seen: 87.08)...'
+    'headline: With 95% confidence the average ... reward ... at least 81.91 (seen: 87.08)...'
     """
 
     def __init__(

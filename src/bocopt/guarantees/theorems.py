@@ -19,7 +19,6 @@ from bocopt import arguments
 from bocopt.core import Array, BoolArray
 from bocopt.guarantees.certificate import LATE, Certificate, Evidence, certificate, on
 from bocopt.guarantees.decisions import hint
-from bocopt.guarantees.kernels import folds
 
 
 class Losses(NamedTuple):
@@ -66,6 +65,8 @@ class _OnBeliefs:
         return Losses(*(np.zeros(lead),) * len(Losses._fields))
 
     def step(self, state: Losses, evidence: Evidence) -> Losses:
+        from bocopt.guarantees.kernels import folds
+
         (losses, bounds, intact), loss = evidence.belief, evidence.loss
         shown = folds.lost(*losses, *bounds, intact, loss, state.cap, self.lam, self.scale)
         own, refuted, jensen, cap, capped, unbounded, outside, unknown, *others = shown

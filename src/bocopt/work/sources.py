@@ -14,7 +14,7 @@ from typing import Any
 
 import bocopt
 
-_SHOWN_OR_STUDIED = ("cli.py", "report/", "studies/")
+_SHOWN_OR_STUDIED = ("cli/", "report/", "studies/", "tables/")
 
 
 def modules_of(thing: Any) -> frozenset[str]:

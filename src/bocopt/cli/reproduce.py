@@ -1,55 +1,28 @@
-"""The command line. Thin: no mathematics, and nothing heavy is imported before it is needed."""
+"""`bocopt reproduce`: studies of the paper, and beyond."""
 
 import os
 import sys
 import time
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bocopt.report.text import plain
+from bocopt.cli.shared import folder, progress_bar, say, versions
 from bocopt.studies.catalogue import GROUPS, studies_of
 from bocopt.studies.study import Size
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
     from bocopt.report.blocks import Section
     from bocopt.work.work import Work
 
-app = typer.Typer(
-    help="Bayesian online contextual optimization: decide, see the outcome, learn from it.",
-    no_args_is_help=True,
-    add_completion=False,
-)
-reproduce = typer.Typer(
+commands = typer.Typer(
     help="Reproduce what the paper reports, beside the numbers in print.", no_args_is_help=True
 )
-app.add_typer(reproduce, name="reproduce")
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        from bocopt import __version__
-
-        typer.echo(f"bocopt {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def main(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
-    ] = False,
-) -> None:
-    pass
 
 
 def _add(name: str, purpose: str, size: Size) -> None:
-    @reproduce.command(name, help=purpose)
+    @commands.command(name, help=purpose)
     def study(
         trials: Annotated[int, typer.Option(min=1, help="Independent trials.")] = size.trials,
         horizon: Annotated[int, typer.Option(min=1, help="Stages a trial.")] = size.horizon,
@@ -69,7 +42,7 @@ def _add(name: str, purpose: str, size: Size) -> None:
             raise typer.BadParameter(
                 "the last seed, SEED + TRIALS - 1, must be below 2**63.", param_hint="--seed"
             )
-        _reproduce(name, Size(trials, horizon, seed), _workers(jobs), _folder(out), fresh)
+        _reproduce(name, Size(trials, horizon, seed), _workers(jobs), folder(out), fresh)
 
 
 for _group in GROUPS.values():
@@ -86,18 +59,18 @@ def _reproduce(name: str, size: Size, workers: int, out: Path, fresh: bool) -> N
     try:
         _run_and_show(name, size, workers, out, fresh)
     except KeyboardInterrupt:
-        _say(f"Interrupted. {again}")
+        say(f"Interrupted. {again}")
         raise typer.Exit(130) from None
     except BrokenProcessPool:
-        _say(f"A worker process was killed, perhaps for want of memory. {again}", err=True)
+        say(f"A worker process was killed, perhaps for want of memory. {again}", err=True)
         raise typer.Exit(1) from None
     except ModuleNotFoundError as error:  # of an extra: its message says how to install it
-        _say(error.msg, err=True)
+        say(error.msg, err=True)
         raise typer.Exit(1) from None
     except BrokenPipeError:
         raise  # nobody reads on: the files are written, and Typer ends quietly
     except OSError as error:
-        _say(f"{error.strerror}: {error.filename or out}. {again}", err=True)
+        say(f"{error.strerror}: {error.filename or out}. {again}", err=True)
         raise typer.Exit(1) from None
 
 
@@ -118,7 +91,7 @@ def _run_and_show(name: str, size: Size, workers: int, out: Path, fresh: bool) -
         "wall seconds": round(time.perf_counter() - started, 1),
         "stages computed": computed,
         "stages stored before": work.stages - computed,
-        **_versions(),
+        **versions(),
     }
     results = study.results_of(plan, work, about)
     study.write(out, results)
@@ -126,9 +99,9 @@ def _run_and_show(name: str, size: Size, workers: int, out: Path, fresh: bool) -
     _show_tables(first.show(results[first.name].summary))
     took = f"{time.perf_counter() - started:.1f} s"
     if charts.available():
-        _say(f"{took}; the report is {out / 'index.html'}")
+        say(f"{took}; the report is {out / 'index.html'}")
     else:
-        _say(f"{took}; results are in {out}. For figures and a report: {charts.INSTALL}")
+        say(f"{took}; results are in {out}. For figures and a report: {charts.INSTALL}")
 
 
 def _show_tables(section: "Section") -> None:
@@ -146,7 +119,7 @@ def _show_tables(section: "Section") -> None:
 def _finish(work: "Work", workers: int) -> None:
     from bocopt.work.processes import processes
 
-    with _progress() as progress:
+    with progress_bar() as progress:
         bar = progress.add_task("compiling (first run only)", total=None)
         work.compile()
         progress.reset(
@@ -157,10 +130,6 @@ def _finish(work: "Work", workers: int) -> None:
         )
         with processes(min(workers, max(1, work.blocks_missing))) as executor:
             work.finish(executor, lambda stages: progress.advance(bar, stages))
-
-
-def _say(text: str, err: bool = False) -> None:
-    typer.echo(plain(text), err=err)
 
 
 def _workers(jobs: str) -> int:
@@ -175,65 +144,3 @@ def _workers(jobs: str) -> int:
         f"Got {jobs!r} instead.",
         param_hint="--jobs",
     )
-
-
-def _folder(out: str) -> Path:
-    """A folder that can be written to, made where it is missing."""
-    if not out:
-        raise typer.BadParameter("must name a folder. Got '' instead.", param_hint="--out")
-    folder = Path(out)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=folder):
-            pass
-    except (OSError, ValueError) as error:  # a ValueError: no system has such a name
-        why = error.strerror if isinstance(error, OSError) else error
-        message = plain(f"cannot write to {folder}: {why}.")
-        raise typer.BadParameter(message, param_hint="--out") from error
-    return folder
-
-
-def _progress() -> "Progress":
-    """On a terminal; files and pipes get the results only."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        ProgressColumn,
-        Task,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-    from rich.text import Text
-
-    class RateColumn(ProgressColumn):
-        def render(self, task: Task) -> Text:
-            return Text(f"{task.speed:,.0f}/s" if task.speed else "", style="progress.data.speed")
-
-    console = Console(stderr=True)
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("stages"),
-        RateColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        disable=not console.is_terminal,
-    )
-
-
-def _versions() -> dict[str, str]:
-    from importlib.metadata import PackageNotFoundError, version
-    from platform import python_version
-
-    found = {"python": python_version()}
-    for name in ("bocopt", "numpy", "numba", "scipy", "matplotlib"):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:  # matplotlib is an extra
-            found[name] = "not installed"
-    return found
