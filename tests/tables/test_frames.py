@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bocopt.tables import Spec, frame_of, read, series_of, shown
-from bocopt.tables.columns import Column, Frame, TableError
+from bocopt.tables.reading.columns import Column, Frame, TableError
 
 DAYS = [dt.date(2024, 2, 28) + dt.timedelta(days=n) for n in range(5)]
 COLUMNS: dict[str, list[Any]] = {
@@ -70,7 +70,9 @@ def test_parquet_gives_the_same(
     pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
     _polars().write_parquet(tmp_path / "any name")
-    monkeypatch.setattr("bocopt.tables.frame.find_spec", lambda name: name != absent or None)
+    monkeypatch.setattr(
+        "bocopt.tables.reading.frame.find_spec", lambda name: name != absent or None
+    )
     found = read(tmp_path / "any name")
     _same(found, frame)
     assert found.path == str(tmp_path / "any name")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bocopt.core import Array, IntArray
 from bocopt.tables import Series, Spec, read, series_of
-from bocopt.tables.known import after_arrival, after_delay, lagged, recent_mean
+from bocopt.tables.timeline.known import after_arrival, after_delay, lagged, recent_mean
 
 HEADER = "at,came,demand,returns,price,store,order"
 

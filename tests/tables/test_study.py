@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bocopt.cli import app
+from bocopt.tables import read
 from bocopt.tables.starters import EXAMPLES, starter
 from bocopt.tables.study import NOW, Study, open_study, played
 
@@ -55,6 +56,19 @@ def test_each_example_is_written_shown_and_played(example: str, tmp_path: Path) 
     opened = open_study(study)
     ticket = opened.agent("SampleAverage").decide(opened.series.x[-1])
     assert ticket.id == 80  # it goes on where the study ended
+
+
+def test_a_trace_as_parquet_has_what_the_csv_file_has(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    ran("run", str(path))
+    code, said = ran("run", str(changed(path, "seed = 0", 'seed = 0\ntrace = "parquet"')))
+    assert code == 0, said
+    results = tmp_path / "results"
+    texts, numbers = (read(results / f"trace.{form}") for form in ("csv", "parquet"))
+    assert texts.columns.keys() == numbers.columns.keys()
+    assert texts.columns["time"] == numbers.columns["time"]
+    for name in numbers.columns.keys() - {"time"}:
+        assert repr(texts.numbers(name)) == repr(numbers.numbers(name))
 
 
 def test_init_does_not_write_over_anything(tmp_path: Path) -> None:
@@ -143,6 +157,7 @@ BROKEN = {
         "has no 'SampelAverage', which should be a policy (known without it: Ensemble,",
     ),
     "delay = 0 ": ("delay = ", "is not TOML"),
+    'results = "results"': ('trace = "xlsx"', "'trace' must be 'csv' or 'parquet'"),
     "[problem]\n": ('[problem]\nnow = "kiosk"\n', "says twice what is done now"),
 }
 

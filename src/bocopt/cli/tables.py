@@ -69,7 +69,7 @@ def run(
 
 
 def _show(study: "Study") -> None:
-    from bocopt.tables.preview import shown
+    from bocopt.tables.timeline.preview import shown
 
     file, series = study.file, study.series
     say(

@@ -13,8 +13,8 @@ __all__ = [
     "FromSklearn",
     "Incremental",
     "environment",
-    "to_frame",
     "from_pyepo",
     "from_river",
     "from_sklearn",
+    "to_frame",
 ]

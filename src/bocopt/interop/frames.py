@@ -1,5 +1,6 @@
 """The record of a run as a data frame."""
 
+from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any, Literal
 
@@ -34,11 +35,16 @@ def to_frame(trace: Trace, library: Library | None = None) -> Any:
     arguments.kind(_OWNER, "trace", trace, Trace)
     if library not in (*_LIBRARIES, None):
         raise arguments.wrong(_OWNER, "library", "'polars', 'pandas', 'pyarrow' or None", library)
+    return framed(columns_of(trace), _OWNER, library).to_native()
+
+
+def framed(columns: Mapping[str, Any], owner: str, library: Library | None = None) -> Any:
+    """A frame of narwhals, in the library that is asked for, or in the first that is installed."""
     installed = [name for name in _LIBRARIES if find_spec(name)]
     chosen = library or [*installed, _LIBRARIES[0]][0]
-    needed(chosen, _OWNER, chosen)
-    narwhals = needed("narwhals", _OWNER, "narwhals")
-    return narwhals.from_dict(columns_of(trace), backend=chosen).to_native()
+    needed(chosen, owner, chosen)
+    narwhals = needed("narwhals", owner, "narwhals")
+    return narwhals.from_dict(columns, backend=chosen)
 
 
 def columns_of(trace: Trace) -> dict[str, NDArray[Any]]:

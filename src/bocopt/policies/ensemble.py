@@ -143,6 +143,11 @@ class Ensemble:
         average = SampleAverage(self.problem, self.first, latest=_LATEST)
         return [self._modelled(), average, *self.arms]
 
+    @property
+    def names(self) -> list[str]:
+        """Of the arms, in the order of their weights."""
+        return ["model", "running average", *(type(arm).__name__ for arm in self.arms)]
+
     def _modelled(self) -> Policy[Any]:
         """The first arm."""
         assert self.model is not None  # made when none was given

@@ -47,7 +47,7 @@ class ProblemFile:
     module: ModuleType
 
     def problem(self, name: str) -> Problem:
-        found = self._named(name, "the problem")
+        found: Problem = self._named(name, "the problem")
         try:
             arguments.kind("study", name, found, Problem)
         except ValueError as error:

@@ -11,16 +11,17 @@ import numpy as np
 
 from bocopt.core import Policy, Problem
 from bocopt.fingerprint import fingerprint
+from bocopt.interop.frames import framed
 from bocopt.live import Agent
 from bocopt.tables.findings import Findings, Played
-from bocopt.tables.frame import read
-from bocopt.tables.kept import Kept
-from bocopt.tables.play import paid, play
-from bocopt.tables.prepare import series_of
+from bocopt.tables.playing.kept import Kept
+from bocopt.tables.playing.play import paid, play
+from bocopt.tables.playing.verdict import compared
 from bocopt.tables.problem_file import load_problem
+from bocopt.tables.reading.frame import read
 from bocopt.tables.series import Series
 from bocopt.tables.study_file import StudyFile, load_study
-from bocopt.tables.verdict import compared
+from bocopt.tables.timeline.prepare import series_of
 
 NOW = "what is done now"
 
@@ -52,6 +53,8 @@ class Study:
 def open_study(path: str | Path) -> Study:
     """Read `study.toml`, and all that it names."""
     file = load_study(path)
+    if file.trace == "parquet":
+        framed({}, f'trace = "parquet" in {file.path}')  # what is missing is told before it plays
     code = load_problem(file.problem)
     problem = code.problem(file.name)
     series = series_of(read(file.data), file.spec)

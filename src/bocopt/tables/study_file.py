@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from bocopt import arguments
-from bocopt.tables.spec import Spec
+from bocopt.tables.timeline.spec import Spec
 
 _STUDY = ("title", "unit", "data", "problem", "policies", "run")
 _PROBLEM = ("file", "name", "now")
-_RUN = ("seed", "confidence", "scale", "results")
+_RUN = ("seed", "confidence", "scale", "results", "trace")
 _DATA = ("file", *(field.name for field in fields(Spec)))
 
 
@@ -34,6 +34,7 @@ class StudyFile:
     delta: float
     scale: float | None  # of differences to what is done now, declared in advance
     results: Path
+    trace: str  # how it ends: csv or parquet
 
 
 def load_study(path: str | Path) -> StudyFile:
@@ -64,6 +65,7 @@ def load_study(path: str | Path) -> StudyFile:
         delta=1.0 - file.number(run, "confidence", 0.95, "(0, 1)"),
         scale=file.number(run, "scale", None, "(0, inf)"),
         results=folder / file.word(run, "results", "results"),
+        trace=file.one_of(run, "trace", ("csv", "parquet")),
     )
 
 
@@ -115,6 +117,14 @@ class _File:
             raise ValueError(f"{self.path} does not say '{key}'.")
         if not isinstance(value, str) or (default is None and not value):
             raise self.wrong(key, f"'{key}' must be a text in quotes. Got {value!r} instead.")
+        return value
+
+    def one_of(self, found: Mapping[str, Any], key: str, known: tuple[str, ...]) -> str:
+        """The first of them, if nothing is said."""
+        value = self.word(found, key, known[0])
+        if value not in known:
+            expected = " or ".join(map(repr, known))
+            raise self.wrong(key, f"'{key}' must be {expected}. Got {value!r} instead.")
         return value
 
     def words(

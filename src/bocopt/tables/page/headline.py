@@ -50,7 +50,8 @@ def _subject(view: View) -> str:
 def _reference(view: View) -> str:
     if view.findings.now is not None:
         return "what you do now"
-    return f"{name(view.reference or '')}, the best of the others"
+    chosen = "" if view.certified else ", the best of the others"
+    return f"{name(view.reference or '')}{chosen}"
 
 
 def _same(view: View) -> bool:

@@ -5,9 +5,9 @@ from os import PathLike
 from pathlib import Path
 
 from bocopt import arguments
-from bocopt.tables.columns import Frame, TableError
-from bocopt.tables.csv_file import read_csv
-from bocopt.tables.wrapped import INSTALL, frame_from, narwhals
+from bocopt.tables.reading.columns import Frame, TableError
+from bocopt.tables.reading.csv_file import read_csv
+from bocopt.tables.reading.wrapped import INSTALL, frame_from, narwhals
 
 __all__ = ["Frame", "TableError", "frame_of", "read"]
 

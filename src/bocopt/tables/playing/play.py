@@ -10,7 +10,7 @@ from bocopt.live import Agent
 from bocopt.problems.hindsight import hindsight as in_hindsight
 from bocopt.run import Stage
 from bocopt.tables.findings import Played
-from bocopt.tables.kept import Kept, Progress
+from bocopt.tables.playing.kept import Kept, Progress
 from bocopt.tables.series import Series
 
 _SHOWN = ("probability", "arm_weights", "weights")  # of what a policy learned: for the report
@@ -48,12 +48,11 @@ def play(
     """
     begun = kept.latest(policy, problem) if kept else None
     if begun is None:
-        agent, first, arrays = Agent(policy, problem, seed=seed, max_open=_LARGEST), 0, {}
-    else:
-        agent, first, arrays = begun
-        advance(first)
+        begun = Progress(Agent(policy, problem, seed=seed, max_open=_LARGEST), t=0, arrays={})
+    agent, first, arrays = begun
+    advance(first)
     record = _Record(len(series.x), arrays)
-    comes = np.isfinite(series.xi).all(axis=-1)
+    comes = np.isfinite(series.xi).all(axis=-1, keepdims=True)[..., 0]
     for t, came in enumerate(arrivals(series)):
         if t < first:
             continue

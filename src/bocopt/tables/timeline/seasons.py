@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from bocopt.core import Array, IntArray
-from bocopt.tables.times import Clock
+from bocopt.tables.reading.times import Clock
 
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MONTHS = (

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from bocopt.core import Array, IntArray
-from bocopt.tables.seasons import weekday
-from bocopt.tables.times import Clock, Kind
+from bocopt.tables.reading.times import Clock, Kind
+from bocopt.tables.timeline.seasons import weekday
 
 _DAY = 86_400_000_000  # microseconds
 _UNITS = {_DAY: "days", _DAY // 24: "hours", _DAY // 48: "half-hours", 60_000_000: "minutes"}

@@ -6,11 +6,11 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray
-from bocopt.tables.columns import Frame, TableError
-from bocopt.tables.features import Feature, Outcomes, features, finite
+from bocopt.tables.reading.columns import Frame, TableError
 from bocopt.tables.series import Series
-from bocopt.tables.spec import Spec
-from bocopt.tables.stages import Stages, due_of, stages_of
+from bocopt.tables.timeline.features import Feature, Outcomes, features, finite
+from bocopt.tables.timeline.spec import Spec
+from bocopt.tables.timeline.stages import Stages, due_of, stages_of
 
 _RULES = {
     "last": "the last known one stands for it, and 0 before the first",

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from bocopt.core import Array, BoolArray, IntArray
-from bocopt.tables.cells import hint_for, number_of, text_of
+from bocopt.tables.reading.cells import hint_for, number_of, text_of
 
 Column = Array | list[str]  # numbers with NaN for gaps, or texts with "" for gaps
 
@@ -24,10 +24,11 @@ class Frame:
     """Named columns: numbers or texts. Times are texts, or numbers.
 
     >>> frame = Frame("sales.csv", "line", np.array([2, 3]), {"demand": ["5", "abc"]})
-    >>> frame.numbers("demand")
-    Traceback (most recent call last):
-    bocopt.tables.columns.TableError: sales.csv, line 3, column 'demand': a number expected, \
-'abc' found.
+    >>> try:
+    ...     frame.numbers("demand")
+    ... except TableError as error:
+    ...     print(error)
+    sales.csv, line 3, column 'demand': a number expected, 'abc' found.
     """
 
     path: str

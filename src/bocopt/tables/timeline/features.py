@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt.core import Array, IntArray
-from bocopt.tables.columns import Frame, TableError
-from bocopt.tables.known import lagged, recent_mean
-from bocopt.tables.seasons import seasons
-from bocopt.tables.spec import Spec
-from bocopt.tables.stages import Stages
+from bocopt.tables.reading.columns import Frame, TableError
+from bocopt.tables.timeline.known import lagged, recent_mean
+from bocopt.tables.timeline.seasons import seasons
+from bocopt.tables.timeline.spec import Spec
+from bocopt.tables.timeline.stages import Stages
 
 LARGEST = 1e100  # in size, that a number may be
 _MOST_CATEGORIES = 500  # of one column

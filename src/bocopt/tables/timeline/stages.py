@@ -5,11 +5,11 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt.core import Array, IntArray
-from bocopt.tables.columns import Frame, TableError
-from bocopt.tables.gaps import gaps_note
-from bocopt.tables.known import after_arrival, after_delay
-from bocopt.tables.spec import Spec
-from bocopt.tables.times import Clock, Times, times_of
+from bocopt.tables.reading.columns import Frame, TableError
+from bocopt.tables.reading.times import Clock, Times, times_of
+from bocopt.tables.timeline.gaps import gaps_note
+from bocopt.tables.timeline.known import after_arrival, after_delay
+from bocopt.tables.timeline.spec import Spec
 
 Rows = IntArray | slice  # in time order; a slice where they stand so, and nothing is to be copied
 

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt.core import Array
-from bocopt.tables.cells import numbers_or_none
-from bocopt.tables.columns import Column, Frame, TableError
-from bocopt.tables.times import looks_like_a_time
+from bocopt.tables.reading.cells import numbers_or_none
+from bocopt.tables.reading.columns import Column, Frame, TableError
+from bocopt.tables.reading.times import looks_like_a_time
 
 _DELIMITERS = (",", ";", "\t")
 _ROWS = 256  # that are texts at a time: few enough to stay in the cache of the processor

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bocopt.core import Array, BoolArray, IntArray
-from bocopt.tables.cells import is_gap, numbers_or_none
-from bocopt.tables.columns import Frame
+from bocopt.tables.reading.cells import is_gap, numbers_or_none
+from bocopt.tables.reading.columns import Frame
 
 Kind = Literal["date", "month", "moment", "number"]
 Clock = NDArray[np.datetime64]

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bocopt.tables.cells import numbers_or_none
-from bocopt.tables.columns import Column, Frame, TableError
+from bocopt.tables.reading.cells import numbers_or_none
+from bocopt.tables.reading.columns import Column, Frame, TableError
 
 INSTALL = 'pip install "bocopt[tables]"'  # what brings narwhals and polars
 
