@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bocopt.core import Array, IntArray, Policy, Problem
+from bocopt.core import Array, IntArray, Policy, Problem, Status
 from bocopt.live import Agent
 from bocopt.problems.hindsight import hindsight as in_hindsight
 from bocopt.run import Stage
@@ -52,7 +52,7 @@ def play(
     agent, first, arrays = begun
     advance(first)
     record = _Record(len(series.x), arrays)
-    comes = np.isfinite(series.xi).all(axis=-1, keepdims=True)[..., 0]
+    comes = np.asarray(np.isfinite(series.xi).all(axis=-1))
     for t, came in enumerate(arrivals(series)):
         if t < first:
             continue
@@ -79,7 +79,7 @@ def paid(problem: Problem, series: Series, z: Array) -> Played:
         numbers["cost"][known] = problem.cost(x, taken, xi)
         numbers["feasible"][known] = problem.violation(x, taken, xi) <= 0
         numbers["hindsight"][known] = in_hindsight(problem, x, xi)[0]
-    status = np.zeros(len(z), np.int64)
+    status = np.full(len(z), int(Status.GIVEN))
     return Played(z=z, **numbers, status=status, info={}, said=())
 
 
