@@ -6,8 +6,10 @@ INSTALL := PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet -
 
 .PHONY: run test check kernels full bench site clean
 
-run: .venv/run  ## the whole paper at a small size, about a minute: a table and results/index.html
+run: .venv/run  ## about a minute: the whole paper at a small size, then a study from a table
 	$(BIN)/bocopt reproduce all --trials 20 --horizon 200
+	test -e results/kiosk || $(BIN)/bocopt init results/kiosk
+	$(BIN)/bocopt run results/kiosk/study.toml
 
 test: .venv/dev  ## everything a submission must pass
 	$(MAKE) --no-print-directory -j 3 check kernels

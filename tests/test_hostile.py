@@ -64,6 +64,7 @@ FINE: dict[Callable[..., Any], dict[str, Any]] = {
         "unserved_cost": 1.0,
     },
     the.read: {"path": "x"},
+    the.open_study: {"path": "x"},
     the.frame_of: {"table": import_module("polars").DataFrame({"x": [1.0, 2.0]})},
     the.series_of: {"frame": FRAME, "spec": the.Spec("y")},
     the.shown: {"series": the.series_of(FRAME, the.Spec("y"))},

@@ -34,6 +34,8 @@ MODULES = (
     "bocopt.beliefs",
     "bocopt.guarantees",
     "bocopt.live",
+    "bocopt.tables",
+    "bocopt.interop",
     "bocopt.checks",
 )
 

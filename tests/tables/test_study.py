@@ -10,9 +10,11 @@ import pytest
 from typer.testing import CliRunner
 
 from bocopt.cli import app
+from bocopt.live import Agent
 from bocopt.tables import read
 from bocopt.tables.starters import EXAMPLES, starter
 from bocopt.tables.study import NOW, Study, open_study, played
+from bocopt.tables.writing import write
 
 
 def written(folder: Path, example: str = "newsvendor", rows: int = 60) -> Path:
@@ -81,6 +83,24 @@ def test_init_does_not_write_over_anything(tmp_path: Path) -> None:
     code, said = ran("init", str(tmp_path / "other"), "--example", "nothing")
     assert code == 2
     assert "must be one of newsvendor" in re.sub(r"[\s│]+", " ", said)
+
+
+def test_the_code_of_a_report_goes_on_with_the_next_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = open_study(written(tmp_path))
+    found, agents = played(study)
+    write(study, found, agents)
+    with (tmp_path / "data.csv").open("a") as data:
+        data.write("2024-03-01,4.5,rain,,,,\n")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(found.code.replace("[...]", "[70, 12]"), names)
+    assert names["study"].series.time[-1] == "2024-03-01"
+    assert names["ticket"].id == 60
+    assert capsys.readouterr().out == f"{names['ticket'].z}\n"
+    again = Agent.load("agent.bin", study.policies["SampleAverage"], study.problem)
+    assert again.decide(study.series.x[-1]).id == 61
 
 
 class StoppedError(Exception):

@@ -3,9 +3,8 @@
 import hashlib
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,8 +25,7 @@ from bocopt.tables.timeline.prepare import series_of
 NOW = "what is done now"
 
 
-@dataclass(frozen=True, eq=False)
-class Study:
+class Study(NamedTuple):
     """Read and checked, and nothing played yet."""
 
     file: StudyFile
@@ -153,17 +151,18 @@ def _slug(name: str) -> str:
 
 def _code(study: Study) -> str:
     """How to go on with the first policy."""
-    name = next(iter(study.policies))
-    names = ", ".join(map(repr, study.series.x_names))
+    name, file = next(iter(study.policies)), study.file
     outcomes = ", ".join(study.series.xi_names)
     return f"""from bocopt.tables import open_study
 
-study = open_study({study.file.path.name!r})
-agent = study.agent({name!r})  # as it was after the last stage
-
-x = [...]  # {names or "no context: []"}
-ticket = agent.decide(x)
+# Add today's row to {file.data.name}, and leave its outcomes empty.
+study = open_study({file.path.name!r})
+agent = study.agent({name!r})  # as it was after the last stage of the study
+ticket = agent.decide(study.series.x[-1])
 print(ticket.z)
-agent.observe(ticket.id, [...])  # once it is known: {outcomes}
+
+# Once the outcomes are known: {outcomes}.
+agent.observe(ticket.id, [...])
 agent.save("agent.bin")
+# The next time: Agent.load("agent.bin", study.policies[{name!r}], study.problem)
 """
