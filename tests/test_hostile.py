@@ -64,7 +64,6 @@ FINE: dict[Callable[..., Any], dict[str, Any]] = {
         "unserved_cost": 1.0,
     },
     the.read: {"path": "x"},
-    the.open_study: {"path": "x"},
     the.frame_of: {"table": import_module("polars").DataFrame({"x": [1.0, 2.0]})},
     the.series_of: {"frame": FRAME, "spec": the.Spec("y")},
     the.shown: {"series": the.series_of(FRAME, the.Spec("y"))},
@@ -97,7 +96,7 @@ INNER = {
 ELSEWHERE = {
     *(the.Agent, the.from_callables, the.FromCallables, the.Trace, bocopt.compare),
     *(the.program, the.Program, the.minimise, the.maximise, the.pos, the.absolute),
-    *(the.from_cvxpy, the.Conic, the.FromPyepo),
+    *(the.from_cvxpy, the.Conic, the.FromPyepo, the.open_study),
 }
 FINE = {call: given for call, given in FINE.items() if call not in ELSEWHERE}
 

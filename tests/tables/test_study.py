@@ -135,6 +135,12 @@ def test_a_study_that_was_stopped_goes_on_to_the_same_numbers(tmp_path: Path) ->
         rmtree(tmp_path / "results", ignore_errors=True)  # before the tenth stage there is none
 
 
+@pytest.mark.parametrize("path", [3.0, None, b"study.toml"])
+def test_a_path_is_a_path(path: Any) -> None:
+    with pytest.raises(ValueError, match="'path' parameter of open_study must be a path"):
+        open_study(path)
+
+
 def test_late_outcomes_are_learned_when_they_come(tmp_path: Path) -> None:
     """A running average that knows of an outcome a stage later decides as one a stage behind."""
     soon = open_study(changed(written(tmp_path, "staffing"), "delay = 1", "delay = 0"))

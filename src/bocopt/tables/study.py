@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bocopt import arguments
 from bocopt.core import Policy, Problem
 from bocopt.fingerprint import fingerprint
 from bocopt.interop.frames import framed
@@ -50,6 +51,8 @@ class Study(NamedTuple):
 
 def open_study(path: str | Path) -> Study:
     """Read `study.toml`, and all that it names."""
+    if not isinstance(path, str | Path):
+        raise arguments.wrong("open_study", "path", "a path", path)
     file = load_study(path)
     if file.trace == "parquet":
         framed({}, f'trace = "parquet" in {file.path}')  # what is missing is told before it plays
