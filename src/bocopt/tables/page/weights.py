@@ -73,11 +73,16 @@ def _stacked(view: View, kind: _Kind, values: Array) -> str:
         below=time_axis(view),
         header=["time", *shown],
         rows=[
-            [view.times[stage], *(NONE if isnan(share) else f"{percent(share)}%" for share in row)]
+            [view.times[stage], *map(_percent, row)]
             for stage, row in zip(view.drawn.tolist(), shares.tolist(), strict=True)
         ],
     )
     return framed(frame, "".join(areas), "".join(numbers))
+
+
+def _percent(share: float) -> str:
+    """Not of what is next to nothing: 5e-53% is no news."""
+    return NONE if isnan(share) else f"{percent(round(share, 4))}%"
 
 
 def _largest(values: Array, named: list[str]) -> tuple[Array, list[str]]:
