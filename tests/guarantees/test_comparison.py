@@ -41,7 +41,7 @@ def stages(differences: ArrayLike, low: float = -1.0, high: float = 1.0) -> Iter
         yield Evidence(np.array(2.0), shadows=(beside,))
 
 
-def folded(guarantee: Comparison, evidence: Iterator[Evidence]) -> list[Apart]:
+def folded(guarantee: Comparison, evidence: Iterator[Evidence]) -> list[Array]:
     states, state = [], guarantee.init(())
     for e in evidence:
         with nan_is_no_news():
