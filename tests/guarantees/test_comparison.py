@@ -28,7 +28,6 @@ from bocopt import (
 from bocopt.core import Array
 from bocopt.guarantees import Comparison, Evidence, comparisons, evidence_of
 from bocopt.guarantees.certificate import Shadow, nan_is_no_news
-from bocopt.guarantees.comparison import Apart
 from bocopt.numeric.blocks import block_interval, block_length
 
 NOTHING: Any = 3
