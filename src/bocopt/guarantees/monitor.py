@@ -40,7 +40,8 @@ _YES, _NO = np.array(True)[()], np.array(False)[()]
 def range_of(problem: Problem, x: Array, z: Array) -> tuple[Array, Array]:
     """(k), (d) -> (), (): between what the cost must lie, where the problem is `Ranged`."""
     if is_ranged(problem):
-        low, high = (np.asarray(end, float) for end in problem.range(x, z))
+        low, high = problem.range(x, z)
+        low, high = np.asarray(low, float), np.asarray(high, float)
         if not low.shape == high.shape == z.shape[:-1]:
             shapes = f"{low.shape} and {high.shape}"
             raise arguments.wrong("the problem", "range", f"two ends {z.shape[:-1]}", shapes)
