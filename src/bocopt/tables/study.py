@@ -60,7 +60,7 @@ def open_study(path: str | Path) -> Study:
     series = series_of(read(file.data), file.spec)
     _check_sizes(file, problem, series)
     rule = code.rule(file.now, series.x_names) if file.now else None
-    policies = {name: code.policy(name, problem) for name in file.policies}
+    policies = {name: code.policy(name, problem, series.x_names) for name in file.policies}
     return Study(file, series, problem, policies, rule)
 
 
