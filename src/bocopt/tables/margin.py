@@ -98,9 +98,7 @@ class TunedRule:
 
     def _one(self, x: Array, margin: Mapping[str, Any]) -> Array:
         """(k) -> (d)."""
-        z = np.asarray(
-            self.rule(dict(zip(self.x_names, x.tolist(), strict=True)), **margin), float
-        )
+        z = np.asarray(self.rule(dict(zip(self.x_names, x.tolist(), strict=True)), **margin), float)
         if z.ndim != 1:
             raise arguments.wrong("the rule", "z", "one decision (d)", z, arguments.RETURNED)
         return z
