@@ -3,7 +3,7 @@
 from bocopt.tables.margin import BestMargin
 from bocopt.tables.reading.frame import frame_of, read
 from bocopt.tables.series import Series
-from bocopt.tables.study import Study, open_study
+from bocopt.tables.study import open_study
 from bocopt.tables.timeline.prepare import series_of
 from bocopt.tables.timeline.preview import shown
 from bocopt.tables.timeline.spec import Spec
@@ -12,7 +12,6 @@ __all__ = [
     "BestMargin",
     "Series",
     "Spec",
-    "Study",
     "frame_of",
     "open_study",
     "read",
