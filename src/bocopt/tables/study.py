@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -154,14 +155,22 @@ def _slug(name: str) -> str:
 def _code(study: Study) -> str:
     """How to go on with the first policy."""
     name = next(iter(study.policies))
-    names = ", ".join(map(repr, study.series.x_names))
+    names = textwrap.fill(
+        ", ".join(map(repr, study.series.x_names)) or "no context: []",
+        width=80,
+        initial_indent="# ",
+        subsequent_indent="# ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
     outcomes = ", ".join(study.series.xi_names)
     return f"""from bocopt.tables import open_study
 
 study = open_study({study.file.path.name!r})
 agent = study.agent({name!r})  # as it was after the last stage
 
-x = [...]  # {names or "no context: []"}
+{names}
+x = [...]
 ticket = agent.decide(x)
 print(ticket.z)
 agent.observe(ticket.id, [...])  # once it is known: {outcomes}

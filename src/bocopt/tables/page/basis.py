@@ -5,7 +5,6 @@ import numpy as np
 from bocopt.core import Status
 from bocopt.report.text import count
 from bocopt.tables.page.markup import lines, listed, section
-from bocopt.tables.page.numbers import percent
 from bocopt.tables.page.view import View
 
 ASSUMED, USE = "Assumed and found", "Take it into use"
@@ -72,9 +71,10 @@ def _solvers(view: View) -> list[str]:
     found = []
     for policy, played in view.findings.played.items():
         for status in Status:
-            share = float((played.status == status).mean()) if played.status.size else 0.0
-            if share and status not in (Status.OPTIMAL, Status.GIVEN):
-                found.append(f"{policy}: at {percent(share)}% of the stages {status.message}.")
+            stages = int((played.status == status).sum())
+            if stages and status not in (Status.OPTIMAL, Status.GIVEN):
+                of_all = f"{stages:,} of {len(played.status):,} stages"
+                found.append(f"{policy}: at {of_all} {status.message}.")
     return found
 
 
