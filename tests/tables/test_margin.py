@@ -63,6 +63,13 @@ def test_a_target_comes_before_the_cost() -> None:
     assert last == 1.2 * X[-1, 0]
 
 
+def test_stages_at_which_no_margin_matters_are_held_against_none() -> None:
+    """A rule that reads last week decides 0 in its first, whatever the margin."""
+    late = np.concatenate([np.zeros((30, 2)), X])
+    stages = run(policy(desk), desk, Replay(late, np.concatenate([XI[:30], XI])), horizon=90)
+    assert [stage.decision.solution.z[0] for stage in stages][30:] == decided(desk)
+
+
 @pytest.mark.parametrize("problem", [SHOP, desk])
 def test_it_keeps_the_laws_of_policies(problem: Any) -> None:
     check_policy(policy(problem), problem, Replay(X, XI), horizon=8)

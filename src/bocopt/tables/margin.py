@@ -41,7 +41,7 @@ class Tried(NamedTuple):
     """What each margin would have come to, so far."""
 
     seeds: IntArray  # ()
-    outcomes: Array  # ()
+    outcomes: Array  # () at which margins differed
     paid: Array  # (margins)
     met: Array  # (margins) how often it was feasible
     info: NoInfo = NoInfo()
@@ -51,7 +51,8 @@ class Tried(NamedTuple):
 class TunedRule:
     """Follows the margin that would have cost the least so far, of those that met the target.
 
-    Where none met it, the one that came nearest; before the first outcome, the rule's own.
+    Where none met it, the one that came nearest; before the first outcome, the rule's own. Outcomes
+    at which all margins decide alike say nothing of them.
     """
 
     problem: Problem
@@ -82,10 +83,13 @@ class TunedRule:
         ]
         z = np.array(rows).reshape(*lead, len(self.margins), -1)
         x, xi = x[..., None, :], xi[..., None, :]
+        # Where all decide alike, as before the past that a rule reads is known, none has failed.
+        tells = (z != z[..., :1, :]).any(axis=(-2, -1))
+        met = self.problem.violation(x, z, xi) <= 0
         return state._replace(
-            outcomes=state.outcomes + 1.0,
-            paid=state.paid + self.problem.cost(x, z, xi),
-            met=state.met + (self.problem.violation(x, z, xi) <= 0),
+            outcomes=state.outcomes + tells,
+            paid=state.paid + tells[..., None] * self.problem.cost(x, z, xi),
+            met=state.met + (tells[..., None] & met),
         )
 
     def _best(self, state: Tried) -> IntArray:
