@@ -1,5 +1,6 @@
 """Studies on real tables: what is known when, what is written, and that `bocopt run` agrees."""
 
+import ast
 import csv
 import io
 import json
@@ -23,6 +24,7 @@ from bocopt.studies.data.files import NAMES, files_of, rows_of, tables_of
 from bocopt.studies.data.summary import command_of
 from bocopt.studies.learning.data import source
 from bocopt.tables.page.markup import unmarked
+from bocopt.tables.page.numbers import percent
 from bocopt.tables.study import NOW, Study, open_study, played
 from bocopt.tables.timeline.spec import Spec
 
@@ -265,5 +267,20 @@ def test_committed_results_are_what_their_json_says() -> None:
 def test_the_docs_tell_what_was_found() -> None:
     page = (RESULTS.parent / "data.md").read_text(encoding="utf-8")
     words = " ".join(page.split())
-    for study in json.loads((RESULTS / "data.json").read_text())["studies"].values():
+    order = ("tuned_rule", "SampleAverage", "ResidualSampleAverage", "Ensemble")
+    for name, study in json.loads((RESULTS / "data.json").read_text())["studies"].items():
         assert study["headline"] in words
+        [row] = [line for line in page.splitlines() if line.startswith(f"| {name} |")]
+        cells = [cell.strip(" *") for cell in row.split("|")]
+        assert cells[3:7] == [f"{percent(study['policies'][one]['share'])}%" for one in order]
+        since = study["policies"]["Ensemble"]["surely"]
+        assert since == f"better since {cells[8]}"
+
+
+@EVERY_STUDY
+def test_the_docs_have_what_each_problem_says_of_itself(name: str) -> None:
+    words = " ".join((RESULTS.parent / "data.md").read_text(encoding="utf-8").split())
+    said = ast.get_docstring(ast.parse(files(name)["problem.py"])) or ""
+    assert " ".join(said.split()) in words
+    _, justified = said.split("\n\n")
+    assert len(re.findall(r"\.(?:\s|$)", justified)) == 3

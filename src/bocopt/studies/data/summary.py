@@ -17,7 +17,7 @@ from bocopt.tables.page.view import View
 
 Found = Mapping[str, Any]  # of one study
 
-_DIGITS = 6  # that are kept: more than intervals are good for
+_DIGITS = 9  # that are kept
 
 
 def summary_of(findings: Findings) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def _rows(found: Found) -> list[list[str]]:
     policies = found["policies"]
     means = decimals(one["mean"] for one in policies.values())
     gains = decimals(one["gain"] for one in policies.values() if "gain" in one)
-    asked = "" if found["target"] is None else f" of {target(found['target'])}"
+    asked = "" if found["target"] in (None, 1.0) else f" (asked: {target(found['target'])})"
     return [
         [
             policy,
