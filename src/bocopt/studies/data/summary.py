@@ -84,7 +84,7 @@ def _policies(studies: Mapping[str, Found]) -> Grid:
     sure = " or ".join(f"{level:g}%" for level in levels)
     header = [
         *("study", "policy", "a stage", "better by"),
-        *(f"{sure}, at all times", "95%, one look", "surely", "feasible"),
+        *(f"{sure}, at all times", "95%, one look", "surely, since", "feasible"),
     ]
     return Grid("All policies, each beside what is done now", header, rows, _caption(studies))
 
@@ -97,13 +97,12 @@ def _rows(found: Found) -> list[list[str]]:
     policies = found["policies"]
     means = decimals(one["mean"] for one in policies.values())
     gains = decimals(one["gain"] for one in policies.values() if "gain" in one)
-    asked = "" if found["target"] in (None, 1.0) else f" (asked: {target(found['target'])})"
     return [
         [
             policy,
             fixed(one["mean"], means),
             *_beside(one, gains),
-            f"{percent(one['feasible'])}%{asked}",
+            f"{percent(one['feasible'])}%",
         ]
         for policy, one in policies.items()
     ]
@@ -117,21 +116,30 @@ def _beside(one: Found, digits: int) -> list[str]:
         ends(*(fixed(end, digits) for end in one[kind])) if one[kind] else NONE
         for kind in ("always", "once")
     ]
-    return [f"{fixed(one['gain'], digits)}{share}", *intervals, one["surely"]]
+    return [
+        f"{fixed(one['gain'], digits)}{share}",
+        *intervals,
+        one["surely"].replace(" since ", " "),
+    ]
 
 
 def _caption(studies: Mapping[str, Found]) -> str:
-    units = "; ".join(
-        f"{name}: {'cost' if found['sense'] == Sense.MINIMISE.value else 'earnings'} in "
-        f"{found['unit']}, {found['stages']} stages after {found['warm_up']} to warm up"
-        for name, found in studies.items()
-    )
+    units = "; ".join(f"{name}: {_unit(found)}" for name, found in studies.items())
     return (
         f"Means a stage ({units}). Better by: less cost or more earnings than what is done now, at "
         "the same stages. At all times: a confidence sequence, for all policies of a study "
         "together. One look: a block bootstrap, each policy alone. Surely: since when the first "
         "of them has been on one side of 0. tuned_rule: what is done now, with the margin that "
         "would have been best so far."
+    )
+
+
+def _unit(found: Found) -> str:
+    paid = "cost" if found["sense"] == Sense.MINIMISE.value else "earnings"
+    asked = found["target"] not in (None, 1.0)
+    return (
+        f"{paid} in {found['unit']}, {found['stages']} stages after {found['warm_up']} to warm up"
+        f"{', feasible in ' + target(found['target']) + ' asked for' if asked else ''}"
     )
 
 
