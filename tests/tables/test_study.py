@@ -187,3 +187,21 @@ def test_what_is_wrong_in_a_problem_file_is_named(code: str, message: str, tmp_p
     assert status == 1
     assert "problem.py" in said
     assert message in said
+
+
+def test_the_code_of_the_report_names_the_context_and_goes_on(tmp_path: Path) -> None:
+    """As it stands in the report, with a context and an outcome in its places."""
+    path = written(tmp_path)
+    ran("run", str(path))
+    study = open_study(path)
+    code = played(study)[0].code
+    comment = " ".join(line[2:] for line in code.splitlines() if line.startswith("# "))
+    assert comment == ", ".join(map(repr, study.series.x_names))
+    assert max(map(len, code.splitlines())) <= 80
+    code = code.replace("x = [...]", f"x = {study.series.x[-1].tolist()}")
+    code = code.replace("ticket.id, [...]", "ticket.id, [30.0, 9.0]")
+    code = code.replace(repr(path.name), repr(str(path)))
+    seen: dict[str, Any] = {}
+    exec(code.replace('"agent.bin"', repr(str(tmp_path / "agent.bin"))), seen)
+    assert seen["ticket"].id == 60
+    assert (tmp_path / "agent.bin").exists()

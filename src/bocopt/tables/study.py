@@ -3,7 +3,7 @@
 import hashlib
 import re
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -155,14 +155,7 @@ def _slug(name: str) -> str:
 def _code(study: Study) -> str:
     """How to go on with the first policy."""
     name = next(iter(study.policies))
-    names = textwrap.fill(
-        ", ".join(map(repr, study.series.x_names)) or "no context: []",
-        width=80,
-        initial_indent="# ",
-        subsequent_indent="# ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    names = _commented(map(repr, study.series.x_names)) or "# no context: []"
     outcomes = ", ".join(study.series.xi_names)
     return f"""from bocopt.tables import open_study
 
@@ -176,3 +169,10 @@ print(ticket.z)
 agent.observe(ticket.id, [...])  # once it is known: {outcomes}
 agent.save("agent.bin")
 """
+
+
+def _commented(names: Iterable[str]) -> str:
+    """In lines of comment, which never break inside a name."""
+    whole = ", ".join(name.replace(" ", "\0") for name in names)
+    lines = textwrap.wrap(whole, width=78, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(f"# {line}" for line in lines).replace("\0", " ")

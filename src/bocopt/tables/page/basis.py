@@ -8,6 +8,7 @@ from bocopt.tables.page.markup import lines, listed, section
 from bocopt.tables.page.view import View
 
 ASSUMED, USE = "Assumed and found", "Take it into use"
+SAID = "What monitors said, of all stages with the warm-up"
 
 
 def assumed(view: View) -> str:
@@ -17,7 +18,7 @@ def assumed(view: View) -> str:
     rests = [one for found in f.compared.values() for one in found.certificate.assumptions]
     certified = [f"The interval that holds at all times assumes that {one}." for one in rests]
     said = [f"{policy}: {one}" for policy, played in f.played.items() for one in played.said]
-    monitors = "<h3>What monitors said</h3>\n" + listed(said) if said else ""
+    monitors = f"<h3>{SAID}</h3>\n" + listed(said) if said else ""
     return section(ASSUMED, listed([*notes, *certified]), monitors)
 
 
