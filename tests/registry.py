@@ -372,6 +372,10 @@ def _one_each(x: Array) -> list[float]:
     return [1.0, 1.0]
 
 
+def _ordered(x: dict[str, float], margin: float = 1.0) -> list[float]:
+    return [margin * x["last"]]
+
+
 def _knapsack_range(x: Array, z: Array) -> tuple[float, float]:
     low, high = KNAPSACK.range(x, z)
     return float(low), float(high)
@@ -423,6 +427,7 @@ def _values() -> dict[str, Any]:
         "Incremental": the.Incremental(the.SampleAverage(KNAPSACK)),
         "Agent": the.Agent(the.Constant([1, 1]), KNAPSACK),
         "Monitor": the.Monitor(KNAPSACK),
+        "BestMargin": the.BestMargin(_ordered, margins=[1.0, 1.2]),
         "Spec": the.Spec(
             "demand", context=["price"], time="day", calendar=["weekday"], lags=[1, 7], rolling=[7]
         ),

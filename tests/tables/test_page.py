@@ -261,7 +261,7 @@ def test_what_was_assumed_is_told() -> None:
         "The first 30 of 400 stages are the warm-up",
         "a decision does not know those of the latest 3 stages before it",
         "40 stages without an outcome: not counted, and not learned from.",
-        "average: at 10.0% of the stages the search stopped at its limit",
+        "average: at 40 of 400 stages the search stopped at its limit",
         "ensemble: The cost is at most 80 a stage.",
     ):
         assert sentence in said

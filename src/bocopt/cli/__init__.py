@@ -4,13 +4,14 @@ from typing import Annotated
 
 import typer
 
-from bocopt.cli import reproduce, tables
+from bocopt.cli import data, reproduce, tables
 
 app = typer.Typer(
     help="Bayesian online contextual optimization: decide, see the outcome, learn from it.",
     no_args_is_help=True,
     add_completion=False,
 )
+reproduce.commands.command()(data.data)
 app.add_typer(reproduce.commands, name="reproduce")
 app.command()(tables.init)
 app.command()(tables.run)

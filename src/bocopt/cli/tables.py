@@ -1,6 +1,8 @@
 """`bocopt init` and `bocopt run`: a study from a table."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -51,18 +53,27 @@ def run(
     """Play a study in time order, and write its decisions and a report."""
     from bocopt.tables.study import open_study
 
-    try:
+    with told():
         opened = open_study(study)
         if dry_run:
             _show(opened)
         else:
             _play(opened, fresh)
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Whatever goes wrong with a study is told in a sentence."""
+    try:
+        yield
     except KeyboardInterrupt:
         say("Interrupted. What was played is kept; the same command goes on from there.")
         raise typer.Exit(130) from None
     except (ValueError, ModuleNotFoundError) as error:
         say(str(error), err=True)
         raise typer.Exit(1) from None
+    except BrokenPipeError:
+        raise  # nobody reads on: the files are written, and Typer ends quietly
     except OSError as error:
         say(f"{error.strerror}: {error.filename}" if error.strerror else str(error), err=True)
         raise typer.Exit(1) from None

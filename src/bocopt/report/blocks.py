@@ -55,7 +55,14 @@ class Chart:
             raise arguments.wrong("Chart", "name", expected, self.name)
 
 
-Block = str | Grid | Chart  # a string is a paragraph
+class Link(NamedTuple):
+    """To a file beside the page: only pages have it."""
+
+    text: str
+    target: str
+
+
+Block = str | Grid | Chart | Link  # a string is a paragraph
 
 
 @dataclass(frozen=True)

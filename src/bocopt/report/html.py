@@ -6,7 +6,7 @@ from html import escape
 from importlib.resources import files
 from string import Template
 
-from bocopt.report.blocks import Block, Chart, Grid, Row, Section
+from bocopt.report.blocks import Block, Chart, Grid, Link, Row, Section
 from bocopt.report.charts import INK, PAPER
 from bocopt.report.text import plain
 
@@ -63,6 +63,8 @@ def _blocks(blocks: Sequence[Block], drawings: Mapping[str, bytes]) -> str:
                 parts.append(_table(block))
             case Chart():
                 parts.append(_figure(block, drawings))
+            case Link():
+                parts.append(f'<p><a href="{_text(block.target)}">{_text(block.text)}</a></p>\n')
     return "".join(parts)
 
 

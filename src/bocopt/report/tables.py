@@ -13,7 +13,11 @@ from bocopt.report.text import plain
 def terminal(grid: Grid) -> Table:
     table = Table(title=_shown(grid.title), caption=_shown(grid.caption), title_justify="left")
     for i, heading in enumerate(grid.header):
-        table.add_column(_shown(heading), justify="left" if i == 0 or grid.words else "right")
+        table.add_column(
+            _shown(heading),
+            justify="left" if i == 0 or grid.words else "right",
+            overflow="fold",  # nothing is cut off
+        )
     for row in grid.rows:
         table.add_row(*map(_shown, row.cells), style="bright_black" if row.muted else "")
     return table

@@ -19,6 +19,7 @@ from bocopt.policies import (
     Rule,
     SampleAverage,
 )
+from bocopt.tables.margin import BestMargin
 
 #: Policies that a study may name without writing them: all they need is the problem.
 KNOWN: Mapping[str, Callable[[Any], Policy[Any]]] = {
@@ -64,11 +65,13 @@ class ProblemFile:
             raise ValueError(f"{self.path}: '{name}' must be {expected}. Got {found!r} instead.")
         return Rule(ByName(found, x_names))
 
-    def policy(self, name: str, problem: Problem) -> Policy[Any]:
+    def policy(self, name: str, problem: Problem, x_names: tuple[str, ...]) -> Policy[Any]:
         """One of ours, one in the file, or what a function in the file makes of the problem."""
         if not hasattr(self.module, name) and name in KNOWN:
             return KNOWN[name](problem)
         found = self._named(name, f"a policy (known without it: {', '.join(KNOWN)})")
+        if isinstance(found, BestMargin):
+            return found.policy(problem, x_names)
         if not hasattr(found, "decide") or isinstance(found, type):
             try:
                 found = found(problem)

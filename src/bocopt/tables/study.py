@@ -22,6 +22,7 @@ from bocopt.tables.reading.frame import read
 from bocopt.tables.series import Series
 from bocopt.tables.study_file import StudyFile, load_study
 from bocopt.tables.timeline.prepare import series_of
+from bocopt.work.sources import software
 
 NOW = "what is done now"
 
@@ -61,7 +62,7 @@ def open_study(path: str | Path) -> Study:
     series = series_of(read(file.data), file.spec)
     _check_sizes(file, problem, series)
     rule = code.rule(file.now, series.x_names) if file.now else None
-    policies = {name: code.policy(name, problem) for name in file.policies}
+    policies = {name: code.policy(name, problem, series.x_names) for name in file.policies}
     return Study(file, series, problem, policies, rule)
 
 
@@ -140,6 +141,8 @@ def _digest(study: Study, policy: Policy[Any]) -> str:
     """Of all that a policy's results depend on."""
     series = study.series
     digest = hashlib.sha256(fingerprint((policy, study.problem)).encode())
+    digest.update(study.file.problem.read_bytes())  # code that a fingerprint may not see
+    digest.update(software(frozenset({play.__module__})).encode())
     digest.update(repr((study.file.seed, series.x_names, series.xi_names)).encode())
     for part in (series.x, series.xi, series.arrives):
         digest.update(np.ascontiguousarray(part).tobytes())

@@ -223,6 +223,18 @@ def test_parts_of_a_decision_have_names_and_shapes() -> None:
     assert parts["units"][1].tolist() == [[8, 9], [10, 11]]
 
 
+def test_a_number_alone_is_a_part_too() -> None:
+    @program(xi=1, staff=real(upper=9), spare=real(upper=9))
+    def desk(xi: Any, staff: Any, spare: Any) -> Any:
+        return minimise(staff + spare), staff + spare >= xi[0]
+
+    parts = desk.named(np.array([3.0, 4.0]))
+    assert {name: (part.shape, float(part)) for name, part in parts.items()} == {
+        "staff": ((), 3.0),
+        "spare": ((), 4.0),
+    }
+
+
 def test_risks_and_senses_are_what_was_declared() -> None:
     assert made().risk == Chance(1.0)
     assert made(risk=Expectation()).risk == Chance(1.0)

@@ -5,10 +5,10 @@ import numpy as np
 from bocopt.core import Status
 from bocopt.report.text import count
 from bocopt.tables.page.markup import lines, listed, section
-from bocopt.tables.page.numbers import percent
 from bocopt.tables.page.view import View
 
 ASSUMED, USE = "Assumed and found", "Take it into use"
+SAID = "What monitors said, of all stages with the warm-up"
 
 
 def assumed(view: View) -> str:
@@ -18,7 +18,7 @@ def assumed(view: View) -> str:
     rests = [one for found in f.compared.values() for one in found.certificate.assumptions]
     certified = [f"The interval that holds at all times assumes that {one}." for one in rests]
     said = [f"{policy}: {one}" for policy, played in f.played.items() for one in played.said]
-    monitors = "<h3>What monitors said</h3>\n" + listed(said) if said else ""
+    monitors = f"<h3>{SAID}</h3>\n" + listed(said) if said else ""
     return section(ASSUMED, listed([*notes, *certified]), monitors)
 
 
@@ -72,9 +72,10 @@ def _solvers(view: View) -> list[str]:
     found = []
     for policy, played in view.findings.played.items():
         for status in Status:
-            share = float((played.status == status).mean()) if played.status.size else 0.0
-            if share and status not in (Status.OPTIMAL, Status.GIVEN):
-                found.append(f"{policy}: at {percent(share)}% of the stages {status.message}.")
+            stages = int((played.status == status).sum())
+            if stages and status not in (Status.OPTIMAL, Status.GIVEN):
+                of_all = f"{stages:,} of {len(played.status):,} stages"
+                found.append(f"{policy}: at {of_all} {status.message}.")
     return found
 
 

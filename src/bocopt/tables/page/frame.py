@@ -5,12 +5,10 @@ their size on a phone and on paper. A script moves a cursor over it, and shows i
 row of the table that is nearest; without one the legend shows the last.
 """
 
-import re
 from collections.abc import Sequence
-from html import unescape
 from typing import NamedTuple
 
-from bocopt.tables.page.markup import name, table, text
+from bocopt.tables.page.markup import name, table, text, unmarked
 
 SIZE = 1000  # of a drawing, in its own units, both ways
 _LONG = 11  # letters of a label, from which three of them do not fit on a phone
@@ -47,7 +45,7 @@ class Frame(NamedTuple):
 def framed(frame: Frame, drawing: str, over: str = "") -> str:
     """The whole figure; `over` is markup that lies on the drawing."""
     gutter = max((len(label) for label in frame.left.labels), default=1)
-    title = unescape(re.sub("<[^>]*>", "", frame.title))
+    title = unmarked(frame.title)
     label = f"{title}. {frame.header[0]}: {', '.join(frame.header[1:])}"
     return (
         f'<figure class="plotted"{" data-bars" if frame.bars else ""}>\n'

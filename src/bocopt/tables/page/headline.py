@@ -19,23 +19,28 @@ _WORDS = {
 
 def headline(view: View) -> str:
     """One large sentence with its interval, and below it what it means in money."""
-    found = contrast(view, view.first)
-    if not view.stages.size:
-        return _large("No stage counts yet: outcomes are missing, or the warm-up is too long.")
+    found, large = contrast(view, view.first), paragraph(sentence(view), kind="headline")
     if found is None:
-        return _large(_alone(view))
+        return large
     if _same(view):
-        paid = f"{_subject(view)} and {_reference(view)} cost the same at every stage."
-        return _large(paid) + paragraph(_how_many(view, found))
+        return large + paragraph(_how_many(view, found))
     return (
-        _large(_first_sentence(view, found))
+        large
         + paragraph(_in_money(view, found), _how_many(view, found))
         + paragraph(_how_sure(view, found), _one_look(view, found), kind="note")
     )
 
 
-def _large(words: str) -> str:
-    return paragraph(words, kind="headline")
+def sentence(view: View) -> str:
+    """The large one, as markup."""
+    found = contrast(view, view.first)
+    if not view.stages.size:
+        return "No stage counts yet: outcomes are missing, or the warm-up is too long."
+    if found is None:
+        return _alone(view)
+    if _same(view):
+        return f"{_subject(view)} and {_reference(view)} cost the same at every stage."
+    return _first_sentence(view, found)
 
 
 def _alone(view: View) -> str:

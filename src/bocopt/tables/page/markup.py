@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
+from html import escape, unescape
 
 from bocopt.report.text import plain
 
@@ -21,6 +21,15 @@ def text(words: str) -> str:
 def name(words: str) -> str:
     """A name inside a sentence, which keeps its direction of writing to itself."""
     return f"<bdi>{text(words)}</bdi>"
+
+
+def unmarked(markup: str) -> str:
+    """What is read of it, as plain text.
+
+    >>> unmarked(f"{name('<a>')} or <b>b</b>")
+    '<a> or b'
+    """
+    return unescape(re.sub("<[^>]*>", "", markup))
 
 
 def lines(words: str) -> str:

@@ -116,14 +116,15 @@ def _differences(view: View, found: Contrast | None, digits: int) -> list[str]:
     seen, once = f"{fixed(found.gain, digits)}{percents}", _interval(found.once, digits)
     if not view.certified:
         return [seen, once]
-    return [seen, _interval(found.always, digits), once, _surely(view, found)]
+    return [seen, _interval(found.always, digits), once, surely(view, found)]
 
 
 def _interval(bounds: Ends | None, digits: int) -> str:
     return NONE if bounds is None else ends(fixed(bounds[0], digits), fixed(bounds[1], digits))
 
 
-def _surely(view: View, found: Contrast) -> str:
+def surely(view: View, found: Contrast) -> str:
+    """Whether it is better or worse, and since when."""
     if found.always is None:
         return NONE
     if not found.verdict:

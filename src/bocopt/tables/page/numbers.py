@@ -53,16 +53,18 @@ def money(value: float, unit: str) -> str:
 
 def percent(share: float) -> str:
     """
-    >>> percent(0.0623), percent(-0.00041), percent(1.0), percent(float("nan"))
-    ('6.2', '-0.041', '100', '-')
+    >>> percent(0.0623), percent(-0.00041), percent(1.0), percent(1e-300), percent(float("nan"))
+    ('6.2', '-0.041', '100', '0', '-')
     """
     value = 100.0 * share
     if math.isnan(value):
         return NONE
     if abs(value) >= 999.5:
         return figure(value)
-    if abs(value) >= 99.95 or value == 0:
-        return f"{value + 0.0:.0f}"
+    if abs(value) < 5e-4:
+        return "0"
+    if abs(value) >= 99.95:
+        return f"{value:.0f}"
     return f"{value:.1f}" if abs(value) >= 0.95 else f"{value:.2g}"
 
 

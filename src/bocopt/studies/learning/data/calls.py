@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from bocopt.core import Array
 from bocopt.problems.program import Program, minimise, pos, program, real
 from bocopt.studies.learning.data.features import joined, lagged, one_hot, weekday
-from bocopt.studies.learning.data.source import Columns, DataSet, Series, table
+from bocopt.studies.learning.data.source import Columns, DataSet, Series, Times, table
 
 _HOURS = range(7, 21)
 _A_DAY = len(_HOURS)
@@ -20,23 +21,29 @@ def read() -> Mapping[str, Columns]:
     return {"calls": table("fpp3", "bank_calls")}
 
 
-def series(tables: Mapping[str, Columns]) -> Series:
-    """A stage is an opening hour, an outcome the hundreds of calls in it."""
+def hours_of(tables: Mapping[str, Columns]) -> tuple[Times, Array]:
+    """(T), (T) when opening hours begin, and the calls in each."""
     calls = tables["calls"]
     times = np.array([text.rstrip("Z") for text in calls["DateTime"]], "datetime64[m]")
-    open_ = np.isin(_hour(times), _HOURS)
+    open_ = np.isin(hour_of(times), _HOURS)
     parts = calls["Calls"][open_].astype(float).reshape(-1, _PARTS)
-    hours = parts.sum(axis=-1, keepdims=True) / _UNIT
-    starts = times[open_].reshape(-1, _PARTS)[:, 0]
+    return times[open_].reshape(-1, _PARTS)[:, 0], parts.sum(axis=-1)
+
+
+def series(tables: Mapping[str, Columns]) -> Series:
+    """A stage is an opening hour, an outcome the hundreds of calls in it."""
+    starts, calls = hours_of(tables)
+    hours = calls[:, None] / _UNIT
     x = joined(
-        one_hot(_hour(starts), _HOURS),
+        one_hot(hour_of(starts), _HOURS),
         one_hot(weekday(starts), range(5)),
         lagged(hours, *_LAGS),
     )
     return Series(starts, x, hours).part(len(starts) - 1000, 1000)
 
 
-def _hour(times: Any) -> Any:
+def hour_of(times: Times) -> Any:
+    """(T) -> (T) of the day."""
     return times.astype("datetime64[h]").astype(np.int64) % 24
 
 

@@ -1,15 +1,16 @@
 """Riders of Chicago's elevated trains, day by day."""
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
 from bocopt.core import Array
 from bocopt.problems import Newsvendor
 from bocopt.studies.learning.data.features import joined, lagged, one_hot, season, weekday
-from bocopt.studies.learning.data.source import Columns, DataSet, Series, table
+from bocopt.studies.learning.data.source import Columns, DataSet, Series, Times, table
 
-_STATIONS = ("Clark_Lake", "Belmont", "Quincy_Wells", "Jefferson_Park")
+STATIONS = ("Clark_Lake", "Belmont", "Quincy_Wells", "Jefferson_Park")
 _WEATHER = (
     "temp_min",
     "temp",
@@ -22,6 +23,7 @@ _WEATHER = (
     "weather_storm",
 )
 _GAMES = ("Blackhawks_Home", "Bulls_Home", "Bears_Home", "WhiteSox_Home", "Cubs_Home")
+KNOWN = (*_WEATHER, *_GAMES)
 _DELAY = 14  # the table shows stations as they were two weeks before
 
 
@@ -29,16 +31,29 @@ def read() -> Mapping[str, Columns]:
     return {"days": table("modeldata", "Chicago")}
 
 
-def series(tables: Mapping[str, Columns]) -> Series:
-    """A stage is a day; the weather of the day stands in for its forecast."""
+class Days(NamedTuple):
+    """In thousands of riders, and what is all but known in the morning."""
+
+    times: Times  # (T)
+    riders: Array  # (T, stations)
+    known: Array  # (T, weather and games)
+
+
+def days_of(tables: Mapping[str, Columns]) -> Days:
+    """All of them; the weather of a day stands in for its forecast."""
     days = tables["days"]
-    riders = np.stack([days[name][_DELAY:] for name in _STATIONS], axis=-1).astype(float)
-    known = np.stack([days[name] for name in (*_WEATHER, *_GAMES)], axis=-1).astype(float)
-    times = days["date"].astype("datetime64[D]")[:-_DELAY]
+    riders = np.stack([days[name][_DELAY:] for name in STATIONS], axis=-1).astype(float)
+    known = np.stack([days[name] for name in KNOWN], axis=-1).astype(float)
+    return Days(days["date"].astype("datetime64[D]")[:-_DELAY], riders, known[:-_DELAY])
+
+
+def series(tables: Mapping[str, Columns]) -> Series:
+    """A stage is a day."""
+    times, riders, known = days_of(tables)
     x = joined(
         one_hot(weekday(times), range(7)),
         season(times),
-        known[:-_DELAY],
+        known,
         lagged(riders, 1, 7, 14),
     )
     return Series(times, x, riders).part(len(times) - 1000, 1000)

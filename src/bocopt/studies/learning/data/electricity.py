@@ -1,13 +1,14 @@
 """Demand for electricity in Victoria, in blocks of three hours."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from bocopt.core import Array
 from bocopt.problems.program import Program, minimise, pos, program, real
 from bocopt.studies.learning.data.features import joined, lagged, one_hot, season, weekday
-from bocopt.studies.learning.data.source import Columns, DataSet, Series, table
+from bocopt.studies.learning.data.source import Columns, DataSet, Series, Times, table
 
 _HOURS = 3  # of a block
 _A_DAY = 24 // _HOURS
@@ -19,17 +20,33 @@ def read() -> Mapping[str, Columns]:
     return {"half hours": table("fpp2", "elecdemand")}
 
 
+class Blocks(NamedTuple):
+    """Of three hours."""
+
+    times: Times  # (T) when they begin
+    demand: Array  # (T, half hours) in gigawatt
+    heat: Array  # (T, hours) in degrees
+    workday: Array  # (T) 1 or 0
+
+
+def blocks_of(tables: Mapping[str, Columns]) -> Blocks:
+    """All of the year."""
+    rows = tables["half hours"]
+    demand = rows["Demand"].astype(float).reshape(-1, 2 * _HOURS)
+    heat = rows["Temperature"].astype(float).reshape(-1, _HOURS, 2).mean(axis=-1)
+    workday = rows["WorkDay"][:: 2 * _HOURS].astype(float)
+    return Blocks(_FIRST + _HOURS * np.arange(len(demand)), demand, heat, workday)
+
+
 def series(tables: Mapping[str, Columns]) -> Series:
     """A stage is a block, an outcome its largest demand; temperatures stand in for forecasts."""
-    rows = tables["half hours"]
-    halves = rows["Demand"].astype(float).reshape(-1, 2 * _HOURS) / _UNIT
-    heat = rows["Temperature"].astype(float).reshape(-1, _HOURS, 2).mean(axis=-1)
-    peak, blocks = halves.max(axis=-1, keepdims=True), len(halves)
-    times = _FIRST + _HOURS * np.arange(blocks)
+    times, demand, heat, workday = blocks_of(tables)
+    halves = demand / _UNIT
+    peak = halves.max(axis=-1, keepdims=True)
     x = joined(
-        one_hot(np.arange(blocks) % _A_DAY, range(_A_DAY)),
+        one_hot(np.arange(len(times)) % _A_DAY, range(_A_DAY)),
         one_hot(weekday(times), range(7)),
-        rows["WorkDay"][:: 2 * _HOURS].astype(float),
+        workday,
         season(times),
         heat,
         lagged(heat, _A_DAY),

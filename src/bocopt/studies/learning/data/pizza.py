@@ -7,27 +7,33 @@ import numpy as np
 from bocopt.core import Array
 from bocopt.problems import Newsvendor
 from bocopt.studies.learning.data.features import joined, lagged, one_hot, season, weekday
-from bocopt.studies.learning.data.source import Columns, DataSet, Series, table
+from bocopt.studies.learning.data.source import Columns, DataSet, Series, Times, table
 
-_KINDS = ("chicken", "classic", "supreme", "veggie")
-_STARTS = (0, 15, 18)  # hours at which a service begins
+KINDS = ("chicken", "classic", "supreme", "veggie")
+STARTS = (0, 15, 18)  # hours at which a service begins
 
 
 def read() -> Mapping[str, Columns]:
     return {"pizzas": table("gt", "pizzaplace")}
 
 
-def series(tables: Mapping[str, Columns]) -> Series:
-    """A stage is a service of a day on which they were open; lags are in services."""
+def services_of(tables: Mapping[str, Columns]) -> tuple[Times, Array]:
+    """(T), (T, kinds) when services begin on days on which they were open, and what was sold."""
     pizzas = tables["pizzas"]
     day = pizzas["date"].astype("datetime64[D]")
     hour = np.array([text[:2] for text in pizzas["time"]]).astype(int)
     days, which = np.unique(day, return_inverse=True)
-    a_day = len(_STARTS)
-    stage = a_day * which + np.searchsorted(_STARTS, hour, side="right") - 1
-    sold = np.zeros((a_day * len(days), len(_KINDS)))
-    np.add.at(sold, (stage, np.searchsorted(_KINDS, pizzas["type"].astype(str))), 1.0)
-    times = (days[:, None] + np.array(_STARTS, "timedelta64[h]")).ravel()
+    a_day = len(STARTS)
+    stage = a_day * which + np.searchsorted(STARTS, hour, side="right") - 1
+    sold = np.zeros((a_day * len(days), len(KINDS)))
+    np.add.at(sold, (stage, np.searchsorted(KINDS, pizzas["type"].astype(str))), 1.0)
+    times = (days[:, None] + np.array(STARTS, "timedelta64[h]")).ravel()
+    return times, sold
+
+
+def series(tables: Mapping[str, Columns]) -> Series:
+    """A stage is a service; lags are in services."""
+    (times, sold), a_day = services_of(tables), len(STARTS)
     x = joined(
         one_hot(np.arange(len(times)) % a_day, range(a_day)),
         one_hot(weekday(times), range(7)),

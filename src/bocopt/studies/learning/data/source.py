@@ -24,7 +24,7 @@ def extra(name: str) -> Any:
         return import_module(name)
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
-            f"The studies on learning need {name}: {INSTALL}.", name=error.name
+            f"This study needs {name}: {INSTALL}.", name=error.name
         ) from error
 
 

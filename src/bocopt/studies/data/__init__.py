@@ -1,0 +1,1 @@
+"""Five studies on real tables, in the files that a user of `bocopt run` would write."""

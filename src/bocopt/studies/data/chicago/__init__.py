@@ -1,0 +1,1 @@
+"""Riders of Chicago's elevated trains."""

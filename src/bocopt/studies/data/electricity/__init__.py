@@ -1,0 +1,1 @@
+"""Demand for electricity in Victoria."""

@@ -1,0 +1,1 @@
+"""Late flights from New York."""

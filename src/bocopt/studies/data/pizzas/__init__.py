@@ -1,0 +1,1 @@
+"""Pizzas that were sold."""
