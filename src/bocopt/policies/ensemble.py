@@ -143,7 +143,7 @@ class Ensemble:
         average = SampleAverage(self.problem, self.first, latest=_LATEST)
         return [self._modelled(), average, *self.arms]
 
-    def _modelled(self) -> Policy[Any]:
+    def _modelled(self) -> Predictive | SpreadControl:
         """The first arm."""
         assert self.model is not None  # made when none was given
         kind = Predictive if self.level == "declared" else SpreadControl
@@ -176,6 +176,16 @@ class Ensemble:
                 of_arms=tuple(state.info for state in states),
             ),
         )
+
+    def scenarios(self, state: EnsembleState, t: int, x: Array) -> tuple[Array, Array] | None:
+        """Those of the first arm, which has a model; None before the first outcome."""
+        found: tuple[Array, Array] | None = self._modelled().scenarios(state.arms[0], t, x)
+        return found
+
+    def arm_decisions(self, memo: tuple[Any, ...]) -> list[tuple[str, Array]]:
+        """What each arm is called, and the z that it decided, by the memo of a decision."""
+        pairs = zip(self._arms, _Memo(*memo).decisions, strict=True)
+        return [(type(arm).__name__, solution[0]) for arm, (solution, _) in pairs]
 
     def decide(self, state: EnsembleState, t: int, x: Array) -> Decision:
         """The memo holds what every arm decided: see `_Memo`."""

@@ -110,6 +110,11 @@ class SqlStore(Store):
         sql = "SELECT * FROM events WHERE stream = ? AND decision = ? ORDER BY seq"
         return [Row(*row) for row in self._database.read(sql, (stream, decision))]
 
+    def decided_at(self, stream: str, first: int) -> dict[int, float]:
+        sql = """SELECT decision, at FROM events
+            WHERE stream = ? AND decision >= ? AND kind = 'decision'"""
+        return {int(n): float(at) for n, at in self._database.read(sql, (stream, first))}
+
     def stages(self, stream: str, after: int = 0, limit: int | None = None) -> list[Tally]:
         sql = "SELECT * FROM stages WHERE stream = ? AND n > ? ORDER BY n"
         return [Tally(*row) for row in self._limited(sql, (stream, after), limit)]

@@ -12,6 +12,7 @@ from bocopt.service.stores.sql import SqlStore, Statement, tables
 from bocopt.service.stores.store import ConflictError, Store, StoreError
 
 _PATIENCE = 10.0  # seconds to wait for another writer
+_TWICE = (sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_UNIQUE)
 
 
 def open_sqlite(path: Path, *, read_only: bool = False) -> Store:
@@ -75,8 +76,8 @@ class _Sqlite:
         """Errors of the database in the words of a store."""
         try:
             yield
-        except sqlite3.IntegrityError as error:
-            raise ConflictError(str(error)) from error
         except sqlite3.Error as error:
+            if getattr(error, "sqlite_errorcode", None) in _TWICE:
+                raise ConflictError(str(error)) from error
             full = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL
             raise StoreError(f"{self._path}: {error}.", full=full) from error

@@ -96,6 +96,10 @@ class Store(Protocol):
         """All events of a decision, in order."""
         ...
 
+    def decided_at(self, stream: str, first: int) -> dict[int, float]:
+        """When decisions were taken, from this one on."""
+        ...
+
     def stages(self, stream: str, after: int = 0, limit: int | None = None) -> list[Tally]:
         """Outcomes after the n-th, in order."""
         ...
