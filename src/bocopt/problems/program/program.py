@@ -129,7 +129,7 @@ class Program:
         for name, variable in zip(self.blueprint.names, self.blueprint.variables, strict=True):
             if not variable.later:
                 part = z[..., first : first + variable.size]
-                parts[name] = part.reshape(*z.shape[:-1], *variable.shape)
+                parts[name] = part.reshape((*z.shape[:-1], *variable.shape))
                 first += variable.size
         return parts
 
