@@ -45,6 +45,8 @@ def test_what_is_appended_is_read_back(store: Store, url: str) -> None:
         assert reader.tail("shop", 1) == rows[2:]
         assert reader.tail("shop", 0, limit=2) == rows[1:3]
         assert reader.tail("other") == []
+        assert (reader.last_seq("shop"), reader.last_seq("other")) == (3, -1)
+        assert reader.decided_at("shop", 1) == {1: 1.5}
         assert reader.by_key("shop", "a") == rows[0]
         assert reader.by_key("shop", "b") is None
         assert reader.about("shop", 0) == [rows[0], rows[2]]

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from bocopt.cli import reproduce
+from bocopt.cli import reproduce, serve
 
 app = typer.Typer(
     help="Bayesian online contextual optimization: decide, see the outcome, learn from it.",
@@ -12,6 +12,10 @@ app = typer.Typer(
     add_completion=False,
 )
 app.add_typer(reproduce.commands, name="reproduce")
+app.command()(serve.serve)
+app.command()(serve.replay)
+app.command()(serve.doctor)
+app.command()(serve.export)
 
 
 def _version(wanted: bool) -> None:

@@ -58,8 +58,8 @@ class Config:
         return self.path.parent
 
 
-def load_config(path: str | Path) -> Config:
-    """Read and check it, and import what it names."""
+def load_config(path: str | Path, *, host: str | None = None, port: int | None = None) -> Config:
+    """Read and check it, and import what it names; `host` and `port` instead of the file's."""
     file = read_toml(Path(path))
     file.know(_FILE)
     service, streams = file.part("service"), file.part("streams")
@@ -70,8 +70,8 @@ def load_config(path: str | Path) -> Config:
     config = Config(
         path=file.path,
         store=service.word("store") or "sqlite:///bocopt.db",
-        host=service.word("host") or "127.0.0.1",
-        port=service.integer("port", 8321, "[0, 65535]"),
+        host=host or service.word("host") or "127.0.0.1",
+        port=service.integer("port", 8321, "[0, 65535]") if port is None else port,
         token=_token(service),
         queue=service.integer("queue", 1000, "[1, 1000000]"),
         at_once=service.integer("at_once", 64, "[1, 10000]"),

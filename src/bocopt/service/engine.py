@@ -51,10 +51,17 @@ class Engine:
         self._at_once, self._committed = at_once, committed
         self._stopping, self._thread = Event(), Thread(target=self._run, daemon=True)
         self._looked = 0.0
+        self._ready = Event()
+        self.failure: Exception | None = None  # why it could not start
         self.metrics = Metrics(lambda: {"queue": self._queue.qsize(), **fleet.counts()})
 
     def start(self) -> None:
+        """Build all streams from the log, and answer from then on."""
         self._thread.start()
+
+    def wait(self, seconds: float) -> bool:
+        """Until it is ready, but no longer than that."""
+        return self._ready.wait(seconds)
 
     def stop(self) -> None:
         """Answer what was accepted, refuse what comes, and leave snapshots for the next start."""
@@ -66,14 +73,15 @@ class Engine:
             self._store.append((), self.fleet.snapshots())
 
     @property
-    def alive(self) -> bool:
-        """Whether it answers."""
-        return self._thread.is_alive() and not self._stopping.is_set()
+    def ready(self) -> bool:
+        """Whether it answers: all streams are held, and their machine code is compiled."""
+        return self._ready.is_set() and not self._stopping.is_set() and self._thread.is_alive()
 
     def submit(self, command: Command) -> Future[Reply]:
         """The answer, some time; a RefusedError where too many wait already."""
-        if self._stopping.is_set():
-            raise RefusedError(503, "The service is stopping.")
+        if not self.ready:
+            doing = "stopping" if self._stopping.is_set() else "starting"
+            raise RefusedError(503, f"The service is {doing}.")
         job = _Job(command, Future(), time.perf_counter())
         try:
             self._queue.put_nowait(job)
@@ -84,6 +92,12 @@ class Engine:
         return job.answer
 
     def _run(self) -> None:
+        try:
+            self.fleet.open(self._clock())
+        except Exception as error:
+            self.failure = error
+            return
+        self._ready.set()
         while not (self._stopping.is_set() and self._queue.empty()):
             jobs = self._drained()
             try:

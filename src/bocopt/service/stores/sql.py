@@ -98,6 +98,11 @@ class SqlStore(Store):
         sql = "SELECT * FROM events WHERE stream = ? AND seq > ? ORDER BY seq"
         return [Row(*row) for row in self._limited(sql, (stream, after), limit)]
 
+    def last_seq(self, stream: str) -> int:
+        sql = "SELECT max(seq) FROM events WHERE stream = ?"
+        [(last,)] = self._database.read(sql, (stream,))
+        return -1 if last is None else int(last)
+
     def snapshots(self, stream: str) -> list[Snapshot]:
         sql = "SELECT * FROM snapshots WHERE stream = ? ORDER BY seq DESC"
         return [Snapshot(*row) for row in self._limited(sql, (stream,), 2)]

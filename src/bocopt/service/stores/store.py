@@ -84,6 +84,10 @@ class Store(Protocol):
         """The events after one, in order."""
         ...
 
+    def last_seq(self, stream: str) -> int:
+        """The place of the latest event; -1 before any."""
+        ...
+
     def snapshots(self, stream: str) -> list[Snapshot]:
         """The latest two, newest first."""
         ...
