@@ -37,7 +37,7 @@ def serve(
                 raise
             say('A service needs Starlette and uvicorn: pip install "bocopt[serve]"', err=True)
             raise typer.Exit(1) from None
-        run(settings, lambda text: print(text, flush=True))
+        run(settings, say)
 
 
 def replay(

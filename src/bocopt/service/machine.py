@@ -8,7 +8,9 @@ from importlib.metadata import version
 
 import numpy as np
 
-_LIBRARIES = ("bocopt", "numpy", "scipy", "numba", "highspy")
+from bocopt import __version__
+
+_LIBRARIES = ("numpy", "scipy", "numba", "highspy")
 
 
 def numeric_fingerprint() -> str:
@@ -16,6 +18,7 @@ def numeric_fingerprint() -> str:
     pools = import_module("threadpoolctl").threadpool_info()
     kernels = {f"{pool['internal_api']} {pool.get('architecture')}" for pool in pools}
     about = {
+        "bocopt": __version__,
         "python": platform.python_version(),
         "machine": platform.machine(),
         "vectors": np.show_config("dicts")["SIMD Extensions"],
