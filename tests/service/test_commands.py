@@ -298,37 +298,36 @@ def test_what_was_answered_survives_a_kill_and_nothing_is_doubled(folder: Path) 
                 return
 
     decisions = "/v1/streams/shop/decisions"
-    for kills in range(2):
-        with serving(folder) as (process, address):
-            for key, number in answered.items():
-                status, ticket = asked(address, "POST", decisions, {"x": [0.1]}, key)
-                assert (status, ticket["id"]) == (200, number)
-            who = [(f"{kills}-{me}", address) for me in range(3)]
-            threads = [threading.Thread(target=client, args=each) for each in who]
-            for thread in threads:
-                thread.start()
-            time.sleep(0.5)
-            os.kill(process.pid, signal.SIGKILL)
-            for thread in threads:
-                thread.join()
+    with serving(folder) as (process, address):
+        who = [threading.Thread(target=client, args=(str(me), address)) for me in range(3)]
+        for thread in who:
+            thread.start()
+        time.sleep(0.5)
+        os.kill(process.pid, signal.SIGKILL)
+        for thread in who:
+            thread.join()
     assert len(answered) > 5
     assert len(set(answered.values())) == len(answered)
-    code, output = bocopt("doctor", str(folder / "bocopt.toml"))
-    assert code == 0, output
-    code, output = bocopt("replay", str(folder / "bocopt.toml"), "--verify")
-    assert code == 0, output
-
-
-def test_a_service_stops_gracefully_and_leaves_a_snapshot(folder: Path) -> None:
+    path = str(folder / "bocopt.toml")
+    for command in (["doctor", path], ["replay", path, "--verify"]):
+        code, output = bocopt(*command)
+        assert code == 0, output
     with serving(folder) as (process, address):
-        for _ in range(3):
-            assert asked(address, "POST", "/v1/streams/shop/decisions", {"x": [0.1]})[0] == 201
+        for key, number in answered.items():
+            status, ticket = asked(address, "POST", decisions, {"x": [0.1]}, key)
+            assert (status, ticket["id"]) == (200, number)
+        events = asked(address, "GET", "/v1/streams/shop")[1]["events"]
         process.terminate()
         assert process.wait(30) == 0
     store = open_store("sqlite:///bocopt.db", folder, read_only=True)
-    assert [each.seq for each in store.snapshots("shop")] == [3]
+    assert store.snapshots("shop")[0].seq == events
     store.close()
+
+
+def test_a_changed_policy_is_refused_with_what_to_do(folder: Path) -> None:
+    play(folder, 2)
     (folder / "shop.py").write_text(SHOP.replace("[1, 1]", "[2, 2]"))
     code, output = bocopt("serve", str(folder / "bocopt.toml"))
     assert code == 1
     assert "Stream 'shop' began with another problem or policy than [streams.shop]" in output
+    assert "raise its version (it is '1')" in output

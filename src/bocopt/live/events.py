@@ -25,6 +25,10 @@ _KINDS: Mapping[type, str] = {
 }
 
 
+class OtherConfigurationError(CheckpointError):
+    """A snapshot that is sound, and of no use to the policy that decides now."""
+
+
 def kind_of(event: Event) -> str:
     """What it is called in a log.
 
@@ -86,9 +90,11 @@ def from_snapshot(data: bytes, fold: Fold[Any], seed: int) -> Live:
     header, arrays = unsealed(data)
     try:
         if header["by"] != fold.by:
-            raise CheckpointError("It belongs to another configuration.")
+            raise OtherConfigurationError("It belongs to another configuration.")
         begun = fold.begin(seed)._replace(watched=fold.monitor.begun(()))
         live, _ = restored(header, arrays, begun, fold.problem)
+    except OtherConfigurationError:
+        raise
     except (KeyError, TypeError, ValueError) as error:
         why = error if isinstance(error, CheckpointError) else repr(error)
         raise CheckpointError(f"A snapshot does not fit. {why}") from error

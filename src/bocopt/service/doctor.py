@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator
 
-from bocopt.live.events import from_snapshot
+from bocopt.live.events import OtherConfigurationError, from_snapshot
 from bocopt.service.config import Config
 from bocopt.service.held import DamagedError, Held, begun, sound
 from bocopt.service.replay import Finding, chosen, rows_of
@@ -59,6 +59,8 @@ def _of_snapshot(held: Held, snapshot: Snapshot) -> Finding:
     try:
         state = sound(snapshot)
         from_snapshot(state, held.kind.fold, held.declared.seed)
+    except OtherConfigurationError:
+        return Finding(True, f"{where} was made by another configuration, and is not used.")
     except CheckpointError as error:
         return Finding(False, f"{where} is not used: {error} The log is folded instead.")
     if state != held.snapshot().state:

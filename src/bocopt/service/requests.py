@@ -16,13 +16,17 @@ from bocopt.service.config import ID
 _LARGEST = 1 << 20  # bytes of a body
 _KEY = re.compile(r"[!-~]{1,200}")
 _NUMBER = re.compile(r"[0-9]{1,15}")
+_MORE: Mapping[int, dict[str, str]] = {
+    408: {"Connection": "close"},  # the rest of the body is not waited for
+    413: {"Connection": "close"},
+    503: {"Retry-After": "1"},
+}
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 
 def answer(status: int, body: Mapping[str, Any]) -> Response:
     """As JSON."""
-    more = {"Retry-After": "1"} if status == 503 else {}
-    return JSONResponse(dict(body), status, {**_HEADERS, **more})
+    return JSONResponse(dict(body), status, {**_HEADERS, **_MORE.get(status, {})})
 
 
 def refused(status: int, message: str) -> Response:
