@@ -1,5 +1,6 @@
 """The engine: what it answers is on the disk, and what it holds is a fold of its log."""
 
+import pickle
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -105,6 +106,24 @@ def test_what_is_refused_changes_nothing(
     assert told.value.status == code
     assert file.tail("shop") == before
     assert bits(ours.fleet.held("shop")) == held
+
+
+def test_commands_and_answers_fit_through_a_pipe(file: Store) -> None:
+    ours = engine(file)
+    commands = [Ask("shop", [0.1], "a"), Tell("shop", 0, [1.0, 1.0]), Show("shop", "summary")]
+    for command in [*commands, Begin("two", "shop", 3), Drop("none", 0)]:
+        [answer] = ours.step(pickle.loads(pickle.dumps([command])))
+        again = pickle.loads(pickle.dumps(answer))
+        assert (type(again), again.status, str(again)) == (
+            type(answer),
+            status_code(answer),
+            str(answer),
+        )
+
+
+def status_code(answer: Reply | Exception) -> int:
+    assert isinstance(answer, Reply | RefusedError)
+    return answer.status
 
 
 def test_a_batch_is_one_commit_and_commands_see_those_before_them(file: Store) -> None:
@@ -236,9 +255,8 @@ def test_two_engines_on_one_log_lose_and_double_nothing(url: str) -> None:
 
 
 def status_of(answer: Any) -> int:
-    assert isinstance(answer, Reply | RefusedError)
-    assert answer.status < 500, answer
-    return answer.status
+    assert status_code(answer) < 500, answer
+    return status_code(answer)
 
 
 def test_a_writer_that_never_wins_gives_up(file: Store) -> None:

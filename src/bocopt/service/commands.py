@@ -57,5 +57,8 @@ class RefusedError(Exception):
     """Why a command was not done; nothing has changed."""
 
     def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
+        super().__init__(status, message)  # all of it, or it could not be sent through a pipe
         self.status = status
+
+    def __str__(self) -> str:
+        return str(self.args[1])

@@ -26,15 +26,15 @@ def explanation(store: Store, held: Held, row: Row) -> dict[str, Any]:
     candidates = [("taken", "", z), *_neighbours(held.kind.names, z)]
     if event.by == held.kind.fold.by:  # else the memo is another policy's
         candidates += _others(held.kind.fold.policy, waiting.decision.memo)
+    expected = _expected(problem, x, np.stack([other for *_, other in candidates]), scenarios, w)
     return {
         "id": event.number,
         "scenarios": len(w),
         "sense": problem.sense.value,
         "alpha": problem.risk.alpha,
         "candidates": [
-            {"what": what, "name": name, "z": _by_name(held, other)}
-            | _expected(problem, x, other, scenarios, w)
-            for what, name, other in candidates
+            {"what": what, "name": name, "z": _by_name(held, other), **numbers}
+            for (what, name, other), numbers in zip(candidates, expected, strict=True)
         ],
     }
 
@@ -85,12 +85,15 @@ def _by_name(held: Held, z: Array) -> dict[str, float]:
     return dict(zip(held.kind.names, z.tolist(), strict=True))
 
 
-def _expected(problem: Problem, x: Array, z: Array, scenarios: Array, w: Array) -> dict[str, Any]:
-    """What a decision brings on average, and in which share of outcomes it is feasible."""
-    costs = problem.cost(x, z, scenarios)
-    met = problem.violation(x, z, scenarios) <= 0
-    expected = problem.sense.sign * float((w * costs).sum())
-    return {
-        "expected": expected if np.isfinite(expected) else None,
-        "feasibility": float(w[met].sum()),
-    }
+def _expected(
+    problem: Problem, x: Array, z: Array, scenarios: Array, w: Array
+) -> list[dict[str, float | None]]:
+    """(k), (n, d), (s, m), (s) -> what each z brings on average, and how often it is feasible."""
+    costs = problem.cost(x, z[:, None, :], scenarios)
+    met = problem.violation(x, z[:, None, :], scenarios) <= 0
+    means = problem.sense.sign * (w * costs).sum(axis=-1)
+    shares = (w * met).sum(axis=-1)
+    return [
+        {"expected": mean if np.isfinite(mean) else None, "feasibility": share}
+        for mean, share in zip(means.tolist(), shares.tolist(), strict=True)
+    ]
