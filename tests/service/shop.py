@@ -16,6 +16,7 @@ from bocopt.service.stores import Store
 problem = Knapsack(value=[12, 9], capacity=[8], salvage=[1], upper=8)
 policy = SampleAverage(problem, first=[1, 1])
 better = SampleAverage(problem, first=[2, 2], latest=20)
+latest = SampleAverage(problem, first=[2, 2], latest=1)
 learner = Ensemble(problem)
 
 

@@ -23,6 +23,8 @@ from shop import (
     status,
 )
 
+from bocopt.live.events import from_bytes
+from bocopt.live.fold import Decided, Observed
 from bocopt.service.commands import Ask, Begin, Drop, RefusedError, Reply, Show, Tell
 from bocopt.service.engine import Engine
 from bocopt.service.stores import ConflictError, Row, Snapshot, Store, StoreError, open_store
@@ -402,23 +404,37 @@ def test_a_changed_policy_is_refused_until_its_version_is_raised(file: Store) ->
 
 def test_a_shadow_is_declared_promoted_and_compared_only_from_then_on(file: Store) -> None:
     play(engine(file, small(snapshot=3)), 6)
-    shadowed = shop(shadows={"better": here.better})
+    shadowed = shop(shadows={"latest": here.latest})
     ours = engine(file, shadowed)
+    assert "comparison with latest" not in certificates(ours)
     play(ours, 4, seed=1)
-    held = ours.fleet.held("shop")
-    assert held.live.watched is not None
-    assert float(held.live.watched[-1].t) == 4
-    said = one(ours, Show("shop", "certificates")).body["certificates"]
-    assert "comparison with better" in [each["name"] for each in said]
+    learned = certificates(ours)["comparison with latest"]["value"]
+    assert learned == pytest.approx(np.mean([apart(file, n) for n in range(6, 10)]))
+    assert any(apart(file, n) for n in range(6, 10))
     assert_is_its_log(ours, file)
-    promoted = shop(shadows={"better": here.better}, promote="better")
+    promoted = shop(shadows={"latest": here.latest}, promote="latest")
     ours = engine(file, promoted)
     state = ours.fleet.held("shop").live.state
-    assert int(state.own.outcomes.size) == 10
+    assert int(state.own.outcomes.dropped) == 9
     play(ours, 2, seed=2)
     assert_is_its_log(ours, file)
-    names = [each["name"] for each in one(ours, Show("shop", "certificates")).body["certificates"]]
-    assert "comparison with before" in names
+    assert "comparison with before" in certificates(ours)
+
+
+def certificates(ours: Engine) -> dict[str, Any]:
+    found = one(ours, Show("shop", "certificates")).body["certificates"]
+    return {each["name"]: each for each in found}
+
+
+def apart(store: Store, number: int) -> float:
+    """What the only shadow would have paid more for a decision, by the log."""
+    decided, observed = (from_bytes(row.body, here.problem) for row in store.about("shop", number))
+    assert isinstance(decided, Decided)
+    assert isinstance(observed, Observed)
+    x, decision, *_ = decided.waiting
+    _, [(solution, _)] = decision.memo
+    costs = [here.problem.cost(x, z, observed.xi) for z in (solution[0], decision.solution.z)]
+    return float(costs[0] - costs[1])
 
 
 def test_a_stream_begins_like_a_kind_with_a_seed_of_its_own(store: Store) -> None:

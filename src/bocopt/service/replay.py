@@ -53,7 +53,7 @@ def replayed(config: Config, store: Store, stream: str | None, verify: bool) -> 
         except DamagedError as error:
             yield Finding(False, str(error))
             continue
-        yield Finding(True, _summed(held))
+        yield from _summed(held)
         if verify:
             yield _verdict(declared, checked)
 
@@ -99,11 +99,9 @@ def _verdict(declared: Declared, checked: _Checked) -> Finding:
     return Finding(not (checked.others or (here and checked.same_z)), words + ".")
 
 
-def _summed(held: Held) -> str:
-    live = held.live
-    lines = [
-        f"{held.stream}: {held.seq} events, {live.t} decisions, {live.learned} outcomes, "
-        f"{len(live.open)} open."
-    ]
-    sense = held.kind.problem.sense
-    return "\n".join([*lines, *(f"  {found.words(sense)}" for found in certificates(held))])
+def _summed(held: Held) -> Iterator[Finding]:
+    live, sense = held.live, held.kind.problem.sense
+    many = f"{held.seq} events, {live.t} decisions, {live.learned} outcomes, {len(live.open)} open."
+    yield Finding(True, f"{held.stream}: {many}")
+    for found in certificates(held):
+        yield Finding(True, f"  {found.words(sense)}")

@@ -16,6 +16,7 @@ from bocopt.service.explain import explanation
 from bocopt.service.held import Held
 from bocopt.service.kind import Kind
 from bocopt.service.stores import Row, Store, Tally
+from bocopt.state import leaves
 
 
 def number(value: Any) -> float | None:
@@ -110,12 +111,19 @@ def summary(held: Held) -> dict[str, Any]:
 
 
 def certificates(held: Held) -> list[Certificate]:
-    """What is guaranteed so far; nothing before the first outcome."""
-    if held.live.watched is None:
+    """What is guaranteed so far; a comparison that has not begun says nothing."""
+    watched = held.live.watched
+    if watched is None:
         return []
     monitor = copy.copy(held.kind.fold.monitor)  # it is shared, and holds what it is shown
-    monitor.restore(held.live.watched)
-    return monitor.certificates()
+    monitor.restore(watched)
+    trios = zip(monitor.certificates(), watched, monitor.begun(()), strict=True)
+    return [found for found, state, begun in trios if not _same(state, begun)]
+
+
+def _same(one: Any, other: Any) -> bool:
+    pairs = zip(leaves(one), leaves(other), strict=True)
+    return all(np.array_equal(left, right, equal_nan=True) for left, right in pairs)
 
 
 def _said(kind: Kind, found: Certificate) -> dict[str, Any]:
