@@ -2,6 +2,7 @@
 
 import pickle
 import sqlite3
+import subprocess
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import shop as here
+from databases import SCRIPT, empty_schema
 from shop import (
     assert_is_its_log,
     bits,
@@ -27,6 +29,7 @@ from bocopt.live.events import from_bytes
 from bocopt.live.fold import Decided, Observed
 from bocopt.service.commands import Ask, Begin, Drop, RefusedError, Reply, Show, Tell
 from bocopt.service.engine import Engine
+from bocopt.service.kind import kind_of
 from bocopt.service.stores import ConflictError, Row, Snapshot, Store, StoreError, open_store
 from bocopt.service.stores.store import Tally
 
@@ -256,6 +259,29 @@ def test_two_engines_on_one_log_lose_and_double_nothing(url: str) -> None:
         store.close()
 
 
+def test_what_one_server_decided_another_may_learn(url: str) -> None:
+    stores = [open_store(url) for _ in range(2)]
+    left, right = (engine(each, small(max_open=2)) for each in stores)
+    for first, second in ((left, right), (right, left)):
+        number = one(first, Ask("shop", [0.1])).body["id"]
+        assert one(second, Tell("shop", number, [1.0, 1.0])).status == 201
+        assert one(first, Tell("shop", number, [1.0, 1.0])).status == 200
+        assert status(first, Tell("shop", number, [2.0, 1.0])) == 409
+        number = one(first, Ask("shop", [0.1])).body["id"]
+        assert one(second, Drop("shop", number)).status == 200
+        assert status(second, Tell("shop", number + 1, [1.0, 1.0])) == 404
+    numbers = [one(left, Ask("shop", [0.1])).body["id"] for _ in range(2)]
+    assert status(right, Ask("shop", [0.1])) == 409
+    one(right, Drop("shop", numbers[0]))
+    assert one(left, Show("shop", "summary")).body["open"][0]["id"] == numbers[1]
+    one(right, Drop("shop", numbers[1]))
+    assert status(left, Ask("shop", [0.1])) == 201
+    for ours, store in zip((left, right), stores, strict=True):
+        ours.fleet.catch_up(["shop"])
+        assert_is_its_log(ours, store)
+        store.close()
+
+
 def status_of(answer: Any) -> int:
     assert status_code(answer) < 500, answer
     return status_code(answer)
@@ -362,6 +388,9 @@ def test_a_damaged_snapshot_is_not_used_and_a_damaged_event_is_named(
         one(again, Ask("shop", [0.1]))
     assert told.value.status == 503
     assert one(ours, Ask("shop", [0.1])).status == 201  # what is in memory is sound
+    started = engine(file, small(snapshot=4), kind_of("mart", here.problem, here.policy))
+    assert status(started, Ask("shop", [0.1])) == 503
+    assert status(started, Ask("mart", [0.1])) == 201
 
 
 def test_overdue_outcomes_are_given_up(file: Store) -> None:
@@ -458,3 +487,25 @@ def test_a_long_log_is_a_stream_of_constant_size_in_memory(file: Store) -> None:
     play(ours, 60)
     assert abs(len(bits(ours.fleet.held("shop"))) - first) < 50
     assert folded(file, ours.fleet.held("shop").kind).live.learned == 120
+
+
+def test_a_database_that_was_stopped_hard_is_found_again(server: tuple[str, str]) -> None:
+    url, folder = server
+    store = open_store(empty_schema(url))
+    ours = engine(store)
+    assert status(ours, Ask("shop", [0.1], "a")) == 201
+    subprocess.run([SCRIPT, "stop", folder, "immediate"], check=True)
+    try:
+        for command in (
+            Ask("shop", [0.2], "b"),
+            Tell("shop", 0, [1.0, 1.0]),
+            Show("shop", "summary"),
+        ):
+            assert status(ours, command) == 503
+    finally:
+        subprocess.run([SCRIPT, "again", folder], check=True)
+    assert status(ours, Ask("shop", [0.1], "a")) == 200
+    assert status(ours, Ask("shop", [0.2], "b")) == 201
+    assert status(ours, Tell("shop", 0, [1.0, 1.0])) == 201
+    assert_is_its_log(ours, store)
+    store.close()

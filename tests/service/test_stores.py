@@ -53,7 +53,8 @@ def test_what_is_appended_is_read_back(store: Store, url: str) -> None:
         assert reader.snapshots("shop") == [Snapshot("shop", 2, "sum", b"\0state")]
         assert reader.stages("shop") == [tally(1)] == [reader.last_stage("shop")]
         assert reader.stages("shop", after=1) == []
-        assert reader.streams() == [SHOP]
+        assert reader.streams() == [SHOP] == [reader.stream("shop")]
+        assert reader.stream("other") is None
         assert reader.damage() == []
         if reader is not store:
             reader.close()

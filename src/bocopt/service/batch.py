@@ -16,6 +16,14 @@ from bocopt.service.stores import Row, Snapshot, Store, Tally
 Find = Callable[[str], Held]  # what is held of a stream, or a RefusedError
 
 
+class StaleError(Exception):
+    """Another writer has gone on with a stream: what is held of it must catch up first."""
+
+    def __init__(self, stream: str) -> None:
+        super().__init__(stream)
+        self.stream = stream
+
+
 class Batch:
     """Commands are done one after the other; nothing is seen outside before it is committed."""
 
@@ -34,6 +42,7 @@ class Batch:
         if isinstance(command, Drop):
             return self._drop(command)
         assert isinstance(command, Show)
+        self._be_fresh(command.stream)
         return Reply(200, shown(self._store, self._of(command.stream), command))
 
     def commit(self) -> None:
@@ -50,6 +59,11 @@ class Batch:
     def _of(self, stream: str) -> Held:
         return self.held.get(stream) or self._find(stream)
 
+    def _be_fresh(self, stream: str) -> None:
+        """Where somebody would be told of a past that is over."""
+        if self._store.last_seq(stream) != self._find(stream).seq - 1:
+            raise StaleError(stream)
+
     def _ask(self, ask: Ask) -> Reply:
         held = self._of(ask.stream)
         fold, waiting = held.kind.fold, held.live.open
@@ -58,6 +72,7 @@ class Batch:
         if before is not None:
             return self._again(held, before, x)
         if len(waiting) >= held.kind.limits.max_open:
+            self._be_fresh(ask.stream)
             raise RefusedError(
                 409,
                 f"{len(waiting)} decisions of {ask.stream!r} wait for their outcome, as many as "
@@ -115,6 +130,7 @@ class Batch:
         ]
         ended = next((event for event in events if not isinstance(event, Decided)), None)
         if ended is None:
+            self._be_fresh(held.stream)
             raise RefusedError(404, f"There is no decision {number} of {held.stream!r}.")
         return ended
 

@@ -15,7 +15,7 @@ from queue import Empty, Full, Queue
 from threading import Event, Thread
 from typing import NamedTuple
 
-from bocopt.service.batch import Batch
+from bocopt.service.batch import Batch, StaleError
 from bocopt.service.commands import Begin, Command, Drop, RefusedError, Reply
 from bocopt.service.fleet import Fleet
 from bocopt.service.held import DamagedError
@@ -140,9 +140,12 @@ class Engine:
         """Do a batch and log it; the answers, where an error means that nothing was changed."""
         for attempt in range(_TRIES):
             batch = Batch(self._store, self.fleet.held, self._clock)
-            answers = [self._done(batch, command) for command in commands]
             try:
+                answers = [self._done(batch, command) for command in commands]
                 batch.commit()
+            except StaleError as error:
+                self.fleet.catch_up([error.stream])
+                continue
             except ConflictError:
                 self.metrics.count("bocopt_conflicts_total")
                 self.fleet.catch_up(batch.held)
@@ -165,6 +168,8 @@ class Engine:
             if isinstance(command, Begin):
                 return self.fleet.begin(command, self._clock())
             return batch.do(command)
+        except StaleError:
+            raise
         except RefusedError as error:
             return error
         except DamagedError as error:

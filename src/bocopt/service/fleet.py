@@ -1,6 +1,7 @@
 """All streams that are held in memory, each a fold of its part of the log."""
 
 import difflib
+import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -9,6 +10,8 @@ from bocopt.service.held import DamagedError, Held, followed, rebuilt
 from bocopt.service.kind import Kind, compiled
 from bocopt.service.shown import summary
 from bocopt.service.stores import Declared, Snapshot, Store, StoreError
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -31,7 +34,10 @@ class Fleet:
         for kind in self.kinds.values():
             compiled(kind)
         for stream in self._begun:
-            self.held(stream)
+            try:
+                self.held(stream)
+            except DamagedError as error:  # told to whoever asks for it; the others go on
+                _log.error("%s Run `bocopt doctor`.", error)
 
     def _adopt(self, declared: Declared) -> None:
         """A stream that has begun before, if its kind is still what it was."""
@@ -98,7 +104,7 @@ class Fleet:
 
     def _look_for(self, stream: str) -> None:
         """One that another server may have begun."""
-        found = next((each for each in self.store.streams() if each.id == stream), None)
+        found = self.store.stream(stream)
         if found is not None:
             self._adopt(found)
         if stream not in self._begun:

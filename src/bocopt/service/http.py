@@ -150,11 +150,10 @@ class Front:
             self.listeners -= 1
 
     async def _kind(self, stream: str) -> Kind:
-        found = await self._read(self.reader.streams)
-        like = next((each.problem for each in found if each.id == stream), None)
-        if like is None or like not in self.kinds:
+        found = await self._read(lambda: self.reader.stream(stream))
+        if found is None or found.problem not in self.kinds:
             raise RefusedError(404, f"There is no stream {stream!r}.")
-        return self.kinds[like]
+        return self.kinds[found.problem]
 
     async def _read(self, read: Callable[[], T]) -> T:
         try:

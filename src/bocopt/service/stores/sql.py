@@ -130,8 +130,9 @@ class SqlStore(Store):
 
     def declare(self, declared: Declared) -> Declared:
         self._database.write([(_DECLARE, [declared])])
-        [row] = self._database.read("SELECT * FROM streams WHERE id = ?", (declared.id,))
-        return Declared(*row)
+        found = self.stream(declared.id)
+        assert found is not None  # streams are never removed
+        return found
 
     def redeclare(self, declared: Declared) -> None:
         to = (declared.problem, declared.version, declared.fingerprint, declared.numeric)
@@ -139,6 +140,10 @@ class SqlStore(Store):
 
     def streams(self) -> list[Declared]:
         return [Declared(*row) for row in self._database.read("SELECT * FROM streams ORDER BY id")]
+
+    def stream(self, stream: str) -> Declared | None:
+        found = self._database.read("SELECT * FROM streams WHERE id = ?", (stream,))
+        return next((Declared(*row) for row in found), None)
 
     def damage(self) -> list[str]:
         return self._database.damage(INDEXES)

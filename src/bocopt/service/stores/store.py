@@ -124,6 +124,10 @@ class Store(Protocol):
         """All that have begun, by id."""
         ...
 
+    def stream(self, stream: str) -> Declared | None:
+        """One of them."""
+        ...
+
     def damage(self) -> list[str]:
         """What is wrong with the tables and indexes themselves, in words."""
         ...
