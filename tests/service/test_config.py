@@ -39,6 +39,7 @@ version = "7"
 expire = 3600
 scale = 160
 seed = 4
+context = 3
 max_open = 20
 snapshot = 30
 names = ["left", "right"]
@@ -67,6 +68,7 @@ def test_what_a_file_says(tmp_path: Path) -> None:
     assert config.token == "0123456789abcdef"
     assert config.folder == tmp_path
     assert (kind.version, kind.seed, kind.names) == ("7", 4, ("left", "right"))
+    assert kind.limits.context == 3
     assert (kind.limits.max_open, kind.limits.expire, kind.limits.snapshot) == (20, 3600.0, 30)
     assert isinstance(kind.fold.policy, Shadowed)
     assert kind.fold.policy.names == ("window",)

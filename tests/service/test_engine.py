@@ -297,6 +297,14 @@ def test_a_writer_that_never_wins_gives_up(file: Store) -> None:
     assert told.value.status == 503
 
 
+def test_the_length_of_a_context_can_be_declared(file: Store) -> None:
+    """Else the first one that asks decides how long they are."""
+    ours = engine(file, small(context=2))
+    with pytest.raises(RefusedError, match="must be of 2 numbers, as the configuration file says"):
+        one(ours, Ask("shop", [0.1]))
+    assert one(ours, Ask("shop", [0.1, 0.2])).status == 201
+
+
 def test_a_full_queue_refuses_and_a_stop_answers_what_was_accepted(file: Store) -> None:
     class Slow(Counting):
         """Commits when it is let."""

@@ -141,6 +141,7 @@ def test_streams_begin_like_those_of_the_file(local: Service) -> None:
     assert local.ask("PUT", "/v1/streams/north")[0] == 200
     assert local.ask("PUT", "/v1/streams/south", {"like": "mart"})[0] == 404
     assert local.ask("PUT", "/v1/streams/a%20b", {"like": "shop"})[0] == 404
+    assert local.ask("PUT", "/v1/streams/south", {"like": "\ud800"})[0] == 422
     assert local.ask("GET", "/v1/streams")[1] == {"streams": ["north", "shop"]}
 
 
@@ -181,6 +182,7 @@ BAD_BODIES: list[tuple[bytes, int, str]] = [
     (b'{"x": ["1"]}', 422, "'x' must be a list of numbers."),
     (b'{"x": 1}', 422, "'x' must be a list of numbers. Got 1 instead."),
     (b'{"x": [[1]]}', 422, "'x' must be a list of numbers."),
+    (b'{"\\ud800": [1]}', 422, "There is no '\\ud800' in this body"),
     (b'{"x": [1], "y": 2}', 422, "There is no 'y' in this body; it may have 'x'."),
     (b'{"x": [1' + b"0" * 400 + b"]}", 422, "One is too large."),
     (b'{"x": [1' + b"0" * 6000 + b"]}", 400, "The body is not JSON in UTF-8."),

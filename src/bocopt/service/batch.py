@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from bocopt import arguments
 from bocopt.core import Array
 from bocopt.live.events import from_bytes
 from bocopt.live.fold import Decided, Event, Forgotten, Observed
@@ -68,6 +69,9 @@ class Batch:
         held = self._of(ask.stream)
         fold, waiting = held.kind.fold, held.live.open
         x = _valid(lambda: fold.context("decisions", held.live, ask.x))
+        if held.kind.limits.context not in (None, len(x)):
+            wanted = f"of {held.kind.limits.context} numbers, as the configuration file says"
+            raise RefusedError(422, str(arguments.wrong("decisions", "x", wanted, ask.x)))
         before = self._asked_before(ask)
         if before is not None:
             return self._again(held, before, x)

@@ -28,6 +28,7 @@ _STREAM = (
     "scale",
     "hindsight",
     "seed",
+    "context",
     "expire",
     "max_open",
     "snapshot",
@@ -147,6 +148,7 @@ def _kind(streams: Part, name: str, modules: Modules) -> Kind:
 
 def _limits(part: Part) -> Limits:
     return Limits(
+        context=part.integer("context", 0, "[0, 100000]") if "context" in part.found else None,
         max_open=part.integer("max_open", 1000, "[1, 100000]"),
         expire=part.number("expire", "(0, inf)"),
         snapshot=part.integer("snapshot", 1000, "[1, inf)"),

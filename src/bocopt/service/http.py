@@ -15,6 +15,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from bocopt.service.commands import Ask, Begin, Command, Drop, RefusedError, Show, Tell
+from bocopt.service.config import ID
 from bocopt.service.engine import Engine
 from bocopt.service.feed import Bell, feed
 from bocopt.service.guard import Guard
@@ -72,7 +73,7 @@ class Front:
     async def begin(self, request: Request) -> Response:
         body = await body_of(request, self.patience, ("like", "seed"))
         like, seed = body.get("like"), body.get("seed")
-        if like is not None and not isinstance(like, str):
+        if like is not None and not (isinstance(like, str) and ID.fullmatch(like)):
             raise RefusedError(422, "'like' must be the name of a stream of the file.")
         if seed is not None and (type(seed) is not int or not 0 <= seed <= 9 * 10**18):
             raise RefusedError(422, "'seed' must be an integer in [0, 9e18].")

@@ -19,6 +19,7 @@ _TRIED = 3  # outcomes after which all code has run
 class Limits:
     """How much, how often and how long."""
 
+    context: int | None = None  # numbers of a context; None: as many as the first one has
     max_open: int = 1000  # decisions that wait for their outcome
     expire: float | None = None  # seconds after which an outcome is no longer waited for
     snapshot: int = 1000  # events from one snapshot to the next

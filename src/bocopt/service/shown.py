@@ -22,10 +22,10 @@ from bocopt.state import leaves
 def number(value: Any) -> float | None:
     """One that JSON has a form for.
 
-    >>> number(np.float64(2.5)), number(np.inf)
-    (2.5, None)
+    >>> number(np.float64(2.5)), number(np.inf), number(-0.0)
+    (2.5, None, 0.0)
     """
-    return float(value) if math.isfinite(value) else None
+    return float(value) + 0.0 if math.isfinite(value) else None
 
 
 def numbers(values: Array) -> list[float | None]:
