@@ -8,6 +8,12 @@ from pathlib import Path
 
 import pytest
 from databases import SCRIPT, empty_schema
+from running import Service
+from shop import shop
+from typed import CONFIG, SHOP
+
+from bocopt.service.kind import Limits
+from bocopt.service.stores import Store, open_store
 
 
 @pytest.fixture(scope="session")
@@ -36,3 +42,36 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'log.db'}"
     return empty_schema(request.getfixturevalue("postgres"))
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[Store]:
+    opened = open_store(url)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Iterator[Store]:
+    opened = open_store("sqlite:///log.db", tmp_path)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def service(url: str) -> Iterator[Service]:
+    with Service(url, shop(names=("left", "right"))) as found:
+        yield found
+
+
+@pytest.fixture
+def local(tmp_path: Path) -> Iterator[Service]:
+    with Service(f"sqlite:///{tmp_path / 'log.db'}", shop(limits=Limits(max_open=3))) as found:
+        yield found
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "shop.py").write_text(SHOP)
+    (tmp_path / "bocopt.toml").write_text(CONFIG)
+    return tmp_path

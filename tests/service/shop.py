@@ -1,5 +1,6 @@
 """A small shop to test the service with."""
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from bocopt.service.engine import Engine
 from bocopt.service.fleet import Fleet
 from bocopt.service.held import Held, begun
 from bocopt.service.kind import Kind, Limits, kind_of
-from bocopt.service.stores import Store
+from bocopt.service.stores import Snapshot, Store, StoreError, Tally
 
 problem = Knapsack(value=[12, 9], capacity=[8], salvage=[1], upper=8)
 policy = SampleAverage(problem, first=[1, 1])
@@ -77,3 +78,38 @@ def random_command(rng: np.random.Generator, n: int, stream: str = "shop") -> An
     if pick < 9:
         return Tell(stream, number, [1.0 + 0.1 * (number % 7), 1.0 + 0.01 * rng.integers(2)])
     return Drop(stream, number)
+
+
+@dataclass
+class Counting:
+    """A store that counts, and fails where it is told to: before the commit, or after it."""
+
+    store: Store
+    appends: int = 0
+    failing: dict[int, str] = field(default_factory=dict)
+
+    def append(
+        self, rows: Any, snapshots: list[Snapshot] | Any = (), stages: list[Tally] | Any = ()
+    ) -> None:
+        when = self.failing.get(self.appends)
+        self.appends += 1
+        if when == "before":
+            raise StoreError("no room", full=True)
+        self.store.append(rows, snapshots, stages)
+        if when == "after":
+            raise StoreError("the connection was lost while committing")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.store, name)
+
+
+def status_code(answer: Reply | Exception) -> int:
+    assert isinstance(answer, Reply | RefusedError)
+    return answer.status
+
+
+def play(ours: Engine, stages: int, seed: int = 0) -> None:
+    rng = np.random.default_rng(seed)
+    for _ in range(stages):
+        number = one(ours, Ask("shop", [float(rng.normal())])).body["id"]
+        one(ours, Tell("shop", number, rng.uniform(0.5, 1.5, 2).tolist()))
