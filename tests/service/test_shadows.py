@@ -14,6 +14,7 @@ from shop import (
     small,
 )
 
+from bocopt import SampleAverage
 from bocopt.live.events import from_bytes
 from bocopt.live.fold import Decided, Observed
 from bocopt.service.commands import RefusedError, Show
@@ -33,6 +34,19 @@ def test_a_changed_policy_is_refused_until_its_version_is_raised(file: Store) ->
     assert [each.version for each in file.streams()] == ["2"]
     with pytest.raises(RefusedError, match="another problem or policy"):
         engine(file, shop(version="2"))
+
+
+def test_a_policy_that_cannot_take_the_log_is_told_by_its_event(file: Store) -> None:
+    class Choosy(SampleAverage):
+        def learn(self, state: Any, t: int, x: Any, decision: Any, xi: Any) -> Any:
+            if t == 3:
+                raise KeyError("of the policy")
+            return super().learn(state, t, x, decision, xi)
+
+    play(engine(file), 5)
+    ours = engine(file, shop(policy=Choosy(here.problem), version="2"))
+    with pytest.raises(RefusedError, match=r"Event 7 of stream 'shop': KeyError: 'of the policy'"):
+        one(ours, Show("shop", "summary"))
 
 
 def test_a_shadow_is_declared_promoted_and_compared_only_from_then_on(file: Store) -> None:

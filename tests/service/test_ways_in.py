@@ -64,6 +64,8 @@ WAYS: list[tuple[str, str, int]] = [
     ("GET", "/v1/streams/none/log", 404),
     ("GET", "/v1/streams/none/events", 404),
     ("GET", "/elsewhere", 404),
+    ("GET", "/v1/streams/", 404),
+    ("GET", "/v1/streams/shop/", 404),
     ("POST", "/v1/streams/shop", 405),
     ("DELETE", "/healthz", 405),
 ]

@@ -17,7 +17,7 @@ _AT_ONCE = 1000  # rows of a log that are read at once
 
 
 class DamagedError(Exception):
-    """A log that cannot be folded: it is named by stream and place."""
+    """A log that cannot be folded, by stream and place: it is damaged, or the policy fails."""
 
 
 class Held(NamedTuple):
@@ -54,6 +54,9 @@ class Held(NamedTuple):
                 live, stage = held.kind.fold.apply(held.live, event)
             except CheckpointError as error:
                 raise DamagedError(f"Event {row.seq} of stream {row.stream!r}: {error}") from error
+            except Exception as error:  # of a policy that cannot take what another one could
+                told = f"{type(error).__name__}: {error}"
+                raise DamagedError(f"Event {row.seq} of stream {row.stream!r}: {told}") from error
             tally = held.tally if stage is None else _added(held.tally, stage, row.at)
             held = held._moved(live, event, row.at)._replace(tally=tally)
         return held

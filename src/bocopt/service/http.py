@@ -206,7 +206,7 @@ def application(front: Front, token: str | None) -> Starlette:
         ("GET", "/metrics", front.metrics),
         ("GET", "/openapi.json", front.openapi),
     ]
-    return Starlette(
+    app = Starlette(
         routes=[Route(path, function, methods=[method]) for method, path, function in routes],
         middleware=[Middleware(Guard, token=token)],
         exception_handlers={
@@ -216,3 +216,5 @@ def application(front: Front, token: str | None) -> Starlette:
         },
         lifespan=life,
     )
+    app.router.redirect_slashes = False  # a redirection would quote the host that a client claims
+    return app
