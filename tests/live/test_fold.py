@@ -212,3 +212,17 @@ def test_another_configuration_learns_from_the_log_by_its_own_decisions() -> Non
     assert live.learned > 4
     assert same(live.watched[2], after.monitor.begun(())[2])
     assert not same(shadowed.watched[2], after.monitor.begun(())[2])
+
+
+def test_outcomes_need_not_be_remembered() -> None:
+    """Where a log answers repetitions: what an agent then knows does not grow."""
+    agents = [Agent(Constant([1, 1]), PROBLEM, remember=n) for n in (0, 2, 4096)]
+    for agent in agents:
+        for _ in range(4):
+            agent.observe(agent.decide(CONTEXT).id, OUTCOME)
+    forgets, short, long = agents
+    for agent, number in ((forgets, 3), (short, 1)):
+        with pytest.raises(ValueError, match="came too long ago"):
+            agent.observe(number, OUTCOME)
+    assert short.observe(2, OUTCOME) is None
+    assert long.observe(0, OUTCOME) is None
