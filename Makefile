@@ -4,10 +4,12 @@ BIN := .venv/bin
 WORKERS ?= 2
 INSTALL := PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run test check kernels full bench clean
+.PHONY: run test check kernels full bench site clean
 
-run: .venv/run  ## the whole paper at a small size, about a minute: a table and results/index.html
+run: .venv/run  ## about a minute: the whole paper at a small size, then a study from a table
 	$(BIN)/bocopt reproduce all --trials 20 --horizon 200
+	test -e results/kiosk || $(BIN)/bocopt init results/kiosk
+	$(BIN)/bocopt run results/kiosk/study.toml
 
 test: .venv/dev  ## everything a submission must pass
 	$(MAKE) --no-print-directory -j 3 check kernels
@@ -30,8 +32,11 @@ full: .venv/dev  ## the long versions of the tests
 bench: .venv/dev  ## speed, memory and accuracy: writes benchmarks/results, a quarter of an hour
 	for study in kernels table1 paper_stack sizes memory oracle ensemble learner programs pool; do $(BIN)/python benchmarks/$$study.py || exit 1; done
 
+site: .venv/dev  ## the documentation: site/index.html, with warnings as errors, in about a minute
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -j auto -c docs -d .site . site
+
 clean:
-	rm -rf .venv results dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .site site results dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/run: pyproject.toml constraints.txt

@@ -49,6 +49,7 @@ def main() -> None:
         mixture.sample(known, np.zeros(1))
         import_module("bocopt.guarantees.kernels.bets")
         import_module("bocopt.guarantees.kernels.folds")
+        import_module("bocopt.guarantees.kernels.ranks")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from blackbox import wrapped
+from pyepo_shape import Cheapest
 
 import bocopt
 from bocopt import Dims, Knapsack, PaperStream
@@ -179,6 +180,18 @@ def _samplers(problem: Problem) -> dict[str, Any]:
         "Remembering": the.Remembering(
             the.Mixture(dim_xi=2, scenarios=16), lags=[1, 3], periods=[5]
         ),
+        **_brought(),
+    }
+
+
+def _brought() -> dict[str, Any]:
+    """Regressors of other libraries."""
+    ridge = import_module("sklearn.linear_model").Ridge()
+    linear = import_module("river.linear_model").BayesianLinearRegression()
+    return {
+        "FromSklearn": the.from_sklearn(ridge, every=3, begin=4),
+        "FromSklearn, window": the.from_sklearn(ridge, every=2, begin=4, window=5, folds=1),
+        "FromRiver": the.from_river(linear),
     }
 
 
@@ -297,6 +310,7 @@ def _problems() -> dict[str, Any]:
         "Program, a chance": _load(),
         "Program, recourse": _repair(),
         "Conic": _near(),
+        "FromPyepo": the.from_pyepo(Cheapest),
         "FromCallables": wrapped(dims=DIMS),
         "FromCallables, nothing promised": wrapped(dims=DIMS, alpha=None),
         "FromCallables, bounded": wrapped(
@@ -406,8 +420,15 @@ def _values() -> dict[str, Any]:
         "CVaR": the.CVaR(0.6, alpha=0.7),
         "WorstCase": the.WorstCase(alpha=0.7),
         "Adam": the.Adam(),
+        "Incremental": the.Incremental(the.SampleAverage(KNAPSACK)),
         "Agent": the.Agent(the.Constant([1, 1]), KNAPSACK),
         "Monitor": the.Monitor(KNAPSACK),
+        "Spec": the.Spec(
+            "demand", context=["price"], time="day", calendar=["weekday"], lags=[1, 7], rolling=[7]
+        ),
+        "Spec, late": the.Spec(
+            ["demand"], categories=["store"], time="day", arrives="came", warm_up=5
+        ),
         "Trace": bocopt.record(stages, KNAPSACK.sense),
     }
 

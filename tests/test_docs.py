@@ -1,65 +1,49 @@
 """The pages keep their word: code runs and prints what is shown, commands parse, links lead on."""
 
-import contextlib
-import io
 import re
 import shlex
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
+from extensions import pages
+from extensions.pages import blocks, examples
 from typer.testing import CliRunner
 
 from bocopt import __version__
 from bocopt.cli import app
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted(DOCS.glob("*.md")),
+    *sorted(DOCS.glob("examples/*.md")),
+]
 CHANGELOG = ROOT / "CHANGELOG.md"
-EVERY_PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+EVERY_PAGE = pytest.mark.parametrize(
+    "page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix()
+)
 SHELLS = ("sh", "console")
 
 
-class Block(NamedTuple):
-    """A fenced block of a page."""
-
-    language: str
-    text: str
-    line: int  # of its first line
-
-
-def blocks(page: Path) -> list[Block]:
-    text = page.read_text(encoding="utf-8")
-    fences = re.finditer(r"^```(\S*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-    return [Block(f[1], f[2], text[: f.start(2)].count("\n") + 1) for f in fences]
-
-
-def examples(found: list[Block]) -> Iterator[tuple[Block, str]]:
-    """Each block of Python, and the output that the page shows right after it."""
-    for block, after in pairwise([*found, Block("", "", 0)]):
-        if block.language == "python":
-            yield block, after.text if after.language == "text" else ""
-
-
-def printed(block: Block, page: str, names: dict[str, Any]) -> str:
-    """What the code prints; its line numbers are those of the page."""
-    code = "\n" * (block.line - 1) + block.text
-    output = io.StringIO()
-    with contextlib.redirect_stdout(output):
-        exec(compile(code, page, "exec"), names)
-    return output.getvalue()
-
-
-@EVERY_PAGE
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.name != "index.md"], ids=lambda page: page.name
+)
 def test_examples_print_what_the_page_shows(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    names: dict[str, Any] = {"__name__": "__main__"}
-    for block, shown in examples(blocks(page)):
-        assert printed(block, page.name, names) == shown, f"line {block.line}"
+    for line, printed, shown in pages.run(page):
+        assert printed == shown, f"line {line}"
+    drawn = {file.name for file in tmp_path.glob("*.svg")}
+    assert drawn == set(re.findall(r"\]\((\w+\.svg)\)", page.read_text("utf-8")))
+
+
+def test_the_landing_page_has_the_example_of_the_readme() -> None:
+    ours, theirs = (list(examples(blocks(folder))) for folder in (DOCS / "index.md", PAGES[0]))
+    assert [(block.text, shown) for block, shown in ours] == [(b.text, s) for b, s in theirs]
 
 
 @EVERY_PAGE
@@ -72,7 +56,7 @@ def test_no_block_goes_unseen(page: Path) -> None:
 def test_output_stands_after_the_code_that_prints_it(page: Path) -> None:
     languages = ["", *(block.language for block in blocks(page))]
     assert {before for before, after in pairwise(languages) if after == "text"} <= {"python"}
-    assert set(languages) <= {"", "python", "text", *SHELLS}
+    assert set(languages) <= {"", "python", "text", "{toctree}", *SHELLS}
 
 
 def test_there_are_examples() -> None:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,9 +15,11 @@ from registry import CLASSES, INSTANCES, KNAPSACK, PUBLIC, STREAM, kind_of, the
 
 import bocopt
 from bocopt import checks
+from bocopt.tables.reading.columns import Frame
 
 STAGES = list(bocopt.run(the.Constant([1, 1]), KNAPSACK, STREAM, horizon=3))
 PLAYED = {"policy": the.Constant([1, 1]), "problem": KNAPSACK}
+FRAME = Frame("the table", "row", np.arange(3), {"y": np.arange(3.0)})
 BATCH = {"losses": np.ones((3, 2)), "log_prior": np.log([0.5, 0.5]), "lam": 1.0}
 
 
@@ -60,6 +63,16 @@ FINE: dict[Callable[..., Any], dict[str, Any]] = {
         **{n: [1.0] for n in ("capacity", "least", "start_cost", "hour_cost", "fuel_cost")},
         "unserved_cost": 1.0,
     },
+    the.read: {"path": "x"},
+    the.frame_of: {"table": import_module("polars").DataFrame({"x": [1.0, 2.0]})},
+    the.series_of: {"frame": FRAME, "spec": the.Spec("y")},
+    the.shown: {"series": the.series_of(FRAME, the.Spec("y"))},
+    the.from_sklearn: {"regressor": INSTANCES["FromSklearn"].regressor},
+    the.from_river: {"regressor": INSTANCES["FromRiver"].regressor},
+    the.from_pyepo: {"optmodel": INSTANCES["FromPyepo"].optmodel},
+    the.Incremental: {"learner": the.SampleAverage(KNAPSACK)},
+    the.environment: {"stream": STREAM, "problem": KNAPSACK},
+    the.to_frame: {"trace": INSTANCES["Trace"]},
     the.from_csv: {"path": "x", "context": ["x"], "outcome": ["y"]},
     bocopt.play: {
         **PLAYED,
@@ -83,7 +96,7 @@ INNER = {
 ELSEWHERE = {
     *(the.Agent, the.from_callables, the.FromCallables, the.Trace, bocopt.compare),
     *(the.program, the.Program, the.minimise, the.maximise, the.pos, the.absolute),
-    *(the.from_cvxpy, the.Conic),
+    *(the.from_cvxpy, the.Conic, the.FromPyepo, the.open_study),
 }
 FINE = {call: given for call, given in FINE.items() if call not in ELSEWHERE}
 

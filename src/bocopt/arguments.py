@@ -293,10 +293,11 @@ def lead(owner: str, **leads: tuple[int, ...]) -> tuple[int, ...]:
     Traceback (most recent call last):
     ValueError: Knapsack.solve needs leading axes that broadcast. Got x (3,), w (4,) instead.
     """
-    if not any(leads.values()):
-        return ()
+    found = list(leads.values())
+    if found.count(found[0]) == len(found):
+        return found[0]
     try:
-        return np.broadcast_shapes(*leads.values())
+        return np.broadcast_shapes(*found)
     except ValueError:
         got = ", ".join(f"{name} {axes}" for name, axes in leads.items())
         raise ValueError(f"{owner} needs leading axes that broadcast. Got {got} instead.") from None

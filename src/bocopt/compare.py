@@ -157,7 +157,7 @@ def compare(
     paid, met = np.stack(costs, axis=-2), np.stack(feasible, axis=-2)  # (T, 1 + policies)
     pairs = zip(watched, states or (), strict=True)
     found = {
-        one.name: _compared(one, state, paid[..., [0, i]], met[..., [0, i]], problem.sense)
+        one.name: compared_of(one, state, paid[..., [0, i]], met[..., [0, i]], problem.sense)
         for i, (one, state) in enumerate(pairs, start=1)
     }
     return found if isinstance(policy, Mapping) else found[shadowed.names[0]]
@@ -175,8 +175,8 @@ def _today(baseline: Today) -> Policy[Any]:
         raise arguments.wrong("compare", "baseline", expected, baseline) from error
 
 
-def _compared(one: Comparison, state: Any, paid: Array, met: Array, sense: Sense) -> Compared:
-    """paid, met (T, 2): today's first."""
+def compared_of(one: Comparison, state: Any, paid: Array, met: Array, sense: Sense) -> Compared:
+    """After a comparison was folded over stages; paid, met (T, 2): today's first."""
     differences = paid[..., 1] - paid[..., 0]
     rows = differences.reshape(-1, differences.shape[-1])
     lengths = [block_length(row) for row in rows]

@@ -22,6 +22,8 @@ from bocopt.core import (
 from bocopt.problems.hindsight import hindsight as in_hindsight
 from bocopt.state import flatten
 
+__all__ = ["Stage", "play", "run"]  # the rest is for those who play in other ways
+
 
 class Stage(NamedTuple):
     """Everything that one stage showed, with the leading axes of the seeds."""

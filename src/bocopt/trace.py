@@ -117,7 +117,7 @@ class Trace:
         trials = next(iter(columns.values())).shape[0]
         text = io.StringIO(newline="")
         writer = csv.writer(text)
-        writer.writerow(["trial", "stage", *map(_no_formula, columns)])
+        writer.writerow(["trial", "stage", *map(no_formula, columns)])
         for trial in range(trials):
             for t in range(self.horizon):
                 cells = (column[trial, t] for column in columns.values())
@@ -145,10 +145,10 @@ class Trace:
         return {name: spread(values) for name, values in (self.averages() | others).items()}
 
 
-def _no_formula(name: str) -> str:
+def no_formula(name: str) -> str:
     """A heading that no spreadsheet computes.
 
-    >>> _no_formula("=1+1")
+    >>> no_formula("=1+1")
     "'=1+1"
     """
     return f"'{name}" if name.startswith(("=", "+", "-", "@", "\t", "\r")) else name

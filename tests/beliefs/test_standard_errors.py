@@ -4,7 +4,7 @@ import numpy as np
 from posteriors import Quadratic, Still, learned, outcomes
 
 from bocopt import Gaussian, ResampleMove
-from bocopt.beliefs import RandomWalk, posterior_mean
+from bocopt.beliefs import CrankNicolson, FittedCrankNicolson, RandomWalk, posterior_mean
 from bocopt.beliefs.belief import LAG, different
 from bocopt.numeric.weights import normalised
 
@@ -18,6 +18,25 @@ def test_standard_errors_cover_the_exact_mean() -> None:
     assert (belief.info.ancestors > 10).all()
     assert 0.7 < np.sqrt((z**2).mean()) < 1.5
     assert (np.abs(z) < 2).mean() > 0.85
+
+
+def test_standard_errors_of_chains_whose_states_are_all_kept_cover_the_exact_mean() -> None:
+    """Twenty chains, which have three ancestors left after twenty moves."""
+    xi = outcomes(60, 30, 8)
+    belief = learned(xi, lam=0.5, size=400, kernel=FittedCrankNicolson(), chain_length=20)
+    estimate = posterior_mean(belief, belief.theta)
+    z = (estimate.mean - 0.5 * xi.sum(axis=0) / 31) / estimate.standard_error
+    assert 0.8 < np.sqrt((z**2).mean()) < 1.3
+    assert 0.9 < (np.abs(z) < 2).mean() < 0.98
+
+
+def test_short_chains_keep_where_they_began() -> None:
+    """Of three states the first is one: 0.3 left at the end is more than half of the mean."""
+    belief = learned(outcomes(30, 2, 2), lam=0.5, size=60, kernel=CrankNicolson(), chain_length=3)
+    mixed = belief._replace(info=belief.info._replace(left=np.full(2, 0.3)))
+    assert np.isnan(posterior_mean(mixed, belief.theta).standard_error).all()
+    at_once = belief._replace(info=belief.info._replace(left=np.zeros(2)))
+    assert np.isfinite(posterior_mean(at_once, belief.theta).standard_error).all()
 
 
 def test_ancestors_are_those_of_the_oldest_generation() -> None:

@@ -7,12 +7,12 @@ from scipy.special import logsumexp
 
 from bocopt.core import Array
 from bocopt.guarantees import betting
-from bocopt.guarantees.betting import Bets, after, log_capital, most, no_bets, of_counts
+from bocopt.guarantees.betting import after, log_capital, most, no_bets, of_counts
 
-STAKES, LOG_WEIGHTS = betting._BOTH, betting._LOG_WEIGHTS
+STAKES, LOG_WEIGHTS = betting.STAKES, betting.LOG_WEIGHTS
 
 
-def played(outcomes: Array, wide: Array) -> Bets:
+def played(outcomes: Array, wide: Array) -> Array:
     bets = no_bets(outcomes.shape[1:], 1.0)
     for y, w in zip(outcomes, wide, strict=True):
         bets = after(bets, y, np.zeros(np.shape(w)), w)

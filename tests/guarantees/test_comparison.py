@@ -25,10 +25,9 @@ from bocopt import (
     from_callables,
     run,
 )
-from bocopt.core import Array
+from bocopt.core import Array, ShadowReport
 from bocopt.guarantees import Comparison, Evidence, comparisons, evidence_of
 from bocopt.guarantees.certificate import Shadow, nan_is_no_news
-from bocopt.guarantees.comparison import Apart
 from bocopt.numeric.blocks import block_interval, block_length
 
 NOTHING: Any = 3
@@ -41,7 +40,7 @@ def stages(differences: ArrayLike, low: float = -1.0, high: float = 1.0) -> Iter
         yield Evidence(np.array(2.0), shadows=(beside,))
 
 
-def folded(guarantee: Comparison, evidence: Iterator[Evidence]) -> list[Apart]:
+def folded(guarantee: Comparison, evidence: Iterator[Evidence]) -> list[Array]:
     states, state = [], guarantee.init(())
     for e in evidence:
         with nan_is_no_news():
@@ -254,3 +253,27 @@ def test_block_intervals_cover_about_as_often_as_they_say() -> None:
             inside[blocks] += low <= 0.0 <= high
     assert inside[True] >= 86
     assert inside[False] <= 75
+
+
+@pytest.mark.parametrize("seeds", [0, [0, 1, 2]])
+@pytest.mark.parametrize("worst", [False, True])
+def test_shadows_are_priced_at_once_as_they_are_one_by_one(seeds: Any, worst: bool) -> None:
+    problem = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3, pays_worst_feasible=worst)
+    shadows = {"few": Constant([1, 1, 1, 1]), "many": Constant([3, 3, 3, 3])}
+    policy = Shadowed(SampleAverage(problem), shadows)
+    for stage in run(policy, problem, PaperStream(), seeds=seeds, horizon=5):
+        taken = stage.decision.solution.z
+        priced = evidence_of(problem, stage).shadows
+        for shadow, constant in zip(priced, shadows.values(), strict=True):
+            z = np.broadcast_to(np.array(constant.z, float), taken.shape)
+            low, high = problem.range_of_difference(stage.x, z, taken)
+            assert (shadow.cost == problem.cost(stage.x, z, stage.xi)).all()
+            assert ((shadow.low == low) & (shadow.high == high)).all()
+
+
+def test_a_shadow_that_decides_nothing_is_named() -> None:
+    policy = Shadowed(Constant([1, 1, 1, 1]), {"now": Constant([1, 1, 1, 1])})
+    stage = next(run(policy, PROBLEM, PaperStream(), seeds=0, horizon=1))
+    shown = ShadowReport(np.full((1, 4), np.nan))
+    with pytest.raises(ValueError, match="The 'z' that a shadow returned must be finite"):
+        evidence_of(PROBLEM, stage._replace(reports=(shown,)))

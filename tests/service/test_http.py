@@ -128,7 +128,7 @@ def test_what_the_arms_would_have_done_is_shown(tmp_path: Path) -> None:
             service.ask("PUT", path, {"xi": [1.0 + 0.1 * i, 1.0]})
         told = service.ask("GET", "/v1/streams/shop/decisions/2/explanation")[1]
         arms = [each["name"] for each in told["candidates"] if each["what"] == "arm"]
-        assert arms == ["Predictive", "SampleAverage"]
+        assert arms == ["model", "running average"]
         assert told["candidates"][0]["z"] in [
             each["z"] for each in told["candidates"] if each["what"] == "arm"
         ]

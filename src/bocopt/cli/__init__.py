@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from bocopt.cli import reproduce, serve
+from bocopt.cli import reproduce, serve, tables
 
 app = typer.Typer(
     help="Bayesian online contextual optimization: decide, see the outcome, learn from it.",
@@ -12,6 +12,8 @@ app = typer.Typer(
     add_completion=False,
 )
 app.add_typer(reproduce.commands, name="reproduce")
+app.command()(tables.init)
+app.command()(tables.run)
 app.command()(serve.serve)
 app.command()(serve.replay)
 app.command()(serve.doctor)

@@ -16,10 +16,10 @@ def say(text: str, err: bool = False) -> None:
     typer.echo(plain(text), err=err)
 
 
-def folder(out: str) -> Path:
+def folder(out: str, hint: str = "--out") -> Path:
     """A folder that can be written to, made where it is missing."""
     if not out:
-        raise typer.BadParameter("must name a folder. Got '' instead.", param_hint="--out")
+        raise typer.BadParameter("must name a folder. Got '' instead.", param_hint=hint)
     path = Path(out)
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -28,7 +28,7 @@ def folder(out: str) -> Path:
     except (OSError, ValueError) as error:  # a ValueError: no system has such a name
         why = error.strerror if isinstance(error, OSError) else error
         message = plain(f"cannot write to {path}: {why}.")
-        raise typer.BadParameter(message, param_hint="--out") from error
+        raise typer.BadParameter(message, param_hint=hint) from error
     return path
 
 

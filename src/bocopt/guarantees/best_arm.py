@@ -5,19 +5,16 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt.core import Array
+from bocopt.guarantees import kernels
 from bocopt.guarantees.certificate import Certificate, Evidence, certificate
+from bocopt.guarantees.kernels.records import Paid, named
 
 
-class Paid(NamedTuple):
+class Drawn(NamedTuple):
     """Sums over stages."""
 
-    t: Array  # ()
-    mean: Array  # () expected cost of the draw
+    sums: Array  # (n) `Paid`
     arms: Array  # (A) what each arm would have paid
-    worst: Array  # () the most that any arm would have paid
-    bound: Array  # () AdaHedge's so far
-    missed: Array  # () stages before which others had been learned than those watched
-    stale: Array  # () stages whose decision was drawn by other weights
 
 
 class BestArm:
@@ -30,38 +27,31 @@ class BestArm:
     you must.
     """
 
-    def init(self, lead: tuple[int, ...]) -> Paid:
-        zero = np.zeros(lead)
-        return Paid(zero, zero, zero[..., None], zero, zero, zero, zero)
+    def init(self, lead: tuple[int, ...]) -> Drawn:
+        return Drawn(np.zeros((*lead, len(Paid._fields))), np.zeros((*lead, 1)))
 
-    def step(self, state: Paid, evidence: Evidence) -> Paid:
-        shown = evidence.arms
-        arms = shown.arm_cost if shown.arm_cost.ndim else shown.arm_cost[None]
-        return Paid(
-            t=state.t + 1.0,
-            mean=state.mean + shown.arm_mean,
-            arms=state.arms + arms,
-            worst=state.worst + arms.max(axis=-1),
-            bound=state.t * 0.0 + shown.arm_bound,
-            missed=state.missed + (shown.arm_stages != state.t + 1.0),
-            stale=state.stale + evidence.stale,
-        )
+    def step(self, state: Drawn, evidence: Evidence) -> Drawn:
+        mean, arms, bound, stages = evidence.arms
+        if not arms.ndim:
+            arms = arms[None]
+        sums = kernels.folds.drawn(state.sums, arms, mean, bound, stages, evidence.stale)
+        return Drawn(sums, state.arms + arms)
 
-    def certificate(self, state: Paid) -> Certificate:
-        t = np.maximum(state.t, 1.0)
-        drawn = np.isfinite(state.bound + state.mean)
+    def certificate(self, state: Drawn) -> Certificate:
+        paid = named(Paid, state.sums)
+        t, drawn = np.maximum(paid.t, 1.0), np.isfinite(paid.bound + paid.mean)
         return certificate(
             "best arm",
             "average cost of the drawn arm, in expectation over the draw",
-            value=state.mean / t,
-            slack=(state.arms.min(axis=-1) + state.bound - state.mean) / t,
-            trivial=state.worst / t,
+            value=paid.mean / t,
+            slack=(state.arms.min(axis=-1) + paid.bound - paid.mean) / t,
+            trivial=paid.worst / t,
             delta=0.0,
             assumptions=(),
             broken={
-                "The weights had changed between a decision and its outcome": state.stale,
+                "The weights had changed between a decision and its outcome": paid.stale,
                 "The arms had learned from stages that were not watched": np.where(
-                    drawn, state.missed, 0.0
+                    drawn, paid.missed, 0.0
                 ),
             },
             failed=~drawn,

@@ -25,66 +25,55 @@ Reference: Waudby-Smith, Ramdas (2024), Estimating means of bounded random varia
 expectations that do not change.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from bocopt.core import Array
+from bocopt.guarantees import kernels
+from bocopt.guarantees.kernels.records import Bets
 
 _STAKES = np.geomspace(1e-4, 0.99, 30)
-_BOTH = np.tile(_STAKES, 2)  # above the least, and above the first of the most
-_LOG_WEIGHTS = np.log(_BOTH**0.5 / (_BOTH**0.5).sum())
+STAKES = np.tile(_STAKES, 2)  # above the least, and above the first of the most
+LOG_WEIGHTS = np.log(STAKES**0.5 / (STAKES**0.5).sum())
+
+#: All bets are one array: `Bets`, the sum of log((Q - Y) stake) of each stake, which is the gain
+#: of its log capital, and the sum of its Q stake.
+SIZE = len(Bets._fields) + 2 * len(STAKES)
 
 
-class Bets(NamedTuple):
-    """What has become of each stake; Q and Y are in units, and above the level."""
-
-    unit: Array  # () if none was declared, the first range above 0; 0 before there is one
-    t: Array  # () stages that were bet on: those whose outcome was not certain
-    level: Array  # () the most that the first of these could have been
-    base: Array  # () sum of the levels, and of outcomes that were certain
-    gain: Array  # (bets) sum of log((Q - Y) stake): of the log capital
-    room: Array  # (bets) sum of Q stake
+def no_bets(lead: tuple[int, ...], unit: float | None = None) -> Array:
+    """(SIZE) before any outcome."""
+    bets = np.zeros((*lead, SIZE))
+    bets[..., Bets._fields.index("unit")] = unit or 0.0
+    return bets
 
 
-def no_bets(lead: tuple[int, ...], unit: float | None = None) -> Bets:
-    none, zero = np.zeros((*lead, len(_BOTH))), np.zeros(lead)
-    return Bets(zero + (unit or 0.0), zero, zero, zero, none, none)
-
-
-def after(bets: Bets, outcome: Array, low: Array, high: Array) -> Bets:
-    """With one more outcome () in [low, high]."""
-    from bocopt.guarantees.kernels import bets as kernels
-
-    return Bets(*kernels.after(*bets, outcome, low, high, _STAKES))
-
-
-def of_counts(ones: Array, zeros: Array) -> Bets:
-    """After outcomes that were 0 or 1, in a range of 1: their order does not matter."""
-    t = np.asarray(ones + zeros, float)
-    one, room = np.ones(t.shape), t[..., None] * (1.0 - _BOTH)
-    return Bets(one, t, one, t, np.asarray(ones)[..., None] * np.log1p(-_BOTH), room)
-
-
-def log_capital(bets: Bets, total: float | Array) -> Array:
-    """() log E_t: the evidence that the expectations sum to less than `total`."""
-    from bocopt.guarantees.kernels import bets as kernels
-
-    unit, t, _, base, gain, room = bets
-    found: Array = kernels.log_capital(unit, t, base, gain, room, total, _BOTH, _LOG_WEIGHTS)
+def after(bets: Array, outcome: Array, low: Array, high: Array) -> Array:
+    """(SIZE) with one more outcome () in [low, high]."""
+    found: Array = kernels.bets.after(bets, outcome, low, high, STAKES)
     return found
 
 
-def most(bets: Bets, delta: float) -> Array:
+def of_counts(ones: Array, zeros: Array) -> Array:
+    """(SIZE) after outcomes that were 0 or 1, in a range of 1: their order does not matter."""
+    t = np.asarray(ones + zeros, float)
+    one = np.ones(t.shape)
+    about = np.stack(Bets(unit=one, t=t, level=one, base=t), axis=-1)
+    gain, room = np.asarray(ones)[..., None] * np.log1p(-STAKES), t[..., None] * (1.0 - STAKES)
+    return np.concatenate([about, gain, room], axis=-1)
+
+
+def log_capital(bets: Array, total: float | Array) -> Array:
+    """() log E_t: the evidence that the expectations sum to less than `total`."""
+    found: Array = kernels.bets.log_capital(bets, total, STAKES, LOG_WEIGHTS)
+    return found
+
+
+def most(bets: Array, delta: float) -> Array:
     """() what the expectations sum to at most, but for a chance of delta.
 
     The logarithm of E_t is convex, so Newton's steps from above never go below: wherever they stop,
     the answer is on the safe side.
     """
-    from bocopt.guarantees.kernels import bets as kernels
-
-    unit, t, _, base, gain, room = bets
-    log_level = np.log(1.0 / delta)
     with np.errstate(over="ignore", invalid="ignore"):  # ranges without end: no bound
-        found: Array = kernels.most(unit, t, base, gain, room, log_level, _BOTH, _LOG_WEIGHTS)
+        found: Array = kernels.bets.most(bets, np.log(1.0 / delta), STAKES, LOG_WEIGHTS)
     return found

@@ -9,32 +9,13 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, Sense
-from bocopt.guarantees import betting
+from bocopt.guarantees import betting, kernels
 from bocopt.guarantees.certificate import LATE, NO_RANGE, Certificate, Evidence, certificate
+from bocopt.guarantees.kernels.records import Apart, named
 from bocopt.guarantees.phrases import amount, between
 
-_SIGNS = np.array([1.0, -1.0])
 _RANGES = "the difference lies in a range that is known before xi"
-
-
-class Apart(NamedTuple):
-    """Sums over stages; a difference is the cost of the other decision less that of the one taken.
-
-    Bets are in units of the first range of a difference that was not 0.
-    """
-
-    t: Array  # ()
-    own: Array  # () cost of the decisions taken
-    other: Array  # () of the others
-    low: Array  # () least that the difference could have been
-    high: Array  # () most
-    bets: betting.Bets  # (2) against large differences, and against small ones
-    since: Array  # (2) the stage since which the other one is surely better, and worse; 0 if not
-    absent: Array  # () stages at which it did not decide
-    unknown: Array  # () stages without a range
-    exceeded: Array  # () stages whose difference was outside its range
-    impossible: Array  # () stages whose outcome the range was not meant for
-    late: Array  # ()
+_SUMS = len(Apart._fields)
 
 
 class Difference(NamedTuple):
@@ -70,32 +51,20 @@ class Comparison:
         if self.scale is not None:
             arguments.number("Comparison", "scale", self.scale, "(0, inf)")
 
-    def init(self, lead: tuple[int, ...]) -> Apart:
-        zero, two = np.zeros(lead), (*lead, 2)
-        return Apart(*(zero,) * 5, betting.no_bets(two, self.scale), np.zeros(two), *(zero,) * 5)
+    def init(self, lead: tuple[int, ...]) -> Array:
+        """`Apart`, bets against large differences, and bets against small ones.
 
-    def step(self, state: Apart, evidence: Evidence) -> Apart:
-        from bocopt.guarantees.kernels import folds
+        They are in units of the first range of a difference that was not 0.
+        """
+        bets = betting.no_bets((*lead, 2), self.scale).reshape(*lead, -1)
+        return np.concatenate([np.zeros((*lead, _SUMS)), bets], axis=-1)
 
-        e, (other, low, high) = evidence, self._shown(evidence)
-        seen = folds.apart(e.cost, other, low, high, _SIGNS)
-        least, most, kept, absent, unknown, exceeded = seen
-        bets, t = betting.after(state.bets, kept, least, most), state.t + 1.0
-        enough = math.log(2.0 / self.delta)  # of the capital, to refute
-        return Apart(
-            t=t,
-            own=state.own + e.cost,
-            other=state.other + other,
-            low=state.low + least[..., 0],
-            high=state.high + most[..., 0],
-            bets=bets,
-            since=folds.since(state.since, betting.log_capital(bets, 0.0), enough, t),
-            absent=state.absent + absent,
-            unknown=state.unknown + unknown,
-            exceeded=state.exceeded + exceeded,
-            impossible=state.impossible + ~e.possible,
-            late=state.late + e.late,
-        )
+    def step(self, state: Array, evidence: Evidence) -> Array:
+        e, enough = evidence, math.log(2.0 / self.delta)
+        shown = e.cost, *self._shown(e), e.possible, e.late
+        stakes = betting.STAKES, betting.LOG_WEIGHTS
+        sums: Array = kernels.bets.compared(state, *shown, enough, *stakes)
+        return sums
 
     def _shown(self, e: Evidence) -> tuple[Array, Array, Array]:
         """() cost of the shadow and the range of the difference; NaN where there is no shadow."""
@@ -104,44 +73,44 @@ class Comparison:
         nothing = np.full(e.cost.shape, np.nan)
         return nothing, nothing, nothing
 
-    def difference(self, state: Apart) -> Difference:
+    def difference(self, state: Array) -> Difference:
         """What is known of it."""
-        t = np.maximum(state.t, 1.0)
-        up, down = np.moveaxis(betting.most(state.bets, self.delta / 2), -1, 0)
-        since = state.since.max(axis=-1)
+        sums, bets = named(Apart, state[..., :_SUMS]), state[..., _SUMS:]
+        t, since = np.maximum(sums.t, 1.0), np.maximum(sums.better, sums.worse)
+        up, down = (betting.most(side, self.delta / 2) for side in np.split(bets, 2, axis=-1))
         return Difference(
-            seen=(state.other - state.own) / t,
-            low=np.maximum(-down, state.low) / t,
-            high=np.minimum(up, state.high) / t,
+            seen=(sums.other - sums.own) / t,
+            low=np.maximum(-down, sums.low) / t,
+            high=np.minimum(up, sums.high) / t,
             since=np.where(since > 0, since, np.nan),
         )
 
-    def interval(self, state: Apart) -> tuple[Array, Array]:
+    def interval(self, state: Array) -> tuple[Array, Array]:
         """() the least and the largest average expected difference that is believable."""
         found = self.difference(state)
         return found.low, found.high
 
-    def certificate(self, state: Apart) -> Certificate:
+    def certificate(self, state: Array) -> Certificate:
         """The upper side; the note has the other one, and the verdict."""
-        found, t = self.difference(state), np.maximum(state.t, 1.0)
+        found, sums = self.difference(state), named(Apart, state[..., :_SUMS])
         return certificate(
             f"comparison with {self.name}",
             f"average expected cost of {self.name} less that of the decisions taken",
             value=found.seen,
             slack=found.high - found.seen,
-            trivial=state.high / t,
+            trivial=sums.high / np.maximum(sums.t, 1.0),
             delta=self.delta,
-            assumptions=(_RANGES, *[LATE] * bool(state.late.any())),
+            assumptions=(_RANGES, *[LATE] * bool(sums.late.any())),
             broken={
-                f"{self.name} did not decide": state.absent,
-                NO_RANGE: state.unknown,
-                "The difference was outside its range": state.exceeded,
-                "The outcome was outside the support that the range rests on": state.impossible,
+                f"{self.name} did not decide": sums.absent,
+                NO_RANGE: sums.unknown,
+                "The difference was outside its range": sums.exceeded,
+                "The outcome was outside the support that the range rests on": sums.impossible,
             },
-            note=self.words(state) if not state.t.ndim and not state.unknown.any() else "",
+            note=self.words(state) if not sums.t.ndim and not sums.unknown.any() else "",
         )
 
-    def words(self, state: Apart) -> str:
+    def words(self, state: Array) -> str:
         """For one trial: by how much it is better or worse."""
         found, sense = self.difference(state), self.sense
         said = f"Seen: {amount(float(found.seen), sense)} a stage; at all times "

@@ -6,34 +6,21 @@ martingale with bounded steps, whatever the policy does (E12, E16).
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array
-from bocopt.guarantees import betting
+from bocopt.guarantees import betting, kernels
 from bocopt.guarantees.boundaries import empirical_bernstein, hoeffding
 from bocopt.guarantees.certificate import LATE, NO_RANGE, Certificate, Evidence, certificate
+from bocopt.guarantees.kernels.records import Errors, Squares, Watched, named
 
 RISK = "average expected cost of the decisions taken"
 _RANGES = "the cost lies in a range that is known before xi"
-
-
-class Watched(NamedTuple):
-    """What all of them remember, in O(1) numbers; `own` is what one of them adds."""
-
-    t: Array  # ()
-    cost: Array  # () sum
-    high: Array  # () sum of the most that could have been paid
-    widest: Array  # () range
-    unknown: Array  # () stages without a range
-    exceeded: Array  # () stages whose cost was outside its range
-    impossible: Array  # () stages whose outcome the range was not meant for
-    late: Array  # () stages whose outcome came late
-    own: Any
+_SHARED = len(Watched._fields)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,67 +33,70 @@ class _OnDecisions(ABC):
         arguments.number(type(self).__name__, "delta", self.delta, "(0, 1)")
 
     @abstractmethod
-    def _begun(self, zero: Array) -> Any:
-        """Sums of its own."""
+    def _begun(self) -> Array:
+        """(n) sums of its own."""
 
     @abstractmethod
-    def _added(self, own: Any, cost: Array, low: Array, high: Array) -> Any:
-        """These with one more stage, whose cost is in its range."""
+    def _said(self, seen: Watched, own: Array) -> Certificate:
+        """By what all of them remember, and by its own sums (n)."""
 
-    def init(self, lead: tuple[int, ...]) -> Watched:
-        zero = np.zeros(lead)
-        return Watched(*(zero,) * 8, own=self._begun(zero))
+    def init(self, lead: tuple[int, ...]) -> Array:
+        own = self._begun()
+        sums = np.zeros((*lead, _SHARED + len(own)))
+        sums[..., _SHARED:] = own
+        return sums
 
-    def step(self, state: Watched, evidence: Evidence) -> Watched:
-        from bocopt.guarantees.kernels import folds
-
-        e = evidence
-        seen = folds.priced(e.cost, e.low, e.high, state.widest)
-        low, high, kept, widest, unknown, exceeded = seen
-        return Watched(
-            t=state.t + 1.0,
-            cost=state.cost + e.cost,
-            high=state.high + high,
-            widest=widest,
-            unknown=state.unknown + unknown,
-            exceeded=state.exceeded + exceeded,
-            impossible=state.impossible + ~e.possible,
-            late=state.late + e.late,
-            own=self._added(state.own, kept, low, high),
-        )
+    def certificate(self, state: Array) -> Certificate:
+        return self._said(named(Watched, state[..., :_SHARED]), state[..., _SHARED:])
 
     def _of(
         self,
         name: str,
-        state: Watched,
+        seen: Watched,
         slack: Array,
         *,
         assumption: str = _RANGES,
         broken: Mapping[str, Array] | None = None,
         if_vacuous: str = "",
     ) -> Certificate:
-        t = np.maximum(state.t, 1.0)
-        wide = f"The range was up to {_number(state.widest.max())} wide."
+        t = np.maximum(seen.t, 1.0)
+        wide = f"The range was up to {_number(seen.widest.max())} wide."
         return certificate(
             name,
             RISK,
-            value=state.cost / t,
+            value=seen.cost / t,
             slack=slack / t,
-            trivial=state.high / t,
+            trivial=seen.high / t,
             delta=self.delta,
-            assumptions=(assumption, *[LATE] * bool(state.late.any())),
+            assumptions=(assumption, *[LATE] * bool(seen.late.any())),
             broken={
-                NO_RANGE: state.unknown,
-                "The cost was outside its range": state.exceeded,
-                "The outcome was outside the support that the range rests on": state.impossible,
+                NO_RANGE: seen.unknown,
+                "The cost was outside its range": seen.exceeded,
+                "The outcome was outside the support that the range rests on": seen.impossible,
                 **(broken or {}),
             },
             if_vacuous=f"{wide} {if_vacuous}".strip(),
         )
 
 
+class _OnSquares(_OnDecisions):
+    """What those fold that read nothing but how wide the ranges were."""
+
+    @property
+    def sums(self) -> Hashable:
+        return Squares
+
+    def _begun(self) -> Array:
+        return np.zeros(len(Squares._fields))
+
+    def step(self, state: Array, evidence: Evidence) -> Array:
+        e = evidence
+        sums: Array = kernels.folds.squared(state, e.cost, e.low, e.high, e.possible, e.late)
+        return sums
+
+
 @dataclass(frozen=True, kw_only=True)
-class Direct(_OnDecisions):
+class Direct(_OnSquares):
     """sum R_t <= sum c_t + lam sum C_t^2 / 8 + log(1/delta) / lam, for all t at once (E12).
 
     `lam` is a parameter of the proof, fixed before the stream: `for_horizon(T, C, delta)` is best
@@ -121,53 +111,24 @@ class Direct(_OnDecisions):
         super().__post_init__()
         arguments.number("Direct", "lam", self.lam, "(0, inf)")
 
-    def _begun(self, zero: Array) -> Array:
-        return zero
-
-    def _added(self, own: Array, cost: Array, low: Array, high: Array) -> Array:
-        """() sum of squared ranges."""
-        total: Array = own + (high - low) ** 2
-        return total
-
-    def certificate(self, state: Watched) -> Certificate:
-        slack = self.lam * state.own / 8 + np.log(1 / self.delta) / self.lam
-        best = hint(state.own, state.t, self.delta)
-        return self._of("direct", state, slack, if_vacuous=best)
-
-
-class Squares(NamedTuple):
-    unit: Array  # () the first range above 0
-    square: Array  # () sum of squared ranges, in units of that
+    def _said(self, seen: Watched, own: Array) -> Certificate:
+        square = named(Squares, own).square
+        slack = self.lam * square / 8 + np.log(1 / self.delta) / self.lam
+        return self._of("direct", seen, slack, if_vacuous=hint(square, seen.t, self.delta))
 
 
 @dataclass(frozen=True, kw_only=True)
-class HoeffdingMixture(_OnDecisions):
+class HoeffdingMixture(_OnSquares):
     """The same for a mixture over many lam, in units of the first range: nearly the best at all t.
 
     Reference: Howard, Ramdas, McAuliffe, Sekhon (2021), Time-uniform, nonparametric, nonasymptotic
     confidence sequences (its normal mixture, with discrete rates).
     """
 
-    def _begun(self, zero: Array) -> Squares:
-        return Squares(zero, zero)
-
-    def _added(self, own: Squares, cost: Array, low: Array, high: Array) -> Squares:
-        from bocopt.guarantees.kernels import folds
-
-        return Squares(*folds.squared(own.unit, own.square, high - low))
-
-    def certificate(self, state: Watched) -> Certificate:
-        slack = state.own.unit * hoeffding(state.own.square, self.delta)
-        return self._of("Hoeffding mixture", state, slack)
-
-
-class Errors(NamedTuple):
-    """In units of the declared range."""
-
-    narrow: Array  # () stages whose range is within it
-    paid: Array  # () their sum of cost - low
-    square: Array  # () their sum of squared errors of predicting that
-    wider: Array  # () sum of squared ranges of the others
+    def _said(self, seen: Watched, own: Array) -> Certificate:
+        squares = named(Squares, own)
+        slack = squares.unit * hoeffding(squares.in_units, self.delta)
+        return self._of("Hoeffding mixture", seen, slack)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,25 +152,25 @@ class EmpiricalBernstein(_OnDecisions):
         super().__post_init__()
         arguments.number("EmpiricalBernstein", "scale", self.scale, "(0, inf)")
 
-    def _begun(self, zero: Array) -> Errors:
-        return Errors(zero, zero, zero, zero)
+    def _begun(self) -> Array:
+        return np.zeros(len(Errors._fields))
 
-    def _added(self, own: Errors, cost: Array, low: Array, high: Array) -> Errors:
-        from bocopt.guarantees.kernels import folds
+    def step(self, state: Array, evidence: Evidence) -> Array:
+        e, fold = evidence, kernels.folds.erred
+        sums: Array = fold(state, e.cost, e.low, e.high, e.possible, e.late, self.scale)
+        return sums
 
-        return Errors(*folds.erred(*own, cost - low, high - low, self.scale))
-
-    def certificate(self, state: Watched) -> Certificate:
-        own: Errors = state.own
-        slack = self.scale * empirical_bernstein(own.square, self.delta, own.wider)
+    def _said(self, seen: Watched, own: Array) -> Certificate:
+        errors = named(Errors, own)
+        slack = self.scale * empirical_bernstein(errors.square, self.delta, errors.wider)
         return self._of(
             "empirical Bernstein",
-            state,
+            seen,
             slack,
             assumption=f"{_RANGES}, at most {self.scale:g} wide" if self.strict else _RANGES,
             broken={
                 f"The range was wider than the declared {self.scale:g}": (
-                    (state.t - own.narrow) * self.strict
+                    (seen.t - errors.narrow) * self.strict
                 )
             },
             if_vacuous=f"It was declared to be {_number(self.scale)}.",
@@ -232,16 +193,18 @@ class Betting(_OnDecisions):
         if self.scale is not None:
             arguments.number("Betting", "scale", self.scale, "(0, inf)")
 
-    def _begun(self, zero: Array) -> betting.Bets:
-        return betting.no_bets(zero.shape, self.scale)
+    def _begun(self) -> Array:
+        return betting.no_bets((), self.scale)
 
-    def _added(self, own: betting.Bets, cost: Array, low: Array, high: Array) -> betting.Bets:
-        return betting.after(own, cost, low, high)
+    def step(self, state: Array, evidence: Evidence) -> Array:
+        e, fold = evidence, kernels.bets.watched
+        sums: Array = fold(state, e.cost, e.low, e.high, e.possible, e.late, betting.STAKES)
+        return sums
 
-    def certificate(self, state: Watched) -> Certificate:
+    def _said(self, seen: Watched, own: Array) -> Certificate:
         declared = "" if self.scale is None else f"It was declared to be {_number(self.scale)}."
-        slack = betting.most(state.own, self.delta) - state.cost
-        return self._of("betting", state, slack, if_vacuous=declared)
+        slack = betting.most(own, self.delta) - seen.cost
+        return self._of("betting", seen, slack, if_vacuous=declared)
 
 
 def hint(square: Array, t: Array, delta: float) -> str:

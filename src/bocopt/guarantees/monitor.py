@@ -1,6 +1,6 @@
 """Watch a stream live: every certificate after every stage, in constant memory."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -40,7 +40,8 @@ _YES, _NO = np.array(True)[()], np.array(False)[()]
 def range_of(problem: Problem, x: Array, z: Array) -> tuple[Array, Array]:
     """(k), (d) -> (), (): between what the cost must lie, where the problem is `Ranged`."""
     if is_ranged(problem):
-        low, high = (np.asarray(end, float) for end in problem.range(x, z))
+        low, high = problem.range(x, z)
+        low, high = np.asarray(low, float), np.asarray(high, float)
         if not low.shape == high.shape == z.shape[:-1]:
             shapes = f"{low.shape} and {high.shape}"
             raise arguments.wrong("the problem", "range", f"two ends {z.shape[:-1]}", shapes)
@@ -61,14 +62,22 @@ def range_of_difference(problem: Problem, x: Array, z: Array, other: Array) -> t
     return low - most, high - least
 
 
-def _shadows(problem: Problem, stage: Stage, report: ShadowReport | None) -> Iterator[Shadow]:
-    if report is None:
-        return
-    x, taken, xi = stage.x, stage.decision.solution.z, stage.xi
-    for i in range(report.shadow_z.shape[-2]):
-        z = report.shadow_z[..., i, :]
-        low, high = range_of_difference(problem, x, taken, z)
-        yield Shadow(problem.cost(x, z, xi)[()], low[()], high[()])
+def _shadows(problem: Problem, stage: Stage, decisions: Array) -> tuple[Shadow, ...]:
+    """(shadows, d) -> what each would have paid, all priced at once."""
+    z = arguments.array("a shadow", "z", decisions, (None, problem.dims.z), arguments.RETURNED)
+    x, taken, xi = (
+        stage.x[..., None, :],
+        stage.decision.solution.z[..., None, :],
+        stage.xi[..., None, :],
+    )
+    low, high = range_of_difference(problem, x, taken, z)
+    cost = problem.cost(x, z, xi)
+    if not np.shape(cost) == np.shape(low) == np.shape(high) == z.shape[:-1]:
+        shapes = f"{np.shape(cost)}, {np.shape(low)} and {np.shape(high)}"
+        raise arguments.wrong(
+            "the problem", "cost or range_of_difference", f"of shape {z.shape[:-1]}", shapes
+        )
+    return tuple([Shadow(cost[..., i], low[..., i], high[..., i]) for i in range(z.shape[-2])])
 
 
 R = TypeVar("R", bound=Report)
@@ -76,7 +85,10 @@ R = TypeVar("R", bound=Report)
 
 def _report(stage: Stage, kind: type[R]) -> R | None:
     """The first of its kind."""
-    return next((report for report in stage.reports if isinstance(report, kind)), None)
+    for report in stage.reports:
+        if isinstance(report, kind):
+            return report
+    return None
 
 
 def evidence_of(
@@ -93,18 +105,26 @@ def evidence_of(
     or whether it decided while outcomes of earlier decisions were unknown.
     """
     arguments.kind("evidence_of", "stage", stage, Stage)
+    return arguments.checked(_evidence, problem, stage, cost_range, stale, late)
+
+
+def _evidence(
+    problem: Problem, stage: Stage, cost_range: tuple[Array, Array] | None, stale: bool, late: bool
+) -> Evidence:
     low, high = cost_range or range_of(problem, stage.x, stage.decision.solution.z)
     possible = problem.possible(stage.x, stage.xi) if is_ranged(problem) else _YES
-    return Evidence(  # [()]: of one trial, numbers, which are quicker than arrays
-        cost=stage.cost[()],
+    shadows = _report(stage, ShadowReport)
+    cost = stage.cost[()]  # [()]: of one trial, numbers, which are quicker than arrays
+    return Evidence(
+        cost=cost,
         low=low[()],
         high=high[()],
         possible=np.asarray(possible, bool)[()],
         feasible=stage.feasible[()],
-        loss=stage.cost[()] - stage.hindsight[()],
+        loss=cost - stage.hindsight[()],
         belief=_report(stage, BeliefReport) or NO_BELIEF,
         arms=_report(stage, ArmsReport) or NO_ARMS,
-        shadows=tuple(_shadows(problem, stage, _report(stage, ShadowReport))),
+        shadows=() if shadows is None else _shadows(problem, stage, shadows.shadow_z),
         stale=_YES if stale else _NO,
         late=_YES if late else _NO,
     )

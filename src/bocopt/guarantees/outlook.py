@@ -12,15 +12,16 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray
+from bocopt.guarantees import kernels
 from bocopt.guarantees.certificate import Certificate, Evidence, certificate
 from bocopt.numeric import noise
-from bocopt.numeric.weights import log_total
 
 _POWERS = np.array([0.1, 0.25, 0.5])  # of bets on each of: high, low, either
 _NO_BET = 0.3  # of the capital
 _PRIOR = np.tile(np.append(np.full(9, (1.0 - _NO_BET) / 9), _NO_BET) / 2.0, (2, 1))  # of both tests
 _TURNS = np.array([0.0, 0.5])  # of a window
 _JUMPS = 0.01  # share of the capital that starts anew after every block
+_LOG_PRIOR, _LOG_JUMPS = np.log(_PRIOR), np.log(_JUMPS * _PRIOR)
 
 
 class Blocks(NamedTuple):
@@ -79,7 +80,7 @@ class Outlook:
             averages=np.full((*lead, self.window), np.nan),
             many=zero,
             compared=np.zeros((*lead, 2)),
-            capital=np.broadcast_to(np.log(_PRIOR), (*lead, *_PRIOR.shape)).copy(),
+            capital=np.broadcast_to(_LOG_PRIOR, (*lead, *_PRIOR.shape)).copy(),
             refuted=zero,
             since=zero,
         )
@@ -87,14 +88,15 @@ class Outlook:
     def step(self, state: Blocks, evidence: Evidence) -> Blocks:
         t, paid, begun, *rest = state
         state = Blocks(t + 1.0, paid + evidence.cost, begun + 1.0, *rest)
-        return self._with_block(state) if state.begun.max() == self.ahead else state
+        at_its_end = state.begun.flat[0] == self.ahead  # of all trials at once
+        return self._with_block(state) if at_its_end else state
 
     def _with_block(self, state: Blocks) -> Blocks:
         """After the last stage of a block."""
         average = state.paid / self.ahead
-        capital = state.capital + _log_gains(self._rank(state, average))
-        total = log_total(capital.reshape(*capital.shape[:-2], -1))
-        anew = total[..., None, None] + np.log(_JUMPS * _PRIOR)
+        rank = self._rank(state, average)
+        capital, total = kernels.ranks.staked(rank, state.capital, _POWERS)
+        anew = total[..., None, None] + _LOG_JUMPS
         capital = np.logaddexp(capital + np.log1p(-_JUMPS), anew)
         won = total >= np.log(1.0 / self.doubt)
         many = np.where(won, 0.0, np.minimum(state.many + 1.0, self.window))
@@ -107,18 +109,16 @@ class Outlook:
             averages=np.where(won[..., None], np.nan, kept),
             many=many,
             compared=np.where(won[..., None] | turn, 0.0, state.compared + 1.0),
-            capital=np.where(won[..., None, None], np.log(_PRIOR), capital),
+            capital=np.where(won[..., None, None], _LOG_PRIOR, capital),
             refuted=state.refuted + won,
             since=np.where(won, state.t, state.since),
         )
 
     def _rank(self, state: Blocks, average: Array) -> Array:
         """(2) in (0, 1): small where it is higher than most; ties are broken at random."""
-        recent = np.arange(self.window) >= self.window - state.compared[..., None]
-        others, own = state.averages[..., None, :], average[..., None, None]
-        above, same = ((recent & with_it).sum(axis=-1) for with_it in (others > own, others == own))
         u = noise.uniform(np.array(0), int(state.t.flat[0]), "outlook", ())
-        return np.asarray((above + u * (same + 1.0)) / (state.compared + 1.0))
+        rank: Array = kernels.ranks.ranked(state.averages, state.compared, average, u)
+        return rank
 
     def interval(self, state: Blocks) -> tuple[Array, Array]:
         """() between what the next average lies; NaN where there are too few blocks."""
@@ -170,12 +170,3 @@ class Outlook:
                 f"Switched off after stage {last}: costs no longer were like those before."
             )
         return " ".join(notes)
-
-
-def _log_gains(rank: Array) -> Array:
-    """(2) -> (2, bets): of power a, log(a r^(a - 1)); its expectation is 1 where r is uniform."""
-    rank = np.clip(rank, 1e-12, 1.0 - 1e-12)
-    ends = np.stack([rank, 1.0 - rank, 2.0 * np.minimum(rank, 1.0 - rank)], axis=-1)
-    gains = np.log(_POWERS) + (_POWERS - 1.0) * np.log(ends[..., None])
-    flat = gains.reshape(*rank.shape, -1)
-    return np.concatenate([flat, np.zeros((*rank.shape, 1))], axis=-1)

@@ -9,44 +9,22 @@ theta expected given all before xi_t, x_t included (E16), all hold at all times 
 proofs bound a supermartingale.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray
+from bocopt.guarantees import kernels
 from bocopt.guarantees.certificate import LATE, Certificate, Evidence, certificate, on
 from bocopt.guarantees.decisions import hint
-
-
-class Losses(NamedTuple):
-    """Sums over stages."""
-
-    t: Array  # ()
-    mean: Array  # () E_pi loss
-    mix: Array  # () mix loss at the policy's lam
-    posterior: Array  # () E_q loss
-    kl: Array  # () KL(q || pi)
-    own: Array  # () loss of the decision taken, cut at the cap
-    refuted: Array  # () stages that refute mixability
-    jensen: Array  # () stages at which the decision lost more than the belief's mean
-    cap: Array  # () what the loss is known to be at most
-    capped: Array  # () stages on which a particle lost that much
-    unbounded: Array  # () stages whose loss is not known to be in [0, C]
-    outside: Array  # () stages on which it was not
-    unknown: Array  # () stages that say nothing of a belief
-    other_kind: Array  # () stages at which the decision's loss was unknown, or another than theirs
-    other_lam: Array  # () stages whose mix loss is at another lam than this one
-    changed: Array  # () stages whose pi was not the q of the stage before
-    changing: Array  # () 1 where the next one's will not be
-    stale: Array  # () stages at which another belief had decided
-    late: Array  # () stages whose outcome came late, or after one that never came
+from bocopt.guarantees.kernels.records import Losses, named
 
 
 @dataclass(frozen=True, kw_only=True)
-class _OnBeliefs:
+class _OnBeliefs(ABC):
     lam: float
     scale: float
     delta: float = 0.05
@@ -61,48 +39,32 @@ class _OnBeliefs:
     def sums(self) -> Hashable:
         return _OnBeliefs, self.lam, self.scale
 
-    def init(self, lead: tuple[int, ...]) -> Losses:
-        return Losses(*(np.zeros(lead),) * len(Losses._fields))
+    @abstractmethod
+    def _said(self, sums: Losses) -> Certificate:
+        """By these."""
 
-    def step(self, state: Losses, evidence: Evidence) -> Losses:
-        from bocopt.guarantees.kernels import folds
+    def init(self, lead: tuple[int, ...]) -> Array:
+        return np.zeros((*lead, len(Losses._fields)))
 
-        (losses, bounds, intact), loss = evidence.belief, evidence.loss
-        shown = folds.lost(*losses, *bounds, intact, loss, state.cap, self.lam, self.scale)
-        own, refuted, jensen, cap, capped, unbounded, outside, unknown, *others = shown
-        other_kind, other_lam, changing = others
-        return Losses(
-            t=state.t + 1.0,
-            mean=state.mean + losses.mean_loss,
-            mix=state.mix + losses.mix_loss,
-            posterior=state.posterior + losses.posterior_loss,
-            kl=state.kl + losses.kl,
-            own=state.own + own,
-            refuted=state.refuted + refuted,
-            jensen=state.jensen + jensen,
-            cap=cap,
-            capped=state.capped + capped,
-            unbounded=state.unbounded + unbounded,
-            outside=state.outside + outside,
-            unknown=state.unknown + unknown,
-            other_kind=state.other_kind + other_kind,
-            other_lam=state.other_lam + other_lam,
-            changed=state.changed + state.changing,
-            changing=state.t * 0.0 + changing,
-            stale=state.stale + evidence.stale,
-            late=state.late + evidence.late,
-        )
+    def step(self, state: Array, evidence: Evidence) -> Array:
+        e, (losses, bounds, intact) = evidence, evidence.belief
+        shown = *losses, *bounds, intact, e.loss, e.stale, e.late
+        sums: Array = kernels.folds.lost(state, *shown, self.lam, self.scale)
+        return sums
 
-    def _price(self, state: Losses) -> Array:
+    def certificate(self, state: Array) -> Certificate:
+        return self._said(named(Losses, state))
+
+    def _price(self, sums: Losses) -> Array:
         """lam t C^2 / 8 + log(1/delta) / lam."""
-        price: Array = self.lam * state.t * self.scale**2 / 8 + np.log(1 / self.delta) / self.lam
+        price: Array = self.lam * sums.t * self.scale**2 / 8 + np.log(1 / self.delta) / self.lam
         return price
 
     def _certificate(
         self,
         name: str,
         risk: str,
-        state: Losses,
+        sums: Losses,
         *,
         value: Array,
         slack: Array,
@@ -111,9 +73,9 @@ class _OnBeliefs:
         broken: dict[str, Array] | None = None,
         note: str = "",
     ) -> Certificate:
-        t, scale = np.maximum(state.t, 1.0), f"{self.scale:g}"
-        counts = state.capped * np.isfinite(state.cap)
-        cap = f"{float(state.cap.max()):g}"
+        t, scale = np.maximum(sums.t, 1.0), f"{self.scale:g}"
+        counts = sums.capped * np.isfinite(sums.cap)
+        cap = f"{float(sums.cap.max()):g}"
         capped = f"A loss was at its cap of {cap} {on(counts)}." if counts.any() else ""
         return certificate(
             name,
@@ -124,21 +86,21 @@ class _OnBeliefs:
             delta=delta,
             assumptions=(f"losses are in [0, {scale}], capped if need be", *assumptions),
             broken={
-                "The policy says nothing of its belief": state.unknown,
+                "The policy says nothing of its belief": sums.unknown,
                 f"The loss is not known to be in [0, {scale}] (Clipped would see to it)": (
-                    np.where(state.unknown > 0, 0.0, state.unbounded)
+                    np.where(sums.unknown > 0, 0.0, sums.unbounded)
                 ),
-                f"A particle's loss was outside [0, {scale}]": state.outside,
-                "Another belief had decided than the one that learned": state.stale,
+                f"A particle's loss was outside [0, {scale}]": sums.outside,
+                "Another belief had decided than the one that learned": sums.stale,
                 **(broken or {}),
             },
-            if_vacuous=hint(state.t * self.scale**2, state.t, self.delta),
+            if_vacuous=hint(sums.t * self.scale**2, sums.t, self.delta),
             note=f"{note} {capped}".strip(),
         )
 
 
-def _late(state: Losses) -> tuple[str, ...]:
-    return (LATE,) * bool(state.late.any())
+def _late(sums: Losses) -> tuple[str, ...]:
+    return (LATE,) * bool(sums.late.any())
 
 
 class Theorem32(_OnBeliefs):
@@ -152,15 +114,15 @@ class Theorem32(_OnBeliefs):
     Reference: paper, theorem 3.2.
     """
 
-    def certificate(self, state: Losses) -> Certificate:
+    def _said(self, sums: Losses) -> Certificate:
         return self._certificate(
             "Theorem 3.2",
             "average risk of the updated beliefs",
-            state,
-            value=state.posterior,
-            slack=state.kl / self.lam + self._price(state),
+            sums,
+            value=sums.posterior,
+            slack=sums.kl / self.lam + self._price(sums),
             delta=self.delta,
-            assumptions=_late(state),
+            assumptions=_late(sums),
         )
 
 
@@ -172,15 +134,15 @@ class Theorem33(_OnBeliefs):
     Reference: paper, theorem 3.3.
     """
 
-    def certificate(self, state: Losses) -> Certificate:
+    def _said(self, sums: Losses) -> Certificate:
         return self._certificate(
             "Theorem 3.3",
             "average risk of one draw from the belief",
-            state,
-            value=state.mean,
-            slack=self._price(state),
+            sums,
+            value=sums.mean,
+            slack=self._price(sums),
             delta=self.delta,
-            assumptions=_late(state),
+            assumptions=_late(sums),
         )
 
 
@@ -193,38 +155,38 @@ class Corollary35(_OnBeliefs):
     Reference: paper, corollary 3.5.
     """
 
-    def certificate(self, state: Losses) -> Certificate:
-        same = np.broadcast_to(state.other_kind == 0, state.t.shape)
+    def _said(self, sums: Losses) -> Certificate:
+        same = np.broadcast_to(sums.other_kind == 0, sums.t.shape)
         gaps = ""
         if same.any():
-            mixability = _refuted(state, state.refuted, state.own - state.mix, same)
-            jensen = _refuted(state, state.jensen, state.own - state.mean, same)
+            mixability = _refuted(sums, sums.refuted, sums.own - sums.mix, same)
+            jensen = _refuted(sums, sums.jensen, sums.own - sums.mean, same)
             gaps = f"Mixability: {mixability}; its Jensen form: {jensen}."
         return self._certificate(
             "Corollary 3.5",
             "average risk of the aggregated decision",
-            state,
-            value=state.own,
-            slack=state.mean - state.own + self._price(state),
+            sums,
+            value=sums.own,
+            slack=sums.mean - sums.own + self._price(sums),
             delta=self.delta,
             assumptions=(
                 "mixability holds: l(pi, d) <= mix loss for every outcome",
                 "the decision is the aggregated one, P(pi), as BMA's",
-                *_late(state),
+                *_late(sums),
             ),
             broken={
                 "The decision's loss is unknown, or not what the policy learns from": (
-                    state.other_kind
+                    sums.other_kind
                 ),
-                "Mixability was refuted": np.where(same, state.refuted, 0.0),
+                "Mixability was refuted": np.where(same, sums.refuted, 0.0),
             },
             note=gaps,
         )
 
 
-def _refuted(state: Losses, stages: Array, gap: Array, which: BoolArray) -> str:
+def _refuted(sums: Losses, stages: Array, gap: Array, which: BoolArray) -> str:
     """How often, of the trials in question, and the mean gap."""
-    share, mean = (float((n / np.maximum(state.t, 1.0))[which].mean()) for n in (stages, gap))
+    share, mean = (float((n / np.maximum(sums.t, 1.0))[which].mean()) for n in (stages, gap))
     verdict = f"refuted on {100 * share:.3g}% of stages" if share else "not refuted"
     return f"{verdict} (mean gap {mean:+.3g})"
 
@@ -236,13 +198,13 @@ class Comparator(_OnBeliefs):
     mix losses sum to the infimum. `lam` must be the policy's own; delta plays no part.
     """
 
-    def certificate(self, state: Losses) -> Certificate:
+    def _said(self, sums: Losses) -> Certificate:
         return self._certificate(
             "comparator",
             "average loss of one draw from the belief, against the best fixed belief",
-            state,
-            value=state.mean,
-            slack=state.mix - state.mean + self.lam * state.t * self.scale**2 / 8,
+            sums,
+            value=sums.mean,
+            slack=sums.mix - sums.mean + self.lam * sums.t * self.scale**2 / 8,
             delta=0.0,
             assumptions=(
                 "all stages since the belief began were watched",
@@ -250,7 +212,7 @@ class Comparator(_OnBeliefs):
                 "lam is the policy's own",
             ),
             broken={
-                "Particles had been moved or reweighted otherwise": state.changed,
-                f"The policy's own lam was not {self.lam:g}": state.other_lam,
+                "Particles had been moved or reweighted otherwise": sums.changed,
+                f"The policy's own lam was not {self.lam:g}": sums.other_lam,
             },
         )

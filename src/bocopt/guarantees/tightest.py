@@ -31,7 +31,7 @@ class Tightest:
 
     def step(self, state: tuple[Any, ...], evidence: Evidence) -> tuple[Any, ...]:
         pairs = zip(self.guarantees, state, strict=True)
-        return tuple(guarantee.step(part, evidence) for guarantee, part in pairs)
+        return tuple([guarantee.step(part, evidence) for guarantee, part in pairs])
 
     def certificate(self, state: tuple[Any, ...]) -> Certificate:
         tried = [g.certificate(part) for g, part in zip(self.guarantees, state, strict=True)]

@@ -143,6 +143,11 @@ class Ensemble:
         average = SampleAverage(self.problem, self.first, latest=_LATEST)
         return [self._modelled(), average, *self.arms]
 
+    @property
+    def names(self) -> list[str]:
+        """Of the arms, in the order of their weights."""
+        return ["model", "running average", *(type(arm).__name__ for arm in self.arms)]
+
     def _modelled(self) -> Predictive | SpreadControl:
         """The first arm."""
         assert self.model is not None  # made when none was given
@@ -184,8 +189,8 @@ class Ensemble:
 
     def arm_decisions(self, memo: tuple[Any, ...]) -> list[tuple[str, Array]]:
         """What each arm is called, and the z that it decided, by the memo of a decision."""
-        pairs = zip(self._arms, _Memo(*memo).decisions, strict=True)
-        return [(type(arm).__name__, solution[0]) for arm, (solution, _) in pairs]
+        pairs = zip(self.names, _Memo(*memo).decisions, strict=True)
+        return [(name, solution[0]) for name, (solution, _) in pairs]
 
     def decide(self, state: EnsembleState, t: int, x: Array) -> Decision:
         """The memo holds what every arm decided: see `_Memo`."""

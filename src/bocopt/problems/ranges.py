@@ -33,10 +33,8 @@ def hull(cases: Iterable[Case]) -> Ends:
 
 def decisions(owner: str, dims: Dims, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
     """(k), (d), (d) -> (d), (d): two decisions, checked, with the leading axes of all three."""
-    z, other = (
-        arguments.array(owner, name, decision, (dims.z,))
-        for name, decision in (("z", z), ("other", other))
-    )
+    z = arguments.inner(owner, "z", z, dims.z)
+    other = arguments.inner(owner, "other", other, dims.z)
     lead = arguments.lead(owner, x=np.shape(x)[:-1], z=z.shape[:-1], other=other.shape[:-1])
     whole = (*lead, dims.z)
     if z.shape == other.shape == whole:

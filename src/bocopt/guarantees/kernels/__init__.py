@@ -1,1 +1,10 @@
-"""What guarantees do at every stage, as machine code."""
+"""What guarantees do as machine code: imported at first use, as numba takes a while to load."""
+
+from importlib import import_module
+from types import ModuleType
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in ("bets", "folds", "ranks"):  # asked for once: an import leaves its name here
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,57 +3,72 @@
 import numpy as np
 
 from bocopt.core import Array
-from bocopt.numeric.compiled import compiled, gufunc
+from bocopt.guarantees.kernels.folds import OWN, STAGE, watch, within
+from bocopt.guarantees.kernels.records import Apart, Bets, places
+from bocopt.numeric.compiled import compiled, gufunc, inlined
 
 _STEPS = 60
 _CLOSE = 1e-7  # of the answer: what the next step would be is about the square of that
 _NOTHING = 40.0  # in logs: exp(-40) of a sum is less than its rounding
 
+BETS, APART = places(Bets), places(Apart)
+EACH = len(BETS)  # where what has become of each stake begins
 
-@gufunc(
-    "void(f8, f8, f8, f8, f8[:], f8[:], f8, f8, f8, f8[:], "
-    "f8[:], f8[:], f8[:], f8[:], f8[:], f8[:])",
-    "(),(),(),(),(b),(b),(),(),(),(a)->(),(),(),(),(b),(b)",
-)
-def after(
-    unit: float,
-    t: float,
-    level: float,
-    base: float,
-    gain: Array,
-    room: Array,
-    outcome: float,
-    low: float,
-    high: float,
-    stakes: Array,
-    new_unit: Array,
-    new_t: Array,
-    new_level: Array,
-    new_base: Array,
-    new_gain: Array,
-    new_room: Array,
-) -> None:
-    """With one more outcome in [low, high]; one that is certain is only added up."""
-    new_gain[:], new_room[:] = gain, room
-    new_unit[0], new_t[0], new_level[0] = unit, t, level
+
+@compiled
+def place(bets: Array, outcome: float, low: float, high: float, stakes: Array) -> None:
+    """One more outcome in [low, high], in place; one that is certain is only added up."""
     if not high > low:
-        new_base[0] = base + outcome
+        bets[BETS.base] += outcome
         return
-    if t == 0.0:
-        level = high
-        if unit == 0.0:
-            unit = high - low
+    if bets[BETS.t] == 0.0:
+        bets[BETS.level] = high
+        if bets[BETS.unit] == 0.0:
+            bets[BETS.unit] = high - low
+    unit, level = bets[BETS.unit], bets[BETS.level]
+    bets[BETS.t] += 1.0
+    bets[BETS.base] += level
+    gain, room = gain_and_room(bets, stakes)
     least, most, y = (low - level) / unit, (high - level) / unit, (outcome - level) / unit
-    wide = (high - low) / unit
-    for k in range(len(stakes)):
+    wide, half = (high - low) / unit, len(stakes) // 2
+    for k in range(half):
         a = stakes[k]
         above = least * a + max(1.0, (2.0 * wide - 1.0) * a)
         beyond = max(1.0 - a, 2.0 * most * a)
-        new_gain[k] += np.log(above - y * a)
-        new_room[k] += above
-        new_gain[k + len(stakes)] += np.log(beyond - y * a)
-        new_room[k + len(stakes)] += beyond
-    new_unit[0], new_t[0], new_level[0], new_base[0] = unit, t + 1.0, level, base + level
+        gain[k] += np.log(above - y * a)
+        room[k] += above
+        gain[k + half] += np.log(beyond - y * a)
+        room[k + half] += beyond
+
+
+@inlined
+def gain_and_room(bets: Array, stakes: Array) -> tuple[Array, Array]:
+    return bets[EACH : EACH + len(stakes)], bets[EACH + len(stakes) :]
+
+
+@gufunc("void(f8[:], f8, f8, f8, f8[:], f8[:])", "(n),(),(),(),(b)->(n)")
+def after(
+    before: Array, outcome: float, low: float, high: float, stakes: Array, bets: Array
+) -> None:
+    bets[:] = before
+    place(bets, outcome, low, high, stakes)
+
+
+@gufunc(f"void(f8[:], {STAGE}, f8[:], f8[:])", "(n),(),(),(),(),(),(b)->(n)")
+def watched(
+    before: Array,
+    cost: float,
+    low: float,
+    high: float,
+    possible: bool,
+    late: bool,
+    stakes: Array,
+    sums: Array,
+) -> None:
+    """Bets on what decisions cost."""
+    sums[:] = before
+    low, high, kept = watch(sums, cost, low, high, possible, late)
+    place(sums[OWN:], kept, low, high, stakes)
 
 
 @compiled
@@ -77,44 +92,68 @@ def capital(
     return top + np.log(whole), slope / whole
 
 
-@gufunc(
-    "void(f8, f8, f8, f8[:], f8[:], f8, f8[:], f8[:], f8[:])",
-    "(),(),(),(b),(b),(),(b),(b)->()",
-)
-def log_capital(
-    unit: float,
-    t: float,
-    base: float,
-    gain: Array,
-    room: Array,
-    total: float,
-    stakes: Array,
-    log_weights: Array,
-    out: Array,
-) -> None:
+@compiled
+def log_capital_of(bets: Array, total: float, stakes: Array, log_weights: Array) -> float:
+    t, unit, base = bets[BETS.t], bets[BETS.unit], bets[BETS.base]
     if t == 0.0:
-        out[0] = 0.0
-        return
+        return 0.0
+    gain, room = gain_and_room(bets, stakes)
     logs = np.empty(len(stakes))
-    out[0] = capital(t, gain, room, (total - base) / unit, stakes, log_weights, logs)[0]
+    return capital(t, gain, room, (total - base) / unit, stakes, log_weights, logs)[0]
+
+
+@gufunc("void(f8[:], f8, f8[:], f8[:], f8[:])", "(n),(),(b),(b)->()")
+def log_capital(bets: Array, total: float, stakes: Array, log_weights: Array, out: Array) -> None:
+    out[0] = log_capital_of(bets, total, stakes, log_weights)
 
 
 @gufunc(
-    "void(f8, f8, f8, f8[:], f8[:], f8, f8[:], f8[:], f8[:])",
-    "(),(),(),(b),(b),(),(b),(b)->()",
+    "void(f8[:], f8, f8, f8, f8, b1, b1, f8, f8[:], f8[:], f8[:])",
+    "(n),(),(),(),(),(),(),(),(b),(b)->(n)",
 )
-def most(
-    unit: float,
-    t: float,
-    base: float,
-    gain: Array,
-    room: Array,
-    log_level: float,
+def compared(
+    before: Array,
+    cost: float,
+    other: float,
+    low: float,
+    high: float,
+    possible: bool,
+    late: bool,
+    enough: float,
     stakes: Array,
     log_weights: Array,
-    out: Array,
+    sums: Array,
 ) -> None:
+    """Bets on a difference, and on minus that; `enough` log capital at 0 refutes either."""
+    sums[:] = before
+    difference = other - cost
+    known, low, high, kept = within(difference, low, high)
+    sums[APART.t] += 1.0
+    sums[APART.own] += cost
+    sums[APART.other] += other
+    sums[APART.low] += low
+    sums[APART.high] += high
+    sums[APART.absent] += np.isnan(other)
+    sums[APART.unknown] += not known and np.isfinite(other)
+    sums[APART.exceeded] += abs(difference - kept) > 1e-9 * (abs(other) + abs(cost))
+    sums[APART.impossible] += not possible
+    sums[APART.late] += late
+    both = sums[len(APART) :]
+    up, down = both[: len(both) // 2], both[len(both) // 2 :]
+    place(up, kept, low, high, stakes)
+    place(down, -kept, -high, -low, stakes)
+    for since, bets in ((APART.better, up), (APART.worse, down)):
+        if not log_capital_of(bets, 0.0, stakes, log_weights) >= enough:
+            sums[since] = 0.0
+        elif sums[since] == 0.0:
+            sums[since] = sums[APART.t]
+
+
+@gufunc("void(f8[:], f8, f8[:], f8[:], f8[:])", "(n),(),(b),(b)->()")
+def most(bets: Array, log_level: float, stakes: Array, log_weights: Array, out: Array) -> None:
     """Newton's steps, from where the best stake alone would be at that level: all are no later."""
+    t, base = bets[BETS.t], bets[BETS.base]
+    gain, room = gain_and_room(bets, stakes)
     if t == 0.0:
         out[0] = base
         return
@@ -135,4 +174,4 @@ def most(
         total -= step
         if step <= _CLOSE * max(abs(total), 1e-3 * t):
             break
-    out[0] = base + unit * total
+    out[0] = base + bets[BETS.unit] * total

@@ -1,12 +1,20 @@
-"""What one stage shows, read for the sums of guarantees; counts are 0 or 1."""
+"""The sums of guarantees with one more stage: `records` has what they are, and where."""
 
 import numpy as np
 
 from bocopt.core import Array
+from bocopt.guarantees.kernels import records
+from bocopt.guarantees.kernels.records import Errors, Losses, Paid, Squares, Watched
 from bocopt.numeric.compiled import compiled, gufunc
 
 _ROUNDING = 1e-9  # of the scale: less does not refute anything
 _LARGEST = 1e100  # a range that goes further is none, and its square could overflow
+
+STAGE = "f8, f8, f8, b1, b1"  # cost, low, high, possible, late
+WATCHED = records.places(Watched)
+OWN = len(WATCHED)  # what one of them adds begins here
+SQUARES, ERRORS = records.places(Squares, OWN), records.places(Errors, OWN)
+PAID, LOSSES = records.places(Paid), records.places(Losses)
 
 
 @compiled
@@ -26,108 +34,85 @@ def within(value: float, low: float, high: float) -> tuple[bool, float, float, f
     return True, low, high, high if value > high else value
 
 
-@gufunc(
-    "void(f8, f8, f8, f8, f8[:], f8[:], f8[:], f8[:], f8[:], f8[:])",
-    "(),(),(),()->(),(),(),(),(),()",
-)
-def priced(
-    cost: float,
-    low: float,
-    high: float,
-    widest: float,
-    least: Array,
-    most: Array,
-    kept: Array,
-    wide: Array,
-    unknown: Array,
-    exceeded: Array,
+@compiled
+def watch(
+    sums: Array, cost: float, low: float, high: float, possible: bool, late: bool
+) -> tuple[float, float, float]:
+    """What all guarantees of decisions add up; the range, and the cost in it."""
+    known, low, high, kept = within(cost, low, high)
+    sums[WATCHED.t] += 1.0
+    sums[WATCHED.cost] += cost
+    sums[WATCHED.high] += high
+    sums[WATCHED.widest] = max(sums[WATCHED.widest], high - low)
+    sums[WATCHED.unknown] += not known
+    sums[WATCHED.exceeded] += is_outside(cost, low, high)
+    sums[WATCHED.impossible] += not possible
+    sums[WATCHED.late] += late
+    return low, high, kept
+
+
+@gufunc(f"void(f8[:], {STAGE}, f8[:])", "(n),(),(),(),(),()->(n)")
+def squared(
+    before: Array, cost: float, low: float, high: float, possible: bool, late: bool, sums: Array
 ) -> None:
-    """A cost, its range, the cost within it, and the widest range so far."""
-    known, least[0], most[0], kept[0] = within(cost, low, high)
-    wide[0] = max(widest, most[0] - least[0])
-    unknown[0] = not known
-    exceeded[0] = is_outside(cost, least[0], most[0])
+    sums[:] = before
+    low, high, _ = watch(sums, cost, low, high, possible, late)
+    wide = high - low
+    sums[SQUARES.square] += wide**2
+    if not sums[SQUARES.unit] > 0.0:
+        sums[SQUARES.unit] = wide
+    unit = sums[SQUARES.unit] if sums[SQUARES.unit] > 0.0 else 1.0
+    sums[SQUARES.in_units] += (wide / unit) ** 2
 
 
-@gufunc("void(f8, f8, f8, f8[:], f8[:])", "(),(),()->(),()")
-def squared(unit: float, square: float, wide: float, new_unit: Array, new_square: Array) -> None:
-    """The sum of squared ranges, in units of the first above 0."""
-    new_unit[0] = unit if unit > 0.0 else wide
-    new_square[0] = square + (wide / (new_unit[0] if new_unit[0] > 0.0 else 1.0)) ** 2
-
-
-@gufunc(
-    "void(f8, f8, f8, f8, f8, f8, f8, f8[:], f8[:], f8[:], f8[:])",
-    "(),(),(),(),(),(),()->(),(),(),()",
-)
+@gufunc(f"void(f8[:], {STAGE}, f8, f8[:])", "(n),(),(),(),(),(),()->(n)")
 def erred(
-    narrow: float,
-    paid: float,
-    square: float,
-    wider: float,
+    before: Array,
     cost: float,
-    wide: float,
-    scale: float,
-    new_narrow: Array,
-    new_paid: Array,
-    new_square: Array,
-    new_wider: Array,
-) -> None:
-    """Sums of `Errors`, with a cost in [0, wide]."""
-    new_narrow[0], new_paid[0], new_square[0], new_wider[0] = narrow, paid, square, wider
-    if wide <= scale * (1.0 + 1e-9):
-        error = cost / scale - (0.5 + paid) / (1.0 + narrow)
-        new_narrow[0] = narrow + 1.0
-        new_paid[0] = paid + cost / scale
-        new_square[0] = square + error * error
-    else:
-        new_wider[0] = wider + (wide / scale) ** 2
-
-
-@gufunc(
-    "void(f8, f8, f8, f8, f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:])",
-    "(),(),(),(),(s)->(s),(s),(s),(),(),()",
-)
-def apart(
-    cost: float,
-    other: float,
     low: float,
     high: float,
-    signs: Array,
-    least: Array,
-    most: Array,
-    kept: Array,
-    absent: Array,
-    unknown: Array,
-    exceeded: Array,
+    possible: bool,
+    late: bool,
+    scale: float,
+    sums: Array,
 ) -> None:
-    """The same of a difference, and of minus that."""
-    difference = other - cost
-    known, low, high, inside = within(difference, low, high)
-    for k in range(len(signs)):
-        kept[k] = signs[k] * inside
-        least[k], most[k] = (low, high) if signs[k] > 0.0 else (-high, -low)
-    absent[0] = np.isnan(other)
-    unknown[0] = not known and np.isfinite(other)
-    exceeded[0] = abs(difference - inside) > 1e-9 * (abs(other) + abs(cost))
+    sums[:] = before
+    low, high, kept = watch(sums, cost, low, high, possible, late)
+    above, wide = (kept - low) / scale, high - low
+    if wide <= scale * (1.0 + 1e-9):
+        error = above - (0.5 + sums[ERRORS.paid]) / (1.0 + sums[ERRORS.narrow])
+        sums[ERRORS.narrow] += 1.0
+        sums[ERRORS.paid] += above
+        sums[ERRORS.square] += error * error
+    else:
+        sums[ERRORS.wider] += (wide / scale) ** 2
 
 
-@gufunc("void(f8[:], f8[:], f8, f8, f8[:])", "(s),(s),(),()->(s)")
-def since(before: Array, evidence: Array, enough: float, t: float, out: Array) -> None:
-    """The first of the latest stages in a row with enough evidence; 0 where there is not."""
-    for k in range(len(before)):
-        if not evidence[k] >= enough:
-            out[k] = 0.0
-        else:
-            out[k] = before[k] if before[k] > 0.0 else t
+@gufunc("void(f8[:], f8[:], f8, f8, f8, b1, f8[:])", "(n),(a),(),(),(),()->(n)")
+def drawn(
+    before: Array,
+    arms: Array,
+    mean: float,
+    bound: float,
+    stages: float,
+    stale: bool,
+    sums: Array,
+) -> None:
+    sums[:] = before
+    sums[PAID.t] += 1.0
+    sums[PAID.mean] += mean
+    sums[PAID.worst] += arms.max()
+    sums[PAID.bound] = bound
+    sums[PAID.missed] += stages != sums[PAID.t]
+    sums[PAID.stale] += stale
 
 
 @gufunc(
-    "void(f8, f8, f8, f8, f8, f8, f8, f8, f8, f8, f8, f8, f8, f8, "
-    "f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:])",
-    "(),(),(),(),(),(),(),(),(),(),(),(),(),()->(),(),(),(),(),(),(),(),(),(),()",
+    "void(f8[:], f8, f8, f8, f8, f8, f8, f8, f8, f8, f8, f8, b1, b1, f8, f8, f8[:])",
+    "(n),(),(),(),(),(),(),(),(),(),(),(),(),(),(),()->(n)",
 )
 def lost(
+    before: Array,
     mean: float,
     mix: float,
     posterior: float,
@@ -139,33 +124,33 @@ def lost(
     is_regret: float,
     intact: float,
     loss: float,
-    cap: float,
+    stale: bool,
+    late: bool,
     lam: float,
     scale: float,
-    own: Array,
-    refuted: Array,
-    jensen: Array,
-    new_cap: Array,
-    capped: Array,
-    unbounded: Array,
-    outside: Array,
-    unknown: Array,
-    other_kind: Array,
-    other_lam: Array,
-    changing: Array,
+    sums: Array,
 ) -> None:
-    """Of a belief and of the decision taken."""
     gap = _ROUNDING * scale
-    own[0] = np.minimum(loss, upper)
+    own = np.minimum(loss, upper)
     gibbs = posterior + kl / lam  # mix loss, if lam is the policy's own
-    refuted[0] = not own[0] <= mix + gap
-    jensen[0] = not own[0] <= mean + gap
-    new_cap[0] = np.fmax(cap, upper)
-    capped[0] = largest >= upper
-    unbounded[0] = not (lower >= 0.0 and upper <= scale)
     below = is_outside(np.fmin(least, 0.0), 0.0, scale)
-    outside[0] = below + is_outside(np.fmax(largest, 0.0), 0.0, scale)
-    unknown[0] = not np.isfinite(mean + least + largest)
-    other_kind[0] = not (is_regret == 1.0 and np.isfinite(loss))
-    other_lam[0] = not abs(gibbs - mix) <= gap
-    changing[0] = not intact == 1.0
+    sums[:] = before
+    sums[LOSSES.t] += 1.0
+    sums[LOSSES.mean] += mean
+    sums[LOSSES.mix] += mix
+    sums[LOSSES.posterior] += posterior
+    sums[LOSSES.kl] += kl
+    sums[LOSSES.own] += own
+    sums[LOSSES.refuted] += not own <= mix + gap
+    sums[LOSSES.jensen] += not own <= mean + gap
+    sums[LOSSES.cap] = np.fmax(before[LOSSES.cap], upper)
+    sums[LOSSES.capped] += largest >= upper
+    sums[LOSSES.unbounded] += not (lower >= 0.0 and upper <= scale)
+    sums[LOSSES.outside] += below + is_outside(np.fmax(largest, 0.0), 0.0, scale)
+    sums[LOSSES.unknown] += not np.isfinite(mean + least + largest)
+    sums[LOSSES.other_kind] += not (is_regret == 1.0 and np.isfinite(loss))
+    sums[LOSSES.other_lam] += not abs(gibbs - mix) <= gap
+    sums[LOSSES.changed] += before[LOSSES.changing]
+    sums[LOSSES.changing] = not intact == 1.0
+    sums[LOSSES.stale] += stale
+    sums[LOSSES.late] += late

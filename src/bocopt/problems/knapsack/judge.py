@@ -114,3 +114,9 @@ def ends(
     """Of what z can cost: of the reward, worth `least` at least, and what is paid otherwise."""
     low[0] = 0.0 - (max(dot(z, value), least) + dot(salvage, capacity))
     high[0] = unmet
+
+
+@gufunc("void(f8[:], b1[:])", "(m)->()")
+def possible(xi: Array, out: Array) -> None:
+    """No weight is negative."""
+    out[0] = xi.min() >= 0.0

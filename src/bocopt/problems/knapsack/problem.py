@@ -5,7 +5,8 @@ The kernels are imported at first use: numba takes a while to load, and seconds 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from types import ModuleType
 from typing import ClassVar
 
 import numpy as np
@@ -16,6 +17,21 @@ from bocopt.problems import ranges
 from bocopt.problems.risk import Chance
 
 _LARGEST = 1e100  # numbers above this are mistakes, and could overflow
+
+
+@cache
+def _judge() -> ModuleType:
+    """What is asked at every stage: to import it takes as long as to ask, even when it is there."""
+    from bocopt.problems.knapsack import judge
+
+    return judge
+
+
+@cache
+def _differences() -> ModuleType:
+    from bocopt.problems.knapsack import differences
+
+    return differences
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,20 +152,18 @@ class Knapsack:
 
     def cost(self, x: Array, z: Array, xi: Array) -> Array:
         """(k), (d), (m) -> () minus the reward."""
-        from bocopt.problems.knapsack import judge
-
         z, weights, lead = self._outcome("Knapsack.cost", x, z, xi)
-        cost = judge.cost(weights, z, *self._constants, self._payment(weights, z))
+        cost = _judge().cost(weights, z, *self._constants, self._payment(weights, z))
         return arguments.spread(cost, lead)
 
     def _payment(self, weights: Array, z: Array) -> float | Array:
         """(r, d), (d) -> () the reward of z where it is infeasible."""
-        from bocopt.problems.knapsack import judge, worst
-
         if not self.pays_worst_feasible:
             return self.infeasible_reward
+        from bocopt.problems.knapsack import worst
+
         _, capacity, _, lower, upper = self._constants
-        infeasible = judge.violation(weights, z, capacity, lower, upper) > 0
+        infeasible = _judge().violation(weights, z, capacity, lower, upper) > 0
         payment = np.full(infeasible.shape, self.infeasible_reward)
         each = np.broadcast_to(weights, (*infeasible.shape, *weights.shape[-2:]))[infeasible]
         payment[infeasible] = worst.worst_rewards(each, self._constants, self.infeasible_reward)
@@ -160,11 +174,9 @@ class Knapsack:
 
         Feasible means <= 0.
         """
-        from bocopt.problems.knapsack import judge
-
         z, weights, lead = self._outcome("Knapsack.violation", x, z, xi)
         _, capacity, _, lower, upper = self._constants
-        return arguments.spread(judge.violation(weights, z, capacity, lower, upper), lead)
+        return arguments.spread(_judge().violation(weights, z, capacity, lower, upper), lead)
 
     def range(self, x: Array, z: Array) -> tuple[Array, Array]:
         """(k), (d) -> (), (): for any possible weights, the cost lies in [low, high].
@@ -173,32 +185,28 @@ class Knapsack:
         `infeasible_reward`. The worst feasible reward, if that is paid, is at least `lower`'s value
         and at most what `lower` earns.
         """
-        from bocopt.problems.knapsack import judge
-
-        z = arguments.array("Knapsack.range", "z", z, (self.dims.z,))
+        z = arguments.inner("Knapsack.range", "z", z, self.dims.z)
         value, capacity, salvage, lower, _ = self._constants
         least = (lower * value).sum() if self.pays_worst_feasible else -np.inf
         always = self.pays_worst_feasible and not lower.any()  # some z is feasible, whatever xi is
         unmet = 0.0 if always else 0.0 - self.infeasible_reward
-        low, high = judge.ends(z, value, capacity, salvage, least, unmet)
+        low, high = _judge().ends(z, value, capacity, salvage, least, unmet)
         return low, high
 
     def range_of_difference(self, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
         """(k), (d), (d) -> (), (): for any possible weights, which are the same for both."""
-        from bocopt.problems.knapsack import differences
-
         owner, unmet = "Knapsack.range_of_difference", 0.0 - self.infeasible_reward
         z, other = ranges.decisions(owner, self.dims, x, z, other)
         if self.pays_worst_feasible:  # what is paid depends on xi: no more is known than both say
             anything = np.full(z.shape[:-1], -np.inf), np.full(z.shape[:-1], np.inf)
             return ranges.narrowed(anything, z, other, self.range(x, z), self.range(x, other))
-        low, high = differences.range_of_difference(z, other, *self._constants, unmet)
+        low, high = _differences().range_of_difference(z, other, *self._constants, unmet)
         return low, high
 
     def possible(self, x: Array, xi: Array) -> BoolArray:
         """(k), (m) -> (): weights that are not negative."""
-        xi = arguments.array("Knapsack.possible", "xi", xi, (self.dims.xi,))
-        return np.asarray((xi >= 0).all(axis=-1))
+        xi = arguments.inner("Knapsack.possible", "xi", xi, self.dims.xi)
+        return np.asarray(_judge().possible(xi))
 
     def _outcome(
         self, owner: str, x: Array, z: Array, xi: Array

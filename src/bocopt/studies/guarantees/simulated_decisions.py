@@ -22,7 +22,7 @@ from bocopt.guarantees import (
     headline,
 )
 from bocopt.guarantees.certificate import Shadow
-from bocopt.guarantees.decisions import Watched
+from bocopt.guarantees.kernels.records import Errors, Squares, Watched, named
 from bocopt.numeric import noise
 from bocopt.studies.guarantees.simulation import Shown, Simulation
 
@@ -36,19 +36,20 @@ class Peeking(HoeffdingMixture):
     sum R_t <= sum c_t + sqrt(sum C_t^2 log(1/delta) / 2)
     """
 
-    def certificate(self, state: Watched) -> Certificate:
-        slack = state.own.unit * np.sqrt(state.own.square * np.log(1 / self.delta) / 2)
-        return self._of(PEEKING, state, slack)
+    def _said(self, seen: Watched, own: Array) -> Certificate:
+        squares = named(Squares, own)
+        slack = squares.unit * np.sqrt(squares.in_units * np.log(1 / self.delta) / 2)
+        return self._of(PEEKING, seen, slack)
 
 
 class Normal(EmpiricalBernstein):
     """Mean plus quantile times standard error, as a script would have it: another control."""
 
-    def certificate(self, state: Watched) -> Certificate:
+    def _said(self, seen: Watched, own: Array) -> Certificate:
         from scipy.special import ndtri
 
-        slack = self.scale * ndtri(1 - self.delta) * np.sqrt(state.own.square)
-        return self._of(NORMAL, state, slack)
+        slack = self.scale * ndtri(1 - self.delta) * np.sqrt(named(Errors, own).square)
+        return self._of(NORMAL, seen, slack)
 
 
 class _Decisions(Simulation):

@@ -1,7 +1,7 @@
 """Boosted quantiles as a law of xi given x: each component's own, tied together by ranks."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -64,13 +64,12 @@ class BoostedQuantiles(Refitted):
         fitted = Boosted(start, trees, np.zeros_like(xi))
         return fitted._replace(ranks=_ranks(xi, fitted.quantiles(x)))
 
-    def predicted(self, fit: Any, x: Array, xi: Array) -> tuple[Array, Array]:
-        start, trees, ranks = fit
-        (quantiles,) = Boosted(start, Trees(*trees), ranks).quantiles(x[None])
+    def predicted(self, fit: Boosted, x: Array, xi: Array) -> tuple[Array, Array]:
+        (quantiles,) = fit.quantiles(x[None])
         low, high = quantiles[:, :1], quantiles[:, -1:]
         ends = 2 * low - quantiles[:, 1:2], 2 * high - quantiles[:, -2:-1]
         curves = np.concatenate([ends[0], quantiles, ends[1]], axis=-1)
-        parts = zip(ranks.T, curves, strict=True)
+        parts = zip(fit.ranks.T, curves, strict=True)
         scenarios = np.stack([np.interp(rank, _WIDEST, curve) for rank, curve in parts], axis=-1)
         return scenarios, np.full(len(xi), 1.0 / len(xi))
 

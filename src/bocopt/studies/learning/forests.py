@@ -64,8 +64,8 @@ class ForestWeights(Refitted):
     def fit(self, x: Array, xi: Array, seed: int) -> Forest:
         return grown(x, xi, seed)
 
-    def predicted(self, fit: Any, x: Array, xi: Array) -> tuple[Array, Array]:
-        return xi, _forest(fit).weights(x)
+    def predicted(self, fit: Forest, x: Array, xi: Array) -> tuple[Array, Array]:
+        return xi, fit.weights(x)
 
 
 @dataclass(frozen=True)
@@ -75,13 +75,6 @@ class ForestResiduals(Refitted):
     def fit(self, x: Array, xi: Array, seed: int) -> Forest:
         return grown(x, xi, seed)
 
-    def predicted(self, fit: Any, x: Array, xi: Array) -> tuple[Array, Array]:
-        forest = _forest(fit)
-        w = forest.weights(x)
-        return np.matmul(w, xi) + forest.residual, w
-
-
-def _forest(fit: Any) -> Forest:
-    """After a restart, NamedTuples are plain tuples."""
-    trees, leaves, residual = fit
-    return Forest(Trees(*trees), leaves, residual)
+    def predicted(self, fit: Forest, x: Array, xi: Array) -> tuple[Array, Array]:
+        w = fit.weights(x)
+        return np.matmul(w, xi) + fit.residual, w

@@ -1,0 +1,104 @@
+"""`bocopt init` and `bocopt run`: a study from a table."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bocopt.cli.shared import folder, progress_bar, say
+
+if TYPE_CHECKING:
+    from bocopt.tables.study import Study
+
+_EXAMPLES = ("newsvendor", "staffing", "allocation", "portfolio")
+
+
+def init(
+    path: Annotated[str, typer.Argument(help="The folder to write to.", metavar="FOLDER")] = ".",
+    example: Annotated[
+        str, typer.Option(help=f"What is decided: {', '.join(_EXAMPLES)}.", metavar="NAME")
+    ] = "newsvendor",
+) -> None:
+    """Write a small study to begin with: study.toml, problem.py and made-up data."""
+    from bocopt import file
+    from bocopt.tables.starters import starter
+
+    if example not in _EXAMPLES:
+        expected = f"must be one of {', '.join(_EXAMPLES)}. Got {example!r} instead."
+        raise typer.BadParameter(expected, param_hint="--example")
+    where = folder(path, "FOLDER")
+    files = starter(example)
+    there = [name for name in files if (where / name).exists()]
+    if there:
+        message = f"{where} has {', '.join(there)} already; nothing was written."
+        raise typer.BadParameter(message, param_hint="FOLDER")
+    for name, content in files.items():
+        file.replace(where / name, content)
+    say(f"Wrote {', '.join(str(where / name) for name in files)}.")
+    say(f"Next: bocopt run {where / 'study.toml'}")
+
+
+def run(
+    study: Annotated[str, typer.Argument(help="The study's file.", metavar="STUDY.TOML")],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be done.")
+    ] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Play again what has been played already.")
+    ] = False,
+) -> None:
+    """Play a study in time order, and write its decisions and a report."""
+    from bocopt.tables.study import open_study
+
+    try:
+        opened = open_study(study)
+        if dry_run:
+            _show(opened)
+        else:
+            _play(opened, fresh)
+    except KeyboardInterrupt:
+        say("Interrupted. What was played is kept; the same command goes on from there.")
+        raise typer.Exit(130) from None
+    except (ValueError, ModuleNotFoundError) as error:
+        say(str(error), err=True)
+        raise typer.Exit(1) from None
+    except OSError as error:
+        say(f"{error.strerror}: {error.filename}" if error.strerror else str(error), err=True)
+        raise typer.Exit(1) from None
+
+
+def _show(study: "Study") -> None:
+    from bocopt.tables.timeline.preview import shown
+
+    file, series = study.file, study.series
+    say(
+        f"{file.title}: {len(series.x)} stages from {file.data}, {series.time[0]} to "
+        f"{series.time[-1]}."
+    )
+    for note in series.notes:
+        say(f"- {note}")
+    typer.echo(shown(series))
+    now = "decisions in the table" if series.now is not None else file.now or "nothing to compare"
+    say(
+        f"Problem: {file.name} in {file.problem}. Policies: {', '.join(study.policies)}. "
+        f"Done now: {now}."
+    )
+    say(f"It would play {study.stages} stages, and write to {file.results}.")
+
+
+def _play(study: "Study", fresh: bool) -> None:
+    from bocopt.tables.study import played
+    from bocopt.tables.writing import write
+
+    started = time.perf_counter()
+    results = folder(str(study.file.results), "results")
+    with progress_bar() as progress:
+        bar = progress.add_task("playing", total=study.stages)
+        findings, agents = played(study, fresh=fresh, advance=lambda n: progress.advance(bar, n))
+    write(study, findings, agents)
+    for found in findings.compared.values():
+        for line in found.words(f" {study.file.unit}" if study.file.unit else "").splitlines():
+            say(line)
+    took = time.perf_counter() - started
+    say(f"{took:.1f} s; the report is {Path(results) / 'report.html'}")

@@ -1,0 +1,68 @@
+"""The record of a run as a data frame."""
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bocopt import arguments
+from bocopt.core import Status
+from bocopt.interop.extras import needed
+from bocopt.trace import Trace
+
+_OWNER = "to_frame"
+_LIBRARIES = ("polars", "pandas", "pyarrow")
+
+Library = Literal["polars", "pandas", "pyarrow"]
+
+
+def to_frame(trace: Trace, library: Library | None = None) -> Any:
+    """One row per trial and stage, in a frame of polars or pandas, or a table of pyarrow.
+
+    Columns are `trial`, `stage`, contexts (`x0`, ...), decisions (`z0`, ...) and outcomes (`xi0`,
+    ...), then all that `Trace.to_csv` writes; a `status` is its name. Without a `library`, it is
+    the first of the three that is installed.
+
+    >>> from bocopt import Constant, Knapsack, PaperStream, record, run
+    >>> problem = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
+    >>> stages = run(Constant([1, 1, 1, 1]), problem, PaperStream(), horizon=3)
+    >>> frame = to_frame(record(stages, problem.sense), "pandas")
+    >>> frame["stage"].to_list(), frame["status"].to_list()
+    ([0, 1, 2], ['GIVEN', 'GIVEN', 'GIVEN'])
+    """
+    arguments.kind(_OWNER, "trace", trace, Trace)
+    if library not in (*_LIBRARIES, None):
+        raise arguments.wrong(_OWNER, "library", "'polars', 'pandas', 'pyarrow' or None", library)
+    return framed(columns_of(trace), _OWNER, library).to_native()
+
+
+def framed(columns: Mapping[str, Any], owner: str, library: Library | None = None) -> Any:
+    """A frame of narwhals, in the library that is asked for, or in the first that is installed."""
+    installed = [name for name in _LIBRARIES if find_spec(name)]
+    chosen = library or [*installed, _LIBRARIES[0]][0]
+    needed(chosen, owner, chosen)
+    narwhals = needed("narwhals", owner, "narwhals")
+    return narwhals.from_dict(columns, backend=chosen)
+
+
+def columns_of(trace: Trace) -> dict[str, NDArray[Any]]:
+    """(trials * T) each, trial after trial."""
+    stages = trace.horizon
+    trials = trace.cost.size // stages
+    vectors = {"x": trace.x, "z": trace.z, "xi": trace.xi}
+    parts: dict[str, NDArray[Any]] = {
+        f"{name}{j}": values[..., j]
+        for name, values in vectors.items()
+        for j in range(values.shape[-1])
+    }
+    numbers: dict[str, NDArray[Any]] = {**trace.arrays()}
+    numbers["feasible"], numbers["solvable"] = trace.feasible, trace.solvable
+    numbers["status"] = np.array([status.name for status in Status])[trace.status]
+    every = {**parts, **{name: values for name, values in numbers.items() if name not in parts}}
+    return {
+        "trial": np.repeat(np.arange(trials), stages),
+        "stage": np.tile(np.arange(stages), trials),
+        **{name: np.ascontiguousarray(values).reshape(-1) for name, values in every.items()},
+    }

@@ -1,0 +1,90 @@
+"""How much better one policy was than another, and how sure that is."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from bocopt.compare import Compared
+from bocopt.numeric.blocks import block_interval, block_length
+from bocopt.tables.page.view import View
+
+Ends = tuple[float, float]
+
+
+class Contrast(NamedTuple):
+    """Gains a stage: what was saved, or earned more; negative where the policy is worse."""
+
+    gain: float
+    always: Ends | None  # where the expected gain lies, at all times at once
+    since: float  # the number of the stage since which that is on one side of 0; NaN if it is not
+    once: Ends | None  # the same by the block bootstrap
+    block: int  # its length
+    paid: float  # by the reference, a cost a stage
+    stages: int
+    why: str  # there is no `always`
+
+    @property
+    def verdict(self) -> int:
+        """1 where it is better, -1 where it is worse, 0 where that is open."""
+        ends = self.always or self.once
+        if ends is None or (self.always and math.isnan(self.since)):
+            return 0
+        return int(ends[0] >= 0.0 and ends[1] > 0.0) - int(ends[1] <= 0.0 and ends[0] < 0.0)
+
+    def share(self, gain: float) -> float:
+        """Of what the reference paid; NaN where that is too near to 0 to be a measure."""
+        small = abs(self.paid) * 10.0 < abs(self.gain) or self.paid == 0.0
+        return math.nan if small else gain / abs(self.paid)
+
+
+def contrast(view: View, policy: str) -> Contrast | None:
+    """With the reference; None for the reference itself, or where nothing can be compared."""
+    if view.reference is None or policy == view.reference or not view.stages.size:
+        return None
+    found = view.findings.compared.get(policy)
+    return _by_blocks(view, policy, view.reference) if found is None else _certified(found)
+
+
+def level(view: View) -> float:
+    """With which confidence all intervals that hold at all times hold together."""
+    return 1.0 - sum(found.delta for found in view.findings.compared.values())
+
+
+def _certified(found: Compared) -> Contrast:
+    d, bootstrap = found.difference, found.bootstrap
+    always = _ends(-float(d.high), -float(d.low))
+    holds = bool(found.certificate.applicable)
+    return Contrast(
+        gain=-float(d.seen),
+        always=always if holds else None,
+        since=float(d.since) if holds else math.nan,
+        once=_ends(-float(bootstrap.high), -float(bootstrap.low)),
+        block=int(bootstrap.length),
+        paid=float(found.today),
+        stages=found.differences.size,
+        why="" if holds and always else found.certificate.note,
+    )
+
+
+def _by_blocks(view: View, policy: str, reference: str) -> Contrast | None:
+    costs = [view.findings.played[one].cost[view.stages] for one in (reference, policy)]
+    known = np.isfinite(costs[0]) & np.isfinite(costs[1])
+    if not known.any():
+        return None
+    gains, paid = (costs[0] - costs[1])[known], costs[0][known]
+    block = block_length(gains / (np.abs(gains).max() or 1.0))  # whose squares could overflow
+    return Contrast(
+        gain=float(gains.mean()),
+        always=None,
+        since=math.nan,
+        once=_ends(*block_interval(gains, block)),
+        block=block,
+        paid=float(paid.mean()),
+        stages=gains.size,
+        why="It needs a comparison that was declared before the first stage.",
+    )
+
+
+def _ends(low: float, high: float) -> Ends | None:
+    return (low, high) if math.isfinite(low) and math.isfinite(high) else None

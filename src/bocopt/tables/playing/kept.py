@@ -1,0 +1,65 @@
+"""What has been played of a study, so that the same command goes on from there."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bocopt import checkpoint
+from bocopt.core import Array, Policy, Problem
+from bocopt.live import Agent
+from bocopt.state import CheckpointError
+
+
+class Progress(NamedTuple):
+    agent: Agent[Any]
+    t: int  # the first stage that is not decided
+    arrays: dict[str, Array]  # what is known of those before
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Of one policy, in a folder: the agent and what is known, two files for each stage kept.
+
+    The one with the numbers is written last: where it is, the other one is whole.
+    """
+
+    folder: Path
+    digest: str  # of everything that the results depend on
+    every: int  # stages
+
+    def due(self, t: int) -> bool:
+        return t % self.every == 0
+
+    def keep(self, progress: Progress) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        agent, numbers = self._files(progress.t)
+        progress.agent.save(agent)
+        progress.agent.close()
+        checkpoint.save(numbers, {"digest": self.digest}, progress.arrays)
+        self.forget(but=progress.t)
+
+    def forget(self, but: int | None = None) -> None:
+        """All that is kept, but for one stage."""
+        for t in self._stages():
+            if t != but:
+                for file in reversed(self._files(t)):
+                    file.unlink(missing_ok=True)
+
+    def latest(self, policy: Policy[Any], problem: Problem) -> Progress | None:
+        """Where it stopped, if that was with the same study."""
+        for t in sorted(self._stages(), reverse=True):
+            agent, numbers = self._files(t)
+            try:
+                header, arrays = checkpoint.load(numbers)
+                if header.get("digest") == self.digest:
+                    return Progress(Agent.load(agent, policy, problem), t, dict(arrays))
+            except (CheckpointError, OSError):  # of another version, or broken: played again
+                continue
+        return None
+
+    def _stages(self) -> list[int]:
+        found = (file.stem.removeprefix("numbers-") for file in self.folder.glob("numbers-*.bin"))
+        return [int(t) for t in found if t.isdecimal()]
+
+    def _files(self, t: int) -> tuple[Path, Path]:
+        return self.folder / f"agent-{t}.bin", self.folder / f"numbers-{t}.bin"

@@ -1,0 +1,70 @@
+"""What the cells of a table say: numbers, gaps, yes and no."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from bocopt.core import Array
+
+#: What stands for a missing number, in small letters.
+GAPS = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none"})
+_YES_OR_NO = {"true": 1.0, "false": 0.0}
+_OTHER_NOTATION = re.compile(r"[+-]?\d[\d.,'\u2019\s]*")  # of numbers, as spreadsheets show them
+_LARGEST_INTEGER = 1e15  # beyond, a float is no longer every integer
+
+
+def is_gap(cell: str) -> bool:
+    """Whether nothing is known.
+
+    >>> is_gap(" N/A "), is_gap("0")
+    (True, False)
+    """
+    return cell.strip().lower() in GAPS
+
+
+def numbers_or_none(cells: Sequence[str]) -> Array | None:
+    """All of them as numbers, NaN for a gap; None where one is something else.
+
+    >>> numbers_or_none(["1", " 2.5e1", ""])
+    array([ 1., 25., nan])
+    >>> numbers_or_none(["1", "1,5"])
+    """
+    if "_" in "".join(cells):  # Python would take 1_000 for a number
+        return None
+    found = _converted(cells, len(cells))
+    if found is None:
+        found = _converted(("nan" if is_gap(cell) else cell for cell in cells), len(cells))
+    return found
+
+
+def _converted(cells: Iterable[str], count: int) -> Array | None:
+    try:
+        return np.fromiter(map(float, cells), np.float64, count)
+    except ValueError:
+        return None
+
+
+def number_of(cell: str) -> float | None:
+    """One of them, where true and false are 1 and 0."""
+    found = numbers_or_none([cell])
+    return float(found[0]) if found is not None else _YES_OR_NO.get(cell.strip().lower())
+
+
+def text_of(number: float) -> str:
+    """A number as it would stand in a file; a gap is empty.
+
+    >>> text_of(7.0), text_of(0.5), text_of(float("nan"))
+    ('7', '0.5', '')
+    """
+    if np.isnan(number):
+        return ""
+    whole = number == round(number) if abs(number) < _LARGEST_INTEGER else False
+    return str(int(number)) if whole else repr(float(number))
+
+
+def hint_for(cell: str) -> str:
+    """What to do about a cell that is no number; empty where that is plain."""
+    if _OTHER_NOTATION.fullmatch(cell.strip()):
+        return " Write numbers with a decimal point and without thousands separators."
+    return ""

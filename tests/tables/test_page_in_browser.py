@@ -1,0 +1,136 @@
+"""The report of a study in a real browser: nothing sticks out, and values can be read off."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from findings_cases import CASES, hostile
+
+from bocopt.tables.page import page
+
+#: Elements that stick out of the window, though nothing around them scrolls.
+STICKS_OUT = """() => [...document.querySelectorAll("body *")]
+  .filter(e => !e.parentElement.closest(".wide, pre, details, svg") && e.getClientRects().length)
+  .map(e => [e.getBoundingClientRect(), e.outerHTML.slice(0, 80)])
+  .filter(([box]) => box.left < -0.5 || box.right > innerWidth + 0.5)"""
+#: Labels of an axis that lie on each other.
+OVERLAPS = """() => [...document.querySelectorAll(".left, .below")].flatMap(axis => {
+  const boxes = [...axis.children].map(e => e.getBoundingClientRect()).filter(r => r.width);
+  return boxes.filter((a, i) => boxes.some((b, j) => i < j &&
+    a.left < b.right && b.left < a.right && a.top < b.bottom - 1 && b.top < a.bottom - 1))
+    .map(() => axis.textContent);
+})"""
+#: Lines that are not drawn from one end of their chart to the other.
+CUT = """() => [...document.querySelectorAll(".canvas path.line")].filter(e => {
+  const r = e.getBoundingClientRect(), all = e.closest(".canvas").getBoundingClientRect();
+  return r.width < 0.97 * all.width || r.bottom < all.top || r.top > all.bottom;
+}).length"""
+LEGEND = "f => [...f.querySelectorAll('[data-column]')].map(e => e.textContent)"
+ROWS = "f => [...f.querySelectorAll('tbody tr')].map(r => [...r.cells].map(c => c.textContent))"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    api: Any = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    path = shutil.which("chromium") or shutil.which("google-chrome")
+    if path is None:
+        pytest.skip("there is no Chromium on this machine")
+    with api.sync_playwright() as play:
+        started = play.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+def opened(browser: Any, folder: Path, text: str, **context: Any) -> Any:
+    (folder / "report.html").write_text(text, encoding="utf-8")
+    tab = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **context}).new_page()
+    tab.troubles = []
+    tab.on("pageerror", lambda error: tab.troubles.append(str(error)))
+    tab.on("console", lambda said: tab.troubles.append(said.text))
+    tab.on("request", lambda asked: tab.troubles.append(asked.url))
+    tab.goto((folder / "report.html").as_uri())
+    assert tab.troubles.pop(0).endswith("report.html")
+    return tab
+
+
+def assert_fits(tab: Any) -> None:
+    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert tab.evaluate(STICKS_OUT) == []
+    assert tab.evaluate(OVERLAPS) == []
+    assert tab.evaluate(CUT) == 0
+    assert tab.troubles == []
+
+
+def test_values_can_be_read_off_by_pointer_and_keyboard(browser: Any, tmp_path: Path) -> None:
+    tab = opened(browser, tmp_path, page(CASES["one outcome"].findings()))
+    assert_fits(tab)
+    chart = tab.locator("figure.plotted").first
+    canvas, rows = chart.locator(".canvas"), chart.locator("tbody tr").count()
+    chart.locator("summary").click()
+    at_rest = chart.evaluate(LEGEND)
+    box = canvas.bounding_box()
+    tab.mouse.move(box["x"] + box["width"] / 2, box["y"] + 20)
+    middle = chart.evaluate(LEGEND)
+    assert chart.evaluate(ROWS)[rows // 2] == middle != at_rest
+    tab.mouse.move(0, 0)
+    assert chart.evaluate(LEGEND) == at_rest
+    canvas.focus()
+    canvas.press("Home")
+    first = chart.evaluate(LEGEND)
+    canvas.press("ArrowRight")
+    assert first != chart.evaluate(LEGEND) != at_rest
+    assert first[0] == "2023-01-31"
+    assert canvas.get_attribute("role") == "slider"
+    assert "2023-02-01" in canvas.get_attribute("aria-valuetext")
+
+
+def test_a_phone_at_night_with_long_names(browser: Any, tmp_path: Path) -> None:
+    case = hostile(CASES["one outcome"], "averyveryverylongname" * 6)
+    phone = {"viewport": {"width": 390, "height": 800}, "has_touch": True, "color_scheme": "dark"}
+    tab = opened(browser, tmp_path, page(case.findings()), **phone)
+    assert_fits(tab)
+    chart = tab.locator("figure.plotted").first
+    at_rest = chart.evaluate(LEGEND)
+    chart.locator(".canvas").tap()
+    assert chart.evaluate(LEGEND) != at_rest
+    assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(18, 22, 27)"
+
+
+def test_without_scripts_and_on_paper(browser: Any, tmp_path: Path) -> None:
+    text = page(CASES["newsvendor"].findings())
+    paper = {"viewport": {"width": 680, "height": 960}, "color_scheme": "dark"}
+    tab = opened(browser, tmp_path, text, java_script_enabled=False, **paper)
+    assert tab.locator("figure.plotted .canvas").first.is_visible()
+    assert tab.locator("button").count() == 0
+    tab.locator("summary").first.click()
+    assert tab.locator("figure.plotted tbody tr").first.is_visible()
+    printed = opened(browser, tmp_path, text, **paper)
+    printed.emulate_media(media="print")
+    assert_fits(printed)
+    wide = "[...document.querySelectorAll('table')].filter(e => e.clientWidth > innerWidth).length"
+    assert printed.evaluate(wide) == 0
+    assert (
+        printed.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    )
+
+
+@pytest.mark.full
+def test_the_code_is_copied(browser: Any, tmp_path: Path) -> None:
+    f = CASES["three stages"].findings()
+    tab = opened(browser, tmp_path, page(f), permissions=["clipboard-read", "clipboard-write"])
+    tab.get_by_role("button", name="Copy").click()
+    tab.get_by_role("button", name="Copied").wait_for()
+    assert tab.evaluate("navigator.clipboard.readText()").strip() == f.code.strip()
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 768, 1280])
+@pytest.mark.parametrize("name", CASES)
+def test_every_case_fits_everywhere(
+    browser: Any, tmp_path: Path, name: str, width: int, scheme: str
+) -> None:
+    context = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
+    assert_fits(opened(browser, tmp_path, page(CASES[name].findings()), **context))

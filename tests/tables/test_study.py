@@ -1,0 +1,215 @@
+"""A study from its files to its report, and started again wherever it was stopped."""
+
+import re
+from pathlib import Path
+from shutil import rmtree
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from bocopt.cli import app
+from bocopt.live import Agent
+from bocopt.tables import read
+from bocopt.tables.starters import EXAMPLES, starter
+from bocopt.tables.study import NOW, Study, open_study, played
+from bocopt.tables.writing import write
+
+
+def written(folder: Path, example: str = "newsvendor", rows: int = 60) -> Path:
+    """A short one that plays in no time."""
+    for name, content in starter(example).items():
+        text = content.decode()
+        if name == "data.csv":
+            text = "".join(text.splitlines(keepends=True)[: rows + 1])
+        text = text.replace('["Ensemble", "SampleAverage"]', '["SampleAverage"]')
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder / "study.toml"
+
+
+def changed(path: Path, old: str, new: str) -> Path:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    return path
+
+
+def ran(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(app, list(arguments))
+    return result.exit_code, result.output
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_each_example_is_written_shown_and_played(example: str, tmp_path: Path) -> None:
+    code, said = ran("init", str(tmp_path / "new"), "--example", example)
+    assert code == 0
+    assert "bocopt run" in said
+    study = written(tmp_path, example, rows=80)
+    code, said = ran("run", str(study), "--dry-run")
+    assert code == 0
+    assert "80 stages" in said
+    assert not (tmp_path / "results").exists()
+    code, said = ran("run", str(study))
+    assert code == 0, said
+    assert "than what is done now" in said
+    results = tmp_path / "results"
+    assert {"decisions.csv", "trace.csv", "report.html"} <= {p.name for p in results.iterdir()}
+    opened = open_study(study)
+    ticket = opened.agent("SampleAverage").decide(opened.series.x[-1])
+    assert ticket.id == 80  # it goes on where the study ended
+
+
+def test_a_trace_as_parquet_has_what_the_csv_file_has(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    ran("run", str(path))
+    code, said = ran("run", str(changed(path, "seed = 0", 'seed = 0\ntrace = "parquet"')))
+    assert code == 0, said
+    results = tmp_path / "results"
+    texts, numbers = (read(results / f"trace.{form}") for form in ("csv", "parquet"))
+    assert texts.columns.keys() == numbers.columns.keys()
+    assert texts.columns["time"] == numbers.columns["time"]
+    for name in numbers.columns.keys() - {"time"}:
+        assert repr(texts.numbers(name)) == repr(numbers.numbers(name))
+
+
+def test_init_does_not_write_over_anything(tmp_path: Path) -> None:
+    (tmp_path / "problem.py").write_text("mine")
+    code, said = ran("init", str(tmp_path))
+    assert code == 2
+    assert "problem.py already" in re.sub(r"[\s│]+", " ", said)
+    assert (tmp_path / "problem.py").read_text() == "mine"
+    assert not (tmp_path / "study.toml").exists()
+    code, said = ran("init", str(tmp_path / "other"), "--example", "nothing")
+    assert code == 2
+    assert "must be one of newsvendor" in re.sub(r"[\s│]+", " ", said)
+
+
+def test_the_code_of_a_report_goes_on_with_the_next_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = open_study(written(tmp_path))
+    found, agents = played(study)
+    write(study, found, agents)
+    with (tmp_path / "data.csv").open("a") as data:
+        data.write("2024-03-01,4.5,rain,,,,\n")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(found.code.replace("[...]", "[70, 12]"), names)
+    assert names["study"].series.time[-1] == "2024-03-01"
+    assert names["ticket"].id == 60
+    assert capsys.readouterr().out == f"{names['ticket'].z}\n"
+    again = Agent.load("agent.bin", study.policies["SampleAverage"], study.problem)
+    assert again.decide(study.series.x[-1]).id == 61
+
+
+class StoppedError(Exception):
+    pass
+
+
+def stopped_after(study: Study, stages: int) -> None:
+    """Played until so many stages, and then no more."""
+    left = stages
+
+    def advance(n: int) -> None:
+        nonlocal left
+        left -= n
+        if left < 0:
+            raise StoppedError
+
+    with pytest.raises(StoppedError):
+        played(study, keep_every=10, advance=advance)
+
+
+def test_a_study_that_was_stopped_goes_on_to_the_same_numbers(tmp_path: Path) -> None:
+    study = open_study(written(tmp_path, "staffing"))
+    whole, _ = played(study, fresh=True)
+    for stages in (5, 23, 37, 61, 80, 113):
+        stopped_after(study, stages)
+        again, agents = played(study)
+        for name, one in whole.played.items():
+            for part, other in zip(one, again.played[name], strict=True):
+                assert repr(part) == repr(other)
+        assert str(whole.compared) == str(again.compared)
+        assert agents["SampleAverage"].decide(study.series.x[0]).id == 60
+        rmtree(tmp_path / "results", ignore_errors=True)  # before the tenth stage there is none
+
+
+@pytest.mark.parametrize("path", [3.0, None, b"study.toml"])
+def test_a_path_is_a_path(path: Any) -> None:
+    with pytest.raises(ValueError, match="'path' parameter of open_study must be a path"):
+        open_study(path)
+
+
+def test_late_outcomes_are_learned_when_they_come(tmp_path: Path) -> None:
+    """A running average that knows of an outcome a stage later decides as one a stage behind."""
+    soon = open_study(changed(written(tmp_path, "staffing"), "delay = 1", "delay = 0"))
+    decided, _ = played(soon)
+    (tmp_path / "late").mkdir()
+    late, _ = played(open_study(written(tmp_path / "late", "staffing")))
+    first, second = (found.played["SampleAverage"].z for found in (decided, late))
+    assert (second[2:] == first[1:-1]).all()
+    assert not (second == first).all()
+
+
+def test_decisions_in_the_table_are_priced_where_they_are(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    lines = (tmp_path / "data.csv").read_text().splitlines()
+    lines[40] = ",".join([*lines[40].split(",")[:-2], "", ""])
+    (tmp_path / "data.csv").write_text("\n".join(lines))
+    study = open_study(path)
+    found, _ = played(study)
+    now: Any = found.played[NOW]
+    assert np.isnan(now.cost[39])
+    assert np.isfinite(np.delete(now.cost, 39)).all()
+    assert found.compared["SampleAverage"].differences.shape == (60 - 28 - 1,)
+
+
+BROKEN = {
+    "title = ": ("titel = ", "line 5: a study has no key 'titel'. Did you mean 'title'?"),
+    "[data]": ("[dta]", "a study has no key 'dta'. Did you mean 'data'?"),
+    'outcome = ["papers", "magazines"]': (
+        'outcome = ["papers"]',
+        "has outcomes of 2 numbers, but",
+    ),
+    'file = "data.csv"': ('file = "none.csv"', "none.csv"),
+    "lags = [1, 7]": ("lags = [0]", "line 16: 'lags' must be"),
+    'missing = "last"': ('missing = "first"', "'missing' must be"),
+    'name = "kiosk"': ('name = "shop"', "has no 'shop', which should be the problem"),
+    "seed = 0": ("seed = -1", "The 'seed' parameter of study must be"),
+    "confidence = 0.95": ("confidence = 95", "The 'confidence' parameter of study must be"),
+    'policies = ["SampleAverage"]': (
+        'policies = ["SampelAverage"]',
+        "has no 'SampelAverage', which should be a policy (known without it: Ensemble,",
+    ),
+    "delay = 0 ": ("delay = ", "is not TOML"),
+    'results = "results"': ('trace = "xlsx"', "'trace' must be 'csv' or 'parquet'"),
+    "[problem]\n": ('[problem]\nnow = "kiosk"\n', "says twice what is done now"),
+}
+
+
+@pytest.mark.parametrize("old", BROKEN)
+def test_what_is_wrong_in_a_study_file_is_named(old: str, tmp_path: Path) -> None:
+    new, message = BROKEN[old]
+    code, said = ran("run", str(changed(written(tmp_path), old, new)))
+    assert code == 1
+    assert message in said
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("kiosk = 3", "must be a Problem"),
+        ("kiosk = 1 / 0", "line 1: ZeroDivisionError: division by zero"),
+        ("\n\nkiosk = (", "line 3: '(' was never closed."),
+        ("import nothing_of_this_name", "line 1: ModuleNotFoundError"),
+    ],
+)
+def test_what_is_wrong_in_a_problem_file_is_named(code: str, message: str, tmp_path: Path) -> None:
+    path = written(tmp_path)
+    (tmp_path / "problem.py").write_text(code)
+    status, said = ran("run", str(path))
+    assert status == 1
+    assert "problem.py" in said
+    assert message in said
