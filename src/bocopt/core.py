@@ -334,7 +334,11 @@ class Sampler(Protocol[B]):
 
 
 class Policy(Protocol[S]):
-    """The method and every baseline alike; all three functions are pure."""
+    """The method and every baseline alike; all three functions are pure.
+
+    One that decides under scenarios may have `scenarios(state, t, x)`, which says what they are and
+    their weights, or None where there are none yet: decisions can then be explained.
+    """
 
     def init(self, seeds: IntArray) -> S: ...
     def decide(self, state: S, t: int, x: Array) -> Decision: ...

@@ -6,6 +6,7 @@ kind of numbers and of axes that the state has in this version.
 """
 
 import json
+import math
 import struct
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -146,7 +147,7 @@ def unpack(data: bytes) -> tuple[dict[str, Any], Arrays]:
                 raise CheckpointError(
                     f"The array '{name}' has the type {kind} and the shape {shape}."
                 )
-            size = dtype.itemsize * int(np.prod(shape, dtype=object))
+            size = dtype.itemsize * math.prod(shape)
             if start + size > len(data):
                 raise CheckpointError(f"The array '{name}' is cut short.")
             flat = np.frombuffer(data, dtype, size // max(dtype.itemsize, 1), start)

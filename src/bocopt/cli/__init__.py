@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from bocopt.cli import data, reproduce, tables
+from bocopt.cli import data, reproduce, serve, tables
 
 app = typer.Typer(
     help="Bayesian online contextual optimization: decide, see the outcome, learn from it.",
@@ -15,6 +15,10 @@ reproduce.commands.command()(data.data)
 app.add_typer(reproduce.commands, name="reproduce")
 app.command()(tables.init)
 app.command()(tables.run)
+app.command()(serve.serve)
+app.command()(serve.replay)
+app.command()(serve.doctor)
+app.command()(serve.export)
 
 
 def _version(wanted: bool) -> None:

@@ -2,23 +2,20 @@
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from threading import RLock
 from typing import Any, Generic, NamedTuple
 
-import numpy as np
-
 from bocopt import arguments, checkpoint
-from bocopt.core import Array, Decision, Policy, Problem, S, Status
+from bocopt.core import Array, Policy, Problem, S, Status
 from bocopt.file import Owner
 from bocopt.fingerprint import fingerprint
-from bocopt.guarantees import Monitor, evidence_of, range_of
-from bocopt.live.record import Live, Open, kept, own, restored
-from bocopt.policies import Shadowed
-from bocopt.run import Stage, checked_decision, context, review
+from bocopt.guarantees import Monitor
+from bocopt.live.fold import Fold, Forgotten, Observed, watching
+from bocopt.live.record import Live, kept, restored
+from bocopt.run import Stage, context
 from bocopt.state import Arrays, CheckpointError, flatten, read_only, rebuild
-
-_REMEMBERED = 4096  # closed decisions whose outcome can still be compared with a repeated one
 
 
 class Ticket(NamedTuple):
@@ -34,7 +31,7 @@ class Agent(Generic[S]):
 
     Outcomes may come late, out of order and more than once. Each is learned when it arrives, with
     the stage of its decision; the same outcome again changes nothing, another one for the same id
-    is an error (the latest 4096 are remembered; after that any repetition is an error). Whatever
+    is an error (the latest `remember` are kept; after that any repetition is an error). Whatever
     raises an error changes nothing. At most `max_open` decisions wait for their outcome; `forget`
     gives one up. Threads may share an agent: one call is done after the other. What it shows is
     read only.
@@ -61,19 +58,19 @@ class Agent(Generic[S]):
         max_open: int = 1000,
         monitor: Monitor | None = None,
         hindsight: bool = True,
+        remember: int = 4096,
     ) -> None:
         arguments.kind("Agent", "policy", policy, Policy)
         arguments.kind("Agent", "problem", problem, Problem)
         if monitor is not None:
             arguments.kind("Agent", "monitor", monitor, Monitor)
-        self._hindsight = bool(hindsight)
         self._max_open = arguments.integer("Agent", "max_open", max_open, "[1, inf)")
+        self._remember = arguments.integer("Agent", "remember", remember, "[0, inf)")
         self._seed = arguments.integer("Agent", "seed", seed, "[0, 9e18]")
         self._policy, self._problem = policy, problem
-        state = policy.init(np.array(self._seed))
-        self._monitor = monitor or _watching(policy, problem)
-        self._monitor.claim(problem)
-        self._live = Live(state, t=0, learned=0, open={}, watched=None, last=None)
+        self._fold = Fold(policy, problem, monitor or watching(policy, problem), bool(hindsight))
+        self._live = self._fold.begin(self._seed)
+        self._fold.monitor.claim(problem)
         self._closed: dict[int, Array] = {}  # the latest outcomes, by the order they came in
         self._guard, self._owner = RLock(), Owner()
 
@@ -87,8 +84,8 @@ class Agent(Generic[S]):
     def monitor(self) -> Monitor:
         """What is guaranteed of the decisions whose outcome is known."""
         with self._guard:
-            self._monitor.restore(self._live.watched)
-            return self._monitor
+            self._fold.monitor.restore(self._live.watched)
+            return self._fold.monitor
 
     @property
     def open_ids(self) -> tuple[int, ...]:
@@ -104,69 +101,27 @@ class Agent(Generic[S]):
                     f"{len(live.open)} decisions wait for their outcome, as many as max_open "
                     "allows. Observe or forget some first."
                 )
-            x = context("Agent.decide", self._policy, self._problem, x).copy()
-            if x.ndim != 1:
-                raise arguments.wrong("Agent.decide", "x", "one context", x.shape)
-            if live.width not in (None, len(x)):
-                expected = f"of {live.width} numbers, as the contexts before it"
-                raise arguments.wrong("Agent.decide", "x", expected, x)
-            decision = self._decision(live, x)
-            z, status = decision.solution.z, Status(int(decision.solution.status))
-            waiting = Open(
-                read_only(x),
-                decision,
-                np.array(live.learned),
-                *range_of(self._problem, x, z),
-            )
-            self._live = live._replace(t=live.t + 1, open={**live.open, live.t: waiting})
-            return Ticket(live.t, z, status)
+            x = self._fold.context("Agent.decide", live, x)
+            decided = self._fold.decide(live, x)
+            self._live, _ = self._fold.apply(live, decided)
+            solution = decided.waiting.decision.solution
+            return Ticket(decided.number, solution.z, Status(int(solution.status)))
 
     def observe(self, ticket: int, xi: Any) -> Stage | None:
         """Learn the outcome of a decision; None if it was learned before."""
-        xi = arguments.array("Agent.observe", "xi", xi, (self._problem.dims.xi,)).copy()
-        if xi.ndim != 1:
-            raise arguments.wrong("Agent.observe", "xi", "one outcome", xi.shape)
+        xi = self._fold.outcome("Agent.observe", xi)
         ticket = arguments.integer("Agent.observe", "ticket", ticket, "(-inf, inf)")
         with self._guard:
             live = self._live
             if ticket not in live.open:
                 self._compare_with_closed(ticket, xi)
                 return None
-            x, decision, learned, low, high = live.open[ticket]
-            xi = read_only(xi)
-            state, stage = arguments.checked(self._lesson, live.state, ticket, x, decision, xi)
-            stale = bool(learned != live.learned)
-            late = stale or bool(learned != ticket)  # an earlier outcome was not known, or never
-            evidence = evidence_of(
-                self._problem, stage, cost_range=(low, high), stale=stale, late=late
-            )
-            after = Live(
-                state=state,
-                t=live.t,
-                learned=live.learned + 1,
-                open={number: waiting for number, waiting in live.open.items() if number != ticket},
-                watched=self._monitor.after(live.watched, evidence),
-                last=(x, xi),
-            )
+            after, stage = self._fold.apply(live, Observed(ticket, xi))
             self._closed[ticket] = xi  # says nothing as long as the decision is open
             self._live = after
-            if len(self._closed) > _REMEMBERED:
+            if len(self._closed) > self._remember:
                 del self._closed[next(iter(self._closed))]
             return stage
-
-    def _lesson(
-        self, before: S, ticket: int, x: Array, decision: Decision, xi: Array
-    ) -> tuple[S, Stage]:
-        """What the policy learns from an outcome, and what came of the decision."""
-        state = self._policy.learn(before, ticket, x, decision, xi)
-        info = read_only(state.info)
-        return state, review(self._problem, ticket, x, decision, xi, info, self._hindsight)
-
-    def _decision(self, live: Live, x: Array) -> Decision:
-        """What the policy decides, checked, and copied so that nobody else can change it."""
-        owner = f"{type(self._policy).__name__}.decide"
-        decision = arguments.checked(self._policy.decide, live.state, live.t, x)
-        return own(checked_decision(owner, self._problem, decision))
 
     def forget(self, ticket: int) -> None:
         """Give up waiting for an outcome; nothing is learned from the decision."""
@@ -175,8 +130,7 @@ class Agent(Generic[S]):
             live = self._live
             if ticket not in live.open:
                 raise ValueError(f"No decision with id {ticket} is open.")
-            rest = {number: waiting for number, waiting in live.open.items() if number != ticket}
-            self._live = live._replace(open=rest)
+            self._live, _ = self._fold.apply(live, Forgotten(ticket))
 
     def _compare_with_closed(self, ticket: int, xi: Array) -> None:
         last = self._live.t - 1
@@ -207,7 +161,7 @@ class Agent(Generic[S]):
         closed = {n: xi for n, xi in self._closed.items() if n not in self._live.open}
         header, arrays = kept(self._live, closed)
         settings = {
-            "configuration": _configuration(self._policy, self._problem, self._monitor),
+            "configuration": configuration(self._policy, self._problem, self._fold.monitor),
             "seed": self._seed,
             "max_open": self._max_open,
         }
@@ -222,31 +176,32 @@ class Agent(Generic[S]):
         *,
         monitor: Monitor | None = None,
         hindsight: bool = True,
+        remember: int = 4096,
     ) -> "Agent[S]":
         """Go on where `save` stopped, with the same configuration, bit for bit."""
         header, arrays = checkpoint.load(path)
         if "configuration" not in header:
             raise CheckpointError(f"{path} is a checkpoint of something else than an agent.")
-        monitor = monitor or _watching(policy, problem)
-        if header["configuration"] != _configuration(policy, problem, monitor):
+        monitor = monitor or watching(policy, problem)
+        if header["configuration"] != configuration(policy, problem, monitor):
             raise CheckpointError(
                 f"{path} was saved with another configuration of the policy, the problem or the "
                 "monitor."
             )
         try:
             settings = {name: header[name] for name in ("seed", "max_open")}
-            agent = cls(policy, problem, **settings, hindsight=hindsight)
-            agent._restore(header, arrays, monitor)
+            agent = cls(policy, problem, **settings, hindsight=hindsight, remember=remember)
+            agent._fold = replace(agent._fold, monitor=monitor)
+            agent._restore(header, arrays)
         except Exception as error:
             why = error if isinstance(error, CheckpointError) else repr(error)
             raise CheckpointError(f"{path} does not fit what it is loaded into. {why}") from error
         monitor.claim(problem)
-        agent._monitor = monitor
         return agent
 
-    def _restore(self, header: Mapping[str, Any], arrays: Arrays, monitor: Monitor) -> None:
+    def _restore(self, header: Mapping[str, Any], arrays: Arrays) -> None:
         """Take over what was kept, and play one stage of it for a trial."""
-        begun = self._live._replace(watched=monitor.begun(()))
+        begun = self._live._replace(watched=self._fold.monitor.begun(()))
         self._live, self._closed = restored(header, arrays, begun, self._problem)
         for waiting in self._live.open.values():
             context("a checkpoint", self._policy, self._problem, waiting.x)
@@ -261,14 +216,11 @@ class Agent(Generic[S]):
         live = live._replace(state=read_only(live.state))  # what it shares is copied, not added to
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            after = self._policy.learn(live.state, live.t, x, self._decision(live, x), xi)
+            decision = self._fold.decision(live, x)
+            after = self._policy.learn(live.state, live.t, x, decision, xi)
         rebuild(live.state, flatten(after))
 
 
-def _watching(policy: Policy[S], problem: Problem) -> Monitor:
-    """A monitor of all that there is to watch."""
-    return Monitor(problem, shadows=policy.names if isinstance(policy, Shadowed) else ())
-
-
-def _configuration(policy: Policy[S], problem: Problem, monitor: Monitor) -> str:
+def configuration(policy: Policy[S], problem: Problem, monitor: Monitor) -> str:
+    """A digest of all that an agent's state depends on, but for its seed."""
     return fingerprint((policy, problem, monitor.guarantees))

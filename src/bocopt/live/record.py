@@ -7,6 +7,7 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, Decision, IntArray, Problem, Solution, Status
+from bocopt.numeric.history import History
 from bocopt.state import (
     Arrays,
     CheckpointError,
@@ -42,6 +43,7 @@ class Live(NamedTuple):
     open: Mapping[int, Open]
     watched: tuple[Any, ...] | None  # states of the monitor
     last: tuple[Array, Array] | None  # the latest context that had an outcome, and it
+    foreign: frozenset[int] = frozenset()  # those open that another configuration decided
 
     @property
     def width(self) -> int | None:
@@ -65,6 +67,7 @@ def kept(live: Live, closed: Mapping[int, Array]) -> tuple[dict[str, Any], Array
         "open": list(live.open),
         "closed": list(closed),
         "memo": [shape_of(waiting.decision.memo) for waiting in live.open.values()],
+        "foreign": sorted(live.foreign),
     }
     arrays = flatten(live.state) | flatten(live.watched or (), "monitor")
     if live.last is not None:
@@ -72,7 +75,7 @@ def kept(live: Live, closed: Mapping[int, Array]) -> tuple[dict[str, Any], Array
     if closed:
         arrays["outcomes"] = np.stack(list(closed.values()))
     for number, waiting in live.open.items():
-        arrays |= _flat(waiting, f"open.{number}")
+        arrays |= flat_open(waiting, f"open.{number}")
     return header, arrays
 
 
@@ -92,28 +95,46 @@ def restored(
         state=rebuild(begun.state, arrays),
         t=t,
         learned=learned,
-        open={n: _waiting(problem, arrays, n, memo, learned) for n, memo in pairs},
+        open={n: _known_to(learned, n, problem, arrays, memo) for n, memo in pairs},
         watched=rebuild(begun.watched, arrays, "monitor") if learned else None,
         last=rebuild((_NUMBERS, _NUMBERS), arrays, "last") if learned else None,
+        foreign=frozenset(header.get("foreign", ())),
     )
+    if not live.foreign <= live.open.keys():
+        raise CheckpointError("Its decisions do not add up.")
     return live, dict(zip(closed, outcomes, strict=True))
 
 
-def _flat(waiting: Open, name: str) -> Arrays:
+def flat_open(waiting: Open, name: str) -> Arrays:
     """Its arrays; those of the memo by number, since only the policy knows what they are."""
     memo = {f"{name}.memo.{i}": leaf for i, leaf in enumerate(leaves(waiting.decision.memo))}
     bare = waiting._replace(decision=waiting.decision._replace(memo=()))
     return flatten(bare, name) | memo
 
 
-def _waiting(problem: Problem, arrays: Arrays, number: int, memo: Shape, learned: int) -> Open:
+def read_open(problem: Problem, arrays: Arrays, name: str, memo: Shape) -> Open:
     """An open decision, as it was kept."""
-    name = f"open.{number}"
     solution = Solution(_NUMBERS, _NUMBER, _COUNT, _NUMBER)
     bare: Open = rebuild(Open(_NUMBERS, Decision(solution), _COUNT, _NUMBER, _NUMBER), arrays, name)
     arguments.array(_OWNER, "z", bare.decision.solution.z, (problem.dims.z,))
     Status(int(bare.decision.solution.status))
-    if not 0 <= bare.learned <= learned:
-        raise CheckpointError(f"Decision {number} knew {bare.learned} outcomes of {learned}.")
     parts = [arrays[f"{name}.memo.{i}"] for i in range(str(memo).count("None"))]
     return bare._replace(decision=Decision(bare.decision.solution, from_leaves(memo, parts)))
+
+
+def _known_to(learned: int, number: int, problem: Problem, arrays: Arrays, memo: Shape) -> Open:
+    """An open decision of one who knows so many outcomes."""
+    waiting = read_open(problem, arrays, f"open.{number}", memo)
+    if not 0 <= waiting.learned <= learned:
+        raise CheckpointError(f"Decision {number} knew {waiting.learned} outcomes of {learned}.")
+    return waiting
+
+
+def compact(state: Any) -> Any:
+    """The same, with no spare room in the buffers of histories."""
+    if isinstance(state, History):
+        return state.trimmed()
+    if not isinstance(state, tuple):
+        return state
+    parts = [compact(part) for part in state]
+    return type(state)(*parts) if hasattr(state, "_fields") else tuple(parts)

@@ -60,6 +60,11 @@ class History(NamedTuple):
         history.buffer[..., : int(self.size), :] = rows
         return history
 
+    def trimmed(self) -> "History":
+        """The same rows in a buffer that has room for no more: what is worth keeping."""
+        size = np.array(int(self.size))
+        return self._replace(buffer=self.rows.copy(), written=size, start=np.array(0))
+
     def _copied(self) -> "History":
         """The same rows at the start of a buffer of their own, with room for as many again."""
         size = int(self.size)

@@ -120,12 +120,17 @@ class SampleAverage:
         seeds = arguments.seeds_of("SampleAverage", seeds)
         return Seen(seeds, empty(seeds.shape, self.problem.dims.xi))
 
+    def scenarios(self, state: Seen, t: int, x: Array) -> tuple[Array, Array] | None:
+        """All outcomes so far, with equal weights; None before the first."""
+        rows = state.outcomes.rows
+        seen = rows.shape[-2]
+        return (rows, np.full(seen, 1.0 / seen)) if seen else None
+
     def decide(self, state: Seen, t: int, x: Array) -> Decision:
-        scenarios = state.outcomes.rows
-        seen = scenarios.shape[-2]
-        if seen == 0:
+        found = self.scenarios(state, t, x)
+        if found is None:
             return before_any_outcome(self.problem, self.first, state.seeds.shape, x)
-        return Decision(self.problem.solve(x, scenarios, np.full(seen, 1.0 / seen)))
+        return Decision(self.problem.solve(x, *found))
 
     def learn(self, state: Seen, t: int, x: Array, decision: Decision, xi: Array) -> Seen:
         xi = arguments.inner("SampleAverage.learn", "xi", xi, self.problem.dims.xi)

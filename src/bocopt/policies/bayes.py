@@ -40,6 +40,10 @@ class FromBelief(ABC, Generic[B]):
     def learn(self, state: B, t: int, x: Array, decision: Decision, xi: Array) -> B:
         return self.sampler.step(state, t, x, xi)
 
+    def scenarios(self, state: B, t: int, x: Array) -> tuple[Array, Array]:
+        """What each particle predicts, with its weight."""
+        return self._predictions(state, t, x), np.exp(state.log_w)
+
     def _predictions(self, state: B, t: int, x: Array) -> Array:
         """(N, m): what each particle predicts."""
         seen = getattr(state, "dim_x", None)  # of the contexts so far, where the belief knows it
@@ -58,8 +62,7 @@ class BMA(FromBelief[B]):
     """
 
     def decide(self, state: B, t: int, x: Array) -> Decision:
-        scenarios = self._predictions(state, t, x)
-        return Decision(self.problem.solve(x, scenarios, np.exp(state.log_w)))
+        return Decision(self.problem.solve(x, *self.scenarios(state, t, x)))
 
 
 @dataclass(frozen=True)

@@ -148,7 +148,7 @@ class Ensemble:
         """Of the arms, in the order of their weights."""
         return ["model", "running average", *(type(arm).__name__ for arm in self.arms)]
 
-    def _modelled(self) -> Policy[Any]:
+    def _modelled(self) -> Predictive | SpreadControl:
         """The first arm."""
         assert self.model is not None  # made when none was given
         kind = Predictive if self.level == "declared" else SpreadControl
@@ -181,6 +181,16 @@ class Ensemble:
                 of_arms=tuple(state.info for state in states),
             ),
         )
+
+    def scenarios(self, state: EnsembleState, t: int, x: Array) -> tuple[Array, Array] | None:
+        """Those of the first arm, which has a model; None before the first outcome."""
+        found: tuple[Array, Array] | None = self._modelled().scenarios(state.arms[0], t, x)
+        return found
+
+    def arm_decisions(self, memo: tuple[Any, ...]) -> list[tuple[str, Array]]:
+        """What each arm is called, and the z that it decided, by the memo of a decision."""
+        pairs = zip(self.names, _Memo(*memo).decisions, strict=True)
+        return [(name, solution[0]) for name, (solution, _) in pairs]
 
     def decide(self, state: EnsembleState, t: int, x: Array) -> Decision:
         """The memo holds what every arm decided: see `_Memo`."""

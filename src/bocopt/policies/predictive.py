@@ -61,10 +61,15 @@ class Predictive:
         seeds = arguments.seeds_of("Predictive", seeds)
         return Predicting(seeds, np.array(0), self.model.init(seeds))
 
+    def scenarios(self, state: Predicting, t: int, x: Array) -> tuple[Array, Array] | None:
+        """The model's; None before the first outcome."""
+        return scenarios_of(self.model, state.model, t, x) if state.outcomes else None
+
     def decide(self, state: Predicting, t: int, x: Array) -> Decision:
-        if not state.outcomes:
+        found = self.scenarios(state, t, x)
+        if found is None:
             return before_any_outcome(self.problem, self.first, state.seeds.shape, x)
-        return Decision(self.problem.solve(x, *scenarios_of(self.model, state.model, t, x)))
+        return Decision(self.problem.solve(x, *found))
 
     def learn(
         self, state: Predicting, t: int, x: Array, decision: Decision, xi: Array

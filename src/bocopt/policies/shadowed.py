@@ -65,6 +65,12 @@ class Shadowed:
         nothing = np.full((*np.shape(seeds), len(shadows), 0), np.nan)
         return ShadowedState(own, shadows, ShadowedInfo(own.info, ShadowReport(nothing)))
 
+    def scenarios(self, state: ShadowedState, t: int, x: Array) -> tuple[Array, Array] | None:
+        """Those of the policy that decides, where it has any."""
+        asked = getattr(self.policy, "scenarios", None)
+        found: tuple[Array, Array] | None = asked and asked(state.own, t, x)
+        return found
+
     def decide(self, state: ShadowedState, t: int, x: Array) -> Decision:
         taken = self.policy.decide(state.own, t, x)
         pairs = zip(self.shadows.values(), state.shadows, strict=True)

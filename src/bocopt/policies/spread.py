@@ -97,11 +97,18 @@ class SpreadControl:
         info = SpreadInfo(np.exp(even), np.full(seeds.shape, np.nan), model.info)
         return Spreading(seeds, np.array(0), model, even, info)
 
-    def decide(self, state: Spreading, t: int, x: Array) -> Decision:
+    def scenarios(self, state: Spreading, t: int, x: Array) -> tuple[Array, Array] | None:
+        """The model's, spread; None before the first outcome."""
         if not state.outcomes:
-            return before_any_outcome(self.problem, self.first, state.seeds.shape, x)
+            return None
         scenarios, w = scenarios_of(self.model, state.model, t, x)
-        return Decision(self.problem.solve(x, stretched(scenarios, w, state.info.spread), w))
+        return stretched(scenarios, w, state.info.spread), w
+
+    def decide(self, state: Spreading, t: int, x: Array) -> Decision:
+        found = self.scenarios(state, t, x)
+        if found is None:
+            return before_any_outcome(self.problem, self.first, state.seeds.shape, x)
+        return Decision(self.problem.solve(x, *found))
 
     def learn(self, state: Spreading, t: int, x: Array, decision: Decision, xi: Array) -> Spreading:
         model = self.model.step(state.model, t, x, xi)

@@ -1,0 +1,117 @@
+"""Events and snapshots as bytes, and back: a checksum, a version, and arrays with names.
+
+    SHA-256 of all that follows (32 bytes) | format (1 byte) | header and arrays (`state`)
+
+No pickle and no archive. What is damaged, cut short or of another format is refused.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from bocopt.core import Decision, Problem, Solution
+from bocopt.live.fold import Decided, Event, Fold, Forgotten, Observed
+from bocopt.live.record import Live, Open, compact, flat_open, kept, read_open, restored
+from bocopt.state import Arrays, CheckpointError, pack, read_only, shape_of, unpack
+
+_FORMAT = b"\x01"
+_SUM = hashlib.sha256().digest_size
+_KINDS: Mapping[type, str] = {
+    Decided: "decision",
+    Observed: "outcome",
+    Forgotten: "forgotten",
+}
+
+
+class OtherConfigurationError(CheckpointError):
+    """A snapshot that is sound, and of no use to the policy that decides now."""
+
+
+def kind_of(event: Event) -> str:
+    """What it is called in a log.
+
+    >>> kind_of(Forgotten(3))
+    'forgotten'
+    """
+    return _KINDS[type(event)]
+
+
+def to_bytes(event: Event) -> bytes:
+    """An event for a log."""
+    header: dict[str, Any] = {"kind": kind_of(event), "decision": event.number}
+    if isinstance(event, Decided):
+        header |= {"by": event.by, "memo": shape_of(event.waiting.decision.memo)}
+        return sealed(header, flat_open(event.waiting, "open"))
+    return sealed(header, {"xi": event.xi} if isinstance(event, Observed) else {})
+
+
+def from_bytes(data: bytes, problem: Problem) -> Event:
+    """An event of a log, or a CheckpointError."""
+    header, arrays = unsealed(data)
+    try:
+        kind, number = header["kind"], header["decision"]
+        if type(number) is not int or number < 0:
+            raise CheckpointError(f"It is about a decision {number!r}.")
+        if kind == "decision":
+            waiting = read_only_open(read_open(problem, arrays, "open", header["memo"]))
+            if flat_open(waiting, "open").keys() != arrays.keys():
+                raise CheckpointError("There are arrays that fit nowhere.")
+            return Decided(number, waiting, str(header["by"]))
+        if kind == "outcome":
+            xi = arrays["xi"]
+            if xi.dtype != np.float64 or xi.shape != (problem.dims.xi,):
+                raise CheckpointError(f"Its outcome has the shape {xi.shape}.")
+            return Observed(number, read_only(xi))
+        if kind == "forgotten":
+            return Forgotten(number)
+    except (KeyError, TypeError, ValueError) as error:
+        why = error if isinstance(error, CheckpointError) else repr(error)
+        raise CheckpointError(f"An event does not fit the problem. {why}") from error
+    raise CheckpointError(f"There is no event of the kind {kind!r}.")
+
+
+def read_only_open(waiting: Open) -> Open:
+    """So that nobody can change what was logged."""
+    solution, memo = read_only(tuple(waiting.decision))
+    decision = Decision(Solution(*solution), memo)
+    return waiting._replace(x=read_only(waiting.x), decision=decision)
+
+
+def snapshot_bytes(fold: Fold[Any], live: Live) -> bytes:
+    """All that is known, of histories their rows only; a pure function of the events so far."""
+    header, arrays = kept(live._replace(state=compact(live.state)), {})
+    return sealed({"by": fold.by, **header}, arrays)
+
+
+def from_snapshot(data: bytes, fold: Fold[Any], seed: int) -> Live:
+    """What was known, or a CheckpointError: damaged, or of another configuration."""
+    header, arrays = unsealed(data)
+    try:
+        if header["by"] != fold.by:
+            raise OtherConfigurationError("It belongs to another configuration.")
+        begun = fold.begin(seed)._replace(watched=fold.monitor.begun(()))
+        live, _ = restored(header, arrays, begun, fold.problem)
+    except OtherConfigurationError:
+        raise
+    except (KeyError, TypeError, ValueError) as error:
+        why = error if isinstance(error, CheckpointError) else repr(error)
+        raise CheckpointError(f"A snapshot does not fit. {why}") from error
+    return live
+
+
+def sealed(header: Mapping[str, Any], arrays: Arrays) -> bytes:
+    """With a checksum in front."""
+    body = _FORMAT + pack(header, arrays)
+    return hashlib.sha256(body).digest() + body
+
+
+def unsealed(data: bytes) -> tuple[dict[str, Any], Arrays]:
+    """The header and the arrays, or a CheckpointError."""
+    total, body = data[:_SUM], data[_SUM:]
+    if hashlib.sha256(body).digest() != total:
+        raise CheckpointError("It is damaged or cut short: its checksum does not match.")
+    if body[:1] != _FORMAT:
+        raise CheckpointError(f"It has the format {body[:1]!r}; this bocopt reads {_FORMAT!r}.")
+    return unpack(body[1:])

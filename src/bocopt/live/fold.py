@@ -1,0 +1,164 @@
+"""What an agent knows is a fold of events: decisions, outcomes, and what was given up.
+
+    live' = apply(live, event)
+
+All of it is pure. A decision's event holds all that learning from its outcome will need, so a log
+of events is read back without solving a program again.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple
+
+import numpy as np
+
+from bocopt import arguments
+from bocopt.core import Array, Decision, Policy, Problem, S
+from bocopt.guarantees import Comparison, Monitor, evidence_of, range_of
+from bocopt.live.record import Live, Open, own
+from bocopt.policies import Shadowed
+from bocopt.run import Stage, checked_decision, context, review
+from bocopt.state import CheckpointError, read_only
+
+
+class Decided(NamedTuple):
+    """A decision was taken."""
+
+    number: int
+    waiting: Open
+    by: str = ""  # which configuration took it
+
+
+class Observed(NamedTuple):
+    """Its outcome became known."""
+
+    number: int
+    xi: Array
+
+
+class Forgotten(NamedTuple):
+    """Nobody waits for its outcome any more."""
+
+    number: int
+
+
+Event = Decided | Observed | Forgotten
+
+
+def watching(policy: Policy[S], problem: Problem, scale: float | None = None) -> Monitor:
+    """A monitor of all that there is to watch."""
+    shadows = policy.names if isinstance(policy, Shadowed) else ()
+    return Monitor(problem, shadows=shadows, scale=scale)
+
+
+@dataclass(frozen=True)
+class Fold(Generic[S]):
+    """A policy on a problem, watched by a monitor: all that is needed to apply events.
+
+    `by` names the configuration. A decision that another one took has a memo that means nothing
+    here: the policy then decides for itself, and learns from the outcome with its own memo. What it
+    would have decided is not compared with what was taken, since it may have been made to fit.
+    """
+
+    policy: Policy[S]
+    problem: Problem
+    monitor: Monitor
+    hindsight: bool = True
+    by: str = ""
+
+    def begin(self, seed: int) -> Live:
+        """What is known before any event."""
+        state = self.policy.init(np.array(seed))
+        return Live(state, t=0, learned=0, open={}, watched=None, last=None)
+
+    def context(self, owner: str, live: Live, x: Any) -> Array:
+        """One that fits the problem, the policy and the contexts before it; a copy."""
+        found = context(owner, self.policy, self.problem, x).copy()
+        if found.ndim != 1:
+            raise arguments.wrong(owner, "x", "one context", found.shape)
+        if live.width not in (None, len(found)):
+            expected = f"of {live.width} numbers, as the contexts before it"
+            raise arguments.wrong(owner, "x", expected, found)
+        return found
+
+    def outcome(self, owner: str, xi: Any) -> Array:
+        """One that fits the problem; a copy."""
+        found = arguments.array(owner, "xi", xi, (self.problem.dims.xi,)).copy()
+        if found.ndim != 1:
+            raise arguments.wrong(owner, "xi", "one outcome", found.shape)
+        return found
+
+    def decide(self, live: Live, x: Array) -> Decided:
+        """What the policy decides next, under a context that fits."""
+        decision = self.decision(live, x)
+        ends = range_of(self.problem, x, decision.solution.z)
+        return Decided(live.t, Open(read_only(x), decision, np.array(live.learned), *ends), self.by)
+
+    def decision(self, live: Live, x: Array) -> Decision:
+        """What the policy decides, checked, and copied so that nobody else can change it."""
+        owner = f"{type(self.policy).__name__}.decide"
+        decision = arguments.checked(self.policy.decide, live.state, live.t, x)
+        return own(checked_decision(owner, self.problem, decision))
+
+    def apply(self, live: Live, event: Event) -> tuple[Live, Stage | None]:
+        """What is known after an event; of an outcome also what came of the decision."""
+        if isinstance(event, Decided):
+            return self._after_decision(live, event), None
+        if event.number not in live.open:
+            raise CheckpointError(f"Decision {event.number} is not open.")
+        if isinstance(event, Observed):
+            return self._after_outcome(live, event)
+        return live._replace(**_closed(live, event.number)), None
+
+    def _after_decision(self, live: Live, event: Decided) -> Live:
+        waiting = event.waiting
+        if (event.number, int(waiting.learned)) != (live.t, live.learned):
+            raise CheckpointError(
+                f"Decision {event.number}, after {int(waiting.learned)} outcomes, stands where "
+                f"decision {live.t}, after {live.learned}, was due."
+            )
+        foreign = live.foreign
+        if event.by != self.by:
+            memo = self.decision(live, waiting.x).memo
+            waiting = waiting._replace(decision=waiting.decision._replace(memo=memo))
+            foreign = foreign | {event.number}
+        opened = {**live.open, event.number: waiting}
+        return live._replace(t=live.t + 1, open=opened, foreign=foreign)
+
+    def _after_outcome(self, live: Live, event: Observed) -> tuple[Live, Stage]:
+        number, xi = event.number, read_only(event.xi)
+        x, decision, learned, low, high = live.open[number]
+        state, stage = arguments.checked(self._lesson, live.state, number, x, decision, xi)
+        stale = bool(learned != live.learned)
+        late = stale or bool(learned != number)  # an earlier outcome was not known, or never
+        evidence = evidence_of(self.problem, stage, cost_range=(low, high), stale=stale, late=late)
+        watched = self.monitor.after(live.watched, evidence)
+        if number in live.foreign:
+            watched = self._not_compared(live.watched, watched)
+        after = live._replace(
+            state=state,
+            learned=live.learned + 1,
+            watched=watched,
+            last=(x, xi),
+            **_closed(live, number),
+        )
+        return after, stage
+
+    def _lesson(
+        self, before: S, number: int, x: Array, decision: Decision, xi: Array
+    ) -> tuple[S, Stage]:
+        """What the policy learns from an outcome, and what came of the decision."""
+        state = self.policy.learn(before, number, x, decision, xi)
+        info = read_only(state.info)
+        return state, review(self.problem, number, x, decision, xi, info, self.hindsight)
+
+    def _not_compared(self, before: Any, after: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The states of the monitor, with those of comparisons left as they were."""
+        before = self.monitor.begun(()) if before is None else before
+        trios = zip(self.monitor.guarantees, before, after, strict=True)
+        return tuple(old if isinstance(g, Comparison) else new for g, old, new in trios)
+
+
+def _closed(live: Live, number: int) -> dict[str, Any]:
+    """What changes when a decision is no longer open."""
+    rest = {other: waiting for other, waiting in live.open.items() if other != number}
+    return {"open": rest, "foreign": live.foreign - {number}}

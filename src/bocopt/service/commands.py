@@ -1,0 +1,64 @@
+"""What is asked of the engine, and what it answers: plain data, fit for a pipe."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+
+class Ask(NamedTuple):
+    """A decision under a context; the same key again gives the same decision."""
+
+    stream: str
+    x: Any
+    key: str | None = None
+
+
+class Tell(NamedTuple):
+    """The outcome of a decision."""
+
+    stream: str
+    number: int
+    xi: Any
+
+
+class Drop(NamedTuple):
+    """Give up waiting for an outcome."""
+
+    stream: str
+    number: int
+
+
+class Begin(NamedTuple):
+    """A stream of a kind; again, with the same, changes nothing."""
+
+    stream: str
+    kind: str | None = None  # None: that of the same name, or the only one
+    seed: int | None = None
+
+
+class Show(NamedTuple):
+    """Something that is known of a stream; nothing changes."""
+
+    stream: str
+    what: Literal["summary", "certificates", "decision", "explanation"]
+    number: int | None = None
+
+
+Command = Ask | Tell | Drop | Begin | Show
+
+
+class Reply(NamedTuple):
+    """An answer; the status is one of HTTP."""
+
+    status: int
+    body: Mapping[str, Any]
+
+
+class RefusedError(Exception):
+    """Why a command was not done; nothing has changed."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(status, message)  # all of it, or it could not be sent through a pipe
+        self.status = status
+
+    def __str__(self) -> str:
+        return str(self.args[1])

@@ -1,0 +1,99 @@
+"""Why this z: what it and others are expected to bring, under the same scenarios."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from bocopt.core import Array, Policy, Problem
+from bocopt.live.events import from_bytes
+from bocopt.live.fold import Decided
+from bocopt.policies import Ensemble, Shadowed
+from bocopt.service.commands import RefusedError
+from bocopt.service.held import Held, as_it_was
+from bocopt.service.stores import Row, Store
+
+_FAR = 1000  # events that are folded again to find out what was known
+
+
+def explanation(store: Store, held: Held, row: Row) -> dict[str, Any]:
+    """z beside its neighbours, and beside what others would have decided."""
+    event = from_bytes(row.body, held.kind.problem)
+    assert isinstance(event, Decided)
+    waiting, problem = event.waiting, held.kind.problem
+    x, z = waiting.x, waiting.decision.solution.z
+    scenarios, w = _scenarios(held, _state_then(store, held, row, event), event)
+    candidates = [("taken", "", z), *_neighbours(held.kind.names, z)]
+    if event.by == held.kind.fold.by:  # else the memo is another policy's
+        candidates += _others(held.kind.fold.policy, waiting.decision.memo)
+    expected = _expected(problem, x, np.stack([other for *_, other in candidates]), scenarios, w)
+    return {
+        "id": event.number,
+        "scenarios": len(w),
+        "sense": problem.sense.value,
+        "alpha": problem.risk.alpha,
+        "candidates": [
+            {"what": what, "name": name, "z": _by_name(held, other), **numbers}
+            for (what, name, other), numbers in zip(candidates, expected, strict=True)
+        ],
+    }
+
+
+def _state_then(store: Store, held: Held, row: Row, event: Decided) -> Any:
+    """What the policy knew when it decided: only outcomes change that."""
+    if held.live.learned == event.waiting.learned:
+        return held.live.state
+    then = as_it_was(store, held, row.seq, _FAR)
+    if then is None:
+        raise RefusedError(
+            409,
+            f"What was known at decision {row.decision} is no longer held: more than {_FAR} events "
+            "would have to be folded again.",
+        )
+    return then.live.state
+
+
+def _scenarios(held: Held, state: Any, event: Decided) -> tuple[Array, Array]:
+    policy = held.kind.fold.policy
+    asked = getattr(policy, "scenarios", None)
+    found: tuple[Array, Array] | None = asked and asked(state, event.number, event.waiting.x)
+    if found is None:
+        why = "no outcome was known yet" if asked else f"{type(policy).__name__} has none"
+        raise RefusedError(409, f"Decision {event.number} was not taken under scenarios: {why}.")
+    return found
+
+
+def _neighbours(names: tuple[str, ...], z: Array) -> Iterator[tuple[str, str, Array]]:
+    for i, name in enumerate(names):
+        for what, step in (("one more", 1.0), ("one less", -1.0)):
+            yield what, name, z + step * np.eye(len(z))[i]
+
+
+def _others(policy: Policy[Any], memo: tuple[Any, ...]) -> Iterator[tuple[str, str, Array]]:
+    """What shadows and arms would have done."""
+    if isinstance(policy, Shadowed):
+        memo, others = memo
+        for name, (solution, _) in zip(policy.names, others, strict=True):
+            yield "shadow", name, solution[0]
+        policy = policy.policy
+    if isinstance(policy, Ensemble):
+        for name, z in policy.arm_decisions(memo):
+            yield "arm", name, z
+
+
+def _by_name(held: Held, z: Array) -> dict[str, float]:
+    return dict(zip(held.kind.names, z.tolist(), strict=True))
+
+
+def _expected(
+    problem: Problem, x: Array, z: Array, scenarios: Array, w: Array
+) -> list[dict[str, float | None]]:
+    """(k), (n, d), (s, m), (s) -> what each z brings on average, and how often it is feasible."""
+    costs = problem.cost(x, z[:, None, :], scenarios)
+    met = problem.violation(x, z[:, None, :], scenarios) <= 0
+    means = problem.sense.sign * (w * costs).sum(axis=-1)
+    shares = (w * met).sum(axis=-1)
+    return [
+        {"expected": mean if np.isfinite(mean) else None, "feasibility": share}
+        for mean, share in zip(means.tolist(), shares.tolist(), strict=True)
+    ]

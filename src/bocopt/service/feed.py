@@ -1,0 +1,73 @@
+"""Events of a stream as they are logged, for pages that stay open (server-sent events)."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
+
+from anyio.to_thread import run_sync
+
+from bocopt.service.kind import Kind
+from bocopt.service.shown import event_shown
+from bocopt.service.stores import Row, Store, StoreError
+
+_AT_ONCE = 500  # events that are read at once
+_LOOK = 1.0  # seconds until the log is looked at anyway: another server may write to it
+_PING = 15.0  # seconds of silence after which a comment keeps the connection open
+
+
+class Bell:
+    """Rung by the engine's thread when something was committed; heard in the event loop."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._event = asyncio.Event()
+        self.stopping: Callable[[], bool] = lambda: False
+
+    def attach(self) -> None:
+        """To the loop that runs now."""
+        self._loop = asyncio.get_running_loop()
+
+    def ring(self, rows: Sequence[Row]) -> None:
+        if self._loop is not None and rows and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._wake)
+
+    def _wake(self) -> None:
+        self._event.set()
+        self._event = asyncio.Event()
+
+    async def heard(self) -> None:
+        """Once it has rung, or after a while."""
+        try:
+            async with asyncio.timeout(_LOOK):
+                await self._event.wait()
+        except TimeoutError:
+            return
+
+
+async def feed(
+    store: Store, kind: Kind, stream: str, after: int, bell: Bell
+) -> AsyncIterator[bytes]:
+    """Each event after one, as text; it ends when the service stops."""
+    yield b"retry: 1000\n\n"
+    loop = asyncio.get_running_loop()
+    said = loop.time()
+    while not bell.stopping():
+        try:
+            rows = await run_sync(store.tail, stream, after, _AT_ONCE)
+        except StoreError:
+            return  # whoever listens connects again, from where it was
+        for row in rows:
+            after = row.seq
+            yield _text(kind, row)
+        if rows:
+            said = loop.time()
+            continue
+        if loop.time() - said > _PING:
+            said = loop.time()
+            yield b": still here\n\n"
+        await bell.heard()
+
+
+def _text(kind: Kind, row: Row) -> bytes:
+    data = json.dumps(event_shown(kind, row))
+    return f"id: {row.seq}\nevent: {row.kind}\ndata: {data}\n\n".encode()

@@ -1,0 +1,220 @@
+"""The service over HTTP: what each address does. It decides nothing; the engine does."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from anyio.to_thread import run_sync
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from bocopt.service.commands import Ask, Begin, Command, Drop, RefusedError, Show, Tell
+from bocopt.service.config import ID
+from bocopt.service.engine import Engine
+from bocopt.service.feed import Bell, feed
+from bocopt.service.guard import Guard
+from bocopt.service.kind import Kind
+from bocopt.service.openapi import document
+from bocopt.service.requests import (
+    answer,
+    body_of,
+    decision_of,
+    key_of,
+    number_in_query,
+    on_error,
+    on_http,
+    on_refused,
+    refused,
+    stream_of,
+    vector,
+)
+from bocopt.service.shown import event_shown
+from bocopt.service.stores import Store, StoreError
+
+_ANSWER = 30.0  # seconds that a request waits for the engine
+_MOST = 10_000  # events of the log at once
+_LISTENERS = 200  # that may follow events at once
+
+T = TypeVar("T")
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass
+class Front:
+    """What answers requests: commands go to the engine, the log is read beside it."""
+
+    engine: Engine
+    reader: Store  # read only
+    kinds: Mapping[str, Kind]
+    bell: Bell
+    patience: float = 10.0
+    listeners: int = 0
+
+    async def _do(self, command: Command) -> Response:
+        waiting = asyncio.wrap_future(self.engine.submit(command))
+        try:
+            async with asyncio.timeout(_ANSWER):
+                reply = await waiting
+        except TimeoutError:
+            told = f"No answer within {_ANSWER:g} seconds. Ask again with the same key."
+            raise RefusedError(504, told) from None
+        return answer(reply.status, reply.body)
+
+    async def streams(self, request: Request) -> Response:
+        found = await self._read(self.reader.streams)
+        return answer(200, {"streams": [each.id for each in found if each.problem in self.kinds]})
+
+    async def begin(self, request: Request) -> Response:
+        body = await body_of(request, self.patience, ("like", "seed"))
+        like, seed = body.get("like"), body.get("seed")
+        if like is not None and not (isinstance(like, str) and ID.fullmatch(like)):
+            raise RefusedError(422, "'like' must be the name of a stream of the file.")
+        if seed is not None and (type(seed) is not int or not 0 <= seed <= 9 * 10**18):
+            raise RefusedError(422, "'seed' must be an integer in [0, 9e18].")
+        return await self._do(Begin(stream_of(request), like, seed))
+
+    async def decide(self, request: Request) -> Response:
+        stream, key = stream_of(request), key_of(request)
+        body = await body_of(request, self.patience, ("x",))
+        return await self._do(Ask(stream, vector(body, "x"), key))
+
+    async def observe(self, request: Request) -> Response:
+        stream, number = stream_of(request), decision_of(request)
+        body = await body_of(request, self.patience, ("xi",))
+        return await self._do(Tell(stream, number, vector(body, "xi")))
+
+    async def forget(self, request: Request) -> Response:
+        return await self._do(Drop(stream_of(request), decision_of(request)))
+
+    async def show(self, request: Request) -> Response:
+        return await self._do(Show(stream_of(request), "summary"))
+
+    async def certificates(self, request: Request) -> Response:
+        return await self._do(Show(stream_of(request), "certificates"))
+
+    async def decision(self, request: Request) -> Response:
+        return await self._about(request, "decision")
+
+    async def explanation(self, request: Request) -> Response:
+        return await self._about(request, "explanation")
+
+    async def _about(self, request: Request, what: Literal["decision", "explanation"]) -> Response:
+        return await self._do(Show(stream_of(request), what, decision_of(request)))
+
+    async def log(self, request: Request) -> Response:
+        stream = stream_of(request)
+        after = number_in_query(request, "after", -1, 10**15)
+        limit = number_in_query(request, "limit", 1000, _MOST)
+        if limit < 1:
+            raise RefusedError(422, "'limit' must be at least 1.")
+        kind = await self._kind(stream)
+        rows = await self._read(lambda: self.reader.tail(stream, after, limit))
+        shown = [event_shown(kind, row) for row in rows]
+        return answer(200, {"events": shown, "next": rows[-1].seq if rows else after})
+
+    async def events(self, request: Request) -> Response:
+        stream = stream_of(request)
+        kind = await self._kind(stream)
+        after = self._after(request)
+        if after is None:
+            after = await self._read(lambda: self.reader.last_seq(stream))
+        if self.listeners >= _LISTENERS:
+            raise RefusedError(503, f"{_LISTENERS} listeners are as many as there may be.")
+        return StreamingResponse(
+            self._heard(kind, stream, after),
+            media_type="text/event-stream",
+            headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+        )
+
+    def _after(self, request: Request) -> int | None:
+        last = request.headers.get("last-event-id")
+        if last is not None and not (last.isascii() and last.isdecimal() and len(last) <= 15):
+            raise RefusedError(400, "The header last-event-id must be the number of an event.")
+        if last is not None:
+            return int(last)
+        if "after" in request.query_params:
+            return number_in_query(request, "after", -1, 10**15)
+        return None
+
+    async def _heard(self, kind: Kind, stream: str, after: int) -> AsyncIterator[bytes]:
+        self.listeners += 1
+        try:
+            async for text in feed(self.reader, kind, stream, after, self.bell):
+                yield text
+        finally:
+            self.listeners -= 1
+
+    async def _kind(self, stream: str) -> Kind:
+        found = await self._read(lambda: self.reader.stream(stream))
+        if found is None or found.problem not in self.kinds:
+            raise RefusedError(404, f"There is no stream {stream!r}.")
+        return self.kinds[found.problem]
+
+    async def _read(self, read: Callable[[], T]) -> T:
+        try:
+            return await run_sync(read)
+        except StoreError as error:
+            raise RefusedError(503, str(error)) from error
+
+    async def healthy(self, request: Request) -> Response:
+        return answer(200, {"status": "alive"})
+
+    async def ready(self, request: Request) -> Response:
+        if not self.engine.ready:
+            return refused(503, "Not ready: streams are being built, or the service stops.")
+        return answer(200, {"status": "ready"})
+
+    async def metrics(self, request: Request) -> Response:
+        return PlainTextResponse(self.engine.metrics.text(), media_type="text/plain; version=0.0.4")
+
+    async def openapi(self, request: Request) -> Response:
+        return answer(200, document())
+
+
+def application(front: Front, token: str | None) -> Starlette:
+    """The addresses. The engine starts and stops with it."""
+
+    @asynccontextmanager
+    async def life(app: Starlette) -> AsyncIterator[None]:
+        front.bell.attach()
+        front.engine.start()
+        yield
+        await run_sync(front.engine.stop)
+
+    stream = "/v1/streams/{stream}"
+    decision = f"{stream}/decisions/{{number}}"
+    routes: list[tuple[str, str, Endpoint]] = [
+        ("GET", "/v1/streams", front.streams),
+        ("PUT", stream, front.begin),
+        ("GET", stream, front.show),
+        ("POST", f"{stream}/decisions", front.decide),
+        ("GET", decision, front.decision),
+        ("DELETE", decision, front.forget),
+        ("PUT", f"{decision}/outcome", front.observe),
+        ("GET", f"{decision}/explanation", front.explanation),
+        ("GET", f"{stream}/certificates", front.certificates),
+        ("GET", f"{stream}/log", front.log),
+        ("GET", f"{stream}/events", front.events),
+        ("GET", "/healthz", front.healthy),
+        ("GET", "/readyz", front.ready),
+        ("GET", "/metrics", front.metrics),
+        ("GET", "/openapi.json", front.openapi),
+    ]
+    app = Starlette(
+        routes=[Route(path, function, methods=[method]) for method, path, function in routes],
+        middleware=[Middleware(Guard, token=token)],
+        exception_handlers={
+            RefusedError: on_refused,
+            HTTPException: on_http,
+            Exception: on_error,
+        },
+        lifespan=life,
+    )
+    app.router.redirect_slashes = False  # a redirection would quote the host that a client claims
+    return app

@@ -1,0 +1,114 @@
+"""A kind of stream, as a configuration file declares it: the problem, who decides, and limits."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bocopt.core import Array, Policy, Problem
+from bocopt.fingerprint import fingerprint
+from bocopt.live.agent import configuration
+from bocopt.live.fold import Fold, Observed, watching
+from bocopt.policies import Shadowed
+
+_TRIED = 3  # outcomes after which all code has run
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much, how often and how long."""
+
+    context: int | None = None  # numbers of a context; None: as many as the first one has
+    max_open: int = 1000  # decisions that wait for their outcome
+    expire: float | None = None  # seconds after which an outcome is no longer waited for
+    snapshot: int = 1000  # events from one snapshot to the next
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What streams of one kind have in common.
+
+    `fingerprint` is of the problem and of the policy that was declared to decide. Shadows may come
+    and go, and one may be promoted: what is known is then folded from the log again.
+    """
+
+    name: str
+    version: str
+    fingerprint: str
+    fold: Fold[Any]
+    names: tuple[str, ...]  # of the numbers of a decision
+    seed: int = 0
+    limits: Limits = Limits()
+
+    @property
+    def problem(self) -> Problem:
+        return self.fold.problem
+
+
+def kind_of(
+    name: str,
+    problem: Problem,
+    policy: Policy[Any],
+    *,
+    version: str = "1",
+    shadows: Mapping[str, Policy[Any]] | None = None,
+    promote: str | None = None,
+    names: tuple[str, ...] = (),
+    scale: float | None = None,
+    hindsight: bool = True,
+    seed: int = 0,
+    limits: Limits | None = None,
+) -> Kind:
+    """Put it together; a shadow that is promoted decides, and the one before it is its shadow."""
+    deciding = _deciding(policy, dict(shadows or {}), promote)
+    monitor = watching(deciding, problem, scale)
+    by = configuration(deciding, problem, monitor)[:16]
+    return Kind(
+        name=name,
+        version=version,
+        fingerprint=fingerprint((problem, policy)),
+        fold=Fold(deciding, problem, monitor, hindsight, by),
+        names=names or names_of(problem),
+        seed=seed,
+        limits=limits or Limits(),
+    )
+
+
+def _deciding(
+    policy: Policy[Any], shadows: dict[str, Policy[Any]], promote: str | None
+) -> Policy[Any]:
+    if promote is not None:
+        policy, shadows = shadows[promote], {"before": policy} | shadows
+        del shadows[promote]
+    return Shadowed(policy, shadows) if shadows else policy
+
+
+def names_of(problem: Problem) -> tuple[str, ...]:
+    """Of the numbers of a decision: those of a declared program, or z0, z1, ..."""
+    plain = tuple(f"z{i}" for i in range(problem.dims.z))
+    if not hasattr(problem, "named"):
+        return plain
+    parts: Mapping[str, Array] = problem.named(np.arange(float(problem.dims.z)))
+    return tuple(
+        name if part.ndim == 0 or part.size == 1 else f"{name}[{','.join(map(str, at))}]"
+        for name, part in parts.items()
+        for at in np.ndindex(part.shape)
+    )
+
+
+def compiled(kind: Kind) -> None:
+    """Decide and learn for a trial, so that machine code is there before the first request.
+
+    Outcomes of 1 may be none that the problem can take: then the first request compiles.
+    """
+    fold = kind.fold
+    live = fold.begin(kind.seed)
+    x = np.zeros(1 if kind.problem.dims.x is None else kind.problem.dims.x)
+    try:
+        for number in range(_TRIED):
+            live, _ = fold.apply(live, fold.decide(live, x))
+            live, _ = fold.apply(live, Observed(number, np.ones(kind.problem.dims.xi)))
+        fold.decide(live, x)
+    except Exception:
+        return

@@ -1,0 +1,153 @@
+"""What each address takes and gives, as OpenAPI, with examples."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+_TICKET = {
+    "id": 0,
+    "z": {"z0": 3.0, "z1": 2.0},
+    "status": "OPTIMAL",
+    "message": "z is optimal",
+    "gap": 0.0,
+    "at": 1789000000.0,
+}
+_OUTCOME = {"id": 0, "learned": True, "reward": 54.0, "feasible": True, "hindsight": 60.0}
+_ERROR = {"error": "The 'x' parameter of decisions must be finite. Got nan at [0] instead."}
+_WORDS = {
+    200: "It is so already, or here it is.",
+    201: "Done, and on the disk.",
+    400: "The request cannot be read.",
+    401: "The token is missing or wrong.",
+    404: "There is no such stream or decision.",
+    408: "The body came too slowly.",
+    409: "It contradicts what is known.",
+    413: "The body is too large.",
+    422: "What it says does not fit.",
+    503: "Busy, starting, stopping, or without its store: try again.",
+    504: "It took too long: ask again with the same key.",
+    507: "The disk is full; nothing was changed.",
+}
+_STREAM = {"name": "stream", "in": "path", "required": True, "schema": {"type": "string"}}
+_NUMBER = {"name": "number", "in": "path", "required": True, "schema": {"type": "integer"}}
+_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "schema": {"type": "string", "maxLength": 200},
+    "description": "The same key and body again give the same decision.",
+}
+
+
+def _operation(
+    summary: str,
+    good: Mapping[int, Any],
+    bad: tuple[int, ...] = (),
+    *,
+    body: Any = None,
+    parameters: tuple[Mapping[str, Any], ...] = (_STREAM,),
+) -> dict[str, Any]:
+    examples = {**good, **dict.fromkeys((401, *bad), _ERROR)}
+    found: dict[str, Any] = {
+        "summary": summary,
+        "parameters": list(parameters),
+        "responses": {
+            str(status): {
+                "description": _WORDS[status],
+                "content": {"application/json": {"example": example}},
+            }
+            for status, example in sorted(examples.items())
+        },
+    }
+    if body is not None:
+        found["requestBody"] = {"content": {"application/json": {"example": body}}}
+    return found
+
+
+@cache
+def document() -> dict[str, Any]:
+    """The whole of it."""
+    writes = (400, 404, 408, 413, 422, 503, 504, 507)
+    stream, of = "/v1/streams/{stream}", (_STREAM, _NUMBER)
+    decision = f"{stream}/decisions/{{number}}"
+    summary = {"id": "shop", "like": "shop", "decisions": 1, "outcomes": 0, "average": None}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "bocopt", "version": "1", "description": "Decide now, observe later."},
+        "security": [{"bearer": []}],
+        "components": {"securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}}},
+        "paths": {
+            "/v1/streams": {
+                "get": _operation("All streams.", {200: {"streams": ["shop"]}}, parameters=())
+            },
+            stream: {
+                "put": _operation(
+                    "Begin a stream like one that the configuration file declares.",
+                    {200: summary, 201: summary},
+                    (*writes, 409),
+                    body={"like": "shop", "seed": 0},
+                ),
+                "get": _operation("A stream in a few numbers.", {200: summary}, (404, 503)),
+            },
+            f"{stream}/decisions": {
+                "post": _operation(
+                    "Decide under a context.",
+                    {200: _TICKET, 201: _TICKET},
+                    (*writes, 409),
+                    body={"x": [0.3]},
+                    parameters=(_STREAM, _KEY),
+                )
+            },
+            decision: {
+                "get": _operation(
+                    "All events of a decision.",
+                    {200: {"events": [{"seq": 0, "kind": "decision", "decision": 0}]}},
+                    (404, 503),
+                    parameters=of,
+                ),
+                "delete": _operation(
+                    "Give up waiting for its outcome.",
+                    {200: {"id": 0, "forgotten": True}},
+                    (404, 409, 503, 507),
+                    parameters=of,
+                ),
+            },
+            f"{decision}/outcome": {
+                "put": _operation(
+                    "Learn the outcome of a decision.",
+                    {200: {"id": 0, "learned": True}, 201: _OUTCOME},
+                    (*writes, 409),
+                    body={"xi": [1.1, 0.9]},
+                    parameters=of,
+                )
+            },
+            f"{decision}/explanation": {
+                "get": _operation(
+                    "Why this z: it, its neighbours and others under the same scenarios.",
+                    {200: {"id": 0, "scenarios": 400, "candidates": [{"what": "taken"}]}},
+                    (404, 409, 503),
+                    parameters=of,
+                )
+            },
+            f"{stream}/certificates": {
+                "get": _operation(
+                    "What is guaranteed so far.",
+                    {200: {"certificates": [{"name": "headline", "words": "With 95% ..."}]}},
+                    (404, 503),
+                )
+            },
+            f"{stream}/log": {
+                "get": _operation(
+                    "Events after one: ?after=SEQ&limit=N.",
+                    {200: {"events": [], "next": -1}},
+                    (404, 422, 503),
+                )
+            },
+            f"{stream}/events": {
+                "get": _operation(
+                    "Events as they are logged, by server-sent events with Last-Event-ID.",
+                    {200: "id: 0 ..."},
+                    (400, 404, 503),
+                )
+            },
+        },
+    }

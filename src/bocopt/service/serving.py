@@ -1,0 +1,93 @@
+"""A service in this process: its store, its engine and its server, from start to graceful stop."""
+
+import asyncio
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import uvicorn
+
+from bocopt.service.config import Config
+from bocopt.service.engine import Engine
+from bocopt.service.feed import Bell
+from bocopt.service.fleet import Fleet
+from bocopt.service.http import Front, application
+from bocopt.service.machine import numeric_fingerprint
+from bocopt.service.stores import open_store
+
+_STOP = 10  # seconds that open requests have when the service is told to stop
+
+
+def serve(config: Config, say: Callable[[str], None]) -> None:
+    """Until it is told to stop; an exception where it cannot start."""
+    store = open_store(config.store, config.folder)
+    try:
+        reader = open_store(config.store, config.folder, read_only=True)
+        try:
+            bell = Bell()
+            fleet = Fleet(store, config.kinds, numeric_fingerprint())
+            engine = Engine(
+                store, fleet, queue=config.queue, at_once=config.at_once, committed=bell.ring
+            )
+            front = Front(engine, reader, config.kinds, bell, config.patience)
+            asyncio.run(_served(config, front, say))
+        finally:
+            reader.close()
+    finally:
+        store.close()
+    if engine.failure is not None:
+        raise engine.failure
+
+
+async def _served(config: Config, front: Front, say: Callable[[str], None]) -> None:
+    server = _Server(
+        uvicorn.Config(
+            application(front, config.token),
+            host=config.host,
+            port=config.port,
+            access_log=False,
+            log_level="warning",
+            server_header=False,
+            timeout_graceful_shutdown=_STOP,
+        )
+    )
+    front.bell.stopping = lambda: server.should_exit
+    watch = asyncio.create_task(_watched(server, front.engine, say))
+    await server.serve()
+    watch.cancel()
+
+
+async def _watched(server: "_Server", engine: Engine, say: Callable[[str], None]) -> None:
+    """Say where it listens and when it is ready; stop where it cannot be."""
+    while not server.started:
+        await asyncio.sleep(0.01)
+    say(f"Listening on {server.address}")
+    while not engine.ready:
+        if engine.failure is not None:
+            server.should_exit = True
+            return
+        await asyncio.sleep(0.01)
+    say(f"Ready: {engine.fleet.counts()['streams']:g} streams.")
+
+
+class _Server(uvicorn.Server):
+    """Stops on SIGINT and SIGTERM, and does not raise them again: a graceful stop is no failure."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        before = {
+            number: signal.signal(number, self.handle_exit)
+            for number in (signal.SIGINT, signal.SIGTERM)
+        }
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    @property
+    def address(self) -> str:
+        listening: socket.socket = self.servers[0].sockets[0]
+        host, port = listening.getsockname()[:2]
+        return f"http://{f'[{host}]' if ':' in host else host}:{port}"

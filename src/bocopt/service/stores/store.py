@@ -1,0 +1,135 @@
+"""Where events are kept: the contract of a store, and its records.
+
+The log is the truth. What a stream knows is a fold of its events; snapshots and stages are made
+from them, and could be made again.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+
+class Row(NamedTuple):
+    """One event of a stream; (stream, seq) is unique, and so is a key of a stream."""
+
+    stream: str
+    seq: int  # 0, 1, 2, ... without gaps
+    kind: str  # decision, outcome or forgotten: each at most once for a decision
+    decision: int
+    key: str | None  # by which a client repeats a request
+    body: bytes
+    at: float  # seconds since 1970
+
+
+class Snapshot(NamedTuple):
+    """What is known after all events before `seq`: a cache."""
+
+    stream: str
+    seq: int
+    sha256: str  # of the state
+    state: bytes
+
+
+class Declared(NamedTuple):
+    """A stream, and what decides on it."""
+
+    id: str
+    problem: str  # the part of the configuration file that it is like
+    version: str
+    fingerprint: str
+    numeric: str  # of the machine and the libraries that it began with
+    seed: int
+    created: float
+
+
+class Tally(NamedTuple):
+    """The n-th outcome of a stream, with sums over all up to it: for charts."""
+
+    stream: str
+    n: int  # from 1
+    decision: int
+    at: float
+    cost: float
+    feasible: int
+    hindsight: float | None  # None where it was not computed
+    costs: float
+    feasibles: int
+    hindsights: float | None
+
+
+class ConflictError(Exception):
+    """Another writer was quicker: nothing was written."""
+
+
+class StoreError(Exception):
+    """The store cannot be read or written; whether something was written may be unknown."""
+
+    def __init__(self, message: str, *, full: bool = False) -> None:
+        super().__init__(message)
+        self.full = full  # whether there is no room left
+
+
+class Store(Protocol):
+    """A log of events with snapshots. It may be shared by threads and by processes."""
+
+    def append(
+        self,
+        rows: Sequence[Row],
+        snapshots: Sequence[Snapshot] = (),
+        stages: Sequence[Tally] = (),
+    ) -> None:
+        """All of it, durably, or nothing; a ConflictError where something is there already."""
+        ...
+
+    def tail(self, stream: str, after: int = -1, limit: int | None = None) -> list[Row]:
+        """The events after one, in order."""
+        ...
+
+    def last_seq(self, stream: str) -> int:
+        """The place of the latest event; -1 before any."""
+        ...
+
+    def snapshots(self, stream: str) -> list[Snapshot]:
+        """The latest two, newest first."""
+        ...
+
+    def by_key(self, stream: str, key: str) -> Row | None:
+        """The decision that was asked for by a key."""
+        ...
+
+    def about(self, stream: str, decision: int) -> list[Row]:
+        """All events of a decision, in order."""
+        ...
+
+    def decided_at(self, stream: str, first: int) -> dict[int, float]:
+        """When decisions were taken, from this one on."""
+        ...
+
+    def stages(self, stream: str, after: int = 0, limit: int | None = None) -> list[Tally]:
+        """Outcomes after the n-th, in order."""
+        ...
+
+    def last_stage(self, stream: str) -> Tally | None:
+        """The latest of them."""
+        ...
+
+    def declare(self, declared: Declared) -> Declared:
+        """Begin a stream; where it has begun, what it was declared as."""
+        ...
+
+    def redeclare(self, declared: Declared) -> None:
+        """Another version, fingerprint or machine for a stream that has begun."""
+        ...
+
+    def streams(self) -> list[Declared]:
+        """All that have begun, by id."""
+        ...
+
+    def stream(self, stream: str) -> Declared | None:
+        """One of them."""
+        ...
+
+    def damage(self) -> list[str]:
+        """What is wrong with the tables and indexes themselves, in words."""
+        ...
+
+    def close(self) -> None: ...

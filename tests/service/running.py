@@ -1,0 +1,74 @@
+"""A service in this process, and a client of it."""
+
+import json
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from email.message import Message
+from http.client import HTTPConnection
+from typing import Any
+
+import uvicorn
+
+from bocopt.service.engine import Engine
+from bocopt.service.feed import Bell
+from bocopt.service.fleet import Fleet
+from bocopt.service.http import Front, application
+from bocopt.service.kind import Kind
+from bocopt.service.stores import open_store
+
+Headers = Sequence[tuple[str, str]]
+
+
+class Service:
+    """A service in this process, with a real server, and a client of it."""
+
+    def __init__(self, url: str, kind: Kind, token: str | None = None, **options: Any) -> None:
+        self.store, self.reader = open_store(url), open_store(url, read_only=True)
+        bell = Bell()
+        fleet = Fleet(self.store, {kind.name: kind}, "machine")
+        self.engine = Engine(self.store, fleet, committed=bell.ring, **options)
+        self.front = Front(self.engine, self.reader, {kind.name: kind}, bell, patience=0.5)
+        self.app = application(self.front, token)
+        self.server = uvicorn.Server(uvicorn.Config(self.app, port=0, log_level="error"))
+        bell.stopping = lambda: self.server.should_exit
+        self.thread = threading.Thread(target=self.server.run)
+
+    def __enter__(self) -> "Service":
+        self.thread.start()
+        assert self.engine.wait(120)
+        while not self.server.started:
+            time.sleep(0.005)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.server.should_exit = True
+        self.thread.join()
+        self.reader.close()
+        self.store.close()
+
+    def connected(self) -> HTTPConnection:
+        port = self.server.servers[0].sockets[0].getsockname()[1]
+        return HTTPConnection("127.0.0.1", port, timeout=20)
+
+    def raw(
+        self, method: str, path: str, body: bytes | None = None, headers: Headers = ()
+    ) -> tuple[int, Message, bytes]:
+        with closing(self.connected()) as connection:
+            connection.putrequest(method, path)
+            if body is not None:
+                connection.putheader("Content-Length", str(len(body)))
+            for name, value in headers:
+                connection.putheader(name, value.encode("latin-1"))
+            connection.endheaders(body)
+            found = connection.getresponse()
+            return found.status, found.headers, found.read()
+
+    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:
+        sent = [(name.replace("_", "-"), value) for name, value in headers.items()]
+        data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
+        status, about, content = self.raw(method, path, data, sent)
+        assert about["content-type"] == "application/json"
+        assert about["x-content-type-options"] == "nosniff"
+        return status, json.loads(content)

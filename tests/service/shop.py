@@ -1,0 +1,115 @@
+"""A small shop to test the service with."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bocopt import Ensemble, Knapsack, SampleAverage
+from bocopt.live.events import snapshot_bytes
+from bocopt.service.commands import Ask, Drop, RefusedError, Reply, Tell
+from bocopt.service.engine import Engine
+from bocopt.service.fleet import Fleet
+from bocopt.service.held import Held, begun
+from bocopt.service.kind import Kind, Limits, kind_of
+from bocopt.service.stores import Snapshot, Store, StoreError, Tally
+
+problem = Knapsack(value=[12, 9], capacity=[8], salvage=[1], upper=8)
+policy = SampleAverage(problem, first=[1, 1])
+better = SampleAverage(problem, first=[2, 2], latest=20)
+latest = SampleAverage(problem, first=[2, 2], latest=1)
+learner = Ensemble(problem)
+
+
+def shop(**options: Any) -> Kind:
+    return kind_of("shop", problem, options.pop("policy", policy), **options)
+
+
+def small(**limits: Any) -> Kind:
+    return shop(limits=Limits(**limits))
+
+
+def engine(store: Store, *kinds: Kind, **options: Any) -> Engine:
+    """One that is ready, and whose `step` is called by the test."""
+    fleet = Fleet(store, {kind.name: kind for kind in kinds or (shop(),)}, "machine")
+    fleet.open(0.0)
+    return Engine(store, fleet, **options)
+
+
+def one(engine: Engine, command: Any) -> Reply:
+    """Its answer; a RefusedError is raised."""
+    [answer] = engine.step([command])
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
+
+
+def status(engine: Engine, command: Any) -> int:
+    try:
+        return one(engine, command).status
+    except RefusedError as error:
+        return error.status
+
+
+def folded(store: Store, kind: Kind, stream: str = "shop") -> Held:
+    """From the log alone."""
+    declared = next(each for each in store.streams() if each.id == stream)
+    return begun(kind, declared).caught_up(store.tail(stream))
+
+
+def bits(held: Held) -> bytes:
+    return snapshot_bytes(held.kind.fold, held.live)
+
+
+def assert_is_its_log(engine: Engine, store: Store, stream: str = "shop") -> None:
+    held = engine.fleet.held(stream)
+    again = folded(store, held.kind, stream)
+    assert bits(held) == bits(again)
+    assert (held.seq, held.since, held.tally) == (again.seq, again.since, again.tally)
+    assert (store.last_stage(stream) or held.tally) == held.tally
+
+
+def random_command(rng: np.random.Generator, n: int, stream: str = "shop") -> Any:
+    """Decisions, outcomes that come late, twice or wrong, and some that are given up."""
+    pick = rng.integers(10)
+    if pick < 5:
+        return Ask(stream, [round(float(rng.normal()), 2)], f"key-{rng.integers(2 * n)}")
+    number = int(rng.integers(n))
+    if pick < 9:
+        return Tell(stream, number, [1.0 + 0.1 * (number % 7), 1.0 + 0.01 * rng.integers(2)])
+    return Drop(stream, number)
+
+
+@dataclass
+class Counting:
+    """A store that counts, and fails where it is told to: before the commit, or after it."""
+
+    store: Store
+    appends: int = 0
+    failing: dict[int, str] = field(default_factory=dict)
+
+    def append(
+        self, rows: Any, snapshots: list[Snapshot] | Any = (), stages: list[Tally] | Any = ()
+    ) -> None:
+        when = self.failing.get(self.appends)
+        self.appends += 1
+        if when == "before":
+            raise StoreError("no room", full=True)
+        self.store.append(rows, snapshots, stages)
+        if when == "after":
+            raise StoreError("the connection was lost while committing")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.store, name)
+
+
+def status_code(answer: Reply | Exception) -> int:
+    assert isinstance(answer, Reply | RefusedError)
+    return answer.status
+
+
+def play(ours: Engine, stages: int, seed: int = 0) -> None:
+    rng = np.random.default_rng(seed)
+    for _ in range(stages):
+        number = one(ours, Ask("shop", [float(rng.normal())])).body["id"]
+        one(ours, Tell("shop", number, rng.uniform(0.5, 1.5, 2).tolist()))

@@ -1,0 +1,209 @@
+"""The engine: what it answers is on the disk, and what it holds is a fold of its log."""
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+import shop as here
+from shop import (
+    Counting,
+    assert_is_its_log,
+    bits,
+    engine,
+    folded,
+    one,
+    play,
+    random_command,
+    shop,
+    small,
+    status_code,
+)
+
+from bocopt.service.commands import Ask, Begin, Drop, RefusedError, Reply, Show, Tell
+from bocopt.service.stores import Row, Store, open_store
+
+
+def test_decide_learn_repeat(store: Store) -> None:
+    ours = engine(store)
+    first = one(ours, Ask("shop", [0.5], "a"))
+    assert first.status == 201
+    assert first.body["z"] == {"z0": 1.0, "z1": 1.0}
+    assert (first.body["id"], first.body["status"]) == (0, "GIVEN")
+    assert one(ours, Ask("shop", [0.5], "a")) == Reply(200, first.body)
+    learned = one(ours, Tell("shop", 0, [1.0, 1.5]))
+    assert learned.status == 201
+    assert learned.body["feasible"] is True
+    assert learned.body["reward"] == -here.problem.cost(
+        np.array([0.5]), np.ones(2), np.array([1.0, 1.5])
+    )
+    assert one(ours, Tell("shop", 0, [1.0, 1.5])).status == 200
+    second = one(ours, Ask("shop", [0.1]))
+    assert second.body["status"] == "OPTIMAL"
+    assert one(ours, Drop("shop", 1)).status == 200
+    assert one(ours, Drop("shop", 1)).status == 200
+    assert [row.kind for row in store.tail("shop")] == [
+        "decision",
+        "outcome",
+        "decision",
+        "forgotten",
+    ]
+    assert_is_its_log(ours, store)
+
+
+REFUSED: list[tuple[Any, int, str]] = [
+    (Ask("shop", [0.5, 0.1]), 422, "'x' parameter of decisions must be of 1 numbers"),
+    (Ask("shop", [float("nan")]), 422, "'x' parameter of decisions must be finite"),
+    (Ask("shop", "abc"), 422, "must be an array of numbers"),
+    (Ask("shop", [0.6], "a"), 422, "The key 'a' was used for decision 0, which had another"),
+    (Ask("none", [0.5]), 404, "There is no stream 'none'"),
+    (Ask("shop", [0.5]), 409, "3 decisions of 'shop' wait for their outcome"),
+    (Tell("shop", 9, [1.0, 1.0]), 404, "There is no decision 9 of 'shop'"),
+    (Tell("shop", 0, [1.0, 2.0]), 409, "Decision 0 already has another outcome"),
+    (Tell("shop", 1, [1.0, 1.0]), 409, "Decision 1 was given up"),
+    (Tell("shop", 2, [1.0]), 422, "'xi' parameter of outcome must be an array of shape"),
+    (Tell("shop", 2, [1.0, float("inf")]), 422, "must be finite"),
+    (Drop("shop", 0), 409, "Decision 0 has an outcome, which was learned"),
+    (Drop("shop", 7), 404, "There is no decision 7"),
+    (Begin("other", "shap"), 404, r"No \[streams.shap\] is declared .* Did you mean 'shop'"),
+    (Begin("shop", "shop", 5), 409, "has begun already, like 'shop' and with the seed 0"),
+]
+
+
+@pytest.mark.parametrize(("command", "code", "message"), REFUSED)
+def test_what_is_refused_changes_nothing(
+    file: Store, command: Any, code: int, message: str
+) -> None:
+    ours = engine(file, small(max_open=3))
+    for x, key in ((0.5, "a"), (0.1, "b"), (0.1, "c")):
+        one(ours, Ask("shop", [x], key))
+    one(ours, Tell("shop", 0, [1.0, 1.0]))
+    one(ours, Drop("shop", 1))
+    for _ in range(2):
+        one(ours, Ask("shop", [0.1]))
+    before, held = file.tail("shop"), bits(ours.fleet.held("shop"))
+    with pytest.raises(RefusedError, match=message) as told:
+        one(ours, command)
+    assert told.value.status == code
+    assert file.tail("shop") == before
+    assert bits(ours.fleet.held("shop")) == held
+
+
+def test_commands_and_answers_fit_through_a_pipe(file: Store) -> None:
+    ours = engine(file)
+    commands = [Ask("shop", [0.1], "a"), Tell("shop", 0, [1.0, 1.0]), Show("shop", "summary")]
+    for command in [*commands, Begin("two", "shop", 3), Drop("none", 0)]:
+        [answer] = ours.step(pickle.loads(pickle.dumps([command])))
+        again = pickle.loads(pickle.dumps(answer))
+        assert (type(again), again.status, str(again)) == (
+            type(answer),
+            status_code(answer),
+            str(answer),
+        )
+
+
+def test_a_batch_is_one_commit_and_commands_see_those_before_them(file: Store) -> None:
+    counted = Counting(file)
+    ours = engine(counted)
+    answers = ours.step(
+        [
+            Ask("shop", [0.1], "a"),
+            Ask("shop", [0.1], "a"),
+            Ask("shop", [0.2], "a"),
+            Tell("shop", 0, [1.0, 1.0]),
+            Tell("shop", 0, [1.0, 1.0]),
+            Tell("shop", 0, [2.0, 1.0]),
+            Drop("shop", 0),
+            Ask("shop", [0.3], "b"),
+            Drop("shop", 1),
+            Drop("shop", 1),
+        ]
+    )
+    found = [answer.status for answer in answers if isinstance(answer, Reply | RefusedError)]
+    assert found == [201, 200, 422, 201, 200, 409, 409, 201, 200, 200]
+    assert counted.appends == 1
+    assert len(file.tail("shop")) == 4
+    assert_is_its_log(ours, file)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_after_any_commands_a_restart_is_where_it_was(url: str, seed: int) -> None:
+    store, rng = open_store(url), np.random.default_rng(seed)
+    kind = small(snapshot=7)
+    ours = engine(store, kind)
+    for n in range(1, 15):
+        ours.step([random_command(rng, 4 * n) for _ in range(rng.integers(1, 9))])
+        if n % 5 == 0:
+            before = bits(ours.fleet.held("shop"))
+            ours = engine(store, kind)  # killed: nothing was saved at the end
+            assert bits(ours.fleet.held("shop")) == before
+    assert_is_its_log(ours, store)
+    assert store.last_stage("shop") is not None
+    assert len(store.snapshots("shop")) == 2
+    store.close()
+
+
+def test_the_length_of_a_context_can_be_declared(file: Store) -> None:
+    """Else the first one that asks decides how long they are."""
+    ours = engine(file, small(context=2))
+    with pytest.raises(RefusedError, match="must be of 2 numbers, as the configuration file says"):
+        one(ours, Ask("shop", [0.1]))
+    assert one(ours, Ask("shop", [0.1, 0.2])).status == 201
+
+
+def test_a_restart_reads_a_snapshot_and_not_the_whole_log(file: Store) -> None:
+    ours = engine(file, small(snapshot=10))
+    for i in range(17):
+        one(ours, Ask("shop", [0.1]))
+        one(ours, Tell("shop", i, [1.0, 1.0]))
+    read: list[int] = []
+
+    class Watched(Counting):
+        def tail(self, stream: str, after: int = -1, limit: int | None = None) -> list[Row]:
+            read.append(after)
+            return self.store.tail(stream, after, limit)
+
+    again = engine(Watched(file), small(snapshot=10))
+    assert read[0] == 29
+    assert bits(again.fleet.held("shop")) == bits(ours.fleet.held("shop"))
+    assert_is_its_log(again, file)
+
+
+def test_overdue_outcomes_are_given_up(file: Store) -> None:
+    now = [1000.0]
+    ours = engine(file, small(expire=60.0), clock=lambda: now[0])
+    one(ours, Ask("shop", [0.1]))
+    now[0] += 50
+    one(ours, Ask("shop", [0.2]))
+    ours._look_for_overdue()
+    assert list(ours.fleet.held("shop").live.open) == [0, 1]
+    now[0] += 20
+    ours._looked = 0.0
+    ours._look_for_overdue()
+    assert list(ours.fleet.held("shop").live.open) == [1]
+    again = engine(file, small(expire=60.0), clock=lambda: now[0])
+    assert again.fleet.overdue(now[0] + 100) == [("shop", 1)]
+    assert_is_its_log(ours, file)
+
+
+def test_a_stream_begins_like_a_kind_with_a_seed_of_its_own(store: Store) -> None:
+    ours = engine(store)
+    assert one(ours, Begin("shop-2", "shop", 7)).status == 201
+    assert one(ours, Begin("shop-2", "shop", 7)).status == 200
+    assert one(ours, Begin("shop-2")).status == 200
+    assert one(ours, Ask("shop-2", [0.3])).body["id"] == 0
+    assert one(ours, Show("shop-2", "summary")).body["seed"] == 7
+    assert store.tail("shop") == []
+    assert_is_its_log(ours, store, "shop-2")
+    again = engine(store)
+    assert one(again, Show("shop-2", "summary")).body["decisions"] == 1
+
+
+def test_a_long_log_is_a_stream_of_constant_size_in_memory(file: Store) -> None:
+    """What is kept of an outcome is what the policy keeps: here a window."""
+    ours = engine(file, shop(policy=here.better))
+    play(ours, 60)
+    first = len(bits(ours.fleet.held("shop")))
+    play(ours, 60)
+    assert abs(len(bits(ours.fleet.held("shop"))) - first) < 50
+    assert folded(file, ours.fleet.held("shop").kind).live.learned == 120

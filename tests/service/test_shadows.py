@@ -1,0 +1,84 @@
+"""Policies that are changed, shadowed and promoted, on one log."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import shop as here
+from shop import (
+    assert_is_its_log,
+    engine,
+    one,
+    play,
+    shop,
+    small,
+)
+
+from bocopt import SampleAverage
+from bocopt.live.events import from_bytes
+from bocopt.live.fold import Decided, Observed
+from bocopt.service.commands import RefusedError, Show
+from bocopt.service.engine import Engine
+from bocopt.service.stores import Store
+
+
+def test_a_changed_policy_is_refused_until_its_version_is_raised(file: Store) -> None:
+    play(engine(file), 5)
+    with pytest.raises(RefusedError, match=r"another problem or policy than \[streams.shop\]"):
+        engine(file, shop(policy=here.better))
+    raised = shop(policy=here.better, version="2")
+    ours = engine(file, raised)
+    assert ours.fleet.held("shop").live.learned == 5
+    play(ours, 3)
+    assert_is_its_log(ours, file)
+    assert [each.version for each in file.streams()] == ["2"]
+    with pytest.raises(RefusedError, match="another problem or policy"):
+        engine(file, shop(version="2"))
+
+
+def test_a_policy_that_cannot_take_the_log_is_told_by_its_event(file: Store) -> None:
+    class Choosy(SampleAverage):
+        def learn(self, state: Any, t: int, x: Any, decision: Any, xi: Any) -> Any:
+            if t == 3:
+                raise KeyError("of the policy")
+            return super().learn(state, t, x, decision, xi)
+
+    play(engine(file), 5)
+    ours = engine(file, shop(policy=Choosy(here.problem), version="2"))
+    with pytest.raises(RefusedError, match=r"Event 7 of stream 'shop': KeyError: 'of the policy'"):
+        one(ours, Show("shop", "summary"))
+
+
+def test_a_shadow_is_declared_promoted_and_compared_only_from_then_on(file: Store) -> None:
+    play(engine(file, small(snapshot=3)), 6)
+    shadowed = shop(shadows={"latest": here.latest})
+    ours = engine(file, shadowed)
+    assert "comparison with latest" not in certificates(ours)
+    play(ours, 4, seed=1)
+    learned = certificates(ours)["comparison with latest"]["value"]
+    assert learned == pytest.approx(np.mean([apart(file, n) for n in range(6, 10)]))
+    assert any(apart(file, n) for n in range(6, 10))
+    assert_is_its_log(ours, file)
+    promoted = shop(shadows={"latest": here.latest}, promote="latest")
+    ours = engine(file, promoted)
+    state = ours.fleet.held("shop").live.state
+    assert int(state.own.outcomes.dropped) == 9
+    play(ours, 2, seed=2)
+    assert_is_its_log(ours, file)
+    assert "comparison with before" in certificates(ours)
+
+
+def certificates(ours: Engine) -> dict[str, Any]:
+    found = one(ours, Show("shop", "certificates")).body["certificates"]
+    return {each["name"]: each for each in found}
+
+
+def apart(store: Store, number: int) -> float:
+    """What the only shadow would have paid more for a decision, by the log."""
+    decided, observed = (from_bytes(row.body, here.problem) for row in store.about("shop", number))
+    assert isinstance(decided, Decided)
+    assert isinstance(observed, Observed)
+    x, decision, *_ = decided.waiting
+    _, [(solution, _)] = decision.memo
+    costs = [here.problem.cost(x, z, observed.xi) for z in (solution[0], decision.solution.z)]
+    return float(costs[0] - costs[1])
