@@ -152,6 +152,19 @@ def test_late_outcomes_are_learned_when_they_come(tmp_path: Path) -> None:
     assert not (second == first).all()
 
 
+def test_outcomes_that_the_problem_says_are_impossible_are_named(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    lines = (tmp_path / "data.csv").read_text().splitlines()
+    lines[40] = ",".join([*lines[40].split(",")[:3], "-5", "3", "70", "20"])
+    (tmp_path / "data.csv").write_text("\n".join(lines))
+    code, said = ran("run", str(path), "--dry-run")
+    assert code == 0
+    assert "1 of 60 outcomes are outside the support of 'kiosk', at line or row 41" in said
+    code, said = ran("run", str(path))
+    assert code == 0
+    assert "At all times: not applicable" in said
+
+
 def test_decisions_in_the_table_are_priced_where_they_are(tmp_path: Path) -> None:
     path = written(tmp_path)
     lines = (tmp_path / "data.csv").read_text().splitlines()

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Policy, Problem
+from bocopt.core import Policy, Problem, is_ranged
 from bocopt.fingerprint import fingerprint
 from bocopt.interop.frames import framed
 from bocopt.live import Agent
@@ -61,6 +61,7 @@ def open_study(path: str | Path) -> Study:
     problem = code.problem(file.name)
     series = series_of(read(file.data), file.spec)
     _check_sizes(file, problem, series)
+    series = _with_note_on_support(file, problem, series)
     rule = code.rule(file.now, series.x_names) if file.now else None
     policies = {name: code.policy(name, problem, series.x_names) for name in file.policies}
     return Study(file, series, problem, policies, rule)
@@ -83,6 +84,23 @@ def _check_sizes(file: StudyFile, problem: Problem, series: Series) -> None:
             f"{file.path} says twice what is done now: by 'decisions' in [data] and by 'now' in "
             "[problem]. Leave out one of them."
         )
+
+
+def _with_note_on_support(file: StudyFile, problem: Problem, series: Series) -> Series:
+    """Where outcomes are none that the problem says are possible."""
+    came = np.flatnonzero(np.isfinite(series.xi).all(axis=-1))
+    if not is_ranged(problem) or not came.size:
+        return series
+    possible = np.broadcast_to(problem.possible(series.x[came], series.xi[came]), came.shape)
+    outside = series.lines[came[~possible]]
+    if not outside.size:
+        return series
+    where = ", ".join(map(str, outside[:5])) + (", ..." if outside.size > 5 else "")
+    note = (
+        f"{outside.size} of {came.size} outcomes are outside the support of '{file.name}', at "
+        f"line or row {where}: what is guaranteed at all times is then not."
+    )
+    return series._replace(notes=(*series.notes, note))
 
 
 def played(
