@@ -130,7 +130,7 @@ def test_a_slow_or_a_large_body_is_not_waited_for(
     with closing(local.connected()) as connection:
         connection.connect()
         connection.sock.sendall(
-            b"POST /v1/streams/shop/decisions HTTP/1.1\r\nHost: shop\r\n"
+            b"POST /v1/streams/shop/decisions HTTP/1.1\r\nHost: localhost\r\n"
             b"Content-Length: " + length + b"\r\n\r\n{"
         )
         connection.sock.settimeout(30)
@@ -181,3 +181,16 @@ def test_too_many_open_decisions_are_refused_and_a_full_disk_is_told(local: Serv
     path = f"/v1/streams/shop/decisions/{open_now[0]['id']}/outcome"
     assert local.ask("PUT", path, {"xi": [1.0, 1.0]})[0] == 201
     assert_is_its_log(local.engine, local.store)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "shop.example"},
+        {"Host": "localhost", "Origin": "https://shop.example"},
+    ],
+)
+def test_pages_of_other_sites_are_not_answered(local: Service, headers: dict[str, str]) -> None:
+    with closing(local.connected()) as connection:
+        connection.request("GET", "/v1/streams", headers=headers)
+        assert connection.getresponse().status == 403

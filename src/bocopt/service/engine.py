@@ -132,9 +132,9 @@ class Engine:
     def _answer(self, jobs: Sequence[_Job]) -> None:
         answers = self.step([job.command for job in jobs])
         for job, answer in zip(jobs, answers, strict=True):
-            _answered(job, answer)
             status = answer.status if isinstance(answer, Reply | RefusedError) else 500
             self.metrics.answered(type(job.command).__name__, status, job.came)
+            _answered(job, answer)  # last: whoever hears it may look at the metrics
 
     def step(self, commands: Sequence[Command]) -> list[Reply | Exception]:
         """Do a batch and log it; the answers, where an error means that nothing was changed."""
