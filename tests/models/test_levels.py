@@ -36,7 +36,8 @@ def test_scenarios_follow_the_levels_and_keep_their_ranks() -> None:
     found = _after(rng.random((1500, 2)) ** 2)
     scenarios = rng.normal(size=(1024, 2))
     moved = found.correct(scenarios)
-    assert (moved.argsort(axis=0) == scenarios.argsort(axis=0)).all()
+    in_order = np.take_along_axis(moved, scenarios.argsort(axis=0), axis=0)
+    assert (np.diff(in_order, axis=0) >= 0).all()
     # of the levels u = v^2, a quarter is below 1/16 and half below 1/4
     for share in (0.25, 0.5, 0.9):
         expected = np.quantile(scenarios, share**2, axis=0)

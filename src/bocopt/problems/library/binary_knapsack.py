@@ -125,9 +125,10 @@ class BinaryKnapsack:
         z, other = ranges.decisions(owner, self.dims, x, z, other)
         certain, payment = self.weights is not None, self.infeasible_reward
         weight = np.asarray(self.weights) if certain else np.zeros(self.items)
-        low, high = binary_knapsack.range_of_difference(
-            z, other, weight, certain, self.capacity, self._largest_value, payment
-        )
+        with np.errstate(invalid="ignore"):  # some processors work out cases that are not used
+            low, high = binary_knapsack.range_of_difference(
+                z, other, weight, certain, self.capacity, self._largest_value, payment
+            )
         return low, high
 
     @property

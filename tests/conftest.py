@@ -1,0 +1,28 @@
+"""The last bits of a number depend on the processor: tests have those of x86-64 with AVX2.
+
+numpy and OpenBLAS pick their machine code by the processor that they find. Golden traces and the
+numbers on pages would differ from one to the next, so newer instructions are not used in tests.
+"""
+
+import os
+import platform
+import subprocess
+import sys
+
+_NEWER = """
+from numpy._core._multiarray_umath import __cpu_baseline__, __cpu_dispatch__, __cpu_features__
+known = set(__cpu_dispatch__) - set(__cpu_baseline__) - {"AVX2", "FMA3", "X86_V3"}
+print(*sorted(name for name in known if __cpu_features__.get(name)))
+"""
+
+
+def _use_the_same_instructions_everywhere() -> None:
+    if platform.machine() not in ("x86_64", "AMD64") or "OPENBLAS_CORETYPE" in os.environ:
+        return
+    newer = subprocess.run([sys.executable, "-c", _NEWER], capture_output=True, text=True)
+    os.environ["OPENBLAS_CORETYPE"] = "Haswell"
+    os.environ["NPY_DISABLE_CPU_FEATURES"] = newer.stdout.strip()
+
+
+assert "numpy" not in sys.modules, "numpy was imported before its instructions were chosen"
+_use_the_same_instructions_everywhere()
