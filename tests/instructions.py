@@ -16,13 +16,11 @@ print(*sorted(name for name in known if __cpu_features__.get(name)))
 """
 
 
-def _use_the_same_instructions_everywhere() -> None:
+def use_the_same_everywhere() -> None:
+    """To be called before numpy is imported."""
+    assert "numpy" not in sys.modules, "numpy has chosen its instructions already"
     if platform.machine() not in ("x86_64", "AMD64") or "OPENBLAS_CORETYPE" in os.environ:
         return
     newer = subprocess.run([sys.executable, "-c", _NEWER], capture_output=True, text=True)
     os.environ["OPENBLAS_CORETYPE"] = "Haswell"
     os.environ["NPY_DISABLE_CPU_FEATURES"] = newer.stdout.strip()
-
-
-assert "numpy" not in sys.modules, "numpy was imported before its instructions were chosen"
-_use_the_same_instructions_everywhere()
