@@ -32,12 +32,18 @@ def scenarios_of(model: Model[Any], state: Any, t: int, x: Array) -> tuple[Array
     return model.sample(state, x)
 
 
+def can_predict(model: Model[Any], outcomes: IntArray) -> bool:
+    """From the first outcome on, or at once where a model says `knows_at_once`."""
+    return bool(outcomes) or bool(getattr(model, "knows_at_once", False))
+
+
 @dataclass(frozen=True)
 class Predictive:
     """One program under scenarios of a model's law of xi given x.
 
     Any `Model` will do: `Mixture`, or a forecaster of yours. Before the first outcome `first` is
-    decided, or what copes with a xi of any size from 0.01 to 100.
+    decided, or what copes with a xi of any size from 0.01 to 100; unless the model says
+    `knows_at_once`, as `Informed` does.
     """
 
     problem: Problem
@@ -62,8 +68,10 @@ class Predictive:
         return Predicting(seeds, np.array(0), self.model.init(seeds))
 
     def scenarios(self, state: Predicting, t: int, x: Array) -> tuple[Array, Array] | None:
-        """The model's; None before the first outcome."""
-        return scenarios_of(self.model, state.model, t, x) if state.outcomes else None
+        """The model's; None before the first outcome, unless it knows at once."""
+        if not can_predict(self.model, state.outcomes):
+            return None
+        return scenarios_of(self.model, state.model, t, x)
 
     def decide(self, state: Predicting, t: int, x: Array) -> Decision:
         found = self.scenarios(state, t, x)

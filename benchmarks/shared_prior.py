@@ -1,0 +1,164 @@
+"""A new stream that starts where a fleet is, beside one that starts from nothing.
+
+    python benchmarks/shared_prior.py [--seed 0] [--only NAME]
+
+Hyper-laws, splits and sizes were written down and committed before the first run on seed 0. What
+was tried out on the way was tried on seeds from 1000 on, and on other opening days.
+"""
+
+import argparse
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from fleets import FLEETS, OPENINGS, UNLIKE, Shops, openings, shops, unlike
+from results_file import write, write_markdown
+from scipy.stats import t as student
+
+from bocopt import Constant, Ensemble, Predictive, Replay, run
+from bocopt.core import Array, Policy, Problem
+from bocopt.models import Informed, SharedPrior
+from bocopt.policies import informed_ensemble
+
+FLEETS_EACH, LONG, SHORT, FIRST = 2, 200, 50, 10
+
+
+class Case(NamedTuple):
+    """Old streams, and new ones to play."""
+
+    problem: Problem
+    old: Shops
+    new: Shops
+
+
+Makes = Callable[[Problem, SharedPrior, list[float]], Policy[Any]]
+ALONE = "from nothing"
+POLICIES: dict[str, Makes] = {
+    ALONE: lambda problem, prior, z: Ensemble(problem),
+    "from nothing, first the fleet's best constant": lambda problem, prior, z: Ensemble(
+        problem, first=z
+    ),
+    "the fleet's best constant for ever": lambda problem, prior, z: Constant(z),
+    "shared prior": lambda problem, prior, z: informed_ensemble(problem, prior),
+    "shared prior, no way back": lambda problem, prior, z: Predictive(
+        problem, Informed(prior, doubt=1e-9, share=0.0)
+    ),
+}
+
+
+def best_constant(problem: Problem, old: Shops) -> list[float]:
+    """For all outcomes of the old streams."""
+    outcomes = old.xi.reshape(-1, old.xi.shape[-1])
+    scenarios = outcomes[:: max(1, len(outcomes) // 2000)]
+    w = np.full(len(scenarios), 1.0 / len(scenarios))
+    z: list[float] = problem.solve(old.x[0, 0], scenarios, w).z.tolist()
+    return z
+
+
+def rewards(policy: Policy[Any], case: Case, horizon: int) -> Array:
+    """(streams, stages): what is earned, in units of what each stream could be worth a stage."""
+    seeds = np.arange(len(case.new.x))
+    stream = Replay(case.new.x, case.new.xi)
+    played = run(policy, case.problem, stream, seeds=seeds, horizon=horizon, hindsight=False)
+    earned = -np.stack([stage.cost for stage in played], axis=-1)
+    worth = -np.stack(
+        [case.problem.cost(x, xi, xi) for x, xi in _pairs(case.new, horizon)], axis=-1
+    )
+    return np.asarray(earned / worth.mean(axis=-1, keepdims=True))
+
+
+def _pairs(shops: Shops, horizon: int) -> list[tuple[Array, Array]]:
+    return [(shops.x[:, t], shops.xi[:, t]) for t in range(horizon)]
+
+
+def table(cases: list[Case], horizon: int, names: list[str]) -> list[dict[str, Any]]:
+    """One row a policy and a span of stages: all cases together, paired by stream."""
+    earned: dict[str, list[Array]] = {name: [] for name in names}
+    for case in cases:
+        prior = SharedPrior.of(zip(case.old.x, case.old.xi, strict=True))
+        z = best_constant(case.problem, case.old)
+        for name in names:
+            policy = POLICIES[name](case.problem, prior, z)
+            earned[name].append(rewards(policy, case, horizon))
+    joined = {name: np.concatenate(parts) for name, parts in earned.items()}
+    spans = [span for span in (FIRST, SHORT, LONG) if span <= horizon]
+    return [_row(joined, name, span) for name in names for span in spans]
+
+
+def _row(earned: dict[str, Array], name: str, span: int) -> dict[str, Any]:
+    ours, alone = (earned[who][:, :span].mean(axis=-1) for who in (name, ALONE))
+    return {
+        "policy": name,
+        "stages": span,
+        "streams": len(ours),
+        "earned": float(ours.mean()),
+        "spread": float(ours.std(ddof=1)),
+        **_more(ours - alone, alone),
+    }
+
+
+def _more(differences: Array, alone: Array) -> dict[str, float]:
+    """In per cent of what is earned from nothing; 95% intervals over streams."""
+    count, base = len(differences), 100.0 / abs(float(alone.mean()))
+    half = student.ppf(0.975, count - 1) * differences.std(ddof=1) / np.sqrt(count)
+    middle = float(differences.mean())
+    return {
+        "more": base * middle,
+        "low": base * (middle - float(half)),
+        "high": base * (middle + float(half)),
+        "worst": base * float(differences.min()),
+        "behind": float((differences < 0).mean()),
+    }
+
+
+def lines_of(title: str, rows: list[dict[str, Any]]) -> list[str]:
+    return [
+        "",
+        f"## {title[0].upper()}{title[1:]}",
+        "",
+        f"| policy | stages | earned | % more than {ALONE} | 95% | worst stream | behind |",
+        "|---|---:|---:|---:|---|---:|---:|",
+        *(
+            f"| {row['policy']} | {row['stages']} | {row['earned']:.3f} | {row['more']:+.2f} | "
+            f"{row['low']:+.2f} to {row['high']:+.2f} | {row['worst']:+.1f} | "
+            f"{row['behind']:.2f} |"
+            for row in rows
+        ),
+    ]
+
+
+def cases_of(seed: int) -> dict[str, tuple[list[Case], int, list[str]]]:
+    everyone, two = list(POLICIES), [ALONE, "shared prior", "shared prior, no way back"]
+    found: dict[str, tuple[list[Case], int, list[str]]] = {}
+    for name, fleet in FLEETS.items():
+        cases = [Case(fleet.problem, *shops(fleet, seed + i)) for i in range(FLEETS_EACH)]
+        found[name] = (cases, SHORT, everyone)
+    found["stations"] = (
+        [Case(problem, old, new) for problem, old, new in openings(OPENINGS[min(seed, 1)])],
+        SHORT,
+        everyone,
+    )
+    for kind in UNLIKE:
+        cases = [Case(*unlike(name, kind, seed)) for name in FLEETS]
+        found[f"unlike: {kind}"] = (cases, LONG, two)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="")
+    asked = parser.parse_args()
+    lines, numbers = ["# A shared prior"], {}
+    for name, (cases, horizon, policies) in cases_of(asked.seed).items():
+        if asked.only in name:
+            numbers[name] = table(cases, horizon, policies)
+            lines += lines_of(f"{name} ({numbers[name][0]['streams']} new streams)", numbers[name])
+            print("\n".join(lines[-len(numbers[name]) - 5 :]), flush=True)
+    if asked.seed == 0 and not asked.only:
+        write("shared_prior", {"seed": asked.seed, "rows": numbers})
+        write_markdown("shared_prior", lines)
+
+
+if __name__ == "__main__":
+    main()
