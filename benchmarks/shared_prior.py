@@ -7,7 +7,7 @@ was tried out on the way was tried on seeds from 1000 on, and on other opening d
 """
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from bocopt.core import Array, Policy, Problem
 from bocopt.models import Informed, SharedPrior
 from bocopt.policies import informed_ensemble
 
-FLEETS_EACH, LONG, SHORT, FIRST = 2, 200, 50, 10
+LONG, SHORT, FIRST = 200, 50, 10
 
 
 class Case(NamedTuple):
@@ -40,8 +40,11 @@ POLICIES: dict[str, Makes] = {
     ),
     "the fleet's best constant for ever": lambda problem, prior, z: Constant(z),
     "shared prior": lambda problem, prior, z: informed_ensemble(problem, prior),
-    "shared prior, no way back": lambda problem, prior, z: Predictive(
-        problem, Informed(prior, doubt=1e-9, share=0.0)
+    "shared prior, at once": lambda problem, prior, z: informed_ensemble(
+        problem, prior, at_once=True
+    ),
+    "shared prior, at once, no way back": lambda problem, prior, z: Predictive(
+        problem, Informed(prior, doubt=1e-9, share=0.0, at_once=True)
     ),
 }
 
@@ -61,28 +64,26 @@ def rewards(policy: Policy[Any], case: Case, horizon: int) -> Array:
     stream = Replay(case.new.x, case.new.xi)
     played = run(policy, case.problem, stream, seeds=seeds, horizon=horizon, hindsight=False)
     earned = -np.stack([stage.cost for stage in played], axis=-1)
-    worth = -np.stack(
-        [case.problem.cost(x, xi, xi) for x, xi in _pairs(case.new, horizon)], axis=-1
-    )
+    worth = -case.problem.cost(case.new.x, case.new.xi, case.new.xi)  # of knowing all demand
     return np.asarray(earned / worth.mean(axis=-1, keepdims=True))
 
 
-def _pairs(shops: Shops, horizon: int) -> list[tuple[Array, Array]]:
-    return [(shops.x[:, t], shops.xi[:, t]) for t in range(horizon)]
-
-
-def table(cases: list[Case], horizon: int, names: list[str]) -> list[dict[str, Any]]:
+def table(cases: list[Case], horizons: dict[str, int]) -> list[dict[str, Any]]:
     """One row a policy and a span of stages: all cases together, paired by stream."""
-    earned: dict[str, list[Array]] = {name: [] for name in names}
+    earned: dict[str, list[Array]] = {name: [] for name in horizons}
     for case in cases:
         prior = SharedPrior.of(zip(case.old.x, case.old.xi, strict=True))
         z = best_constant(case.problem, case.old)
-        for name in names:
+        for name, horizon in horizons.items():
             policy = POLICIES[name](case.problem, prior, z)
             earned[name].append(rewards(policy, case, horizon))
     joined = {name: np.concatenate(parts) for name, parts in earned.items()}
-    spans = [span for span in (FIRST, SHORT, LONG) if span <= horizon]
-    return [_row(joined, name, span) for name in names for span in spans]
+    return [
+        _row(joined, name, span)
+        for name, horizon in horizons.items()
+        for span in (FIRST, SHORT, LONG)
+        if span <= horizon
+    ]
 
 
 def _row(earned: dict[str, Array], name: str, span: int) -> dict[str, Any]:
@@ -127,21 +128,15 @@ def lines_of(title: str, rows: list[dict[str, Any]]) -> list[str]:
     ]
 
 
-def cases_of(seed: int) -> dict[str, tuple[list[Case], int, list[str]]]:
-    everyone, two = list(POLICIES), [ALONE, "shared prior", "shared prior, no way back"]
-    found: dict[str, tuple[list[Case], int, list[str]]] = {}
+def cases_of(seed: int) -> Iterator[tuple[str, list[Case], dict[str, int]]]:
+    """What is compared, and for how many stages."""
+    short = dict.fromkeys(POLICIES, SHORT)
     for name, fleet in FLEETS.items():
-        cases = [Case(fleet.problem, *shops(fleet, seed + i)) for i in range(FLEETS_EACH)]
-        found[name] = (cases, SHORT, everyone)
-    found["stations"] = (
-        [Case(problem, old, new) for problem, old, new in openings(OPENINGS[min(seed, 1)])],
-        SHORT,
-        everyone,
-    )
+        yield name, [Case(fleet.problem, *shops(fleet, seed + i)) for i in range(2)], short
+    yield "stations", [Case(*parts) for parts in openings(OPENINGS[min(seed, 1)])], short
+    long = {ALONE: LONG, "shared prior": LONG, "shared prior, at once": SHORT}
     for kind in UNLIKE:
-        cases = [Case(*unlike(name, kind, seed)) for name in FLEETS]
-        found[f"unlike: {kind}"] = (cases, LONG, two)
-    return found
+        yield f"unlike: {kind}", [Case(*unlike(name, kind, seed)) for name in FLEETS], long
 
 
 def main() -> None:
@@ -150,9 +145,9 @@ def main() -> None:
     parser.add_argument("--only", default="")
     asked = parser.parse_args()
     lines, numbers = ["# A shared prior"], {}
-    for name, (cases, horizon, policies) in cases_of(asked.seed).items():
+    for name, cases, horizons in cases_of(asked.seed):
         if asked.only in name:
-            numbers[name] = table(cases, horizon, policies)
+            numbers[name] = table(cases, horizons)
             lines += lines_of(f"{name} ({numbers[name][0]['streams']} new streams)", numbers[name])
             print("\n".join(lines[-len(numbers[name]) - 5 :]), flush=True)
     if asked.seed == 0 and not asked.only:

@@ -8,17 +8,13 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, IntArray
-from bocopt.models import counts, tails
-from bocopt.models.kin import SCALES, Habits, Kin, after, foreseen, nothing
+from bocopt.models import counts
+from bocopt.models.kinsfolk import Kinsfolk, Known
 from bocopt.models.law import Law, base_points
 from bocopt.models.mixture import Mixture
 from bocopt.models.mixture_state import MixtureInfo, MixtureState
-from bocopt.models.scale import Scale
 from bocopt.models.shared_prior import SharedPrior
-from bocopt.models.tails import Widths
-from bocopt.numeric.weights import log_total, normalised
-
-_TAILS = (60.0, 4.0)  # degrees of freedom at most: each of the fleet's laws comes with both
+from bocopt.numeric.weights import normalised
 
 
 class InformedInfo(NamedTuple):
@@ -35,8 +31,7 @@ class InformedState(NamedTuple):
 
     seeds: IntArray  # ()
     own: MixtureState
-    kin: tuple[Kin, ...]  # (scales)
-    widths: Widths  # of laws with heavy tails
+    known: Known
     log_w: Array  # (1 + L)
     info: InformedInfo
 
@@ -48,13 +43,14 @@ class Informed:
     - A law of the fleet (`models/kin.py`) is a regression whose coefficients and noise are drawn
       as those of the old streams were, and narrowed by each outcome: on the scale of outcomes and,
       where they were never negative, of their logarithm; each with light and heavy tails.
-    - It can decide before the first outcome.
+    - `at_once`: it also decides before the first outcome, when nothing can tell whether the stream
+      is like the fleet. Without it, the first decision is that of a stream on its own.
     - Weights follow what outcomes were given before they came, as in `Mixture`. The mixture starts
       with `doubt`, and after each outcome a `share` of all weight is handed out as at the start. So
       from any outcome to any later one the log score is at most log(1 / (share doubt)) worse than
       the mixture's, and about `share` an outcome: a stream unlike the fleet is soon on its own.
-    - The first outcome is judged by the laws of the fleet, and by one that is as far spread as all
-      its streams together, with the heaviest tails (Cauchy).
+    - The mixture says nothing of the first outcome: a law that is as far spread as all streams of
+      the fleet together, with the heaviest tails (Cauchy), stands in for it.
 
     >>> prior = SharedPrior.of([(np.zeros((9, 0)), np.full((9, 1), y)) for y in (4.0, 5.0, 6.0)])
     >>> model = Informed(prior)
@@ -67,6 +63,7 @@ class Informed:
     own: Mixture | None = None
     doubt: float = 0.5
     share: float = 0.01
+    at_once: bool = False
 
     def __post_init__(self) -> None:
         arguments.kind("Informed", "prior", self.prior, SharedPrior)
@@ -86,16 +83,13 @@ class Informed:
 
     @property
     def knows_at_once(self) -> bool:
-        """It predicts before any outcome."""
-        return True
+        """Whether it predicts before any outcome."""
+        return self.at_once
 
     @property
     def names(self) -> list[str]:
         """Of what is weighed, in the order of the weights."""
-        laws = [
-            (type(scale).__name__.lower(), tail) for scale, _ in self._scales for tail in _TAILS
-        ]
-        return ["own", *(f"fleet, {scale}, df {tail:g}" for scale, tail in laws)]
+        return ["own", *self._folk.names]
 
     @cached_property
     def _mixture(self) -> Mixture:
@@ -103,25 +97,13 @@ class Informed:
         return self.own
 
     @cached_property
-    def _scales(self) -> list[tuple[Scale, Habits]]:
-        return list(zip(SCALES, self.prior.habits, strict=False))
-
-    @cached_property
-    def _tails(self) -> Array:
-        """(L)."""
-        return np.tile(_TAILS, len(self._scales))
+    def _folk(self) -> Kinsfolk:
+        return Kinsfolk(self.prior.habits)
 
     @cached_property
     def _start(self) -> Array:
         """(1 + L) weights before any outcome."""
-        laws = len(self._tails)
-        return np.array([self.doubt, *[(1.0 - self.doubt) / laws] * laws])
-
-    @cached_property
-    def _factor(self) -> Array:
-        """(L, m, m)."""
-        each = [np.linalg.cholesky(habits.correlation) for _, habits in self._scales]
-        return np.repeat(np.stack(each), len(_TAILS), axis=0)
+        return np.array([self.doubt, *(1.0 - self.doubt) * self.prior.weights])
 
     def init(self, seeds: IntArray) -> InformedState:
         seeds = arguments.seeds_of("Informed.init", seeds)
@@ -130,8 +112,7 @@ class Informed:
         return InformedState(
             seeds=seeds,
             own=own,
-            kin=tuple(nothing(habits, lead) for _, habits in self._scales),
-            widths=tails.nothing(lead, len(self._tails), self.dim_xi),
+            known=self._folk.start(lead),
             log_w=np.log(weights),
             info=InformedInfo(
                 kin_weights=weights,
@@ -147,8 +128,8 @@ class Informed:
         xi = np.broadcast_to(xi, (*state.seeds.shape, self.dim_xi))
         whole = counts.still_whole(self.prior.reach.whole & state.own.whole, xi)
         spread = counts.spread(whole, xi, state.seeds, t)
-        laws = self._laws(state, x)
-        y, slope = self._seen(spread)
+        laws = self._folk.laws(state.known, x)
+        y, slope = self._folk.seen(spread)
         own = self._mixture.step(state.own, t, x, xi)
         own_score, own_probability = self._of_own(state, own, spread)
         score = np.concatenate([own_score[..., None], laws.log_density(y) + slope], axis=-1)
@@ -158,8 +139,7 @@ class Informed:
         return InformedState(
             seeds=state.seeds,
             own=own,
-            kin=self._learned(state, x, spread),
-            widths=state.widths.after(self._tails, laws.df, laws.errors(y)),
+            known=self._folk.after(state.known, laws, x, spread),
             log_w=np.log(weights),
             info=InformedInfo(
                 kin_weights=weights,
@@ -190,12 +170,9 @@ class Informed:
 
     def _of_fleet(self, state: InformedState, x: Array, whose: IntArray) -> Array:
         """(k), (s) -> (s, m): scenarios of these laws."""
-        laws = self._laws(state, x)
+        laws = self._folk.laws(state.known, x)
         drawn = laws.draw(whose, *base_points(whose.shape[-1], self.dim_xi))
-        found = drawn
-        for number, (scale, habits) in enumerate(self._scales):
-            mine = whose // len(_TAILS) == number
-            found = np.where(mine[..., None], habits.back(scale, drawn), found)
+        found = self._folk.back(whose, drawn)
         low, high = (end[..., None, :] for end in self._ends(state))
         whole = self.prior.reach.whole & state.own.whole
         return np.clip(counts.cut(whole, found), low, high)
@@ -207,42 +184,15 @@ class Informed:
         highest = np.maximum(state.own.highest, reach.highest)
         return self._mixture.ends(lowest, highest)
 
-    def _laws(self, state: InformedState, x: Array) -> Law:
-        """(L), each on the scale of its habits."""
-        each = [
-            foreseen(habits, kin, habits.regressors(scale, x))
-            for (scale, habits), kin in zip(self._scales, state.kin, strict=True)
-        ]
-        location, scale, df = (np.stack(part, axis=-1) for part in zip(*each, strict=True))
-        location, scale = (np.swapaxes(part, -1, -2) for part in (location, scale))
-        location, scale = (np.repeat(part, len(_TAILS), axis=-2) for part in (location, scale))
-        light = np.maximum(np.floor(np.repeat(df, len(_TAILS), axis=-1)), 1.0)
-        return Law(
-            location=location,
-            scale=scale * np.sqrt(state.widths.square(self._tails)),
-            factor=self._factor,
-            df=np.minimum(light, self._tails),
-        )
-
-    def _seen(self, xi: Array) -> tuple[Array, Array]:
-        """(m) -> (L, m), (L): the outcome on the scales of the laws, and the log volume there."""
-        y = np.stack([habits.outcome(scale, xi) for scale, habits in self._scales], axis=-2)
-        slope = np.stack([habits.log_slope(scale, xi) for scale, habits in self._scales], axis=-1)
-        return np.repeat(y, len(_TAILS), axis=-2), np.repeat(slope, len(_TAILS), axis=-1)
-
-    def _learned(self, state: InformedState, x: Array, xi: Array) -> tuple[Kin, ...]:
-        return tuple(
-            after(habits, kin, habits.regressors(scale, x), habits.outcome(scale, xi))
-            for (scale, habits), kin in zip(self._scales, state.kin, strict=True)
-        )
-
     def _of_own(self, state: InformedState, own: MixtureState, xi: Array) -> tuple[Array, Array]:
         """(), (m): the log density that the mixture gave, and the probability below."""
         if self._mixture.seen(state.own):
             return own.info.mixture_score, own.info.probability
-        reach = self.prior.reach
-        anywhere = Law(reach.mean, reach.spread, np.eye(self.dim_xi), np.array(1.0))
-        return anywhere.log_density(xi), anywhere.probability(xi)
+        scale, habits = self._folk.each[len(self.prior.habits) - 1]  # the logarithm, if it suits
+        m = self.dim_xi
+        anywhere = Law(np.zeros(m), np.ones(m), np.eye(m), np.array(1.0))
+        y, slope = habits.outcome(scale, xi), habits.log_slope(scale, xi)
+        return anywhere.log_density(y) + slope, anywhere.probability(y)
 
     def _weighed(self, log_w: Array, score: Array) -> Array:
         """(1 + L) after the outcome; where none could predict it, as at the start."""

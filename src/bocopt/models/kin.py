@@ -24,6 +24,7 @@ from bocopt.models.scale import Bend, Logarithmic, Plain, Scale
 SCALES: tuple[Scale, ...] = (Plain(), Logarithmic())
 _FURTHEST = 10.0  # in units of the fleet's spread: beyond, a context tells no more
 _CUT = 5.0  # in units of the predicted scale: what one outcome can say
+_WIDER, _LITTLE = 4.0, 1.5  # of far kin: the variance of levels and effects, and the shape
 
 
 class Habits(NamedTuple):
@@ -116,4 +117,22 @@ def after(habits: Habits, kin: Kin, phi: Array, y: Array) -> Kin:
         moment=kin.moment + rest[..., None] * row,
         square=kin.square + rest**2,
         size=kin.size + 1.0,
+    )
+
+
+def distant(habits: Habits) -> Habits:
+    """A stream that has less in common with the fleet: of its level, and of how large effects are.
+
+    Effects may have either sign, levels are wider spread, and little is known of the noise.
+    """
+    precision = habits.shape / habits.rate
+    size = precision[:, None] * habits.mean**2
+    size[:, 0] = 0.0
+    wider = _WIDER * np.diagonal(habits.covariance, axis1=-2, axis2=-1) + size
+    shape = np.full(habits.shape.shape, _LITTLE)
+    return habits._replace(
+        mean=habits.mean * (np.arange(habits.mean.shape[-1]) == 0),
+        covariance=wider[..., None] * np.eye(wider.shape[-1]),
+        shape=shape,
+        rate=shape / precision,
     )

@@ -14,10 +14,12 @@ from bocopt.fingerprint import fingerprint
 from bocopt.models import counts
 from bocopt.models.fleet import Rows, habits_of
 from bocopt.models.kin import SCALES, Habits
+from bocopt.models.kinsfolk import Kinsfolk
 from bocopt.models.mixture_state import MixtureState
 from bocopt.state import CheckpointError, flatten, rebuild
 
 _KIND = "shared prior"
+_FIRST, _JUDGES = 20, 200  # outcomes and streams by which laws are weighed
 
 
 class Reach(NamedTuple):
@@ -25,8 +27,6 @@ class Reach(NamedTuple):
 
     lowest: Array  # (m)
     highest: Array  # (m)
-    mean: Array  # (m)
-    spread: Array  # (m) standard deviation
     whole: BoolArray  # (m) components that are whole numbers in all streams
 
 
@@ -46,6 +46,7 @@ class SharedPrior:
 
     habits: tuple[Habits, ...]  # on the scales of `kin.SCALES`, or the first of them
     reach: Reach
+    weights: Array  # (L) of the laws that start there: `kinsfolk.Kinsfolk`
     streams: int
     outcomes: int
 
@@ -60,6 +61,8 @@ class SharedPrior:
             bend = scale.start((), self.dim_x, self.dim_xi)
             _check(one, template._replace(bend=bend), "habits")
         _check(self.reach, _reach(np.zeros((1, self.dim_xi))), "reach")
+        laws = np.zeros(len(Kinsfolk(self.habits).tails))
+        _check((self.weights,), (laws,), "weights")
 
     @classmethod
     def of(cls, streams: Iterable[Any]) -> "SharedPrior":
@@ -72,9 +75,11 @@ class SharedPrior:
         spread = [(x, _spread(xi, whole)) for x, xi in rows]
         reach = _reach(np.concatenate([xi for _, xi in rows]))._replace(whole=whole)
         scales = [scale for scale in SCALES if scale.suits(reach.lowest)]
+        habits = tuple(habits_of(scale, spread) for scale in scales)
         return cls(
-            habits=tuple(habits_of(scale, spread) for scale in scales),
+            habits=habits,
             reach=reach,
+            weights=_weights(habits, spread),
             streams=len(rows),
             outcomes=sum(len(xi) for _, xi in rows),
         )
@@ -99,6 +104,10 @@ class SharedPrior:
         """A digest of all of it: the same after it was saved and loaded."""
         return fingerprint(self)
 
+    @property
+    def _parts(self) -> tuple[Any, ...]:
+        return self.habits, self.reach, self.weights
+
     def save(self, path: str | Path) -> None:
         """One file, replaced at once or not at all."""
         header = {
@@ -108,7 +117,7 @@ class SharedPrior:
             "outcomes": self.outcomes,
             "fingerprint": self.fingerprint,
         }
-        checkpoint.save(path, header, flatten((self.habits, self.reach), "prior"))
+        checkpoint.save(path, header, flatten(self._parts, "prior"))
 
     @classmethod
     def load(cls, path: str | Path) -> "SharedPrior":
@@ -122,8 +131,9 @@ class SharedPrior:
             scales = SCALES[: int(header["scales"])]
             blank = _template(1, 1)
             habits = tuple(blank._replace(bend=scale.start((), 1, 1)) for scale in scales)
-            parts = rebuild((habits, _reach(np.zeros((1, 1)))), arrays, "prior")
-            prior = cls(*parts, streams=header["streams"], outcomes=header["outcomes"])
+            blank_parts = habits, _reach(np.zeros((1, 1))), np.zeros(1)
+            found, reach, weights = rebuild(blank_parts, arrays, "prior")
+            prior = cls(found, reach, weights, header["streams"], header["outcomes"])
         except (KeyError, TypeError, ValueError) as error:
             raise CheckpointError(f"{path} holds no whole shared prior. {error}") from error
         if prior.fingerprint != header.get("fingerprint"):
@@ -194,17 +204,17 @@ def _spread(xi: Array, whole: BoolArray) -> Array:
     return np.stack([counts.spread(whole, row, seed, t) for t, row in enumerate(xi)])
 
 
+def _weights(habits: tuple[Habits, ...], streams: list[Rows]) -> Array:
+    """(L): of the laws, by the first outcomes of old streams."""
+    stages = min(_FIRST, *(len(xi) for _, xi in streams))
+    judges = streams[:: -(-len(streams) // _JUDGES)]
+    x, xi = (np.stack([part[:stages] for part in parts]) for parts in zip(*judges, strict=True))
+    return Kinsfolk(habits).weights(x, xi)
+
+
 def _reach(xi: Array) -> Reach:
     """(n, m)."""
-    spread = xi.std(axis=0)
-    size = np.maximum(np.abs(xi).max(axis=0), 1e-100)
-    return Reach(
-        lowest=xi.min(axis=0),
-        highest=xi.max(axis=0),
-        mean=xi.mean(axis=0),
-        spread=np.where(spread > 1e-12 * size, spread, size),
-        whole=np.ones(xi.shape[1], bool),
-    )
+    return Reach(xi.min(axis=0), xi.max(axis=0), np.ones(xi.shape[1], bool))
 
 
 def _template(dim_x: int, dim_xi: int) -> Habits:
@@ -223,7 +233,7 @@ def _check(found: tuple[Any, ...], wanted: tuple[Any, ...], name: str) -> None:
             raise arguments.wrong("SharedPrior", path, f"an array of shape {array.shape}", got)
         if np.isnan(have[path]).any():
             raise arguments.wrong("SharedPrior", path, "without NaN", have[path])
-        positive = path.rpartition(".")[2] in ("width", "unit", "shape", "rate", "spread")
+        positive = path.rpartition(".")[2] in ("width", "unit", "shape", "rate")
         if positive and not (have[path] > 0).all():
             raise arguments.wrong("SharedPrior", path, "positive", have[path])
     for path in (p for p in have if p.endswith(("covariance", "correlation"))):
