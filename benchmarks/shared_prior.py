@@ -7,12 +7,13 @@ was tried out on the way was tried on seeds from 1000 on, and on other opening d
 """
 
 import argparse
+import json
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from fleets import FLEETS, OPENINGS, UNLIKE, Shops, openings, shops, unlike
-from results_file import write, write_markdown
+from results_file import RESULTS, write
 from scipy.stats import t as student
 
 from bocopt import Constant, Ensemble, Predictive, Replay, run
@@ -115,7 +116,7 @@ def _more(differences: Array, alone: Array) -> dict[str, float]:
 def lines_of(title: str, rows: list[dict[str, Any]]) -> list[str]:
     return [
         "",
-        f"## {title[0].upper()}{title[1:]}",
+        f"## {title[0].upper()}{title[1:]} ({rows[0]['streams']} new streams)",
         "",
         f"| policy | stages | earned | % more than {ALONE} | 95% | worst stream | behind |",
         "|---|---:|---:|---:|---|---:|---:|",
@@ -142,17 +143,25 @@ def cases_of(seed: int) -> Iterator[tuple[str, list[Case], dict[str, int]]]:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="cases that have this in their name")
     asked = parser.parse_args()
-    lines, numbers = ["# A shared prior"], {}
     for name, cases, horizons in cases_of(asked.seed):
         if asked.only in name:
-            numbers[name] = table(cases, horizons)
-            lines += lines_of(f"{name} ({numbers[name][0]['streams']} new streams)", numbers[name])
-            print("\n".join(lines[-len(numbers[name]) - 5 :]), flush=True)
-    if asked.seed == 0 and not asked.only:
-        write("shared_prior", {"seed": asked.seed, "rows": numbers})
-        write_markdown("shared_prior", lines)
+            rows = table(cases, horizons)
+            print("\n".join(lines_of(name, rows)), flush=True)
+            if asked.seed == 0:
+                _keep(name, rows)
+
+
+def _keep(name: str, rows: list[dict[str, Any]]) -> None:
+    """Beside the cases that were run before."""
+    path = RESULTS / "shared_prior.json"
+    kept = json.loads(path.read_text())["rows"] if path.exists() else {}
+    kept[name] = rows
+    order = [name for name, _, _ in cases_of(0) if name in kept]
+    write("shared_prior", {"rows": {name: kept[name] for name in order}})
+    lines = [line for name in order for line in lines_of(name, kept[name])]
+    (RESULTS / "shared_prior.md").write_text("\n".join(["# A shared prior", *lines]) + "\n")
 
 
 if __name__ == "__main__":
