@@ -1,0 +1,226 @@
+"""`bocopt.client` against a real service, also over a network that loses answers."""
+
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cutting import cutting
+from lengths import long
+from running import Service
+from shop import assert_is_its_log, shop
+
+from bocopt import client as here
+from bocopt.client import Client, RefusedError, Ticket, UnansweredError
+from bocopt.service.stores import StoreError
+
+
+def address(service: Service) -> str:
+    return f"http://127.0.0.1:{service.connected().port}"
+
+
+@pytest.fixture
+def client(local: Service) -> Iterator[Client]:
+    with Client(address(local), patience=5) as found:
+        yield found
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(here, "_FIRST", 0.002)
+
+
+def test_what_it_asks_is_what_the_service_answers(local: Service, client: Client) -> None:
+    first = client.decide("shop", [0.3])
+    assert first[:3] == (0, {"z0": 1.0, "z1": 1.0}, "GIVEN")
+    assert client.decide("shop", np.array([0.3]), key=first.key) == first
+    assert client.decide("shop", (0.3,)).id == 1
+    told = client.observe("shop", first.id, np.array([1.0, 1.2]))
+    assert (told["reward"], told["feasible"]) == (26.8, True)
+    assert client.observe("shop", first.id, [1.0, 1.2]) == {"id": 0, "learned": True}
+    assert client.forget("shop", 1) == client.forget("shop", 1) == {"id": 1, "forgotten": True}
+    ticket = client.decide("shop", [0.1])
+    assert client.explanation("shop", ticket.id)["scenarios"] == 1
+    assert client.stream("shop")["outcomes"] == 1
+    assert [each["name"] for each in client.certificates("shop")] == ["headline", "feasibility"]
+    assert client.begin("north", like="shop", seed=3)["seed"] == 3
+    assert client.begin("north")["id"] == "north"
+    assert client.streams() == ["north", "shop"]
+    kinds = ["decision", "decision", "outcome", "forgotten", "decision"]
+    assert [event["kind"] for event in client.log("shop")] == kinds
+    assert [event["seq"] for event in client.log("shop", after=2)] == [3, 4]
+    assert [event["kind"] for event in client.decision("shop", 0)] == ["decision", "outcome"]
+    assert len(client._idle) == 1  # one connection did it all
+
+
+def test_a_refusal_is_told_at_once_in_the_words_of_the_service(client: Client) -> None:
+    client.observe("shop", client.decide("shop", [0.3], key="k").id, [1.0, 1.0])
+    refused: list[tuple[int, str, Any]] = [
+        (404, "There is no stream 'a/b'", lambda: client.decide("a/b", [0.3])),
+        (404, "There is no decision 7", lambda: client.observe("shop", 7, [1.0, 1.0])),
+        (404, "There is no stream 'mart'", lambda: list(client.events("mart", after=-1))),
+        (409, "already has another outcome", lambda: client.observe("shop", 0, [1.0, 2.0])),
+        (409, "has an outcome", lambda: client.forget("shop", 0)),
+        (422, "another context", lambda: client.decide("shop", [0.4], key="k")),
+        (422, "must be finite", lambda: client.observe("shop", 0, [None, float("nan")])),
+    ]
+    started = time.perf_counter()
+    for status, words, asked in refused:
+        with pytest.raises(RefusedError, match=words) as told:
+            asked()
+        assert told.value.status == status
+        assert str(told.value) == f"{status}: {told.value.message}"
+    assert time.perf_counter() - started < 2.0  # nothing was asked twice: it has 5 s of patience
+
+
+def test_bad_arguments_are_named(client: Client) -> None:
+    for wrong in ("localhost:8321", "ftp://localhost", "http://", "http://h/?a=1"):
+        with pytest.raises(ValueError, match="'address' of Client must be like"):
+            Client(wrong)
+    with pytest.raises(ValueError, match="'patience' of Client must be at least 0"):
+        Client(patience=float("nan"))
+    with pytest.raises(ValueError, match="'x' must have finite numbers"):
+        client.decide("shop", [float("inf")])
+
+
+def test_the_token_is_shown(tmp_path: Path) -> None:
+    token = "a token of sixteen".replace(" ", "-")
+    with Service(f"sqlite:///{tmp_path / 'log.db'}", shop(), token) as service:
+        with Client(address(service), f"{token}\n") as known:
+            assert known.decide("shop", [0.3]).id == 0
+            assert next(known.events("shop", after=-1))["decision"] == 0
+        with (
+            Client(address(service)) as stranger,
+            pytest.raises(RefusedError, match="Show the token") as told,
+        ):
+            stranger.decide("shop", [0.3])
+        assert told.value.status == 401
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(("each", "rate"), [(15, 0.2), long(500, 0.3)])
+def test_over_a_bad_network_all_is_done_once_and_all_is_told(
+    tmp_path: Path, each: int, rate: float
+) -> None:
+    """Requests and answers are lost, in whole or in part, before and after they were done."""
+
+    def play(me: int) -> list[tuple[Ticket, list[float]]]:
+        found = []
+        for i in range(each):
+            ticket = client.decide("shop", [float(me), float(i)])
+            xi = [1.0 + 0.1 * me, 1.0 + 0.001 * i]
+            client.observe("shop", ticket.id, xi)
+            found.append((ticket, xi))
+        return found
+
+    with (
+        Service(f"sqlite:///{tmp_path / 'log.db'}", shop()) as service,
+        cutting(("127.0.0.1", service.connected().port), rate) as network,
+        Client(network.address, patience=60) as client,
+        ThreadPoolExecutor(4) as threads,
+    ):
+        played = [pair for found in threads.map(play, range(4)) for pair in found]
+        assert network.cuts > len(played) * rate / 2
+        rows = list(service.reader.tail("shop"))
+        assert Counter(row.kind for row in rows) == {"decision": 4 * each, "outcome": 4 * each}
+        keys = {row.key: row.decision for row in rows if row.kind == "decision"}
+        assert keys == {ticket.key: ticket.id for ticket, _ in played}
+        log = {(event["kind"], event["decision"]): event for event in client.log("shop")}
+        for ticket, xi in played:
+            assert log["decision", ticket.id]["z"] == ticket.z
+            assert log["outcome", ticket.id]["xi"] == xi
+        assert_is_its_log(service.engine, service.store)
+
+
+@pytest.mark.usefixtures("quick")
+def test_over_a_bad_network_each_event_is_heard_once_and_in_order(tmp_path: Path) -> None:
+    with (
+        Service(f"sqlite:///{tmp_path / 'log.db'}", shop()) as service,
+        cutting(("127.0.0.1", service.connected().port), 0.3) as network,
+        Client(network.address, patience=60) as far,
+        Client(address(service)) as near,
+    ):
+        for _ in range(5):
+            near.decide("shop", [0.1])
+        new, listening = far.events("shop"), far.events("shop", after=1)
+        heard = [event["seq"] for event in islice(listening, 3)]
+        first: list[int] = []
+        hearing = threading.Thread(target=lambda: first.append(next(new)["seq"]))
+        hearing.start()
+        time.sleep(0.2)  # it has asked what the last one is
+        for i in range(20):
+            near.observe("shop", i, [1.0, 1.0]) if i < 5 else near.decide("shop", [0.1])
+        heard += [event["seq"] for event in islice(listening, 20)]
+        hearing.join(30)
+        assert heard == list(range(2, 25))
+        assert first == [5]
+        assert network.cuts >= 5
+
+
+def test_it_waits_as_long_as_a_busy_service_asks_it_to(local: Service, client: Client) -> None:
+    class Away:
+        """A store that cannot be read twice."""
+
+        left = 2
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(local.reader, name)
+
+        def streams(self) -> Any:
+            self.left -= 1
+            if self.left >= 0:
+                raise StoreError("the database is away")
+            return local.reader.streams()
+
+    away: Any = Away()
+    local.front.reader = away
+    impatient = Client(address(local), patience=0.5)
+    with pytest.raises(RefusedError, match="503: the database is away"):
+        impatient.streams()
+    started = time.perf_counter()
+    assert client.streams() == ["shop"]
+    assert 1.0 <= time.perf_counter() - started < 2.0  # Retry-After: 1
+    local.front.reader = local.reader
+
+
+def test_without_a_service_patience_ends_and_the_key_is_told() -> None:
+    nobody = Client("http://127.0.0.1:9", patience=0.3)
+    started = time.perf_counter()
+    with pytest.raises(UnansweredError, match=r"not answered within 0\.3 seconds") as told:
+        nobody.decide("shop", [0.3])
+    assert told.value.key is not None
+    assert f"ask again with key='{told.value.key}'" in str(told.value)
+    with pytest.raises(UnansweredError, match="Ask again: nothing is done twice"):
+        nobody.stream("shop")
+    with pytest.raises(UnansweredError, match="events of 'shop' was not answered"):
+        next(nobody.events("shop", after=0))
+    assert time.perf_counter() - started < 1.5
+
+
+def test_a_connection_that_was_closed_meanwhile_costs_no_wait(client: Client) -> None:
+    client.decide("shop", [0.3])
+    [kept] = client._idle
+    assert kept.sock is not None
+    kept.sock.shutdown(2)
+    started = time.perf_counter()
+    assert client.decide("shop", [0.3]).id == 1
+    assert time.perf_counter() - started < 0.5
+    assert len(client._idle) == 1
+
+
+def test_its_file_stands_alone() -> None:
+    """It works where neither bocopt nor numpy is."""
+    code = (
+        "import runpy, sys; "
+        f"assert 'Client' in runpy.run_path({str(here.__file__)!r}); "
+        "assert not {'bocopt', 'numpy', 'numba'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-I", "-S", "-c", code], check=True)
