@@ -1,12 +1,14 @@
 """`bocopt.client` against a real service, also over a network that loses answers."""
 
+import runpy
 import subprocess
 import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,13 +16,17 @@ from typing import Any
 import numpy as np
 import pytest
 from cutting import cutting
+from extensions.pages import blocks
 from lengths import long
 from running import Service
 from shop import assert_is_its_log, shop
 
 from bocopt import client as here
-from bocopt.client import Client, RefusedError, Ticket, UnansweredError
+from bocopt.client import Client, RefusedError, UnansweredError
 from bocopt.service.stores import StoreError
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples" / "service_client.py"
 
 
 def address(service: Service) -> str:
@@ -70,7 +76,7 @@ def test_a_refusal_is_told_at_once_in_the_words_of_the_service(client: Client) -
         (409, "already has another outcome", lambda: client.observe("shop", 0, [1.0, 2.0])),
         (409, "has an outcome", lambda: client.forget("shop", 0)),
         (422, "another context", lambda: client.decide("shop", [0.4], key="k")),
-        (422, "must be finite", lambda: client.observe("shop", 0, [None, float("nan")])),
+        (422, "must be finite", lambda: client.observe("shop", 0, [1.0, float("nan")])),
     ]
     started = time.perf_counter()
     for status, words, asked in refused:
@@ -105,38 +111,69 @@ def test_the_token_is_shown(tmp_path: Path) -> None:
         assert told.value.status == 401
 
 
+Asked = Callable[[list[float]], tuple[int, dict[str, float]]]
+Told = Callable[[int, list[float]], Any]
+
+
+@contextmanager
+def ours(network: str) -> Iterator[tuple[Asked, Told]]:
+    with Client(network, patience=60) as client:
+
+        def decide(x: list[float]) -> tuple[int, dict[str, float]]:
+            ticket = client.decide("shop", x)
+            return ticket.id, dict(ticket.z)
+
+        yield decide, lambda number, xi: client.observe("shop", number, xi)
+
+
+@contextmanager
+def in_plain_requests(network: str) -> Iterator[tuple[Asked, Told]]:
+    pytest.importorskip("requests")
+    example, stream = runpy.run_path(str(EXAMPLE)), f"{network}/v1/streams/shop"
+
+    def decide(x: list[float]) -> tuple[int, dict[str, float]]:
+        ticket = example["decide"](stream, x)
+        return ticket["id"], ticket["z"]
+
+    with example["session"]:
+        yield decide, lambda number, xi: example["observe"](stream, number, xi)
+
+
 @pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize(("each", "rate"), [(15, 0.2), long(150, 0.3)])
+@pytest.mark.parametrize(
+    ("make", "each", "rate"),
+    [(ours, 15, 0.2), (in_plain_requests, 5, 0.2), long(ours, 150, 0.3)],
+)
 def test_over_a_bad_network_all_is_done_once_and_all_is_told(
-    tmp_path: Path, each: int, rate: float
+    tmp_path: Path,
+    make: Callable[[str], AbstractContextManager[tuple[Asked, Told]]],
+    each: int,
+    rate: float,
 ) -> None:
     """Requests and answers are lost, in whole or in part, before and after they were done."""
-
-    def play(me: int) -> list[tuple[Ticket, list[float]]]:
-        found = []
-        for i in range(each):
-            ticket = client.decide("shop", [float(me), float(i)])
-            xi = [1.0 + 0.1 * me, 1.0 + 0.001 * i]
-            client.observe("shop", ticket.id, xi)
-            found.append((ticket, xi))
-        return found
-
     with (
         Service(f"sqlite:///{tmp_path / 'log.db'}", shop()) as service,
         cutting(("127.0.0.1", service.connected().port), rate) as network,
-        Client(network.address, patience=60) as client,
+        make(network.address) as (decide, observe),
         ThreadPoolExecutor(4) as threads,
     ):
-        played = [pair for found in threads.map(play, range(4)) for pair in found]
+
+        def play(i: int) -> tuple[int, list[float], dict[str, float], list[float]]:
+            x, xi = [0.01 * i], [1.0 + 0.001 * i, 1.0]
+            number, z = decide(x)
+            observe(number, xi)
+            return number, x, z, xi
+
+        played = list(threads.map(play, range(4 * each)))
         assert network.cuts > len(played) * rate / 2
         rows = list(service.reader.tail("shop"))
         assert Counter(row.kind for row in rows) == {"decision": 4 * each, "outcome": 4 * each}
-        keys = {row.key: row.decision for row in rows if row.kind == "decision"}
-        assert keys == {ticket.key: ticket.id for ticket, _ in played}
-        log = {(event["kind"], event["decision"]): event for event in client.log("shop")}
-        for ticket, xi in played:
-            assert log["decision", ticket.id]["z"] == ticket.z
-            assert log["outcome", ticket.id]["xi"] == xi
+        with Client(address(service)) as client:
+            log = {(event["kind"], event["decision"]): event for event in client.log("shop")}
+        assert {number for number, *_ in played} == set(range(4 * each))
+        for number, x, z, xi in played:
+            assert (log["decision", number]["x"], log["decision", number]["z"]) == (x, z)
+            assert log["outcome", number]["xi"] == xi
         assert_is_its_log(service.engine, service.store)
 
 
@@ -224,3 +261,8 @@ def test_its_file_stands_alone() -> None:
         "assert not {'bocopt', 'numpy', 'numba'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-I", "-S", "-c", code], check=True)
+
+
+def test_the_page_shows_the_example_as_it_is() -> None:
+    shown = [block.text for block in blocks(ROOT / "docs" / "service.md")]
+    assert EXAMPLE.read_text("utf-8") in shown
