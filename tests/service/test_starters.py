@@ -1,6 +1,7 @@
 """`bocopt init --serve`, `bocopt serve`: two commands to a service that works."""
 
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -20,11 +21,15 @@ def played(folder: Path, address: str, days: int) -> str:
 
 
 @pytest.mark.parametrize("example", ["newsvendor", *map(long, EXAMPLES[1:])])
-def test_two_commands_begin_a_service_and_its_client_plays(example: str, tmp_path: Path) -> None:
+def test_two_commands_begin_a_service_and_its_client_plays(
+    example: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     code, said = bocopt("init", str(tmp_path), "--example", example, "--serve")
     assert (code, "Next: bocopt serve" in said) == (0, True)
     with serving(tmp_path, "--port", "0") as (process, address):
-        first, second = played(tmp_path, address, 12), played(tmp_path, address, 8)
+        first = played(tmp_path, address, 12)
+        runpy.run_path(str(tmp_path / "client.py"))["main"](8, address)
+        second = capsys.readouterr().out
         assert re.findall(r"^2024-01-\d\d", first + second, re.MULTILINE) == [
             f"2024-01-{day:02}" for day in range(1, 21)
         ]
