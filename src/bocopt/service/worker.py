@@ -9,9 +9,10 @@ import logging
 import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from multiprocessing import get_context
+from multiprocessing import Pipe, get_all_start_methods, get_context
 from multiprocessing.connection import Connection
-from multiprocessing.context import SpawnProcess
+from multiprocessing.context import ForkServerContext, SpawnContext
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +24,8 @@ from bocopt.service.kind import Kind
 from bocopt.service.shard import Answer, Proposal, Shard, Verdict
 from bocopt.service.stores import Snapshot, open_store
 
+#: What is slow to import, for the process that workers are forked from.
+_PRELOADED = ["bocopt.service.worker", "bocopt.numeric.compiled", "scipy.linalg", "scipy.special"]
 _TRIES = 5  # of a batch, while workers end
 _END = 10.0  # seconds that a worker has to end
 _log = logging.getLogger(__name__)
@@ -55,14 +58,14 @@ class Worker:
     of: int
     most: int
     limit: float
-    _process: SpawnProcess | None = field(default=None, init=False)
+    _process: BaseProcess | None = field(default=None, init=False)
     _pipe: Any = field(default=None, init=False)
 
     def open(self) -> None:
-        ours, theirs = get_context("spawn").Pipe()
+        ours, theirs = Pipe()
         path, host = self.config.path.resolve(), self.config.host
         setting = _Setting(path, host, self.place, self.of, self.most)
-        process = get_context("spawn").Process(target=_work, args=(setting, theirs), daemon=True)
+        process = _context().Process(target=_work, args=(setting, theirs), daemon=True)
         with held_back(), blocked():
             process.start()
         theirs.close()
@@ -158,6 +161,15 @@ class Worker:
 
 
 _ENDS = RefusedError(503, "Worker processes end again and again. Try again, or see the log.")
+
+
+def _context() -> SpawnContext | ForkServerContext:
+    """Forked from a process that has imported all and does nothing else, where there can be one."""
+    if "forkserver" not in get_all_start_methods():
+        return get_context("spawn")
+    context = get_context("forkserver")
+    context.set_forkserver_preload(_PRELOADED)
+    return context
 
 
 def _made_of(kinds: Mapping[str, Kind]) -> dict[str, tuple[str, str, str]]:
