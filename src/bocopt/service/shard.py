@@ -22,7 +22,6 @@ _TRIES = 50  # of a batch, while other writers are quicker
 _LOOK = 1.0  # seconds between looks at what is overdue
 _AT_ONCE = 64  # that are given up at once
 _AT_START = 100  # streams that are built before the first request
-_WORTH = 20  # events since the last snapshot that make one worth while when a stream goes
 
 _log = logging.getLogger(__name__)
 
@@ -125,8 +124,7 @@ class Shard:
     def _proposal(self, answers: Sequence[Answer]) -> Proposal:
         batch, leaving = self._batch, self.fleet.surplus(self._batch.held)
         self._leaving = [held.stream for held in leaving]
-        worth = [held.snapshot() for held in leaving if held.seq - held.snapped >= _WORTH]
-        snapshots = batch.snapshots() + worth
+        snapshots = batch.snapshots() + [h.snapshot() for h in leaving if h.seq > h.snapped]
         held = {each.stream: each for each in self.fleet.all()} | batch.held
         waiting = sum(len(each.live.open) for each in held.values())
         return Proposal(answers, batch.rows, snapshots, batch.stages, len(held), waiting)
