@@ -146,6 +146,19 @@ def test_streams_that_leave_memory_come_back_with_the_same_bits(file: Store) -> 
     assert any(file.snapshots(name) for name in names)  # made when they left
 
 
+def test_streams_begin_together(file: Store) -> None:
+    ours = engine(file)
+    asked = [
+        Begin("a", "shop"),
+        Begin("b", "none"),
+        Ask("a", [0.1]),
+        Begin("a"),
+        Begin("a", "shop", 5),
+    ]
+    assert [each.status for each in ours.step(asked)] == [201, 404, 201, 200, 409]
+    assert [each.id for each in file.streams()] == ["a", "shop"]
+
+
 def test_what_is_held_may_be_no_more_than_one_stream(file: Store) -> None:
     ours = engine(file, shop(), held=1)
     one(ours, Begin("north", "shop"))

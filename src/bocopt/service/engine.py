@@ -8,7 +8,7 @@ leaves a log of which every stream is a fold.
 import logging
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from queue import Empty, Full, Queue
@@ -148,25 +148,24 @@ class Engine:
 
     def step(self, commands: Sequence[Command]) -> list[Answer]:
         """Do a batch and log it; the answers, where an error means that nothing was changed."""
-        begun = {at: self._begun(c) for at, c in enumerate(commands) if isinstance(c, Begin)}
+        begun = self._begun([each for each in commands if isinstance(each, Begin)])
+        new = [next(begun) if isinstance(each, Begin) else False for each in commands]
         asked = [
-            Show(c.stream, "summary") if isinstance(c, Begin) else c
-            for at, c in enumerate(commands)
-            if not isinstance(begun.get(at), RefusedError)
+            Show(each.stream, "summary") if isinstance(each, Begin) else each
+            for each, how in zip(commands, new, strict=True)
+            if not isinstance(how, RefusedError)
         ]
         answers = iter(self._logged(asked))
-        refused = {at: error for at, error in begun.items() if isinstance(error, RefusedError)}
-        found = [refused[at] if at in refused else next(answers) for at in range(len(commands))]
-        return [_as_begun(each, begun.get(at)) for at, each in enumerate(found)]
+        return [
+            how if isinstance(how, RefusedError) else _as_begun(next(answers), how) for how in new
+        ]
 
-    def _begun(self, begin: Begin) -> bool | RefusedError:
-        """Whether a stream is new."""
+    def _begun(self, asked: Sequence[Begin]) -> Iterator[bool | RefusedError]:
+        """Whether each stream is new."""
         try:
-            return self._registry.begin(begin, self._clock())
-        except RefusedError as error:
-            return error
+            return iter(self._registry.begin(asked, self._clock()))
         except StoreError as error:
-            return _refused(error)
+            return iter([_refused(error)] * len(asked))
 
     def _logged(self, commands: Sequence[Command]) -> Sequence[Answer]:
         for attempt in range(_TRIES):
@@ -195,9 +194,9 @@ def _refused(error: StoreError) -> RefusedError:
     return RefusedError(507 if error.full else 503, str(error))
 
 
-def _as_begun(answer: Answer, new: object) -> Answer:
+def _as_begun(answer: Answer, new: bool) -> Answer:
     """A summary as the answer to who began a stream."""
-    return answer._replace(status=201) if new is True and isinstance(answer, Reply) else answer
+    return answer._replace(status=201) if new and isinstance(answer, Reply) else answer
 
 
 def _answered(job: _Job, answer: Reply | Exception) -> None:

@@ -1,7 +1,7 @@
 """Which streams have begun, and of which kind: kept in the store, and changed only here."""
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bocopt.service.commands import Begin, RefusedError
@@ -22,19 +22,18 @@ class Registry:
 
         Streams of a kind that is no longer in the file are left alone.
         """
-        for declared in self.store.streams():
-            if declared.problem in self.kinds:
-                self._adopt(declared)
-        for name in self.kinds:
-            self.begin(Begin(name, None), now)
+        changed = [
+            self._adopted(each) for each in self.store.streams() if each.problem in self.kinds
+        ]
+        self.store.redeclare([each for each in changed if each is not None])
+        self.begin([Begin(name) for name in self.kinds], now)
 
-    def _adopt(self, declared: Declared) -> None:
-        """A stream that has begun before, if its kind is still what it was."""
+    def _adopted(self, declared: Declared) -> Declared | None:
+        """A stream that has begun before, if it is to be declared anew."""
         kind = self.kinds[declared.problem]
         if declared.version != kind.version:
-            to = declared._replace(version=kind.version, fingerprint=kind.fingerprint)
-            self.store.redeclare(to)
-        elif declared.fingerprint != kind.fingerprint:
+            return declared._replace(version=kind.version, fingerprint=kind.fingerprint)
+        if declared.fingerprint != kind.fingerprint:
             raise RefusedError(
                 409,
                 f"Stream {declared.id!r} began with another problem or policy than "
@@ -42,24 +41,35 @@ class Registry:
                 f"(it is {kind.version!r}): all that was logged is then learned anew by the new "
                 "policy.",
             )
+        return None
 
-    def begin(self, begin: Begin, now: float) -> bool:
-        """A stream like one of the file; whether it is new, or a RefusedError."""
-        before = self.store.stream(begin.stream)
-        kind = self._kind(begin, before)
+    def begin(self, asked: Sequence[Begin], now: float) -> list[bool | RefusedError]:
+        """Streams like those of the file: whether each is new, or why it cannot be."""
+        before = {begin.stream: self.store.stream(begin.stream) for begin in asked}
+        wanted = [self._wanted(begin, before[begin.stream], now) for begin in asked]
+        new = {w.id: w for w in reversed(wanted) if isinstance(w, Declared) and not before[w.id]}
+        if new:
+            self.store.declare(list(new.values()))
+        found: list[bool | RefusedError] = []
+        for begin, want in zip(asked, wanted, strict=True):
+            if isinstance(want, RefusedError):
+                found.append(want)
+                continue
+            there = before[begin.stream] or self.store.stream(begin.stream)
+            assert there is not None  # streams are never removed
+            mine = new.get(want.id) is want and there == want
+            found.append(_begun(begin, want, there) or mine)
+        return found
+
+    def _wanted(self, begin: Begin, before: Declared | None, now: float) -> Declared | RefusedError:
+        try:
+            kind = self._kind(begin, before)
+        except RefusedError as error:
+            return error
         seed = kind.seed if begin.seed is None else begin.seed
-        wanted = Declared(
+        return Declared(
             begin.stream, kind.name, kind.version, kind.fingerprint, self.numeric, seed, now
         )
-        declared = before or self.store.declare(wanted)
-        other = (declared.problem, declared.seed) != (kind.name, seed)
-        if other and not (begin.kind is None and begin.seed is None):
-            raise RefusedError(
-                409,
-                f"Stream {begin.stream!r} has begun already, like {declared.problem!r} and with "
-                f"the seed {declared.seed}.",
-            )
-        return before is None and declared == wanted
 
     def _kind(self, begin: Begin, before: Declared | None) -> Kind:
         name = begin.kind or (before and before.problem) or begin.stream
@@ -74,3 +84,15 @@ class Registry:
                 f"like it.{hint}",
             )
         return self.kinds[name]
+
+
+def _begun(begin: Begin, wanted: Declared, there: Declared) -> RefusedError | None:
+    """Why a stream cannot begin as it is wanted."""
+    other = (there.problem, there.seed) != (wanted.problem, wanted.seed)
+    if not other or (begin.kind is None and begin.seed is None):
+        return None
+    return RefusedError(
+        409,
+        f"Stream {begin.stream!r} has begun already, like {there.problem!r} and with the seed "
+        f"{there.seed}.",
+    )
