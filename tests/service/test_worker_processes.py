@@ -10,7 +10,7 @@ import pytest
 from shop import assert_is_its_log, bits, engine, fleet, folded, one, random_command, shop, status
 from typed import CONFIG, bocopt
 
-from bocopt.service.commands import Ask, Begin, RefusedError, Show, Tell
+from bocopt.service.commands import Ask, Begin, Command, RefusedError, Show, Tell
 from bocopt.service.config import Config, load_config
 from bocopt.service.engine import Engine
 from bocopt.service.registry import Registry
@@ -148,7 +148,7 @@ def test_streams_that_leave_memory_come_back_with_the_same_bits(file: Store) -> 
 
 def test_streams_begin_together(file: Store) -> None:
     ours = engine(file)
-    asked = [
+    asked: list[Command] = [
         Begin("a", "shop"),
         Begin("b", "none"),
         Ask("a", [0.1]),
