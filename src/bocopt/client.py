@@ -8,7 +8,7 @@ import math
 import random
 import ssl
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
@@ -191,11 +191,13 @@ class Client:
                 return
             after = page["next"]
 
-    def events(self, stream: str, after: int | None = None) -> Iterator[dict[str, Any]]:
+    def events(
+        self, stream: str, after: int | None = None
+    ) -> Generator[dict[str, Any], None, None]:
         """The events after one (or from now on) as they are logged, each once, without end.
 
         Where the connection fails, it goes on from the last event. An `UnansweredError` says that
-        there was no connection for as long as `patience`.
+        there was no connection for as long as `patience`. Its `close` ends the connection.
         """
         if after is None:
             after = int(self.stream(stream)["events"]) - 1

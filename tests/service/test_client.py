@@ -141,7 +141,7 @@ def in_plain_requests(network: str) -> Iterator[tuple[Asked, Told]]:
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize(
     ("make", "each", "rate"),
-    [(ours, 15, 0.2), (in_plain_requests, 5, 0.2), long(ours, 150, 0.3)],
+    [(ours, 15, 0.2), (in_plain_requests, 3, 0.2), long(ours, 150, 0.3)],
 )
 def test_over_a_bad_network_all_is_done_once_and_all_is_told(
     tmp_path: Path,

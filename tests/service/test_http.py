@@ -14,9 +14,13 @@ from openapi_spec_validator import validate
 from running import Service
 from shop import assert_is_its_log, shop
 
+from bocopt.client import Client
 from bocopt.policies import Shadowed
-from bocopt.service.feed import Bell, feed
+from bocopt.service import feed as feeding
+from bocopt.service.feed import Bell, Texts, feed
+from bocopt.service.kind import Kind
 from bocopt.service.openapi import document
+from bocopt.service.stores import Row
 
 
 def test_a_day_in_the_life(service: Service) -> None:
@@ -155,7 +159,7 @@ def test_events_are_told_as_they_come_and_from_where_one_was(local: Service) -> 
     async def listen(after: int, many: int) -> list[str]:
         bell, found = Bell(), list[str]()
         bell.attach()
-        told = feed(local.reader, kind, "shop", after, bell)
+        told = feed(local.reader, kind, "shop", after, bell, Texts())
         assert await anext(told) == b"retry: 1000\n\n"
         while len(found) < many:
             text = await asyncio.wait_for(anext(told), 5)
@@ -170,6 +174,33 @@ def test_events_are_told_as_they_come_and_from_where_one_was(local: Service) -> 
     ]
     assert json.loads(first[2].splitlines()[2].removeprefix("data: "))["x"] == [0.2]
     assert asyncio.run(listen(1, 1)) == first[2:]
+
+
+def test_an_event_is_made_text_once_for_all_who_listen(
+    local: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, text = [], feeding._text
+
+    def counted(kind: Kind, row: Row) -> bytes:
+        made.append(row.seq)
+        return text(kind, row)
+
+    monkeypatch.setattr(feeding, "_TEXTS", 4)
+    monkeypatch.setattr(feeding, "_text", counted)
+    for i in range(3):
+        local.ask("POST", "/v1/streams/shop/decisions", {"x": [0.1 * i]})
+    with Client(f"http://127.0.0.1:{local.connected().port}") as client:
+        first, second = client.events("shop", after=-1), client.events("shop", after=0)
+        heard = [next(first) for _ in range(3)]
+        assert [next(second) for _ in range(2)] == heard[1:] == list(client.log("shop", after=0))
+        assert made == [0, 1, 2]
+        for i in range(3):
+            client.observe("shop", i, [1.0, 1.0])
+            assert next(first) == next(second)
+        assert made == list(range(6))
+        assert len(local.front.texts._found) == 4
+        first.close()
+        second.close()
 
 
 def test_a_listener_hears_of_a_decision_at_once_and_of_the_end(local: Service) -> None:
