@@ -1,6 +1,7 @@
 """`bocopt.client` against a real service, also over a network that loses answers."""
 
 import runpy
+import socket
 import subprocess
 import sys
 import time
@@ -43,6 +44,12 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(here, "_FIRST", 0.002)
 
 
+@pytest.fixture
+def never(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No wait is short enough: what is asked again after one fails."""
+    monkeypatch.setattr(here, "_FIRST", 1000.0)
+
+
 def test_what_it_asks_is_what_the_service_answers(local: Service, client: Client) -> None:
     first = client.decide("shop", [0.3])
     assert first[:3] == (0, {"z0": 1.0, "z1": 1.0}, "GIVEN")
@@ -66,6 +73,7 @@ def test_what_it_asks_is_what_the_service_answers(local: Service, client: Client
     assert len(client._idle) == 1  # one connection did it all
 
 
+@pytest.mark.usefixtures("never")
 def test_a_refusal_is_told_at_once_in_the_words_of_the_service(client: Client) -> None:
     client.observe("shop", client.decide("shop", [0.3], key="k").id, [1.0, 1.0])
     refused: list[tuple[int, str, Any]] = [
@@ -77,13 +85,11 @@ def test_a_refusal_is_told_at_once_in_the_words_of_the_service(client: Client) -
         (422, "another context", lambda: client.decide("shop", [0.4], key="k")),
         (422, "must be finite", lambda: client.observe("shop", 0, [1.0, float("nan")])),
     ]
-    started = time.perf_counter()
     for status, words, asked in refused:
         with pytest.raises(RefusedError, match=words) as told:
             asked()
         assert told.value.status == status
         assert str(told.value) == f"{status}: {told.value.message}"
-    assert time.perf_counter() - started < 2.0  # nothing was asked twice: it has 5 s of patience
 
 
 def test_bad_arguments_are_named(client: Client) -> None:
@@ -229,13 +235,17 @@ def test_it_waits_as_long_as_a_busy_service_asks_it_to(local: Service, client: C
         impatient.streams()
     started = time.perf_counter()
     assert client.streams() == ["shop"]
-    assert 1.0 <= time.perf_counter() - started < 2.0  # Retry-After: 1
+    assert time.perf_counter() - started >= 1.0  # Retry-After: 1
     local.front.reader = local.reader
 
 
 def test_without_a_service_patience_ends_and_the_key_is_told() -> None:
-    nobody = Client("http://127.0.0.1:9", patience=0.3)
-    started = time.perf_counter()
+    with socket.socket() as silent:  # it has an address, and does not listen
+        silent.bind(("127.0.0.1", 0))
+        _assert_patience_ends(Client(f"http://127.0.0.1:{silent.getsockname()[1]}", patience=0.3))
+
+
+def _assert_patience_ends(nobody: Client) -> None:
     with pytest.raises(UnansweredError, match=r"not answered within 0\.3 seconds") as told:
         nobody.decide("shop", [0.3])
     assert told.value.key is not None
@@ -244,17 +254,15 @@ def test_without_a_service_patience_ends_and_the_key_is_told() -> None:
         nobody.stream("shop")
     with pytest.raises(UnansweredError, match="events of 'shop' was not answered"):
         next(nobody.events("shop", after=0))
-    assert time.perf_counter() - started < 1.5
 
 
+@pytest.mark.usefixtures("never")
 def test_a_connection_that_was_closed_meanwhile_costs_no_wait(client: Client) -> None:
     client.decide("shop", [0.3])
     [kept] = client._idle
     assert kept.sock is not None
-    kept.sock.shutdown(2)
-    started = time.perf_counter()
+    kept.sock.shutdown(socket.SHUT_RDWR)
     assert client.decide("shop", [0.3]).id == 1
-    assert time.perf_counter() - started < 0.5
     assert len(client._idle) == 1
 
 
