@@ -253,6 +253,9 @@ class Client:
             except (OSError, HTTPException, _BusyError) as error:
                 connection.close()
                 tries.wait(error, at_once=used and not isinstance(error, _BusyError))
+            except BaseException:  # half a request may be on its way
+                connection.close()
+                raise
             else:
                 self._idle.append(connection)
                 return found

@@ -17,7 +17,7 @@ from bocopt.tables.starters import EXAMPLES
 
 def played(folder: Path, address: str, days: int) -> str:
     words = [sys.executable, str(folder / "client.py"), str(days), address]
-    return subprocess.run(words, check=True, capture_output=True, text=True, timeout=60).stdout
+    return subprocess.run(words, check=True, capture_output=True, text=True, timeout=120).stdout
 
 
 @pytest.mark.parametrize("example", ["newsvendor", *map(long, EXAMPLES[1:])])
