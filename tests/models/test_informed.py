@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fleets import fleet, informed, learned, line, quick
+from small_fleets import fleet, informed, learned, line, quick
 
 from bocopt.models import Informed, SharedPrior
 from bocopt.policies import Ensemble, Predictive, informed_ensemble
@@ -72,7 +72,8 @@ def test_before_any_outcome_the_fleet_is_all_there_is() -> None:
 
 def test_counts_stay_counts_and_never_below_zero() -> None:
     rng = np.random.default_rng(3)
-    shops = [(np.empty((30, 0)), rng.poisson(m, (30, 1)) * 1.0) for m in rng.gamma(4.0, 0.3, 9)]
+    means = rng.gamma(4.0, 0.3, 9)
+    shops = [(np.empty((30, 0)), rng.poisson(m, (30, 1)).astype(np.float64)) for m in means]
     model = informed(SharedPrior.of(shops))
     for n in (0, 1, 4):
         state = learned(model, (np.empty((n, 0)), shops[0][1][:n]))

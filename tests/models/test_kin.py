@@ -46,7 +46,7 @@ def test_predictions_multiply_to_the_exact_likelihood() -> None:
         kin = after(HABITS, kin, phi, outcome)
     design = np.column_stack([np.ones(12), x])
     together = np.eye(12) + design @ HABITS.covariance[0] @ design.T
-    exact = multivariate_t(design @ HABITS.mean[0], 2.0 / 3.0 * together, df=6.0)
+    exact = multivariate_t(design @ HABITS.mean[0], 2.0 / 3.0 * together, df=6)
     assert np.isclose(score, exact.logpdf(y[:, 0]), rtol=1e-10)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fleets import fleet, informed, learned, line, quick
+from small_fleets import fleet, informed, learned, line, quick
 
 from bocopt import Agent, Constant, Ensemble, Predictive
 from bocopt.fingerprint import fingerprint
