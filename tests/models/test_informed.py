@@ -82,6 +82,17 @@ def test_counts_stay_counts_and_never_below_zero() -> None:
         assert (scenarios >= 0).all()
 
 
+def test_an_outcome_below_zero_ends_the_logarithm() -> None:
+    """Of a fleet that was never below: such laws could not have predicted it."""
+    model = informed(PRIOR)
+    logarithmic = np.array(["logarithmic" in name for name in model.names])
+    assert logarithmic.any()
+    x, xi = UNLIKE["below zero"]
+    state = learned(model, (x[:1], xi[:1]))
+    assert (np.isneginf(state.info.kin_score) == logarithmic).all()
+    assert np.median(model.sample(state, x[1])[0]) < 0.0
+
+
 def test_names_are_as_many_as_weights() -> None:
     model = informed(PRIOR)
     assert len(model.names) == len(model.init(np.array(0)).log_w) == len(set(model.names))

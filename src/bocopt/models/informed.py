@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array, IntArray
+from bocopt.core import Array, BoolArray, IntArray
 from bocopt.models import counts
 from bocopt.models.kinsfolk import Kinsfolk, Known
-from bocopt.models.law import Law, base_points
+from bocopt.models.law import base_points
 from bocopt.models.mixture import Mixture
 from bocopt.models.mixture_state import MixtureInfo, MixtureState
 from bocopt.models.shared_prior import SharedPrior
@@ -133,7 +133,7 @@ class Informed:
         own = self._mixture.step(state.own, t, x, xi)
         own_score, own_probability = self._of_own(state, own, spread)
         score = np.concatenate([own_score[..., None], laws.log_density(y) + slope], axis=-1)
-        score = np.where(np.isfinite(score), score, -np.inf)
+        score = np.where(np.isfinite(score) & self._usable(own), score, -np.inf)
         below = np.concatenate([own_probability[..., None, :], laws.probability(y)], axis=-2)
         weights = np.exp(self._weighed(state.log_w, score))
         return InformedState(
@@ -152,9 +152,7 @@ class Informed:
     def sample(self, state: InformedState, x: Array) -> tuple[Array, Array]:
         """(k) -> (s, m), (s): equally likely scenarios of xi, shared out by weight."""
         x, many = self._checked("sample", state, x), self._mixture.scenarios
-        weights = np.exp(state.log_w)
-        if not self._mixture.seen(state.own):  # it has nothing to say yet
-            weights = weights * (np.arange(weights.shape[-1]) > 0)
+        weights = np.exp(state.log_w) * self._usable(state.own)
         edges = np.cumsum(weights / weights.sum(axis=-1, keepdims=True), axis=-1)
         place = np.arange(many)
         whose = ((place[:, None] + 0.5) / many > edges[..., None, :-1]).sum(axis=-1)
@@ -188,11 +186,13 @@ class Informed:
         """(), (m): the log density that the mixture gave, and the probability below."""
         if self._mixture.seen(state.own):
             return own.info.mixture_score, own.info.probability
-        scale, habits = self._folk.each[len(self.prior.habits) - 1]  # the logarithm, if it suits
-        m = self.dim_xi
-        anywhere = Law(np.zeros(m), np.ones(m), np.eye(m), np.array(1.0))
-        y, slope = habits.outcome(scale, xi), habits.log_slope(scale, xi)
-        return anywhere.log_density(y) + slope, anywhere.probability(y)
+        return self._folk.anywhere(xi)
+
+    def _usable(self, own: MixtureState) -> BoolArray:
+        """(1 + L): whether outcomes so far are of the kind that each was made for."""
+        suits = self._folk.suits(own.lowest)
+        seen = np.full((*suits.shape[:-1], 1), bool(self._mixture.seen(own)))
+        return np.concatenate([seen, suits], axis=-1)
 
     def _weighed(self, log_w: Array, score: Array) -> Array:
         """(1 + L) after the outcome; where none could predict it, as at the start."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bocopt.core import Array, IntArray
+from bocopt.core import Array, BoolArray, IntArray
 from bocopt.models import tails
 from bocopt.models.kin import SCALES, Habits, Kin, after, distant, foreseen, nothing
 from bocopt.models.law import Law
@@ -85,6 +85,26 @@ class Kinsfolk:
         y = [habits.outcome(scale, xi) for scale, habits in self.each]
         slope = [habits.log_slope(scale, xi) for scale, habits in self.each]
         return self._twice(np.stack(y, axis=-2), -2), self._twice(np.stack(slope, axis=-1), -1)
+
+    def suits(self, lowest: Array) -> BoolArray:
+        """(m) the lowest outcomes so far -> (L): whether the scale is meant for such outcomes."""
+        suits = np.stack([scale.suits(lowest) for scale, _ in self.each], axis=-1)
+        return np.repeat(suits, len(_TAILS), axis=-1)
+
+    def anywhere(self, xi: Array) -> tuple[Array, Array]:
+        """(m) -> (), (m): log density and probability below, of a law for streams of any kind.
+
+        It is as far spread as all of the fleet together, with the heaviest tails (Cauchy), on the
+        last of the scales that suits the outcome.
+        """
+        m = xi.shape[-1]
+        law = Law(np.zeros(m), np.ones(m), np.eye(m), np.array(1.0))
+        score, below = np.zeros(xi.shape[:-1]), np.zeros(xi.shape)
+        for scale, habits in self.each[: len(self.habits)]:
+            y, suits = habits.outcome(scale, xi), scale.suits(xi)
+            score = np.where(suits, law.log_density(y) + habits.log_slope(scale, xi), score)
+            below = np.where(suits[..., None], law.probability(y), below)
+        return score, below
 
     def back(self, whose: IntArray, drawn: Array) -> Array:
         """(s), (s, m) -> (s, m): outcomes, from the scales of the laws that they belong to."""

@@ -63,6 +63,8 @@ class SharedPrior:
         _check(self.reach, _reach(np.zeros((1, self.dim_xi))), "reach")
         laws = np.zeros(len(Kinsfolk(self.habits).tails))
         _check((self.weights,), (laws,), "weights")
+        if not ((self.weights > 0).all() and np.isclose(self.weights.sum(), 1.0)):
+            raise arguments.wrong("SharedPrior", "weights", "positive with sum 1", self.weights)
 
     @classmethod
     def of(cls, streams: Iterable[Any]) -> "SharedPrior":
