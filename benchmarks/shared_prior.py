@@ -34,6 +34,13 @@ class Case(NamedTuple):
 
 Makes = Callable[[Problem, SharedPrior, list[float]], Policy[Any]]
 ALONE = "from nothing"
+TITLE = [
+    "# A shared prior",
+    "",
+    "By `python benchmarks/shared_prior.py`: hyper-laws and splits are in `fleets.py`. Earned is in",
+    "units of what knowing all demand would earn. Intervals are over new streams, paired by stream;",
+    "so are the worst of them, in the same unit, and the share of those that fell behind.",
+]
 POLICIES: dict[str, Makes] = {
     ALONE: lambda problem, prior, z: Ensemble(problem),
     "from nothing, first the fleet's best constant": lambda problem, prior, z: Ensemble(
@@ -161,7 +168,7 @@ def _keep(name: str, rows: list[dict[str, Any]]) -> None:
     order = [name for name, _, _ in cases_of(0) if name in kept]
     write("shared_prior", {"rows": {name: kept[name] for name in order}})
     lines = [line for name in order for line in lines_of(name, kept[name])]
-    (RESULTS / "shared_prior.md").write_text("\n".join(["# A shared prior", *lines]) + "\n")
+    (RESULTS / "shared_prior.md").write_text("\n".join([*TITLE, *lines]) + "\n")
 
 
 if __name__ == "__main__":
