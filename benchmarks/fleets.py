@@ -1,6 +1,7 @@
 """Fleets of shops: two that are drawn from a law of laws, and the stations of Chicago's trains.
 
-Each shop orders before it knows its demand (a newsvendor): a unit costs 1 and brings 3.
+Each shop orders before it knows its demand (a newsvendor): a unit costs 1 and brings 3, or 2 for
+the second product where there are two.
 """
 
 from collections.abc import Callable, Iterator

@@ -37,9 +37,9 @@ ALONE = "from nothing"
 TITLE = [
     "# A shared prior",
     "",
-    "By `python benchmarks/shared_prior.py`: hyper-laws and splits are in `fleets.py`. Earned is in",
-    "units of what knowing all demand would earn. Intervals are over new streams, paired by stream;",
-    "so are the worst of them, in the same unit, and the share of those that fell behind.",
+    "By `python benchmarks/shared_prior.py`; hyper-laws and splits are in `fleets.py`. Earned is",
+    "in units of what knowing all demand would earn. Intervals are over new streams, paired. The",
+    "last columns are the worst of them, in per cent too, and the share of those that fell behind.",
 ]
 POLICIES: dict[str, Makes] = {
     ALONE: lambda problem, prior, z: Ensemble(problem),
