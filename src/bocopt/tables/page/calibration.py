@@ -68,7 +68,7 @@ def _shown(policy: str, levels: dict[str, Array]) -> str:
     header = ["outcome", "stages"]
     for inside in _INTERVALS:
         header += [f"inside the {target(inside)} interval", "95%"]
-    charts = "".join(_histogram(*item) for item in list(levels.items())[:_MOST_CHARTS])
+    charts = "".join(histogram(*item) for item in list(levels.items())[:_MOST_CHARTS])
     left = len(levels) - _MOST_CHARTS
     more = f"Drawn are the first {_MOST_CHARTS} of {len(levels)} outcomes." if left > 0 else ""
     return section(
@@ -105,7 +105,8 @@ def _row(outcome: str, levels: Array) -> list[str]:
     return cells
 
 
-def _histogram(outcome: str, levels: Array) -> str:
+def histogram(outcome: str, levels: Array) -> str:
+    """(n) predicted chances of less, in ten bars beside what chance alone would make of them."""
     counts, _ = np.histogram(levels, bins=_BINS, range=(0.0, 1.0))
     shares, fair, n = counts / len(levels), 1.0 / _BINS, len(levels)
     chance = 1.96 * np.sqrt(fair * (1.0 - fair) / n)
