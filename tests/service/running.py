@@ -24,12 +24,20 @@ Headers = Sequence[tuple[str, str]]
 class Service:
     """A service in this process, with a real server, and a client of it."""
 
-    def __init__(self, url: str, kind: Kind, token: str | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        url: str,
+        kind: Kind,
+        token: str | None = None,
+        more: Sequence[Kind] = (),
+        **options: Any,
+    ) -> None:
         self.store, self.reader = open_store(url), open_store(url, read_only=True)
         bell = Bell()
-        fleet = Fleet(self.store, {kind.name: kind}, "machine")
+        kinds = {each.name: each for each in (kind, *more)}
+        fleet = Fleet(self.store, kinds, "machine")
         self.engine = Engine(self.store, fleet, committed=bell.ring, **options)
-        self.front = Front(self.engine, self.reader, {kind.name: kind}, bell, patience=0.5)
+        self.front = Front(self.engine, self.reader, kinds, bell, patience=0.5)
         self.app = application(self.front, token)
         self.server = uvicorn.Server(uvicorn.Config(self.app, port=0, log_level="error"))
         bell.stopping = lambda: self.server.should_exit
@@ -48,9 +56,13 @@ class Service:
         self.reader.close()
         self.store.close()
 
+    @property
+    def port(self) -> int:
+        port: int = self.server.servers[0].sockets[0].getsockname()[1]
+        return port
+
     def connected(self) -> HTTPConnection:
-        port = self.server.servers[0].sockets[0].getsockname()[1]
-        return HTTPConnection("127.0.0.1", port, timeout=20)
+        return HTTPConnection("127.0.0.1", self.port, timeout=20)
 
     def raw(
         self, method: str, path: str, body: bytes | None = None, headers: Headers = ()

@@ -24,6 +24,7 @@ def serve(config: Config, say: Callable[[str], None]) -> None:
     store = open_store(config.store, config.folder)
     try:
         reader = open_store(config.store, config.folder, read_only=True)
+        page_reader = open_store(config.store, config.folder, read_only=True)
         try:
             bell = Bell()
             fleet = Fleet(store, config.kinds, numeric_fingerprint())
@@ -31,9 +32,11 @@ def serve(config: Config, say: Callable[[str], None]) -> None:
                 store, fleet, queue=config.queue, at_once=config.at_once, committed=bell.ring
             )
             front = Front(engine, reader, config.kinds, bell, config.patience)
+            front.page_reader = page_reader
             asyncio.run(_served(config, front, say))
         finally:
             reader.close()
+            page_reader.close()
     finally:
         store.close()
     if engine.failure is not None:

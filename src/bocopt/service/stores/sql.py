@@ -55,11 +55,11 @@ SELECT l.*, (SELECT at FROM events
   WHERE stream = l.id AND decision = l.stage_decision AND kind = 'decision')
 FROM (SELECT s.id, s.problem, s.created, {_LATEST.format("seq", "events", "seq")} AS seq,
   {_LATEST.format("at", "events", "seq")} AS last,
-  (SELECT max(decision) FROM events WHERE stream = s.id) AS decision, w.many, w.oldest,
+  (SELECT max(decision) FROM events WHERE stream = s.id) AS decision,
+  (SELECT count(*) FROM waiting WHERE stream = s.id) AS many,
+  (SELECT min(at) FROM waiting WHERE stream = s.id) AS oldest,
   {", ".join(f"{_LATEST.format(c, 'stages', 'n')} AS stage_{c}" for c in _STAGED)}
-  FROM streams s LEFT JOIN
-  (SELECT stream, count(*) AS many, min(at) AS oldest FROM waiting GROUP BY stream) w
-  ON w.stream = s.id) l
+  FROM streams s{{where}}) l
 ORDER BY l.id
 """
 
@@ -177,8 +177,10 @@ class SqlStore(Store):
         sql = "SELECT decision, at FROM waiting WHERE stream = ? ORDER BY decision"
         return [(int(n), float(at)) for n, at in self._limited(sql, (stream,), limit)]
 
-    def standings(self) -> list[Standing]:
-        return [_standing(*row) for row in self._database.read(_STANDINGS)]
+    def standings(self, stream: str | None = None) -> list[Standing]:
+        where, values = ("", ()) if stream is None else (" WHERE s.id = ?", (stream,))
+        rows = self._database.read(_STANDINGS.format(where=where), values)
+        return [_standing(*row) for row in rows]
 
     def declare(self, declared: Declared) -> Declared:
         self._database.write([(_DECLARE, [declared])])

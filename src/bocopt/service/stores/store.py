@@ -152,8 +152,8 @@ class Store(Protocol):
         """Decisions without an end and when they were taken, the oldest first."""
         ...
 
-    def standings(self) -> list[Standing]:
-        """All streams at a glance, by id."""
+    def standings(self, stream: str | None = None) -> list[Standing]:
+        """One stream at a glance, or all of them, by id."""
         ...
 
     def declare(self, declared: Declared) -> Declared:

@@ -21,7 +21,7 @@ def calibration(view: View) -> str:
     for policy in view.ordered:
         levels = _levels(view, policy)
         if levels:
-            return _shown(policy, levels)
+            return shown(f"<bdi>{text(policy)}</bdi>", levels)
     return ""
 
 
@@ -64,7 +64,8 @@ def coverage(levels: Array, inside: float) -> tuple[float, float, float]:
     return hits / n, low, high
 
 
-def _shown(policy: str, levels: dict[str, Array]) -> str:
+def shown(who: str, levels: dict[str, Array]) -> str:
+    """The section: who predicts, as markup, and by outcome the predicted chances of less."""
     header = ["outcome", "stages"]
     for inside in _INTERVALS:
         header += [f"inside the {target(inside)} interval", "95%"]
@@ -74,7 +75,7 @@ def _shown(policy: str, levels: dict[str, Array]) -> str:
     return section(
         CALIBRATION,
         paragraph(
-            f"<bdi>{text(policy)}</bdi> predicts a law before each outcome. If the laws are right, "
+            f"{who} predicts a law before each outcome. If the laws are right, "
             "half of the outcomes lie in the middle 50% of what was predicted, and every bar below "
             "is about as high as the others. High at both ends: it is too sure of itself. High in "
             "the middle: not sure enough. High at one end: it predicts too little, or too much."

@@ -83,7 +83,7 @@ def _left(axis: Axis) -> str:
         f'<text x="100%" y="{100 * (1 - at):.2f}%">{text(label)}</text>'
         for at, label in zip(axis.at, axis.labels, strict=True)
     )
-    return f'<svg class="left" aria-hidden="true">{spans}</svg>\n'
+    return f'<div class="beside"><svg class="left" aria-hidden="true">{spans}</svg></div>\n'
 
 
 def _below(axis: Axis) -> str:
