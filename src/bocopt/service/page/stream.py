@@ -53,6 +53,7 @@ def _header(seen: Seen, certificates: Certificates | str, concerns: Sequence[Con
         said = "".join(
             f'<li><span class="flag r{each.rank}">{text(each.short)}</span> {text(each.words)}</li>'
             for each in concerns
+            if each.words != certificates  # which is told already
         )
         parts.append(f'<ul class="concerns">{said}</ul>\n')
     return f'<header id="said">\n{"".join(parts)}</header>\n{_status(seen)}'
@@ -71,7 +72,10 @@ def _status(seen: Seen) -> str:
 def _headline(seen: Seen, certificates: Certificates | str) -> list[str]:
     """The certificate in words: what is sure is large, what that rests on is small."""
     if isinstance(certificates, str):
-        return [paragraph("Its certificate cannot be shown.", kind="headline"), _soft(certificates)]
+        large = paragraph("What is guaranteed cannot be told now.", kind="headline")
+        return [large, _soft(certificates)]
+    if not seen.decisions:
+        return [paragraph("Nothing was decided yet.", kind="headline"), _how_to_begin(seen)]
     first = next((each for each in certificates if each["name"] == "headline"), None)
     if first is None:
         return [paragraph("No outcome yet, so nothing is known.", kind="headline")]
@@ -82,6 +86,13 @@ def _headline(seen: Seen, certificates: Certificates | str) -> list[str]:
     large = sure if sure.endswith(".") else f"{sure}."
     rests = _soft(f"Provided that {rest}") if provided else ""
     return [paragraph(text(large), kind="headline"), rests]
+
+
+def _how_to_begin(seen: Seen) -> str:
+    size = seen.kind.problem.dims.x
+    x = "[...]" if size is None else str([0.0] * size) if size <= _NUMBERS else f"[{size} numbers]"
+    asked = f"POST /v1/streams/{seen.stream}/decisions {{\"x\": {x}}}"
+    return paragraph(f"Ask for the first decision: <code>{text(asked)}</code>")
 
 
 def _soft(words: str) -> str:
@@ -167,8 +178,8 @@ def _waiting(seen: Seen, now: float) -> str:
     )
     most = len(seen.waiting)
     which = f" The oldest {most} of {seen.open:,}." if seen.open > most else ""
-    given_up = "never" if expire is None else f"after {length(expire)}"
-    said = f"An outcome is given up {given_up}.{which}"
+    until = "as long as it takes" if expire is None else f"{length(expire)} at most"
+    said = f"Each is waited for {until}.{which}"
     return section(
         "Waiting for an outcome",
         paragraph(said),
@@ -215,7 +226,7 @@ def _z(seen: Seen, number: int) -> str:
     if not isinstance(event, Decided):
         return "-"
     z = event.waiting.decision.solution.z.tolist()
-    pairs = [f"{name(n)} {figure(v)}" for n, v in zip(seen.kind.names, z, strict=True)]
+    pairs = [f"{name(n)} = {figure(v)}" for n, v in zip(seen.kind.names, z, strict=True)]
     more = f" and {len(pairs) - _NUMBERS} more" if len(pairs) > _NUMBERS else ""
     return ", ".join(pairs[:_NUMBERS]) + more
 

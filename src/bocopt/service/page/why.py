@@ -56,11 +56,11 @@ def _header(case: Case) -> str:
     decided = _decided(case)
     z = decided.waiting.decision.solution.z.tolist() if decided else []
     pairs = zip(case.kind.names, z, strict=False)
-    said = ", ".join(f"{name(what)} <b>{figure(value)}</b>" for what, value in pairs)
+    said = ", ".join(f"{name(what)} = <b>{figure(value)}</b>" for what, value in pairs)
     parts = [
         f"<h1>Decision {case.number:,}</h1>\n",
         paragraph(_sentence(case), kind="headline"),
-        paragraph(f"z: {said}", kind="z"),
+        paragraph(said, kind="z"),
         paragraph(_neighbouring(case), kind="note"),
     ]
     return f'<header id="said">\n{"".join(parts)}</header>\n'
@@ -162,7 +162,8 @@ def _chosen(case: Case) -> str:
     )
     head = (
         f'<thead><tr><th scope="col">decision</th><th scope="col" colspan="2">expected {word}</th>'
-        f'<th scope="col" colspan="2">{feasible}</th><th class="than" scope="col">beside z</th></tr></thead>'
+        f'<th scope="col" colspan="2">{feasible}</th><th class="than" scope="col">beside z</th>'
+        "</tr></thead>"
     )
     return section("Why this z", paragraph(lead), f'<table class="why">{head}\n{bodies}</table>\n')
 
