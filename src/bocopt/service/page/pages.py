@@ -24,6 +24,7 @@ from bocopt.service.page.why import Case, why_page
 from bocopt.service.requests import content_of, decision_of, number_in_query, stream_of
 from bocopt.service.session import Session
 from bocopt.service.stores import Store, StoreError
+from bocopt.state import CheckpointError
 
 _FLEET, _STREAM = 3.0, 1.0  # seconds for which a page is good enough
 _KEPT = 200  # pages and explanations
@@ -143,7 +144,12 @@ class Pages:
             explained = str(error)
         outcome = outcomes[0] if outcomes else None
         case = Case(stream, kind, number, rows, outcome, last, explained)
-        return html(await run_sync(partial(why_page, case, leave=self.session is not None)))
+        try:
+            text = await run_sync(partial(why_page, case, leave=self.session is not None))
+        except CheckpointError as error:
+            told = f"Decision {number} of {stream!r}: {error} Run `bocopt doctor`."
+            raise RefusedError(503, told) from error
+        return html(text)
 
     async def _explanation(self, stream: str, number: int) -> Mapping[str, Any]:
         return (await self.reply(Show(stream, "explanation", number))).body

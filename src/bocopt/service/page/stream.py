@@ -91,7 +91,7 @@ def _headline(seen: Seen, certificates: Certificates | str) -> list[str]:
 def _how_to_begin(seen: Seen) -> str:
     size = seen.kind.problem.dims.x
     x = "[...]" if size is None else str([0.0] * size) if size <= _NUMBERS else f"[{size} numbers]"
-    asked = f"POST /v1/streams/{seen.stream}/decisions {{\"x\": {x}}}"
+    asked = f'POST /v1/streams/{seen.stream}/decisions {{"x": {x}}}'
     return paragraph(f"Ask for the first decision: <code>{text(asked)}</code>")
 
 
