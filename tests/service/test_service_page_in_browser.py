@@ -40,7 +40,7 @@ DRAWN = """() => [...document.querySelectorAll("figure.plotted")].map(figure => 
   return {title: figure.querySelector("b").textContent, width: all.width, height: all.height,
           lines: of("line"), bands: of("band"), areas: of("area"), bars: of("bar")};
 })"""
-#: Of each candidate: where its marks are, as shares of their tracks, and the lines they are read by.
+#: Of each candidate: where its marks and lines are, as shares of their tracks.
 MARKS = """() => [...document.querySelectorAll("table.why tr:not(.group)")].slice(1).map(row => ({
   kind: row.className, what: row.cells[0].textContent, beside: row.cells[5].textContent,
   marks: [...row.querySelectorAll(".track")].map(track => {
