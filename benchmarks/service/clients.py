@@ -70,6 +70,8 @@ class Client(threading.Thread):
                     time.sleep(self._rng.uniform(0, 2 * self._pause))
         except TimeoutError as error:
             self.notes.wrong.append(str(error))
+        finally:
+            self._hang_up()
 
     def _act(self) -> None:
         pick = self._rng.random()

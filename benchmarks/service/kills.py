@@ -214,7 +214,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, help="of the first round; then 1 more each")
     parser.add_argument("--live", type=float, default=0.5, help="most seconds of use before a kill")
     parser.add_argument("--starting", type=float, default=0.25, help="share of kills at the start")
-    parser.add_argument("--start", type=float, default=1.5, help="most seconds of a start till then")
+    parser.add_argument(
+        "--start", type=float, default=1.5, help="most seconds of a start till then"
+    )
     parser.add_argument("--service", default="", help="lines for [service], as 'workers = 2'")
     parser.add_argument("--append", action="store_true", help="add to the counts of this store")
     return parser.parse_args()

@@ -13,6 +13,7 @@ import argparse
 import threading
 import time
 from contextlib import ExitStack
+from itertools import pairwise
 from statistics import mean
 from typing import Any
 
@@ -78,9 +79,7 @@ def _summed(settings: argparse.Namespace, heard: Heard, looks: list[Any]) -> dic
             "last_third": round(mean(last), 2) if last else None,
             "most": round(max(mb for _, mb in kept), 2) if kept else None,
         },
-        "ms_an_event_by_tenth": [
-            round(1e4 * (b - a) / events, 4) for a, b in zip(tenths, tenths[1:], strict=False)
-        ],
+        "ms_an_event_by_tenth": [round(1e4 * (b - a) / events, 4) for a, b in pairwise(tenths)],
         "processes": looks[-1][1].processes,
         "command": command(),
     }

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 _WORDS = ["x", "xi", "z", "like", "seed", "id", "__class__", "constructor", "\ud800", "", "X"]
-_ODD = [
+_ODD: list[Any] = [
     None, True, False, 0, -1, 1e308, -1e308, 5e-324, 10**400, 2**63, -(2**63), 1.5, "", "1", "NaN",
     "\x00", "é", "\ud800", "a" * 300, "' OR 1=1 --", "../../etc/passwd", "${jndi:x}", [], {},
 ]  # fmt: skip
@@ -167,7 +167,9 @@ def harmless(found: Nonsense) -> bool:
     """Whether nothing can come of it. Errs on the side of no."""
     if found.path.split("?")[0].endswith("/events"):
         return False  # it would be answered without an end
-    if found.method not in ("POST", "PUT") or found.path.startswith("/v1/streams/north/decisions/9"):
+    if found.method not in ("POST", "PUT") or found.path.startswith(
+        "/v1/streams/north/decisions/9"
+    ):
         return True
     return not _can_be_done(found)
 

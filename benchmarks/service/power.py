@@ -46,7 +46,6 @@ sqlite3.connect = lambda *words, **options: connect(*words, factory=Connection, 
 from bocopt.cli import app
 app()
 """
-_LIVES = 2  # of a server on one tape: it also closes and opens its files
 
 
 @dataclass(frozen=True)
@@ -113,10 +112,10 @@ def taped(
         "POWER_FOLDER": str(made.folder),
     }
     answers: list[Answer] = []
-    for life in range(_LIVES):
+    for life in range(settings.lives):
         code = _PATCHED.replace("{how}", case.synchronous)
         with serving(made, code=code, environment=environment):
-            active = clients([made], settings.clients, seed * _LIVES + life)
+            active = clients([made], settings.clients, seed * settings.lives + life)
             for client in active:
                 client.acknowledged = lambda about: answers.append((tape.stat().st_size, about))
                 client.start()
@@ -251,7 +250,8 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--cuts", type=int, default=500, help="of the service as it is")
-    parser.add_argument("--seconds", type=float, default=4.0, help="of use, in each of two lives")
+    parser.add_argument("--seconds", type=float, default=4.0, help="of use, in each life")
+    parser.add_argument("--lives", type=int, default=2, help="of a server on one tape")
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument("--doctor", type=int, default=10, help="after every nth cut")
     parser.add_argument("--serve", type=int, default=3, help="so often the service goes on")

@@ -1,4 +1,4 @@
-"""The service that is put to the proof: its folder, its store, and real `bocopt serve` processes."""
+"""The service that is put to the proof: its folder, its store, and its real processes."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from http.client import HTTPConnection, HTTPException
@@ -148,15 +148,13 @@ def ask(
     method: str,
     path: str,
     body: Any = None,
-    *,
+    headers: Mapping[str, str] | None = None,
     timeout: float = 40,
-    **headers: str,
 ) -> tuple[int, Any]:
     """One request on a connection of its own; the answer is JSON, or None where it is not."""
     data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
     with closing(HTTPConnection(*subject.address, timeout=timeout)) as connection:
-        connection.request(method, path, data, named)
+        connection.request(method, path, data, dict(headers or {}))
         found = connection.getresponse()
         text = found.read()
     try:

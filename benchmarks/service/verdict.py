@@ -52,7 +52,7 @@ def judged(subject: Subject, notes: Sequence[Notes]) -> Verdict:
         doubled=len(doubled),
         streams=len(logs),
         same=same,
-        problems=tuple([*problems, *(f"wrong: {each}" for each in wrong), *told]),
+        problems=(*problems, *(f"wrong: {each}" for each in wrong), *told),
     )
 
 
