@@ -11,7 +11,7 @@ the clients were told: see verdict.py. Stores:
 sqlite, postgres   the server is killed
 two-servers        two servers write the same streams of one PostgreSQL; either is killed
 postgres-itself    PostgreSQL is stopped hard (`pg_ctl stop -m immediate`) and started again
-workers            the worker processes of a server are killed, and the server is not
+workers            only worker processes of a server on SQLite are killed
 
 Writes benchmarks/results/service_kills.{md,json}; other stores in there are kept.
 """
@@ -27,7 +27,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from clients import clients, finished
+from clients import Client, clients, finished
 from results import before, command, keep, progress, table
 from subject import (
     SCRIPT,
@@ -36,8 +36,10 @@ from subject import (
     another,
     begin,
     empty_schema,
+    family,
     is_ready,
     kill,
+    left_behind,
     postgres,
     rng_of,
     scratch,
@@ -50,6 +52,8 @@ from verdict import judged, some
 
 STORES = ("sqlite", "postgres", "two-servers", "postgres-itself", "workers")
 _NAME = "service_kills"
+_ANSWER = 30.0  # seconds to wait for an answer before a kill
+_ORPHANS = 15.0  # seconds that the children of a killed server have to end
 _ADDED = (
     "kills while_starting rounds seconds events acknowledged lost doubled streams same cut "
     "were_done refused repeats problems"
@@ -64,6 +68,18 @@ class Servers:
     processes: "list[subprocess.Popen[bytes]]" = field(default_factory=list)
     kills: int = 0
     while_starting: int = 0
+    children: set[int] = field(default_factory=set)  # of servers that were killed
+    clients: list[Client] = field(default_factory=list)
+
+    def use(self, rng: random.Random, live: float) -> None:
+        """Until somebody was answered since the last kill, and for a while after that."""
+        before, deadline = self._answered(), time.monotonic() + _ANSWER
+        while self._answered() == before and time.monotonic() < deadline:
+            time.sleep(0.005)
+        time.sleep(rng.uniform(0, live))
+
+    def _answered(self) -> int:
+        return sum(len(each.notes.decisions) + len(each.notes.ends) for each in self.clients)
 
     def start(self) -> None:
         self.processes = [begin(each) for each in self.subjects]
@@ -77,15 +93,16 @@ class Servers:
             time.sleep(rng.uniform(0, settings.start))
         else:
             until_ready(self.subjects[i], self.processes[i])
-            time.sleep(rng.uniform(0, settings.live))
+            self.use(rng, settings.live)
         self.while_starting += not is_ready(self.subjects[i])
+        self.children |= set(family(self.processes[i].pid)[1:])
         kill(self.processes[i])
         self.processes[i] = begin(self.subjects[i])
         self.kills += 1
 
     def kill_worker(self, rng: random.Random, settings: argparse.Namespace) -> None:
         until_ready(self.subjects[0], self.processes[0])
-        time.sleep(rng.uniform(0, settings.live))
+        self.use(rng, settings.live)
         found = workers(self.processes[0].pid)
         if not found:
             raise SystemExit("This service has no worker processes to kill.")
@@ -95,8 +112,14 @@ class Servers:
 
     def end(self) -> list[str]:
         """Gracefully, one after the other; what went wrong."""
+        self.children |= {pid for each in self.processes for pid in family(each.pid)[1:]}
         codes = [stop(each) for each in self.processes]
-        return [f"a graceful stop ended with exit code {code}" for code in codes if code]
+        wrong = [f"a graceful stop ended with exit code {code}" for code in codes if code]
+        left = left_behind(self.children, _ORPHANS)
+        for pid in left:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        return [*wrong, *([f"{len(left)} processes of killed servers stayed"] * bool(left))]
 
     def abandon(self) -> None:
         for process in self.processes:
@@ -107,7 +130,7 @@ class Servers:
 @contextmanager
 def _place(store: str) -> Iterator[tuple[str, Callable[[], str]]]:
     """The folder of PostgreSQL, and a function that makes an empty store."""
-    if store == "sqlite":
+    if store in ("sqlite", "workers"):
         yield "", lambda: "sqlite:///log.db"
     else:
         with postgres() as (server, folder):
@@ -127,12 +150,13 @@ def one_round(
         servers = Servers([first, another(first)] if two else [first])
         try:
             servers.start()
-            active = clients(servers.subjects, settings.clients, seed, learner)
-            for client in active:
+            servers.clients = clients(servers.subjects, settings.clients, seed, learner)
+            for client in servers.clients:
                 client.start()
             for _ in range(kills):
                 if settings.store == "postgres-itself":
-                    _stop_postgres(rng, settings, folder)
+                    servers.use(rng, settings.live)
+                    _stop_postgres(rng, folder)
                     servers.kills += 1
                 elif settings.store == "workers":
                     servers.kill_worker(rng, settings)
@@ -140,7 +164,7 @@ def one_round(
                     servers.kill_one(rng, settings)
             for each, process in zip(servers.subjects, servers.processes, strict=True):
                 until_ready(each, process)
-            notes = finished(active)
+            notes = finished(servers.clients)
             wrong = servers.end()
         finally:
             servers.abandon()
@@ -159,8 +183,7 @@ def one_round(
     }
 
 
-def _stop_postgres(rng: random.Random, settings: argparse.Namespace, folder: str) -> None:
-    time.sleep(rng.uniform(0.2, 0.2 + settings.live))
+def _stop_postgres(rng: random.Random, folder: str) -> None:
     subprocess.run([SCRIPT, "stop", folder, "immediate"], check=True)
     time.sleep(rng.uniform(0, 0.3))
     subprocess.run([SCRIPT, "again", folder], check=True)

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from http.client import HTTPConnection, HTTPException
@@ -221,17 +221,43 @@ def family(pid: int) -> list[int]:
 
 
 def workers(pid: int) -> list[int]:
-    """The processes of a server that decide and learn, without the helpers of Python."""
-    helpers = ("resource_tracker", "forkserver")
+    """The processes of a server that decide and learn, without the helpers of Python.
+
+    One helper is what workers are forked from: they look like it, but are not the server's own
+    children.
+    """
+    tree = family(pid)[1:]
+    own = {each for each in tree if _parent(each) == pid}
     found = []
-    for each in family(pid)[1:]:
-        try:
-            command = Path(f"/proc/{each}/cmdline").read_bytes().decode(errors="replace")
-        except OSError:
-            continue
-        if command and not any(helper in command for helper in helpers):
+    for each in tree:
+        command = _command(each)
+        helps = "resource_tracker" in command or ("forkserver" in command and each in own)
+        if command and not helps:
             found.append(each)
     return found
+
+
+def _command(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def _parent(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+def left_behind(pids: Iterable[int], seconds: float) -> list[int]:
+    """Of the processes of servers that were killed, those that do not end by themselves."""
+    left, deadline = set(pids), time.monotonic() + seconds
+    while left and time.monotonic() < deadline:
+        left = {pid for pid in left if "bocopt" in _command(pid) or "multiproc" in _command(pid)}
+        time.sleep(0.1)
+    return sorted(left)
 
 
 def rng_of(seed: int, purpose: str) -> random.Random:
