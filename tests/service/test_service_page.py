@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import shop as here
 from running import Service
-from shop import assert_is_its_log, engine, one, play, shop
+from shop import assert_is_its_log, engine, fleet, one, play, shop
 from troubled import HOUR
 
 from bocopt import Constant
@@ -53,7 +53,7 @@ def test_a_stage_tells_weights_and_where_its_outcome_lay(file: Store) -> None:
     last = file.last_stage("shop")
     assert last is not None
     found = read(last.told)
-    state = ours.fleet.held("shop").live.state
+    state = fleet(ours).held("shop").live.state
     weights = dict(zip(here.learner.names, state.info.arm_weights, strict=True))
     assert found["arms"] == {name: round(w, 4) for name, w in weights.items() if w >= 0.0005}
     assert set(found["members"]) <= {"Forest", "Smooth", "LogVariance"} | {
@@ -118,9 +118,9 @@ def test_feasibility_is_below_target_only_where_that_is_sure() -> None:
 
 def test_a_large_fleet_is_sorted_searched_and_turned_over() -> None:
     kinds = {"shop": shop()}
-    fleet = [FINE._replace(id=f"s{i:05}") for i in range(10_000)]
-    fleet[7_777] = fleet[7_777]._replace(open=1, oldest=NOW - 9 * HOUR)
-    found = judged(fleet, kinds, {}, NOW)
+    streams = [FINE._replace(id=f"s{i:05}") for i in range(10_000)]
+    streams[7_777] = streams[7_777]._replace(open=1, oldest=NOW - 9 * HOUR)
+    found = judged(streams, kinds, {}, NOW)
     assert [each.standing.id for each in found[:3]] == ["s07777", "s00000", "s00001"]
 
     def shown(**asked: Any) -> list[str]:
@@ -199,7 +199,7 @@ def test_many_who_look_ask_the_engine_once(local: Service) -> None:
 
 def test_a_damaged_stream_is_named_and_its_page_still_there(local: Service) -> None:
     local.ask("POST", "/v1/streams/shop/decisions", {"x": [0.1]})
-    local.front.engine.fleet.drop_all()
+    fleet(local.engine).drop_all()
     database: Any = local.store
     database._database.write([("UPDATE events SET body = ?", [(b"no event",)])])
     status, _, text = local.raw("GET", "/streams/shop")

@@ -4,12 +4,10 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-from shop import better, learner, one, policy, problem
+from shop import better, engine, learner, one, policy, problem
 
 from bocopt import Constant
 from bocopt.service.commands import Ask, Begin, Tell
-from bocopt.service.engine import Engine
-from bocopt.service.fleet import Fleet
 from bocopt.service.kind import Kind, Limits, kind_of
 from bocopt.service.stores import Store
 
@@ -29,10 +27,8 @@ class Past:
     def __init__(self, store: Store) -> None:
         self.now = time.time()
         self.rng = np.random.default_rng(0)
-        fleet = Fleet(store, {kind.name: kind for kind in KINDS}, "machine")
-        self.engine = Engine(store, fleet, clock=lambda: self.now)
         self.end = self.now
-        fleet.open(self.end - 1000 * HOUR)
+        self.engine = engine(store, *KINDS, clock=lambda: self.now)
 
     def begin(self, stream: str, kind: str, ago: float) -> None:
         self.now = self.end - ago

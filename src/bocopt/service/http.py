@@ -25,8 +25,7 @@ from bocopt.service.commands import (
     Tell,
 )
 from bocopt.service.config import ID
-from bocopt.service.engine import Engine
-from bocopt.service.feed import Bell, feed
+from bocopt.service.feed import Bell, Texts, feed
 from bocopt.service.guard import Guard
 from bocopt.service.kind import Kind
 from bocopt.service.openapi import document
@@ -44,11 +43,12 @@ from bocopt.service.requests import (
     stream_of,
     vector,
 )
+from bocopt.service.router import Router
 from bocopt.service.session import Session
 from bocopt.service.shown import event_shown
 from bocopt.service.stores import Store, StoreError
 
-_ANSWER = 30.0  # seconds that a request waits for the engine
+_WAIT = 10.0  # seconds that a request waits for those before it
 _MOST = 10_000  # events of the log at once
 _DOCTOR = "Run `bocopt doctor`"  # so ends what is told of a stream that cannot be built
 _LISTENERS = 200  # that may follow events at once
@@ -61,12 +61,14 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 class Front:
     """What answers requests: commands go to the engine, the log is read beside it."""
 
-    engine: Engine
+    engine: Router
     reader: Store  # read only
     kinds: Mapping[str, Kind]
     bell: Bell
-    patience: float = 10.0
+    patience: float = 10.0  # seconds that a body may take
+    limit: float = 20.0  # seconds that a command may take
     listeners: int = 0
+    texts: Texts = field(default_factory=Texts)  # of events, for all who listen
     damaged: dict[str, str] = field(default_factory=dict)  # streams, and what was told of them
     page_reader: Store | None = None  # the page's own, so that no feed waits for a large table
 
@@ -76,12 +78,13 @@ class Front:
 
     async def reply(self, command: Command) -> Reply:
         """What the engine answers."""
+        patience = self.limit + _WAIT
         try:
             waiting = asyncio.wrap_future(self.engine.submit(command))
-            async with asyncio.timeout(_ANSWER):
+            async with asyncio.timeout(patience):
                 reply = await waiting
         except TimeoutError:
-            told = f"No answer within {_ANSWER:g} seconds. Ask again with the same key."
+            told = f"No answer within {patience:g} seconds. Ask again with the same key."
             raise RefusedError(504, told) from None
         except RefusedError as error:
             if _DOCTOR in str(error) and len(self.damaged) < _MOST:
@@ -169,7 +172,7 @@ class Front:
     async def _heard(self, kind: Kind, stream: str, after: int) -> AsyncIterator[bytes]:
         self.listeners += 1
         try:
-            async for text in feed(self.reader, kind, stream, after, self.bell):
+            async for text in feed(self.reader, kind, stream, after, self.bell, self.texts):
                 yield text
         finally:
             self.listeners -= 1
@@ -239,10 +242,16 @@ def application(front: Front, token: str | None) -> Starlette:
         ("GET", "/readyz", front.ready),
         ("GET", "/metrics", front.metrics),
         ("GET", "/openapi.json", front.openapi),
-        *pages.routes,
+    ]
+    seen = [
+        Route(path, function, methods=[method], include_in_schema=False)
+        for method, path, function in pages.routes
     ]
     app = Starlette(
-        routes=[Route(path, function, methods=[method]) for method, path, function in routes],
+        routes=[
+            *(Route(path, function, methods=[method]) for method, path, function in routes),
+            *seen,
+        ],
         middleware=[Middleware(Guard, token=token, session=session)],
         exception_handlers={
             RefusedError: on_refused,

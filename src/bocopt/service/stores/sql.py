@@ -182,15 +182,12 @@ class SqlStore(Store):
         rows = self._database.read(_STANDINGS.format(where=where), values)
         return [_standing(*row) for row in rows]
 
-    def declare(self, declared: Declared) -> Declared:
-        self._database.write([(_DECLARE, [declared])])
-        found = self.stream(declared.id)
-        assert found is not None  # streams are never removed
-        return found
+    def declare(self, declared: Sequence[Declared]) -> None:
+        self._database.write([(_DECLARE, sorted(declared))])
 
-    def redeclare(self, declared: Declared) -> None:
-        to = (declared.problem, declared.version, declared.fingerprint, declared.numeric)
-        self._database.write([(_REDECLARE, [(*to, declared.id)])])
+    def redeclare(self, declared: Sequence[Declared]) -> None:
+        to = [(d.problem, d.version, d.fingerprint, d.numeric, d.id) for d in sorted(declared)]
+        self._database.write([(_REDECLARE, to)])
 
     def streams(self) -> list[Declared]:
         return [Declared(*row) for row in self._database.read("SELECT * FROM streams ORDER BY id")]
