@@ -17,6 +17,7 @@ def sign_in_page(towards: str, told: str = "") -> str:
         f"{paragraph('This service asks for its token.', kind='headline')}</header>\n"
         '<form class="search" method="post" action="/login">'
         f'<input type="hidden" name="next" value="{text(towards)}">'
+        '<input type="text" name="user" value="bocopt" autocomplete="username" hidden>'
         '<input type="password" name="token" aria-label="Token" placeholder="token" required '
         'autocomplete="current-password" maxlength="1000"><button>Sign in</button></form>\n'
         f"{paragraph(text(told), kind='wrong')}"
