@@ -78,12 +78,12 @@ class Client(threading.Thread):
         if self._open and (pick < 0.5 or len(self._open) >= _LATE):
             self._end(self._open.pop(self._rng.randrange(len(self._open))))
         elif pick < 0.95 or not self.notes.decisions:
-            self._decide()
+            self._decide(self._rng.choice(self._streams))
         else:
             self._repeat(self._rng.choice(self.notes.decisions[-50:]))
 
-    def _decide(self) -> None:
-        stream, key = self._rng.choice(self._streams), f"{self.name}-{self._asked}"
+    def _decide(self, stream: str) -> None:
+        key = f"{self.name}-{self._asked}"
         x = round(self._rng.gauss(0, 1), 3)
         self._asked += 1
         status, told = self._answered("POST", _decisions(stream), {"x": [x]}, key)

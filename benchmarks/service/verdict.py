@@ -64,13 +64,15 @@ def logs_of(config: Config) -> dict[str, list[Row]]:
         store.close()
 
 
-def missing(config: Config, rows: Sequence[Row], notes: Sequence[Notes]) -> list[str]:
-    """Acknowledged, and not in the log as it was acknowledged."""
+def missing(
+    config: Config, rows: Sequence[Row], notes: Sequence[Notes], like: str | None = None
+) -> list[str]:
+    """Acknowledged, and not in the log as it was acknowledged; streams are like themselves."""
     decided: dict[tuple[str, str | None], tuple[object, ...]] = {}
     ended: dict[tuple[str, int], tuple[float, ...] | None] = {}
     problems = {name: kind.problem for name, kind in config.kinds.items()}
     for row in rows:
-        event = from_bytes(row.body, problems[row.stream])
+        event = from_bytes(row.body, problems[like or row.stream])
         if isinstance(event, Decided):
             x, z = event.waiting.x.tolist(), event.waiting.decision.solution.z.tolist()
             decided[row.stream, row.key] = (row.decision, x, z)
