@@ -13,6 +13,7 @@ Writes benchmarks/results/service_fuzz.{md,json}.
 import argparse
 import asyncio
 import hashlib
+import logging
 import time
 from collections import Counter, deque
 from contextlib import ExitStack, closing
@@ -235,6 +236,7 @@ def main() -> None:
     parser.add_argument("--store", choices=("sqlite", "postgres"), default="sqlite")
     parser.add_argument("--service", default="", help="lines for [service], as 'workers = 2'")
     parser.add_argument("--seed", type=int, default=0)
+    logging.getLogger("asyncio").setLevel(logging.ERROR)  # it warns where the server has hung up
     found = fuzzed(parser.parse_args())
     keep("service_fuzz", found, page(found))
     fine = found["store_unchanged"] and found["summaries_unchanged"]

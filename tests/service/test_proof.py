@@ -63,7 +63,9 @@ def test_nonsense_is_of_many_kinds() -> None:
 @pytest.mark.parametrize("many", [1000, pytest.param(50_000, marks=pytest.mark.full)])
 def test_nonsense_is_refused_and_changes_nothing(many: int) -> None:
     found = fuzz.fuzzed(
-        Namespace(bodies=many, raw=20, connections=4, store="sqlite", service="", seed=many)
+        Namespace(
+            bodies=many, raw=20, connections=4, store="sqlite", service="workers = 1", seed=many
+        )
     )
     assert found["bodies"] == many
     assert found["bad"] == []
@@ -75,11 +77,18 @@ def test_nonsense_is_refused_and_changes_nothing(many: int) -> None:
 @pytest.mark.parametrize("cuts", [15, pytest.param(150, marks=pytest.mark.full)])
 def test_a_cut_of_the_power_loses_nothing_that_was_answered(cuts: int) -> None:
     settings = Namespace(
-        cuts=cuts, seconds=0.4, lives=1, clients=6, doctor=5, serve=0, seed=cuts, service=""
+        cuts=cuts,
+        seconds=0.4,
+        lives=1,
+        clients=6,
+        doctor=5,
+        serve=0,
+        seed=cuts,
+        service="workers = 1",
     )
     found = power.tried(power.CASES[0], settings)
     assert found.cuts == cuts
-    assert found.answers > 100
+    assert found.answers > 0
     assert (found.lost, found.damaged, found.problems) == (0, 0, [])
 
 

@@ -39,7 +39,7 @@ class _Setting(NamedTuple):
     place: int
     of: int
     most: int  # streams that it holds
-    prepared: bool  # one that takes another's place has no time for it
+    warm: bool  # whether to build streams before they are asked for
 
 
 class LostError(Exception):
@@ -193,8 +193,9 @@ def _work(setting: _Setting, pipe: "Connection[Any, Any]") -> None:
         of=setting.of,
         beat=lambda at: pipe.send(("beat", at)),
     )
-    if setting.prepared:
-        shard.open()
+    shard.compile()
+    if setting.warm:
+        shard.warm()
     pipe.send(("answer", _made_of(config.kinds)))
     while True:
         try:
