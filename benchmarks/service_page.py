@@ -101,6 +101,7 @@ class Page(threading.Thread):
         self.port, self.stream, self.over = port, stream, over
         self.heard: dict[tuple[str, int], float] = {}
         self.looks, self.looked = 0, 0.0
+        self.follows = threading.Event()
 
     def look(self) -> None:
         connection = HTTPConnection("127.0.0.1", self.port, timeout=60)
@@ -123,6 +124,7 @@ class Page(threading.Thread):
             while not self.over.is_set():
                 with suppress(TimeoutError):
                     data += feed.recv(65536)
+                    self.follows.set()
                     *whole, data = data.split(b"\n\n")
                     self._hear(whole, time.perf_counter())
                     come.set()
@@ -147,7 +149,8 @@ def look_on(port: int, streams: list[str], ready: Event, over: Event, answer: An
     pages = [Page(port, streams[i % len(streams)], over) for i in range(PAGES)]
     for page in pages:
         page.start()
-    time.sleep(1.0)
+    for page in pages:
+        assert page.follows.wait(60)
     ready.set()
     for page in pages:
         page.join()
@@ -170,10 +173,11 @@ def block_with_pages(
     pages.start()
     ready.wait()
     took = block(client, streams)
-    time.sleep(1.0)
+    time.sleep(2.0)
     over.set()
     heard = answer.get(timeout=60)
     pages.join()
+    assert len(heard) == PAGES * STAGES // len(streams)
     pairs = [(client.answered[key], at) for key, at in heard]
     return took, [(at - asked, at - answered) for (asked, answered), at in pairs]
 
