@@ -85,6 +85,12 @@ class Comparison:
             since=np.where(since > 0, since, np.nan),
         )
 
+    def better(self, state: Array) -> bool:
+        """For one trial: whether the other one is surely better, and nothing speaks against it."""
+        sums = named(Apart, state[..., :_SUMS])
+        broken = sums.absent + sums.unknown + sums.exceeded + sums.impossible
+        return bool(sums.better > 0) and not broken
+
     def interval(self, state: Array) -> tuple[Array, Array]:
         """() the least and the largest average expected difference that is believable."""
         found = self.difference(state)
