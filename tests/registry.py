@@ -181,9 +181,14 @@ def _samplers(problem: Problem) -> dict[str, Any]:
         "Remembering": the.Remembering(
             the.Mixture(dim_xi=2, scenarios=16), lags=[1, 3], periods=[5]
         ),
-        "Informed": the.Informed(shared_prior(), the.Mixture(dim_xi=2, scenarios=16)),
+        "Informed": _informed(),
         **_brought(),
     }
+
+
+def _informed(**options: Any) -> Any:
+    own = the.Mixture(dim_xi=2, members=[the.ConstantVariance()], scenarios=16)
+    return the.Informed(shared_prior(), own, **options)
 
 
 def shared_prior() -> Any:
@@ -258,10 +263,7 @@ def policies(problem: Problem = KNAPSACK) -> dict[str, Policy[Any]]:
         "Ensemble": the.Ensemble(problem, model, trust=0.5),
         "Ensemble, leader": the.Ensemble(problem, model, [the.Constant([1, 1])], rule="leader"),
         "Ensemble, adaptive": the.Ensemble(problem, model, level="adaptive"),
-        "Predictive, informed": the.Predictive(
-            problem,
-            the.Informed(shared_prior(), the.Mixture(dim_xi=2, scenarios=16), at_once=True),
-        ),
+        "Predictive, informed": the.Predictive(problem, _informed(at_once=True)),
         "Ensemble, informed": the.Ensemble(problem, samplers["Informed"]),
         "SpreadControl": the.SpreadControl(problem, model),
         "Rule": the.Rule(_one_each),
