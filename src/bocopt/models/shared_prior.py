@@ -53,18 +53,22 @@ class SharedPrior:
     def __post_init__(self) -> None:
         arguments.integer("SharedPrior", "streams", self.streams, "[2, inf)")
         arguments.integer("SharedPrior", "outcomes", self.outcomes, "[2, inf)")
-        if len(self.habits) not in range(1, len(SCALES) + 1):
+        habits = tuple(arguments.each("SharedPrior", "habits", self.habits, Habits))
+        object.__setattr__(self, "habits", habits)
+        if len(habits) not in range(1, len(SCALES) + 1):
             expected = f"those of 1 to {len(SCALES)} scales"
-            raise arguments.wrong("SharedPrior", "habits", expected, len(self.habits))
+            raise arguments.wrong("SharedPrior", "habits", expected, len(habits))
         for one, scale in zip(self.habits, SCALES, strict=False):
             template = _template(self.dim_x, self.dim_xi)
             bend = scale.start((), self.dim_x, self.dim_xi)
             _check(one, template._replace(bend=bend), "habits")
+        arguments.kind("SharedPrior", "reach", self.reach, Reach)
         _check(self.reach, _reach(np.zeros((1, self.dim_xi))), "reach")
-        laws = np.zeros(len(Kinsfolk(self.habits).tails))
-        _check((self.weights,), (laws,), "weights")
-        if not ((self.weights > 0).all() and np.isclose(self.weights.sum(), 1.0)):
-            raise arguments.wrong("SharedPrior", "weights", "positive with sum 1", self.weights)
+        laws = len(Kinsfolk(habits).tails)
+        weights = arguments.array("SharedPrior", "weights", self.weights, (laws,))
+        if weights.ndim != 1 or (weights <= 0).any() or not np.isclose(weights.sum(), 1.0):
+            raise arguments.wrong("SharedPrior", "weights", "positive with sum 1", weights)
+        object.__setattr__(self, "weights", weights)
 
     @classmethod
     def of(cls, streams: Iterable[Any]) -> "SharedPrior":
