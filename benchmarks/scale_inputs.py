@@ -30,11 +30,19 @@ def inputs(starts: tuple[int, ...]) -> dict[str, Any]:
     with postgres() as server:
         said("CPU of decisions and outcomes")
         by_policy = {name: deciding.measured(name) for name in POLICIES}
-        stages = {name: stage for name, (_, stage) in by_policy.items()}
+        streams = {name: stream[100] for name, (_, stream) in by_policy.items()}
+        stages = {name: stream.stages[-1] for name, stream in streams.items()}
+        scans = deciding.scans(streams["SampleAverage"])
         said("commits")
         ensemble = stages["Ensemble"]
         commits = {store: writing.commits(store, server, ensemble) for store in STORES}
         commits["a file"] = writing.appends(ensemble)
+        leaving = {
+            name: {
+                store: writing.with_snapshots(store, server, stream.snapshot) for store in STORES
+            }
+            for name, stream in streams.items()
+        }
         said("bytes of events")
         room = {name: writing.bytes_of_events(server, stage) for name, stage in stages.items()}
         said("nodes end to end")
@@ -49,7 +57,9 @@ def inputs(starts: tuple[int, ...]) -> dict[str, Any]:
         "cores": os.cpu_count(),
         "load_before": os.getloadavg()[2],
         "policies": {name: rows for name, (rows, _) in by_policy.items()},
+        "scans_cpu_s": scans,
         "commits": commits,
+        "commits_of_a_snapshot": leaving,
         "bytes_per_event": room,
         "node": ends,
         **recovery,

@@ -53,9 +53,14 @@ class Client:
             raise ConnectionError("The service closed a connection.")
         return some
 
-    def ask(self) -> int:
-        self.send()
-        return self.heard()
+    def until_answered(self) -> None:
+        """Ask until it is done, for a minute at most."""
+        until = time.perf_counter() + 60
+        status = 0
+        while status != 201 and time.perf_counter() < until:
+            self.send()
+            status = self.heard()
+        assert status == 201, status
 
     def begin(self) -> None:
         self._send("PUT", self._path, "{}")

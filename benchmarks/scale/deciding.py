@@ -6,6 +6,8 @@ All in this process, as a worker does it: `Shard.propose` and `Shard.settle`. Co
 import time
 import tracemalloc
 from collections.abc import Callable, Sequence
+from contextlib import closing
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +25,7 @@ OUTCOMES = (10, 100, 1000)
 STREAMS = {10: 10, 100: 5, 1000: 1}  # that are played so far
 BINS = 20  # of a sample of times: the simulation draws from their means
 COPIES = 20  # of a stream in memory
+HELD = (100, 1000, 10_000)  # streams in memory
 AGAIN = 5  # times that a stream is built
 
 
@@ -66,21 +69,36 @@ def _done(shard: Shard, store: Store, command: Command) -> tuple[float, Proposal
     return proposing + settling, proposal
 
 
-def measured(name: str) -> tuple[dict[str, Any], Stage]:
-    """Rows of one policy, by outcomes, and a stage as it stands in the log."""
-    rows, stage = {}, None
-    with folder() as place:
-        store = open_store("sqlite:///log.db", place)
+def measured(name: str) -> tuple[dict[str, Any], dict[int, Played]]:
+    """Rows of one policy, by outcomes, and a stream of each."""
+    rows, streams = {}, {}
+    with folder() as place, closing(open_store("sqlite:///log.db", place)) as store:
         for outcomes in OUTCOMES:
             plays = [
                 played(store, KINDS[name], f"{outcomes}-{seed}", outcomes, seed)
                 for seed in range(STREAMS[outcomes])
             ]
             rows[str(outcomes)] = _row(store, plays)
-            stage = plays[0].stages[-1]
-        store.close()
-    assert stage is not None
-    return rows, stage
+            streams[outcomes] = plays[0]
+    return rows, streams
+
+
+def scans(play: Played) -> dict[str, float]:
+    """CPU seconds of a batch without commands, by streams in memory: all of them are looked at."""
+    kind = play.held.kind
+    with folder() as place, closing(open_store("sqlite:///log.db", place)) as store:
+        found = {}
+        for many in HELD:
+            shard = Shard(store, Fleet(store, {kind.name: kind}, most=many))
+            names = [f"stream-{i:07d}" for i in range(many)]
+            shard.fleet.keep({name: _named(play.held, name) for name in names})
+            shard.propose([], 0.0)  # which also looks at what is overdue
+            found[str(many)] = _least(partial(shard.propose, [], 0.5), AGAIN)
+    return found
+
+
+def _named(held: Held, name: str) -> Held:
+    return held._replace(declared=held.declared._replace(id=name))
 
 
 def _row(store: Store, plays: Sequence[Played]) -> dict[str, Any]:
@@ -96,6 +114,7 @@ def _row(store: Store, plays: Sequence[Played]) -> dict[str, Any]:
         **cpu,
         "held_bytes": _held_bytes(store, latest),
         "snapshot_bytes": len(latest.snapshot.state),
+        "snapshot_cpu_s": _least(latest.held.snapshot, AGAIN),
         "from_log_cpu_s": from_log,
         "from_snapshot_cpu_s": _least(lambda: _built(store, latest), AGAIN),
     }

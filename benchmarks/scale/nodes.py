@@ -17,6 +17,7 @@ from scale.deciding import played
 from scale.processes import cpu, cpu_of_server, workers
 from scale.subject import KINDS, SHOP, Server, declared, folder, place_in
 
+from bocopt.service.shard import place_of
 from bocopt.service.stores import open_store
 
 KNOWN = 100  # outcomes of each stream that a node starts with
@@ -88,19 +89,23 @@ def _filled(place: Path, policy: str, count: int) -> None:
 
 
 def replacements(policy: str = "SampleAverage") -> dict[str, Any]:
-    """Seconds from killing a worker to the answer to a request for one of its streams."""
+    """Seconds from killing all workers until each of them has answered a request again."""
     seconds = []
     with folder() as place:
         _filled(place, policy, 1000)
         with node(policy, "sqlite:///log.db", place) as running:
-            client = Client(running.address, "first")
+            many = len(workers(running.pid))
+            names = {place_of(name, many): name for name in map("stream-{:07d}".format, range(99))}
+            clients = [Client(running.address, names[at]) for at in range(many)]
             for _ in range(KILLS):
                 for worker in workers(running.pid):
                     os.kill(worker, signal.SIGKILL)
                 begun = time.perf_counter()
-                while client.ask() != 201:
-                    client = Client(running.address, "first")
+                for client in clients:
+                    client.until_answered()
                 seconds.append(time.perf_counter() - begun)
+            for client in clients:
+                client.socket.close()
     return {"kills": KILLS, "seconds": seconds, "median_s": float(np.median(seconds))}
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from scale.processes import cpu_of_server
 from scale.subject import KINDS, STORES, Server, Stage, declared, empty, folder, place_in
 
-from bocopt.service.stores import Row, Store, Tally, open_store
+from bocopt.service.stores import Row, Snapshot, Store, Tally, open_store
 
 BATCHES = (1, 8, 64)
 TIMES = 100  # commits of each size
@@ -50,6 +50,15 @@ def commits(store: str, server: Server, stage: Stage) -> dict[str, Any]:
                 theirs = (cpu_of_server(server.pid) - before) / TIMES
                 found[str(events)]["server_cpu_s"] = theirs
     return found
+
+
+def with_snapshots(store: str, server: Server, snapshot: Snapshot) -> dict[str, Any]:
+    """A commit of one snapshot and nothing else, as a stream leaves when it leaves memory."""
+    with empty(store, server) as (_, opened):
+        streams = [f"stream-{i:07d}" for i in range(TIMES)]
+        declared(opened, KINDS["SampleAverage"], streams)
+        ready = iter([snapshot._replace(stream=name) for name in streams])
+        return _timed(lambda: opened.append((), [next(ready)]))
 
 
 def _commit(store: Store, rows: Rows) -> None:
