@@ -36,8 +36,8 @@ def at(rate: float, zipf: float = MILD) -> Traffic:
 
 
 def sustained(made: Design, zipf: float) -> float:
-    """The most requests a second of which 99 of 100 are answered in time, to one part in a hundred."""
-    high = float(min(made.lanes / np.mean(made.parts), made.nodes / made.front))
+    """The most requests a second of which 99 of 100 are answered in time, to 1%."""
+    high = min(made.lanes / float(np.mean(made.parts)), made.nodes / made.front)
     low = high / 100
     while high / low > 1.01:
         middle = (low * high) ** 0.5
@@ -116,9 +116,7 @@ def main() -> None:
             "death_load": DEATH_LOAD,
             "assumed": ASSUMED,
         },
-        "policies": {
-            policy: {name: rows[policy, name] for name in NAMES} for policy in POLICIES
-        },
+        "policies": {policy: {name: rows[policy, name] for name in NAMES} for policy in POLICIES},
     }
     write("scale_designs", found)
     draw(found)

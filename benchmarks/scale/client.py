@@ -1,11 +1,15 @@
 """A client that costs little: raw bytes over one connection that stays open."""
 
+import itertools
 import json
 import socket
 import time
+import zlib
 from urllib.parse import urlsplit
 
 from scale.subject import data
+
+STAGES = 300  # that a client goes through, again and again
 
 
 class Client:
@@ -18,12 +22,17 @@ class Client:
         self.sent = 0.0
         self._path = f"/v1/streams/{stream}"
         self._number: int | None = None  # of the decision that waits for its outcome
-        x, xi = next(data(1))
-        self._x, self._xi = json.dumps({"x": x.tolist()}), json.dumps({"xi": xi.tolist()})
+        seen = [
+            (json.dumps({"x": x.tolist()}), json.dumps({"xi": xi.tolist()}))
+            for x, xi in data(STAGES, zlib.crc32(stream.encode()))
+        ]
+        self._seen = itertools.cycle(seen)
+        self._x, self._xi = next(self._seen)
 
     def send(self) -> None:
         path = f"{self._path}/decisions"
         if self._number is None:
+            self._x, self._xi = next(self._seen)
             self._send("POST", path, self._x)
         else:
             self._send("PUT", f"{path}/{self._number}/outcome", self._xi)

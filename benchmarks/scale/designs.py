@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+
 from scale.simulation import Design, Line
 
 NODES, WORKERS = 8, 4
@@ -63,14 +64,21 @@ def design(inputs: dict[str, Any], policy: str, name: str) -> Design:
         parts=tuple(known["decision"]["parts_s"] + known["outcome"]["parts_s"]),
         restore=known["from_snapshot_cpu_s"] + known["snapshot_cpu_s"],
         scan=scans[max(scans, key=int)] / max(map(int, scans)),
-        leave=inputs["commits_of_a_snapshot"][policy]["SQLite" if name == LOG else store]["mean_s"],
-        commit=line(commits, "mean_s"),
+        leave=0.0 if name == LOG else _leaves(inputs, policy, store),
+        commit=line(commits, "p50_s"),
         one_connection=name != LOG,
         **server,
         databases={PARTITIONED: NODES, LOG: ASSUMED["brokers"]}.get(name, 1),
         cores=int(ASSUMED["database_cores" if name == SHARED else "partition_cores"]),
         delay=ASSUMED["replicas_s"] if name == LOG else 0.0,
     )
+
+
+def _leaves(inputs: dict[str, Any], policy: str, store: str) -> float:
+    """What a snapshot adds to a commit: what it takes alone, less what any commit takes."""
+    alone = inputs["commits_of_a_snapshot"][policy][store]
+    commit = line(inputs["commits"][store], "p50_s")
+    return float(max(alone["p50_s"] - commit.batch, alone["cpu_s"]))
 
 
 def away_seconds(inputs: dict[str, Any], name: str) -> float:

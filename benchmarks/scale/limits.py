@@ -92,7 +92,7 @@ def _rates(
     events = inputs["bytes_per_event"]["Ensemble"]["PostgreSQL"]
     snapshot = ensemble["snapshot_bytes"]
     missed = one["at_most"]["missed"]
-    commit = designs.line(inputs["commits"]["PostgreSQL"], "mean_s")
+    commit = designs.line(inputs["commits"]["PostgreSQL"], "p50_s")
     return [
         [
             "streams that are not in memory",

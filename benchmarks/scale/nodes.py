@@ -1,4 +1,4 @@
-"""A whole node, as `bocopt serve` runs it: how it starts, how much it does, how a worker returns."""
+"""A whole node, as `bocopt serve` runs it: its start, its rate, and how a worker returns."""
 
 import os
 import selectors
@@ -8,17 +8,17 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from typing import Any, NamedTuple
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+
+from bocopt.service.shard import place_of
+from bocopt.service.stores import open_store
 from scale.client import Client
 from scale.deciding import played
 from scale.processes import cpu, cpu_of_server, workers
 from scale.subject import KINDS, SHOP, Server, declared, folder, place_in
-
-from bocopt.service.shard import place_of
-from bocopt.service.stores import open_store
 
 KNOWN = 100  # outcomes of each stream that a node starts with
 CONNECTIONS, SECONDS, WARM = 16, 10.0, 2.0

@@ -1,6 +1,5 @@
 """The tables of docs/scale.md, put where the page has room for them."""
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +23,12 @@ def tables(inputs: dict[str, Any], found: dict[str, Any]) -> dict[str, list[str]
 def renewed(text: str, inputs: dict[str, Any], found: dict[str, Any]) -> str:
     """The page with each table between its two comments made anew."""
     for name, lines in tables(inputs, found).items():
-        place = re.compile(rf"(<!-- {name} -->\n\n).*?(\n\n<!-- end -->)", re.DOTALL)
-        if not place.search(text):
+        first = f"<!-- {name} -->\n\n"
+        before, found_first, rest = text.partition(first)
+        _, last, after = rest.partition("<!-- end -->")
+        if not (found_first and last):
             raise ValueError(f"docs/scale.md has no room for the table {name!r}.")
-        table = "\n".join(lines)
-        text = place.sub(lambda found, table=table: found[1] + table + found[2], text)
+        text = "\n".join([before + first + lines[0], *lines[1:], "", last + after])
     return text
 
 

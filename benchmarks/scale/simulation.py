@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from scale.traffic import Traffic, arrivals, asked_for
 
 from bocopt.core import Array, IntArray
+from scale.traffic import Traffic, arrivals, asked_for
 
 
 class Line(NamedTuple):
@@ -27,6 +27,9 @@ class Line(NamedTuple):
 
     def __call__(self, events: int) -> float:
         return self.batch + self.event * events
+
+
+NOTHING = Line(0.0, 0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,9 +46,9 @@ class Design:
     restore: float = 0.0  # seconds more where its stream is not in memory
     scan: float = 0.0  # seconds more of a batch, for each stream in memory
     leave: float = 0.0  # seconds more of a commit, for each stream that leaves memory
-    commit: Line = Line(0.0, 0.0)  # seconds that a node's connection is busy
+    commit: Line = NOTHING  # seconds that a node's connection is busy
     one_connection: bool = True  # of a node; otherwise commits do not wait for each other
-    database: Line = Line(0.0, 0.0)  # of which on a core of the database
+    database: Line = NOTHING  # of which on a core of the database
     databases: int = 1
     cores: int = 2  # of each database
     delay: float = 0.0  # seconds more until it is known that a batch is kept

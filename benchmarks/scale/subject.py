@@ -7,20 +7,23 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
 
 from bocopt import Ensemble, PaperStream, SampleAverage
-from bocopt.core import Array
+from bocopt.core import Array, Policy
 from bocopt.service.kind import Kind, kind_of
 from bocopt.service.registry import Registry
 from bocopt.service.stores import Declared, Row, Store, Tally, open_store
 from bocopt.studies.paper.settings import Settings, problem_of
 
 PROBLEM = problem_of(Settings())
-POLICIES = {"SampleAverage": SampleAverage(PROBLEM), "Ensemble": Ensemble(PROBLEM)}
+POLICIES: dict[str, Policy[Any]] = {
+    "SampleAverage": SampleAverage(PROBLEM),
+    "Ensemble": Ensemble(PROBLEM),
+}
 KINDS = {name: kind_of(name, PROBLEM, policy) for name, policy in POLICIES.items()}
 SCRIPT = Path(__file__).parents[2] / "scripts" / "postgres"
 STORES = ("SQLite", "PostgreSQL")

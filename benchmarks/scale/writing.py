@@ -3,14 +3,15 @@
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scale.processes import cpu_of_server
-from scale.subject import KINDS, STORES, Server, Stage, declared, empty, folder, place_in
 
 from bocopt.service.stores import Row, Snapshot, Store, Tally, open_store
+from scale.processes import cpu_of_server
+from scale.subject import KINDS, STORES, Server, Stage, declared, empty, folder, place_in
 
 BATCHES = (1, 8, 64)
 TIMES = 100  # commits of each size
@@ -45,7 +46,7 @@ def commits(store: str, server: Server, stage: Stage) -> dict[str, Any]:
             declared(opened, KINDS["SampleAverage"], streams)
             ready = batches(stage, streams, events)
             before = cpu_of_server(server.pid)
-            found[str(events)] = _timed(lambda: _commit(opened, next(ready)))
+            found[str(events)] = _timed(partial(_next_commit, opened, ready))
             if store == "PostgreSQL":
                 theirs = (cpu_of_server(server.pid) - before) / TIMES
                 found[str(events)]["server_cpu_s"] = theirs
@@ -61,8 +62,9 @@ def with_snapshots(store: str, server: Server, snapshot: Snapshot) -> dict[str, 
         return _timed(lambda: opened.append((), [next(ready)]))
 
 
-def _commit(store: Store, rows: Rows) -> None:
-    store.append(rows[0], (), rows[1])
+def _next_commit(store: Store, ready: Iterator[Rows]) -> None:
+    rows, tallies = next(ready)
+    store.append(rows, (), tallies)
 
 
 def appends(stage: Stage) -> dict[str, Any]:
@@ -71,7 +73,7 @@ def appends(stage: Stage) -> dict[str, Any]:
     for events in BATCHES:
         data = (stage.decision.body + stage.outcome.body) * events
         with folder() as place, open(place / "log", "ab", buffering=0) as file:
-            found[str(events)] = _timed(lambda: _append(file, data[: len(data) // 2]))
+            found[str(events)] = _timed(partial(_append, file, data[: len(data) // 2]))
     return found
 
 
@@ -88,7 +90,12 @@ def _timed(call: Callable[[], None]) -> dict[str, Any]:
         seconds.append(time.perf_counter() - start)
     cpu = (time.process_time() - before) / TIMES
     p50, p99 = np.quantile(seconds, [0.5, 0.99])
-    return {"p50_s": float(p50), "p99_s": float(p99), "mean_s": float(np.mean(seconds)), "cpu_s": cpu}
+    return {
+        "p50_s": float(p50),
+        "p99_s": float(p99),
+        "mean_s": float(np.mean(seconds)),
+        "cpu_s": cpu,
+    }
 
 
 def bytes_of_events(server: Server, stage: Stage) -> dict[str, Any]:
@@ -122,7 +129,7 @@ def _fill(store: Store, stage: Stage, streams: Sequence[str]) -> None:
     declared(store, KINDS["SampleAverage"], streams)
     ready = batches(stage, streams, 2 * len(streams))
     for _ in range(STAGES):
-        _commit(store, next(ready))
+        _next_commit(store, ready)
 
 
 def _size(place: Path) -> int:

@@ -1,11 +1,13 @@
 """The road to many nodes: the simulation obeys what is known of queues, and the page its files."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scale.simulation import Death, Design, Line, simulate
 from scale.traffic import Burst, Traffic, arrivals, asked_for
 
-ONE = {"nodes": 1, "workers": 1, "at_once": 1, "held": 10**6}
+ONE: dict[str, Any] = {"nodes": 1, "workers": 1, "at_once": 1, "held": 10**6}
 SERVICE = 0.01
 #: Means of equal parts of an exponential law of mean 1: all alike often, with its own mean.
 EXPONENTIAL = -np.log1p(-(np.arange(4000) + 0.5) / 4000)
@@ -50,7 +52,12 @@ def test_too_much_work_is_done_at_the_rate_of_full_batches(many: int) -> None:
 
 def test_lanes_of_a_node_commit_one_after_the_other() -> None:
     traffic = Traffic(6000.0, 4.0, 10_000, zipf=0.0)
-    common = {"workers": 8, "at_once": 1, "parts": (0.0,), "commit": Line(0.002, 0.0)}
+    common: dict[str, Any] = {
+        "workers": 8,
+        "at_once": 1,
+        "parts": (0.0,),
+        "commit": Line(0.002, 0.0),
+    }
     for one, lanes in ((True, 1), (False, 8)):
         result = simulate(Design(name="lanes", one_connection=one, **common), traffic)
         whole = result.latency + result.arrived
@@ -60,7 +67,7 @@ def test_lanes_of_a_node_commit_one_after_the_other() -> None:
 
 def test_nodes_share_the_cores_of_their_database() -> None:
     traffic = Traffic(8000.0, 4.0, 10_000, zipf=0.0)
-    common = {"nodes": 8, "workers": 1, "at_once": 1, "parts": (0.0,)}
+    common: dict[str, Any] = {"nodes": 8, "workers": 1, "at_once": 1, "parts": (0.0,)}
     slow = Line(0.002, 0.0)
     for databases, cores in ((1, 2), (2, 2), (4, 2)):
         design = Design(
@@ -99,7 +106,7 @@ def test_memory_is_of_those_used_last() -> None:
 
 def test_streams_that_leave_and_those_that_stay_take_their_time() -> None:
     traffic = Traffic(20.0, 50.0, 2000, zipf=0.0)
-    common = {**ONE, "at_once": 1, "parts": (0.0,)}
+    common: dict[str, Any] = {**ONE, "at_once": 1, "parts": (0.0,)}
     leaves = Design(name="leaves", **common | {"held": 1}, leave=0.001, restore=0.002)
     stays = Design(name="stays", **common | {"held": 2000}, scan=1e-6)
     assert np.median(simulate(leaves, traffic).latency) == pytest.approx(0.003, abs=2e-5)
