@@ -1,9 +1,12 @@
 """The road to many nodes: the simulation obeys what is known of queues, and the page its files."""
 
+import json
 from typing import Any
 
 import numpy as np
 import pytest
+from results_file import RESULTS
+from scale.page import PAGE, renewed
 from scale.simulation import Death, Design, Line, simulate
 from scale.traffic import Burst, Traffic, arrivals, asked_for
 
@@ -124,3 +127,16 @@ def test_traffic_has_its_rates_and_shares() -> None:
     rank = asked_for(traffic, 200_000, rng)
     assert (rank == 0).mean() == pytest.approx(traffic.hottest, rel=0.03)
     assert (rank == 0).sum() == pytest.approx(2 * (rank == 1).sum(), rel=0.05)
+
+
+def test_the_page_has_the_tables_of_its_files() -> None:
+    inputs, found = (
+        json.loads((RESULTS / f"{name}.json").read_text())
+        for name in ("scale_inputs", "scale_designs")
+    )
+    text = PAGE.read_text("utf-8")
+    assert renewed(text, inputs, found) == text
+    other = inputs | {"load_before": inputs["load_before"] + 1}
+    assert renewed(text, other, found) != text
+    with pytest.raises(ValueError, match="no room for the table 'measured'"):
+        renewed("", inputs, found)

@@ -1,10 +1,11 @@
 """The tables of docs/scale.md, from the JSON files alone."""
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from scale import designs
-from scale.designs import ASSUMED, KNOWN, NAMES
+from scale.designs import ASSUMED, NAMES
 
 Inputs = dict[str, Any]
 
@@ -12,11 +13,13 @@ CORE_HOUR, GB_MONTH = 0.04, 0.10  # dollars: an example that a reader replaces
 
 
 def number(value: float) -> str:
-    """Three digits, or all before the point.
+    """Three digits, or all before the point; nothing where there is none.
 
     >>> number(12345.6), number(45.67), number(0.012345)
     ('12,346', '45.7', '0.0123')
     """
+    if math.isnan(value):
+        return ""
     if abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.3g}"
@@ -61,10 +64,14 @@ def streams_table(inputs: Inputs) -> list[str]:
         cells("in memory, kB", lambda row: row["held_bytes"] / 1e3),
         cells("snapshot made, ms of CPU", lambda row: 1e3 * row["snapshot_cpu_s"]),
         cells("built from a snapshot, ms of CPU", lambda row: 1e3 * row["from_snapshot_cpu_s"]),
-        cells("built from the log, ms of CPU", lambda row: 1e3 * row["from_log_cpu_s"]),
+        cells("built from the log, ms of CPU", lambda row: 1e3 * _or_nan(row["from_log_cpu_s"])),
     ]
     header = [f"{policy}, {int(outcomes):,}" for policy, outcomes, _ in columns]
     return grid(["a stream, by policy and outcomes so far", *header], rows)
+
+
+def _or_nan(value: float | None) -> float:
+    return math.nan if value is None else value
 
 
 def commits_table(inputs: Inputs) -> list[str]:
@@ -125,7 +132,7 @@ def starts_table(inputs: Inputs) -> list[str]:
     rows.append([f"a worker killed, until it answers again ({back['kills']} times)"])
     rows[-1] += [number(back["median_s"]), ""]
     rows += [
-        [f"a batch looks at {int(count):,} streams in memory", "", number(seconds)]
+        [f"a batch looks at {int(count):,} streams in memory", "", f"{seconds:.6f}"]
         for count, seconds in scans.items()
     ]
     return grid(["", "s", "s of CPU"], rows)
@@ -186,12 +193,9 @@ def assumed_table() -> list[str]:
         "detect_s": "seconds until it is known that a node has died",
         "replicas_s": "seconds until two more brokers of the log have a batch",
         "replicas": "copies of the log",
-        "brokers": "of the log",
+        "brokers": "brokers of the log",
         "record_bytes": "bytes of the log around an event",
         "database_cores": "cores of one PostgreSQL that eight nodes share",
         "partition_cores": "cores of each of several",
     }
     return grid(["assumed", ""], [[words[name], number(value)] for name, value in ASSUMED.items()])
-
-
-__all__ = ["KNOWN", "designs_table", "measured", "number", "stress_table"]
