@@ -14,7 +14,8 @@ from matplotlib.ticker import FuncFormatter
 STYLE = Path(__file__).parents[2] / "docs" / "extensions" / "figures.mplstyle"
 FILE = Path(__file__).parents[1] / "results" / "scale.svg"
 _DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
-_MARKS = "os^Dv"
+_MARKS = "osoDv"
+_SIZES = (3.5, 3.5, 8.0, 3.5, 3.5)  # a ring, where two designs do the same
 
 
 def draw(found: dict[str, Any], file: Path = FILE) -> None:
@@ -25,7 +26,8 @@ def draw(found: dict[str, Any], file: Path = FILE) -> None:
             for at, (name, row) in enumerate(by_design.items()):
                 rates = [point["decisions_per_s"] for point in row["curve"]]
                 slow = [1000 * point["p99_s"] for point in row["curve"]]
-                style = {"ls": _DASHES[at], "marker": _MARKS[at], "ms": 3.5}
+                style = {"ls": _DASHES[at], "marker": _MARKS[at], "ms": _SIZES[at]}
+                style |= {"mfc": "none"} if at == 2 else {}
                 axis.plot(rates, slow, **style, label=name)
             axis.axhline(1000, color="#808890", lw=0.8)
             axis.set(xscale="log", yscale="log", title=policy, xlabel="decisions a second")

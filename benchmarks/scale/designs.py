@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from scale.simulation import Design, Line
+from scale.simulation import NOTHING, Design, Line
 
 NODES, WORKERS = 8, 4
 KNOWN = "100"  # outcomes of each stream, for the times that were measured
@@ -54,7 +54,7 @@ def design(inputs: dict[str, Any], policy: str, name: str) -> Design:
     store = "SQLite" if name == ONE_FILE else "PostgreSQL"
     commits = inputs["commits"]["a file" if name == LOG else store]
     scans = inputs["scans_cpu_s"]
-    server = {} if name in (ONE_FILE, LOG) else {"database": line(commits, "server_cpu_s")}
+    served = name not in (ONE_FILE, LOG)
     return Design(
         name=name,
         nodes=1 if name in (ONE_FILE, ONE_DATABASE) else NODES,
@@ -67,8 +67,8 @@ def design(inputs: dict[str, Any], policy: str, name: str) -> Design:
         leave=0.0 if name == LOG else _leaves(inputs, policy, store),
         commit=line(commits, "p50_s"),
         one_connection=name != LOG,
-        **server,
-        databases={PARTITIONED: NODES, LOG: ASSUMED["brokers"]}.get(name, 1),
+        database=line(commits, "server_cpu_s") if served else NOTHING,
+        databases={PARTITIONED: NODES, LOG: int(ASSUMED["brokers"])}.get(name, 1),
         cores=int(ASSUMED["database_cores" if name == SHARED else "partition_cores"]),
         delay=ASSUMED["replicas_s"] if name == LOG else 0.0,
     )
@@ -97,7 +97,7 @@ def cpu_hours(inputs: dict[str, Any], policy: str, name: str) -> float:
     known = inputs["policies"][policy][KNOWN]
     node = inputs["node"][policy]["SQLite" if name in (ONE_FILE, LOG) else "PostgreSQL"]
     each = known["decision"]["mean_s"] + known["outcome"]["mean_s"]
-    return 1e6 * (each + 2 * (node["front_cpu_s"] + node["server_cpu_s"])) / 3600
+    return float(1e6 * (each + 2 * (node["front_cpu_s"] + node["server_cpu_s"])) / 3600)
 
 
 def bytes_per_event(inputs: dict[str, Any], policy: str, name: str) -> float:

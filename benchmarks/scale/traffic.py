@@ -39,7 +39,7 @@ def arrivals(traffic: Traffic, rng: np.random.Generator) -> Array:
         rates = traffic.rate * np.array([1.0, factor, 1.0])
         expected = np.concatenate([[0.0], np.cumsum(rates * np.diff(at))])
     n = rng.poisson(expected[-1])
-    return np.interp(np.sort(rng.uniform(0, expected[-1], n)), expected, at)
+    return np.asarray(np.interp(np.sort(rng.uniform(0, expected[-1], n)), expected, at))
 
 
 def asked_for(traffic: Traffic, n: int, rng: np.random.Generator) -> IntArray:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
 from anyio.to_thread import run_sync
@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from bocopt.service.commands import Ask, Begin, Command, Drop, RefusedError, Show, Tell
 from bocopt.service.config import ID
-from bocopt.service.feed import Bell, feed
+from bocopt.service.feed import Bell, Texts, feed
 from bocopt.service.guard import Guard
 from bocopt.service.kind import Kind
 from bocopt.service.openapi import document
@@ -56,6 +56,7 @@ class Front:
     patience: float = 10.0  # seconds that a body may take
     limit: float = 20.0  # seconds that a command may take
     listeners: int = 0
+    texts: Texts = field(default_factory=Texts)  # of events, for all who listen
 
     async def _do(self, command: Command) -> Response:
         waiting = asyncio.wrap_future(self.engine.submit(command))
@@ -147,7 +148,7 @@ class Front:
     async def _heard(self, kind: Kind, stream: str, after: int) -> AsyncIterator[bytes]:
         self.listeners += 1
         try:
-            async for text in feed(self.reader, kind, stream, after, self.bell):
+            async for text in feed(self.reader, kind, stream, after, self.bell, self.texts):
                 yield text
         finally:
             self.listeners -= 1

@@ -95,9 +95,16 @@ class Shard:
         self._leaving: list[str] = []
 
     def open(self) -> None:
-        """Compile, and build some streams before they are asked for."""
+        self.compile()
+        self.warm()
+
+    def compile(self) -> None:
+        """Load the machine code, or make it."""
         for kind in self.fleet.kinds.values():
             compiled(kind)
+
+    def warm(self) -> None:
+        """Build some streams before they are asked for."""
         streams = [each.id for each in self._store.streams() if each.problem in self.fleet.kinds]
         mine = [stream for stream in streams if place_of(stream, self._of) == self._place]
         for stream in mine[: min(_AT_START, self.fleet.most)]:

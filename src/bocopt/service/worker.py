@@ -39,6 +39,7 @@ class _Setting(NamedTuple):
     place: int
     of: int
     most: int  # streams that it holds
+    warm: bool  # whether to build streams before they are asked for
 
 
 class LostError(Exception):
@@ -60,11 +61,12 @@ class Worker:
     limit: float
     _process: BaseProcess | None = field(default=None, init=False)
     _pipe: Any = field(default=None, init=False)
+    _first: bool = field(default=True, init=False)
 
     def open(self) -> None:
         ours, theirs = Pipe()
         path, host = self.config.path.resolve(), self.config.host
-        setting = _Setting(path, host, self.place, self.of, self.most)
+        setting = _Setting(path, host, self.place, self.of, self.most, self._first)
         process = _context().Process(target=_work, args=(setting, theirs), daemon=True)
         with held_back(), blocked():
             process.start()
@@ -81,6 +83,7 @@ class Worker:
                 f"{self.config.path} or a file that it names has changed since the service was "
                 "started. Start it again.",
             )
+        self._first = False
 
     def propose(self, commands: Sequence[Command], now: float) -> Proposal:
         """Where a worker is lost, the command that it was at is refused, and the others go on."""
@@ -190,7 +193,9 @@ def _work(setting: _Setting, pipe: "Connection[Any, Any]") -> None:
         of=setting.of,
         beat=lambda at: pipe.send(("beat", at)),
     )
-    shard.open()
+    shard.compile()
+    if setting.warm:
+        shard.warm()
     pipe.send(("answer", _made_of(config.kinds)))
     while True:
         try:
