@@ -8,6 +8,7 @@ import numpy as np
 from bocopt.core import BoolArray
 from bocopt.models.design import Design
 from bocopt.models.member import Fit, Member
+from bocopt.numeric.stacking import are_together
 
 
 def start(member: Member, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
@@ -39,14 +40,15 @@ def _mended(begun: Fit, found: Fit, lead: tuple[int, ...]) -> tuple[Fit, BoolArr
             finite = np.isfinite(part).reshape(*lead, -1)
             broken |= ~finite.all(axis=-1)
     if not broken.any():
-        return tuple(found), broken
+        return found, broken
     mended = [
         np.where(broken.reshape(*lead, *[1] * (new.ndim - len(lead))), old, new)
         if new.shape == old.shape and new.shape[: len(lead)] == lead
         else new
         for old, new in zip(begun, found, strict=True)
     ]
-    return tuple(mended), broken
+    made: Fit = type(found)(*mended) if hasattr(found, "_fields") else tuple(mended)
+    return made, broken
 
 
 def name_of(member: Member) -> str:
@@ -61,8 +63,11 @@ def name_of(member: Member) -> str:
 def tell(what: str, error: Exception) -> None:
     """Warn of an error: in its own words the first time, by its type from then on.
 
-    Its words may have numbers in them, and Python keeps the text of every warning for ever.
+    Its words may have numbers in them, and Python keeps the text of every warning for ever. Of
+    streams that are played together, one that fails is played alone.
     """
+    if are_together():
+        raise error
     kind = type(error).__name__
     words = kind if (what, kind) in _told else repr(error)
     _told.add((what, kind))
