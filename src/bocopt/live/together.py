@@ -6,6 +6,7 @@ are played in groups, or alone.
 """
 
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar
@@ -23,6 +24,7 @@ from bocopt.state import from_leaves, leaves, read_only, shape_of
 
 _AT_ONCE = 64  # streams: more take more memory, and no less time each
 
+Q = TypeVar("Q")
 T = TypeVar("T")
 
 
@@ -45,39 +47,16 @@ class Together(Generic[S]):
     def decide(self, lives: Sequence[Live], contexts: Sequence[Array]) -> list[Decided | Exception]:
         """What each decides next, under contexts that fit."""
         pairs = list(zip(lives, contexts, strict=True))
-        keys = [self._key(live, lambda x=x: x.shape) for live, x in pairs]
-        return self._answers(
-            keys,
-            lambda i: self.fold.decide(*pairs[i]),
-            lambda some: self._decided(_of(pairs, some)),
-        )
+        keys = [self._key(live, x.shape) for live, x in pairs]
+        return _answers(pairs, keys, self.at_once, self._decided, self._decided_alone)
 
     def observe(
         self, lives: Sequence[Live], outcomes: Sequence[Observed]
     ) -> list[tuple[Live, Stage] | Exception]:
         """What each knows after the outcome of a decision, and what came of it."""
         pairs = list(zip(lives, outcomes, strict=True))
-        keys = [self._key(live, lambda p=(live, o): self._waiting(*p)) for live, o in pairs]
-        return self._answers(
-            keys,
-            lambda i: self._learned_alone(*pairs[i]),
-            lambda some: self._learned(_of(pairs, some)),
-        )
-
-    def _answers(
-        self,
-        keys: Sequence[Hashable],
-        alone: Callable[[int], T],
-        at_once: Callable[[list[int]], list[T]],
-    ) -> list[T | Exception]:
-        found: dict[int, T | Exception] = {}
-        for some in _groups(keys, self.at_once):
-            try:
-                answers = together(at_once, some) if some[1:] else []
-            except Exception:  # of one of them: it is told when that one is asked alone
-                answers = []
-            found |= zip(some, answers or [_tried(alone, i) for i in some], strict=True)
-        return [found[i] for i in range(len(keys))]
+        keys = [self._key(live, self._waiting(live, outcome)) for live, outcome in pairs]
+        return _answers(pairs, keys, self.at_once, self._learned, self._learned_alone)
 
     @cached_property
     def _axes(self) -> Any:
@@ -91,24 +70,27 @@ class Together(Generic[S]):
             return None
         return axes_of(lambda seeds: monitor.begun(seeds.shape))
 
-    def _key(self, live: Live, more: Callable[[], Hashable]) -> Hashable:
+    def _key(self, live: Live, beside: Hashable) -> Hashable:
         """What streams have in common that can be stacked; None of one that is played alone."""
-        if not arguments.lockstep(self.fold.policy):
+        if beside is None or not arguments.lockstep(self.fold.policy):
             return None
         try:
-            return live.learned > 0, key(live.state, self._axes), more()
-        except (KeyError, ValueError):  # of another form than most: it is no error yet
+            return live.learned > 0, key(live.state, self._axes), beside
+        except ValueError:  # nested otherwise, where a part of it has failed
             return None
 
     def _waiting(self, live: Live, outcome: Observed) -> Hashable:
-        """Of a decision and what watches it."""
-        if outcome.number in live.foreign:
-            raise KeyError(outcome.number)
-        waiting, watched = live.open[outcome.number], live.watched
-        beside: Hashable = watched is None
+        """The same of a decision and what watches it."""
+        waiting, watched = live.open.get(outcome.number), live.watched
+        if waiting is None or outcome.number in live.foreign:
+            return None
+        seen: Hashable = watched is None
         if self._axes_of_monitor is not None and watched is not None:
-            beside = key(watched, self._axes_of_monitor)
-        return waiting.x.shape, key(waiting.decision, everywhere(waiting.decision)), beside
+            seen = key(watched, self._axes_of_monitor)
+        return waiting.x.shape, key(waiting.decision, everywhere(waiting.decision)), seen
+
+    def _decided_alone(self, pair: tuple[Live, Array]) -> Decided:
+        return self.fold.decide(*pair)
 
     def _decided(self, pairs: Sequence[tuple[Live, Array]]) -> list[Decided]:
         lives, contexts = zip(*pairs, strict=True)
@@ -122,10 +104,10 @@ class Together(Generic[S]):
         ends = range_of(fold.problem, x, decision.solution.z)
         plain = from_leaves(shape_of((decision, *ends)), leaves((decision, *ends)))
         parts = apart(plain, everywhere(plain), len(lives))
-        return [_opened(*pair, *part, fold.by) for pair, part in zip(pairs, parts, strict=True)]
+        return [_opened(*pair, part, fold.by) for pair, part in zip(pairs, parts, strict=True)]
 
-    def _learned_alone(self, live: Live, outcome: Observed) -> tuple[Live, Stage]:
-        after, stage = self.fold.apply(live, outcome)
+    def _learned_alone(self, pair: tuple[Live, Observed]) -> tuple[Live, Stage]:
+        after, stage = self.fold.apply(*pair)
         assert stage is not None  # what came of an outcome is known
         return after, stage
 
@@ -172,6 +154,24 @@ class Together(Generic[S]):
         return apart(self.fold.monitor.after(begun, evidence), axes, len(pairs))
 
 
+def _answers(
+    asked: Sequence[Q],
+    keys: Sequence[Hashable],
+    most: int,
+    at_once: Callable[[list[Q]], list[T]],
+    alone: Callable[[Q], T],
+) -> list[T | Exception]:
+    """In the order of the questions: of equal keys together, of None alone."""
+    found: dict[int, T | Exception] = {}
+    for places in _groups(keys, most):
+        some, answers = [asked[i] for i in places], list[T | Exception]()
+        if len(some) > 1:
+            with suppress(Exception):  # of one of them, which is told when it is asked alone
+                answers += together(at_once, some)
+        found |= zip(places, answers or [_tried(alone, one) for one in some], strict=True)
+    return [found[i] for i in range(len(asked))]
+
+
 def _groups(keys: Sequence[Hashable], most: int) -> list[list[int]]:
     """The places of equal keys, at most so many together; of None, each alone."""
     places: dict[Hashable, list[int]] = {}
@@ -180,13 +180,9 @@ def _groups(keys: Sequence[Hashable], most: int) -> list[list[int]]:
     return [some[a : a + most] for some in places.values() for a in range(0, len(some), most)]
 
 
-def _of(pairs: Sequence[T], some: Sequence[int]) -> list[T]:
-    return [pairs[i] for i in some]
-
-
-def _tried(alone: Callable[[int], T], i: int) -> T | Exception:
+def _tried(alone: Callable[[Q], T], one: Q) -> T | Exception:
     try:
-        return alone(i)
+        return alone(one)
     except Exception as error:
         return error
 
@@ -196,7 +192,8 @@ def _stages(numbers: Sequence[int]) -> Any:
     return numbers[0] if len(set(numbers)) == 1 else np.array(numbers)
 
 
-def _opened(live: Live, x: Array, decision: Any, low: Array, high: Array, by: str) -> Decided:
+def _opened(live: Live, x: Array, part: tuple[Any, ...], by: str) -> Decided:
+    decision, low, high = part
     solution, memo = read_only(decision)
     taken = Decision(Solution(*solution), memo)
     return Decided(live.t, Open(read_only(x), taken, np.array(live.learned), low, high), by)
@@ -208,11 +205,21 @@ def _shown(stage: Stage, many: int) -> list[Any]:
 
 
 def _stage_of(
-    stage: Stage, pair: tuple[Live, Observed], state: Any, shown: tuple[Array, ...]
+    stage: Stage, pair: tuple[Live, Observed], state: Any, shown: tuple[Any, ...]
 ) -> Stage:
     """Of one stream."""
     live, (number, xi) = pair
     waiting, info = live.open[number], read_only(state.info)
-    named = dict(zip(stage.info, leaves(info), strict=True))
-    own = number, waiting.x, waiting.decision, read_only(xi)
-    return Stage(*own, *shown, named, tuple(reports_of(info)))
+    cost, feasible, hindsight, solvable = shown
+    return Stage(
+        t=number,
+        x=waiting.x,
+        decision=waiting.decision,
+        xi=read_only(xi),
+        cost=cost,
+        feasible=feasible,
+        hindsight=hindsight,
+        solvable=solvable,
+        info=dict(zip(stage.info, leaves(info), strict=True)),
+        reports=tuple(reports_of(info)),
+    )

@@ -28,7 +28,7 @@ class Grown(NamedTuple):
     nodes: Array  # (c, 3)
     mean: Array  # (l, m) of leaves
     square: Array  # (l, m) sums
-    count: Array  # (l) weights
+    weight: Array  # (l)
     overall: Array  # (m) the pooled mean square
 
     def tight(self) -> "Grown":
@@ -37,8 +37,8 @@ class Grown(NamedTuple):
         leaves = int(nodes[nodes[:, 0] < 0, 2].max()) + 1
         if len(nodes) == len(self.nodes) and leaves == len(self.mean):
             return self
-        mean, square, count = (part[:leaves].copy() for part in self[1:4])
-        return Grown(nodes.copy(), mean, square, count, self.overall)
+        mean, square, weight = (part[:leaves].copy() for part in self[1:4])
+        return Grown(nodes.copy(), mean, square, weight, self.overall)
 
 
 @dataclass(frozen=True)

@@ -163,7 +163,7 @@ class Panel:
             waits = (seen > _ALWAYS) & (seen - state.designed[..., v] < enough)
             suits = scale.suits(lowest)
             if not are_together():  # fits of all trials then have one size
-                suits = suits.any()
+                suits = np.asarray(suits.any())
             due = np.asarray(~waits & suits)
             past = x.rows[..., -rows:, :], xi.rows[..., -rows:, :], seen
             if due.all():

@@ -113,7 +113,7 @@ class Remembering:
             model=self.model.init(seeds),
         )
 
-    def step(self, state: Remembered, t: When, x: Array, xi: Array) -> Remembered:
+    def step(self, state: Remembered, t: int, x: Array, xi: Array) -> Remembered:
         x = self._checked("step", state, x)
         components = state.past.total.shape[-1] if state.past.begun else None
         xi = arguments.moderate("Remembering.step", "xi", xi, components)

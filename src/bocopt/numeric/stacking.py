@@ -146,11 +146,16 @@ def _replaced(old: Any, which: BoolArray, new: Any, *, room: bool) -> NDArray[An
     if sizes != core and not room:
         raise UnlikeError("Trials whose fits have different sizes are played apart.")
     out = np.zeros((*lead, *np.maximum(sizes, core)), old.dtype)
-    out[(..., *map(slice, sizes))] = old
+    out[_corner(..., sizes)] = old
     rows = np.zeros((len(new), *out.shape[which.ndim :]), out.dtype)
-    rows[(..., *map(slice, core))] = new
+    rows[_corner(..., core)] = new
     out[which] = rows
     return out
+
+
+def _corner(lead: Any, sizes: tuple[int, ...]) -> tuple[Any, ...]:
+    """The first so many along each axis."""
+    return (lead, *map(slice, sizes))
 
 
 def _like(tree: Any, parts: Sequence[Any]) -> Any:
@@ -170,7 +175,7 @@ def _padded(leaves: Sequence[NDArray[Any]]) -> NDArray[Any]:
     shape = np.max([leaf.shape for leaf in leaves], axis=0)
     out = np.zeros((len(leaves), *shape), leaves[0].dtype)
     for i, leaf in enumerate(leaves):
-        out[(i, *map(slice, leaf.shape))] = leaf
+        out[_corner(i, leaf.shape)] = leaf
     return out
 
 
