@@ -72,7 +72,7 @@ def axes_of(init: Callable[[IntArray], Any]) -> Any:
     (True, False)
     """
     one, many = init(np.array(0)), init(np.array([0]))
-    return mapped(lambda alone, stacked: np.ndim(stacked) > np.ndim(alone), one, many)
+    return mapped(lambda alone, stacked: bool(np.ndim(stacked) > np.ndim(alone)), one, many)
 
 
 def everywhere(tree: Any) -> Any:
@@ -82,14 +82,24 @@ def everywhere(tree: Any) -> Any:
 
 def key(tree: Any, axes: Any) -> Hashable:
     """What trials must have in common for their states to be stacked."""
-    if isinstance(tree, History):
-        return (int(tree.size), tree.buffer.shape[-1])
-    if isinstance(tree, tuple):
-        if hasattr(tree, "tight"):
-            return type(tree)
-        return tuple([key(part, axis) for part, axis in zip(tree, axes, strict=True)])
-    leaf = np.asarray(tree)
-    return leaf.shape if axes else (leaf.shape, leaf.tobytes())
+    found: list[Hashable] = []
+    _describe(tree, axes, found.append)
+    return tuple(found)
+
+
+def _describe(tree: Any, axes: Any, add: Callable[[Hashable], None]) -> None:
+    if axes is True:
+        add(np.shape(tree))
+    elif axes is False:
+        add((np.shape(tree), np.asarray(tree).tobytes()))
+    elif isinstance(tree, History):
+        add((int(tree.size), tree.buffer.shape[-1]))
+    elif hasattr(tree, "tight"):
+        add(type(tree))
+    else:
+        add(len(tree))
+        for part, axis in zip(tree, axes, strict=True):
+            _describe(part, axis, add)
 
 
 def stacked(trees: Sequence[Any], axes: Any) -> Any:
@@ -102,7 +112,7 @@ def stacked(trees: Sequence[Any], axes: Any) -> Any:
         ragged = hasattr(first, "tight")
         parts = [_padded(column) if ragged else stacked(column, axis) for column, axis in columns]
         return _like(first, parts)
-    return _stack(trees) if axes else first
+    return np.array(trees) if axes else first
 
 
 def apart(tree: Any, axes: Any, many: int) -> list[Any]:
@@ -162,14 +172,6 @@ def _like(tree: Any, parts: Sequence[Any]) -> Any:
     return type(tree)(*parts) if hasattr(tree, "_fields") else tuple(parts)
 
 
-def _stack(leaves: Sequence[Any]) -> NDArray[Any]:
-    first = np.asarray(leaves[0])
-    out = np.empty((len(leaves), *first.shape), first.dtype)
-    for i, leaf in enumerate(leaves):
-        out[i] = leaf
-    return out
-
-
 def _padded(leaves: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """Of different sizes: with zeros at the end."""
     shape = np.max([leaf.shape for leaf in leaves], axis=0)
@@ -181,9 +183,8 @@ def _padded(leaves: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 def _joined(histories: Sequence[History]) -> History:
     """As many rows each, in one buffer that has room for no more."""
-    rows = _stack([history.rows for history in histories])
-    dropped = _stack([history.dropped for history in histories])
-    return _full(rows, dropped)
+    rows = np.array([history.rows for history in histories])
+    return _full(rows, np.array([history.dropped for history in histories]))
 
 
 def _parted(history: History) -> list[History]:
