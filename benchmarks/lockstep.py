@@ -68,14 +68,17 @@ class Fleet:
         return [Observed(live.t - 1, self.stages[live.t - 1][1][i]) for i, live in enumerate(lives)]
 
     def learned(self, lives: list[Live]) -> list[Any]:
-        return [live for live, _ in self.together.observe(lives, self.outcomes(lives))]
+        found: list[Any] = self.together.observe(lives, self.outcomes(lives))
+        return [live for live, _ in found]
 
     def learned_alone(self, lives: list[Live]) -> list[Any]:
         pairs = zip(lives, self.outcomes(lives), strict=True)
         return [self.fold.apply(live, event)[0] for live, event in pairs]
 
 
-def timed(function: Callable[[list[Live]], list[Any]], lives: list[Live]) -> tuple[list[Any], float]:
+def timed(
+    function: Callable[[list[Live]], list[Any]], lives: list[Live]
+) -> tuple[list[Any], float]:
     """What it answers, and milliseconds a stream."""
     before = process_time()
     found = function(lives)

@@ -1,31 +1,27 @@
 """Streams that share a clock: one stacked call is one call for each, bit for bit."""
 
-from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cache
-from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from fleets import assert_same_live, assert_together_is_one_by_one, fleet_of, same
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from registry import KNAPSACK, PARALLEL, STREAM, _samplers, policies, the
+from registry import KNAPSACK, PARALLEL, _samplers, policies, the
 from small_agent import PROBLEM
 
-from bocopt import Ensemble, Mixture, SampleAverage, arguments
+from bocopt import Constant, Ensemble, Mixture, SampleAverage, arguments
 from bocopt.core import Array
 from bocopt.guarantees import Feasibility, Monitor, Outlook
 from bocopt.live.fold import Decided, Fold, Forgotten, Observed, watching
-from bocopt.live.record import Live, compact
+from bocopt.live.record import Live
 from bocopt.live.together import Together
 from bocopt.numeric.stacking import apart, axes_of, key, stacked
-from bocopt.run import Stage
 from bocopt.state import flatten
 
 POLICIES = policies()
-LATE = (0, 2, 4)  # streams that learn the outcome before the latest first
 
 
 @dataclass(frozen=True)
@@ -46,100 +42,6 @@ def registry(name: str) -> Any:
 def remembering() -> Any:
     model = Mixture(dim_xi=2, members=[the.ConstantVariance()], memory=7, scenarios=16)
     return the.Remembering(model, lags=[1, 3], periods=[5], missing="mean")
-
-
-def same(one: Any, other: Any) -> bool:
-    """All leaves, by name, shape, kind and bits; but for the spare room of histories."""
-    left, right = (flatten(compact(tree)) for tree in (one, other))
-    return left.keys() == right.keys() and all(
-        a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
-        for a, b in zip(left.values(), right.values(), strict=True)
-    )
-
-
-def assert_same_live(one: Live, other: Live) -> None:
-    assert same(one.state, other.state)
-    assert same(one.watched or (), other.watched or ())
-    assert one.open.keys() == other.open.keys()
-    assert all(same(waiting, other.open[number]) for number, waiting in one.open.items())
-    assert (one.t, one.learned, one.width) == (other.t, other.learned, other.width)
-
-
-def assert_same_stage(one: Stage, other: Stage) -> None:
-    assert one.t == other.t
-    assert one.info.keys() == other.info.keys()
-    assert same(tuple(one[1:8]), tuple(other[1:8]))
-    assert same(tuple(one.info.values()), tuple(other.info.values()))
-    assert same(one.reports, other.reports)
-
-
-@cache
-def pairs_of(seed: int) -> list[tuple[Array, Array]]:
-    return list(islice(STREAM.stages(np.array(seed)), 80))
-
-
-@dataclass
-class Fleet:
-    """Streams that are played one by one."""
-
-    fold: Fold[Any]
-    lives: list[Live]
-
-    def contexts(self) -> list[Array]:
-        return [pairs_of(i)[live.t][0] for i, live in enumerate(self.lives)]
-
-    def decide(self) -> list[Decided]:
-        events = [self.fold.decide(*pair) for pair in zip(self.lives, self.contexts(), strict=True)]
-        self.apply(events)
-        return events
-
-    def apply(self, events: Sequence[Any]) -> list[Any]:
-        found = [self.fold.apply(*pair) for pair in zip(self.lives, events, strict=True)]
-        self.lives = [live for live, _ in found]
-        return [stage for _, stage in found]
-
-    def outcomes(self) -> list[Observed]:
-        """Of the oldest decision that is open, or of the latest."""
-        ends = [min if i in LATE else max for i in range(len(self.lives))]
-        numbers = [end(live.open) for end, live in zip(ends, self.lives, strict=True)]
-        return [Observed(number, pairs_of(i)[number][1]) for i, number in enumerate(numbers)]
-
-
-def fleet_of(fold: Fold[Any], played: Sequence[int]) -> Fleet:
-    lives = []
-    for seed, stages in enumerate(played):
-        one = Fleet(fold, [fold.begin(seed)])
-        for t in range(stages):
-            x, xi = pairs_of(seed)[t]
-            one.apply([fold.decide(one.lives[0], x)])
-            one.apply([Forgotten(t) if t == 1 and seed == 1 else Observed(t, xi)])
-        lives += one.lives
-    return Fleet(fold, lives)
-
-
-def assert_together_is_one_by_one(
-    policy: Any, problem: Any = KNAPSACK, played: Sequence[int] = (), monitor: Any = None
-) -> int:
-    """Three decisions and two outcomes; how many groups there were at the end."""
-    fold = Fold(policy, problem, monitor or watching(policy, problem))
-    alone, together = fleet_of(fold, played), Together(fold)
-    others = Fleet(fold, list(alone.lives))
-    for stage in range(3):
-        contexts = alone.contexts()
-        wanted, found = alone.decide(), together.decide(others.lives, contexts)
-        assert all(same(one[:2], other[:2]) for one, other in zip(wanted, found, strict=True))
-        others.apply(found)
-        if stage == 1:
-            continue  # outcomes are late
-        outcomes = alone.outcomes()
-        stages = alone.apply(outcomes)
-        learned = together.observe(others.lives, outcomes)
-        for live, shown, after in zip(alone.lives, stages, learned, strict=True):
-            assert not isinstance(after, Exception), after
-            assert_same_live(live, after[0])
-            assert_same_stage(shown, after[1])
-        others.lives = [after[0] for after in learned if not isinstance(after, Exception)]
-    return len({together._key(live, "") for live in others.lives})
 
 
 @pytest.fixture
@@ -223,21 +125,23 @@ def test_monitors_are_folded_together_or_one_by_one(more: tuple[Any, ...]) -> No
 def test_one_outcome_and_one_context_a_stage() -> None:
     """Sums over one column are sums over neighbours in memory."""
     problem = the.Newsvendor(unit_cost=[1.0], price=[3.0], largest_demand=9.0)
-    for policy in (SampleAverage(problem), Ensemble(problem, Mixture(dim_xi=1, scenarios=16))):
+    ensemble = Ensemble(problem, Mixture(dim_xi=1, scenarios=16))
+    for policy in list[Any]((SampleAverage(problem), ensemble)):
         fold = Fold(policy, problem, watching(policy, problem))
         lives, others, together = *([fold.begin(i) for i in range(5)] for _ in "ab"), Together(fold)
         for t in range(12):
             x = [np.array([np.sin(t + i)]) for i in range(5)]
             xi = [Observed(t, np.array([3.0 + np.cos(t * i)])) for i in range(5)]
             taken = [fold.decide(*pair) for pair in zip(lives, x, strict=True)]
-            found = together.decide(others, x)
+            found: list[Any] = together.decide(others, x)
             assert all(same(a[:2], b[:2]) for a, b in zip(taken, found, strict=True))
             lives, others = (
                 [fold.apply(live, event)[0] for live, event in zip(own, events, strict=True)]
                 for own, events in ((lives, taken), (others, found))
             )
             lives = [fold.apply(live, event)[0] for live, event in zip(lives, xi, strict=True)]
-            others = [after[0] for after in together.observe(others, xi)]
+            learned: list[Any] = together.observe(others, xi)
+            others = [after[0] for after in learned]
             for one, other in zip(lives, others, strict=True):
                 assert_same_live(one, other)
 
@@ -266,7 +170,7 @@ class Touchy(SampleAverage):
 def test_an_error_is_the_answer_of_its_stream_alone() -> None:
     fold = fold_of(Touchy(PROBLEM))
     together, lives = Together(fold), [fold.begin(seed) for seed in range(3)]
-    found = together.decide(lives, [np.array([float(i + 1)]) for i in range(3)])
+    found: list[Any] = together.decide(lives, [np.array([float(i + 1)]) for i in range(3)])
     assert isinstance(found[2], RefusedError)
     wanted = [fold.decide(lives[i], np.array([i + 1.0])) for i in range(2)]
     assert all(same(a[:2], b[:2]) for a, b in zip(wanted, found[:2], strict=True))
@@ -279,7 +183,7 @@ def test_an_error_is_the_answer_of_its_stream_alone() -> None:
     assert_same_live(after[0][0], fold.apply(lives[0], outcomes[0])[0])
 
 
-class Frail(the.Constant):
+class Frail(Constant):
     """An arm that fails in one stream of an ensemble."""
 
     def decide(self, state: Any, t: int, x: Array) -> Any:
@@ -293,7 +197,7 @@ def test_an_arm_that_fails_in_one_stream_goes_on_in_the_others() -> None:
     fold = fold_of(Ensemble(PROBLEM, Mixture(dim_xi=2, scenarios=16), [Frail([1, 1])]))
     lives = [fold.begin(seed) for seed in range(3)]
     contexts = [np.array([float(i + 1)]) for i in range(3)]
-    found = Together(fold).decide(lives, contexts)
+    found: list[Any] = Together(fold).decide(lives, contexts)
     wanted = [fold.decide(*pair) for pair in zip(lives, contexts, strict=True)]
     assert all(same(a[:2], b[:2]) for a, b in zip(wanted, found, strict=True))
     assert [float(event.waiting.decision.memo[1][2]) for event in wanted] == [0.0, 1.0, 0.0]
@@ -356,7 +260,7 @@ def test_streams_of_any_lengths_are_grouped_and_come_back_in_order(
     lives = [known(fold, seed, *size) for seed, size in enumerate(sizes)]
     contexts = [np.zeros(1)] * len(lives)
     wanted = [fold.decide(*pair) for pair in zip(lives, contexts, strict=True)]
-    found = Together(fold, at_once).decide(lives, contexts)
+    found: list[Any] = Together(fold, at_once).decide(lives, contexts)
     assert all(same(a[:2], b[:2]) for a, b in zip(wanted, found, strict=True))
     axes = axes_of(fold.policy.init)
     groups: dict[Any, list[Any]] = {}

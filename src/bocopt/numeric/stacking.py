@@ -95,7 +95,7 @@ def _describe(tree: Any, axes: Any, add: Callable[[Hashable], None]) -> None:
     elif isinstance(tree, History):
         add((int(tree.size), tree.buffer.shape[-1]))
     elif hasattr(tree, "tight"):
-        add(type(tree))
+        add(str(type(tree)))
     else:
         add(len(tree))
         for part, axis in zip(tree, axes, strict=True):
