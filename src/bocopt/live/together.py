@@ -19,7 +19,7 @@ from bocopt.guarantees import evidence_of, range_of
 from bocopt.live.fold import Decided, Fold, Observed
 from bocopt.live.record import Live, Open
 from bocopt.numeric.blas import one_thread
-from bocopt.numeric.stacking import apart, axes_of, everywhere, key, stacked, together
+from bocopt.numeric.stacking import apart, axes_of, key, stacked, together
 from bocopt.run import Stage, checked_decision, reports_of
 from bocopt.state import from_leaves, leaves, read_only, shape_of
 
@@ -88,7 +88,7 @@ class Together(Generic[S]):
         seen: Hashable = watched is None
         if self._axes_of_monitor is not None and watched is not None:
             seen = key(watched, self._axes_of_monitor)
-        return waiting.x.shape, key(waiting.decision, everywhere(waiting.decision)), seen
+        return waiting.x.shape, key(waiting.decision, True), seen
 
     def _decided_alone(self, pair: tuple[Live, Array]) -> Decided:
         return self.fold.decide(*pair)
@@ -104,7 +104,7 @@ class Together(Generic[S]):
         decision = checked_decision(owner, fold.problem, decision)
         ends = range_of(fold.problem, x, decision.solution.z)
         plain = from_leaves(shape_of((decision, *ends)), leaves((decision, *ends)))
-        parts = apart(plain, everywhere(plain), len(lives))
+        parts = apart(plain, True, len(lives), read_only=True)
         return [_opened(*pair, part, fold.by) for pair, part in zip(pairs, parts, strict=True)]
 
     def _learned_alone(self, pair: tuple[Live, Observed]) -> tuple[Live, Stage]:
@@ -122,7 +122,7 @@ class Together(Generic[S]):
             stacked([live.state for live, _ in pairs], self._axes),
             _stages([outcome.number for _, outcome in pairs]),
             np.stack([waiting.x for waiting in opened]),
-            stacked(decisions, everywhere(decisions[0])),
+            stacked(decisions, True),
             np.stack(outcomes),
         )
         states = apart(state, self._axes, many)
@@ -194,15 +194,14 @@ def _stages(numbers: Sequence[int]) -> Any:
 
 
 def _opened(live: Live, x: Array, part: tuple[Any, ...], by: str) -> Decided:
-    decision, low, high = part
-    solution, memo = read_only(decision)
+    (solution, memo), low, high = part
     taken = Decision(Solution(*solution), memo)
     return Decided(live.t, Open(read_only(x), taken, np.array(live.learned), low, high), by)
 
 
 def _shown(stage: Stage, many: int) -> list[Any]:
     numbers = stage.cost, stage.feasible, stage.hindsight, stage.solvable
-    return apart(numbers, everywhere(numbers), many)
+    return apart(numbers, True, many)
 
 
 def _stage_of(

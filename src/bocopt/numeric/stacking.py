@@ -75,60 +75,65 @@ def axes_of(init: Callable[[IntArray], Any]) -> Any:
     return mapped(lambda alone, stacked: bool(np.ndim(stacked) > np.ndim(alone)), one, many)
 
 
-def everywhere(tree: Any) -> Any:
-    """Leading axes in all leaves of a nested tuple."""
-    return mapped(lambda _: True, tree)
-
-
 def key(tree: Any, axes: Any) -> Hashable:
-    """What trials must have in common for their states to be stacked."""
+    """What trials must have in common for their states to be stacked.
+
+    Here and below, `axes` may be True for all of a tree.
+    """
     found: list[Hashable] = []
-    _describe(tree, axes, found.append)
+    _describe((tree,), (axes,), found.append)
     return tuple(found)
 
 
-def _describe(tree: Any, axes: Any, add: Callable[[Hashable], None]) -> None:
-    if axes is True:
-        add(np.shape(tree))
-    elif axes is False:
-        add((np.shape(tree), np.asarray(tree).tobytes()))
-    elif isinstance(tree, History):
-        add((int(tree.size), tree.buffer.shape[-1]))
-    elif hasattr(tree, "tight"):
-        add(str(type(tree)))
-    else:
-        add(len(tree))
-        for part, axis in zip(tree, axes, strict=True):
-            _describe(part, axis, add)
+def _describe(parts: Any, axes: Any, add: Callable[[Hashable], None]) -> None:
+    for part, axis in zip(parts, axes, strict=True):
+        if not isinstance(part, tuple):
+            leaf = np.asarray(part)
+            add(leaf.shape if axis else (leaf.shape, leaf.tobytes()))
+        elif isinstance(part, History):
+            add((int(part.size), part.buffer.shape[-1]))
+        elif hasattr(part, "tight"):
+            add(str(type(part)))
+        else:
+            add(len(part))
+            _describe(part, _each(part, axis), add)
 
 
 def stacked(trees: Sequence[Any], axes: Any) -> Any:
-    """One tree of many with the same key; one of them, without a new axis, if there are no more."""
+    """One tree of many with the same key."""
     first = trees[0]
     if isinstance(first, History):
         return _joined(trees)
     if isinstance(first, tuple):
-        columns = zip(zip(*trees, strict=True), axes, strict=True)
+        columns = zip(zip(*trees, strict=True), _each(first, axes), strict=True)
         ragged = hasattr(first, "tight")
         parts = [_padded(column) if ragged else stacked(column, axis) for column, axis in columns]
         return _like(first, parts)
     return np.array(trees) if axes else first
 
 
-def apart(tree: Any, axes: Any, many: int) -> list[Any]:
+def apart(tree: Any, axes: Any, many: int, *, read_only: bool = False) -> list[Any]:
     """The trees of so many trials, each with arrays of its own."""
     if isinstance(tree, History):
         return _parted(tree)
     if isinstance(tree, tuple):
-        columns = [apart(part, axis, many) for part, axis in zip(tree, axes, strict=True)]
-        trees = [_like(tree, parts) for parts in zip(*columns, strict=True)]
-        trees = trees or [tree] * many
+        pairs = zip(tree, _each(tree, axes), strict=True)
+        columns = [apart(part, axis, many, read_only=read_only) for part, axis in pairs]
+        trees = [_like(tree, parts) for parts in zip(*columns, strict=True)] or [tree] * many
         return [each.tight() for each in trees] if hasattr(tree, "tight") else trees
     if not axes:
         return [tree] * many
     if len(tree) != many:
         raise UnlikeError(f"An array of {many} trials has a leading axis of {len(tree)}.")
-    return [tree[i, ...].copy() for i in range(many)]
+    rows = [tree[i, ...].copy() for i in range(many)]
+    if read_only:
+        for row in rows:
+            row.flags.writeable = False
+    return rows
+
+
+def _each(tree: tuple[Any, ...], axes: Any) -> Any:
+    return (True,) * len(tree) if axes is True else axes
 
 
 def some_of(tree: Any, axes: Any, which: BoolArray) -> Any:
