@@ -217,6 +217,11 @@ def test_a_policy_that_does_not_say_so_is_played_alone() -> None:
     assert all(isinstance(event, Decided) for event in found)
 
 
+@pytest.mark.parametrize("name", ["FromSklearn", "FromRiver"])
+def test_regressors_of_others_learn_one_by_one(name: str) -> None:
+    assert not arguments.lockstep(Ensemble(KNAPSACK, registry(name)))
+
+
 def test_decisions_of_another_configuration_are_learned_alone() -> None:
     policy = the.Shadowed(SampleAverage(PROBLEM), {"one": the.Constant([1, 1])})
     ours, theirs = fold_of(policy), Fold(policy, PROBLEM, watching(policy, PROBLEM), by="theirs")

@@ -18,7 +18,6 @@ from bocopt.core import Array, Decision, S, Solution
 from bocopt.guarantees import evidence_of, range_of
 from bocopt.live.fold import Decided, Fold, Observed
 from bocopt.live.record import Live, Open
-from bocopt.numeric.blas import one_thread
 from bocopt.numeric.stacking import apart, axes_of, key, stacked, together
 from bocopt.run import Stage, checked_decision, reports_of
 from bocopt.state import from_leaves, leaves, read_only, shape_of
@@ -167,7 +166,7 @@ def _answers(
     for places in _groups(keys, most):
         some, answers = [asked[i] for i in places], list[T | Exception]()
         if len(some) > 1:
-            with suppress(Exception), one_thread():  # an error is told to the one that has it
+            with suppress(Exception):  # of one of them, which is told when it is asked alone
                 answers += together(at_once, some)
         found |= zip(places, answers or [_tried(alone, one) for one in some], strict=True)
     return [found[i] for i in range(len(asked))]
