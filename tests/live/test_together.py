@@ -94,7 +94,7 @@ def test_fits_are_renewed_when_each_stream_is_due() -> None:
     """After fifty outcomes a fit waits for news: some streams are due, and others not."""
     members = [the.ConstantVariance(), the.Forest(trees=2, renewed_at=0.3), the.Smooth(rows=6)]
     mixture = Mixture(dim_xi=2, members=members, memory=8, scenarios=16, discounts=[1.0, 0.7])
-    played = (52, 53, 54, 55)
+    played = (51, 52, 53)
     assert assert_together_is_one_by_one(the.Predictive(KNAPSACK, mixture), played=played) == 1
 
 
@@ -129,7 +129,7 @@ def test_one_outcome_and_one_context_a_stage() -> None:
     for policy in list[Any]((SampleAverage(problem), ensemble)):
         fold = Fold(policy, problem, watching(policy, problem))
         lives, others, together = *([fold.begin(i) for i in range(5)] for _ in "ab"), Together(fold)
-        for t in range(12):
+        for t in range(6):
             x = [np.array([np.sin(t + i)]) for i in range(5)]
             xi = [Observed(t, np.array([3.0 + np.cos(t * i)])) for i in range(5)]
             taken = [fold.decide(*pair) for pair in zip(lives, x, strict=True)]
@@ -257,7 +257,7 @@ def test_what_has_no_leading_axis_is_common_to_all_streams(name: str) -> None:
     sizes=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9)), min_size=1, max_size=12),
     at_once=st.integers(1, 5),
 )
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=12)
 def test_streams_of_any_lengths_are_grouped_and_come_back_in_order(
     sizes: list[tuple[int, int]], at_once: int
 ) -> None:
