@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from fleets import FLEETS, OPENINGS, UNLIKE, Shops, openings, shops, unlike
 from results_file import RESULTS, write
 from scipy.stats import t as student
+from shops import FLEETS, OPENINGS, UNLIKE, Shops, openings, shops, unlike
 
 from bocopt import Constant, Ensemble, Predictive, Replay, run
 from bocopt.core import Array, Policy, Problem
@@ -37,7 +37,7 @@ ALONE = "from nothing"
 TITLE = [
     "# A shared prior",
     "",
-    "By `python benchmarks/shared_prior.py`; hyper-laws and splits are in `fleets.py`. Earned is",
+    "By `python benchmarks/shared_prior.py`; hyper-laws and splits are in `shops.py`. Earned is",
     "in units of what knowing all demand would earn. Intervals are over new streams, paired. The",
     "last columns are the worst of them, in per cent too, and the share of those that fell behind.",
 ]

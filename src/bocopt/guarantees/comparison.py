@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -38,6 +38,7 @@ class Comparison:
     like. Of several comparisons all hold together but for a chance of the sum of their deltas.
     """
 
+    lockstep: ClassVar[bool] = True
     shadow: int = 0
     name: str = "the other"
     scale: float | None = None  # the unit of the bets, declared in advance

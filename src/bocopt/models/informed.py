@@ -82,6 +82,11 @@ class Informed:
         return self.prior.dim_xi
 
     @property
+    def lockstep(self) -> bool:
+        """Where the mixture is."""
+        return arguments.lockstep(self._mixture)
+
+    @property
     def knows_at_once(self) -> bool:
         """Whether it predicts before any outcome."""
         return self.at_once
@@ -157,7 +162,7 @@ class Informed:
         place = np.arange(many)
         whose = ((place[:, None] + 0.5) / many > edges[..., None, :-1]).sum(axis=-1)
         found = self._of_fleet(state, x, np.maximum(whose - 1, 0))
-        if self._mixture.seen(state.own):
+        if state.own.xi.size:
             own, _ = self._mixture.sample(state.own, x)
             mine = whose == 0
             shares = np.maximum(mine.sum(axis=-1, keepdims=True), 1)
@@ -184,14 +189,14 @@ class Informed:
 
     def _of_own(self, state: InformedState, own: MixtureState, xi: Array) -> tuple[Array, Array]:
         """(), (m): the log density that the mixture gave, and the probability below."""
-        if self._mixture.seen(state.own):
+        if state.own.xi.size:
             return own.info.mixture_score, own.info.probability
         return self._folk.anywhere(xi)
 
     def _usable(self, own: MixtureState) -> BoolArray:
         """(1 + L): whether outcomes so far are of the kind that each was made for."""
         suits = self._folk.suits(own.lowest)
-        seen = np.full((*suits.shape[:-1], 1), bool(self._mixture.seen(own)))
+        seen = np.full((*suits.shape[:-1], 1), bool(own.xi.size))
         return np.concatenate([seen, suits], axis=-1)
 
     def _weighed(self, log_w: Array, score: Array) -> Array:

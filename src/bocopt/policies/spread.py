@@ -27,7 +27,7 @@ class Spreading(NamedTuple):
     """What the model knows, of how many outcomes, and how far its scenarios are spread."""
 
     seeds: IntArray  # ()
-    outcomes: IntArray  # () so far, the same for all trials
+    outcomes: IntArray  # () so far
     model: Any
     log_spread: Array  # ()
     info: SpreadInfo
@@ -75,6 +75,11 @@ class SpreadControl:
             raise arguments.wrong("SpreadControl", "problem", expected, self.problem.risk)
 
     @property
+    def lockstep(self) -> bool:
+        """Where the model is."""
+        return arguments.lockstep(self.model)
+
+    @property
     def takes_missing(self) -> bool:
         """Where the model does."""
         return arguments.takes_missing(self.model)
@@ -95,7 +100,7 @@ class SpreadControl:
         seeds = arguments.seeds_of("SpreadControl", seeds)
         model, even = self.model.init(seeds), np.zeros(seeds.shape)
         info = SpreadInfo(np.exp(even), np.full(seeds.shape, np.nan), model.info)
-        return Spreading(seeds, np.array(0), model, even, info)
+        return Spreading(seeds, np.zeros(seeds.shape, np.int64), model, even, info)
 
     def scenarios(self, state: Spreading, t: int, x: Array) -> tuple[Array, Array] | None:
         """The model's, spread; None before the first outcome, unless it knows at once."""

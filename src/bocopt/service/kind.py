@@ -23,7 +23,7 @@ class Limits:
     context: int | None = None  # numbers of a context; None: as many as the first one has
     max_open: int = 1000  # decisions that wait for their outcome
     expire: float | None = None  # seconds after which an outcome is no longer waited for
-    snapshot: int = 1000  # events from one snapshot to the next
+    snapshot: int = 300  # events from one snapshot to the next
 
 
 @dataclass(frozen=True)

@@ -177,6 +177,11 @@ class SqlStore(Store):
         sql = "SELECT decision, at FROM waiting WHERE stream = ? ORDER BY decision"
         return [(int(n), float(at)) for n, at in self._limited(sql, (stream,), limit)]
 
+    def waiting_since(self, problem: str, before: float, limit: int) -> list[tuple[str, int]]:
+        sql = """SELECT w.stream, w.decision FROM waiting w JOIN streams s ON s.id = w.stream
+            WHERE s.problem = ? AND w.at < ? ORDER BY w.at"""
+        return [(stream, int(n)) for stream, n in self._limited(sql, (problem, before), limit)]
+
     def standings(self, stream: str | None = None) -> list[Standing]:
         where, values = ("", ()) if stream is None else (" WHERE s.id = ?", (stream,))
         rows = self._database.read(_STANDINGS.format(where=where), values)

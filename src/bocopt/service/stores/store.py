@@ -152,6 +152,10 @@ class Store(Protocol):
         """Decisions without an end and when they were taken, the oldest first."""
         ...
 
+    def waiting_since(self, problem: str, before: float, limit: int) -> list[tuple[str, int]]:
+        """Decisions of all streams of a kind that were taken before and have no end yet."""
+        ...
+
     def standings(self, stream: str | None = None) -> list[Standing]:
         """One stream at a glance, or all of them, by id."""
         ...
