@@ -9,6 +9,7 @@ from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from importlib import import_module
 from inspect import isclass, isfunction, ismodule
+from itertools import islice
 from pkgutil import iter_modules
 from types import ModuleType, SimpleNamespace
 from typing import Any, Protocol
@@ -180,8 +181,21 @@ def _samplers(problem: Problem) -> dict[str, Any]:
         "Remembering": the.Remembering(
             the.Mixture(dim_xi=2, scenarios=16), lags=[1, 3], periods=[5]
         ),
+        "Informed": _informed(),
         **_brought(),
     }
+
+
+def _informed(**options: Any) -> Any:
+    own = the.Mixture(dim_xi=2, members=[the.ConstantVariance()], scenarios=16)
+    return the.Informed(shared_prior(), own, **options)
+
+
+def shared_prior() -> Any:
+    """Of three streams like `STREAM`."""
+    stages = list(islice(STREAM.stages(np.arange(3)), 9))
+    x, xi = (np.stack(parts, axis=1) for parts in zip(*stages, strict=True))
+    return the.SharedPrior.of(zip(x, xi, strict=True))
 
 
 def _brought() -> dict[str, Any]:
@@ -249,6 +263,8 @@ def policies(problem: Problem = KNAPSACK) -> dict[str, Policy[Any]]:
         "Ensemble": the.Ensemble(problem, model, trust=0.5),
         "Ensemble, leader": the.Ensemble(problem, model, [the.Constant([1, 1])], rule="leader"),
         "Ensemble, adaptive": the.Ensemble(problem, model, level="adaptive"),
+        "Predictive, informed": the.Predictive(problem, _informed(at_once=True)),
+        "Ensemble, informed": the.Ensemble(problem, samplers["Informed"]),
         "SpreadControl": the.SpreadControl(problem, model),
         "Rule": the.Rule(_one_each),
         "Recorded": the.Recorded(np.ones((1000, 2))),
@@ -415,6 +431,7 @@ def _values() -> dict[str, Any]:
     stages = list(bocopt.run(the.Constant([1, 1]), KNAPSACK, STREAM, horizon=2))
     return {
         "Plain": the.Plain(),
+        "SharedPrior": shared_prior(),
         "Logarithmic": the.Logarithmic(),
         "Near": the.Near(),
         "Nearest": the.Nearest(),

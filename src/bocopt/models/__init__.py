@@ -2,6 +2,7 @@
 
 from bocopt.models.constant import ConstantVariance
 from bocopt.models.forest import Forest
+from bocopt.models.informed import Informed
 from bocopt.models.kernel import KernelVariance
 from bocopt.models.law import Law
 from bocopt.models.log_variance import LogVariance
@@ -10,11 +11,13 @@ from bocopt.models.mixture import Mixture, default_members
 from bocopt.models.random_coefficients import RandomCoefficients
 from bocopt.models.remembering import Remembering
 from bocopt.models.scale import Logarithmic, Plain, Scale
+from bocopt.models.shared_prior import SharedPrior, histories_of
 from bocopt.models.smooth import Smooth
 
 __all__ = [
     "ConstantVariance",
     "Forest",
+    "Informed",
     "KernelVariance",
     "Law",
     "LogVariance",
@@ -26,6 +29,8 @@ __all__ = [
     "RandomCoefficients",
     "Remembering",
     "Scale",
+    "SharedPrior",
     "Smooth",
     "default_members",
+    "histories_of",
 ]

@@ -196,17 +196,17 @@ class Mixture:
         scenarios = self._panel.back(state.fits, self._fit[whose], seen)
         if self.calibrate:
             scenarios = state.levels.correct(scenarios)
-        low, high = (end[..., None, :] for end in self._ends(state))
+        low, high = (end[..., None, :] for end in self.ends(state.lowest, state.highest))
         scenarios = np.clip(counts.cut(state.whole, scenarios), low, high)
         return scenarios, np.full(self.scenarios, 1.0 / self.scenarios)
 
-    def _ends(self, state: MixtureState) -> tuple[Array, Array]:
+    def ends(self, lowest: Array, highest: Array) -> tuple[Array, Array]:
         """(m), (m): between which scenarios lie; if nothing is said, on the side of the past."""
         if self.support is not None:
             low, high = (np.asarray(end, np.float64) for end in self.support)
             return low, high
-        negative = (state.highest <= 0) & (state.lowest < 0)
-        return np.where(state.lowest >= 0, 0.0, -np.inf), np.where(negative, 0.0, np.inf)
+        negative = (highest <= 0) & (lowest < 0)
+        return np.where(lowest >= 0, 0.0, -np.inf), np.where(negative, 0.0, np.inf)
 
     def checked_context(self, owner: str, state: MixtureState, x: Array) -> Array:
         """(k), as many numbers as before."""

@@ -11,7 +11,7 @@ from bocopt.core import Array, Decision, IntArray, Model, Problem
 from bocopt.numeric.stacking import alike
 from bocopt.policies.baselines import before_any_outcome, checked_first
 
-BEGUN = "with and without an outcome"
+_BEGUN = "with and without an outcome"
 
 
 class Predicting(NamedTuple):
@@ -35,12 +35,18 @@ def scenarios_of(model: Model[Any], state: Any, t: int, x: Array) -> tuple[Array
     return model.sample(state, x)
 
 
+def can_predict(model: Model[Any], outcomes: IntArray) -> bool:
+    """From the first outcome on, or at once where a model says `knows_at_once`."""
+    return bool(getattr(model, "knows_at_once", False)) or alike(_BEGUN, outcomes > 0)
+
+
 @dataclass(frozen=True)
 class Predictive:
     """One program under scenarios of a model's law of xi given x.
 
     Any `Model` will do: `Mixture`, or a forecaster of yours. Before the first outcome `first` is
-    decided, or what copes with a xi of any size from 0.01 to 100.
+    decided, or what copes with a xi of any size from 0.01 to 100; unless the model says
+    `knows_at_once`, as `Informed` does.
     """
 
     problem: Problem
@@ -70,9 +76,10 @@ class Predictive:
         return Predicting(seeds, np.zeros(seeds.shape, np.int64), self.model.init(seeds))
 
     def scenarios(self, state: Predicting, t: int, x: Array) -> tuple[Array, Array] | None:
-        """The model's; None before the first outcome."""
-        begun = alike(BEGUN, state.outcomes > 0)
-        return scenarios_of(self.model, state.model, t, x) if begun else None
+        """The model's; None before the first outcome, unless it knows at once."""
+        if not can_predict(self.model, state.outcomes):
+            return None
+        return scenarios_of(self.model, state.model, t, x)
 
     def decide(self, state: Predicting, t: int, x: Array) -> Decision:
         found = self.scenarios(state, t, x)

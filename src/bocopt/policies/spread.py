@@ -8,10 +8,9 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, Decision, IntArray, Model, Problem
-from bocopt.numeric.stacking import alike
 from bocopt.policies.baselines import before_any_outcome
 from bocopt.policies.charges import prices_infeasibility
-from bocopt.policies.predictive import BEGUN, Predictive, scenarios_of
+from bocopt.policies.predictive import Predictive, can_predict, scenarios_of
 
 _MOST = float(np.log(1000.0))  # beyond, numbers overflow rather than help
 
@@ -104,8 +103,8 @@ class SpreadControl:
         return Spreading(seeds, np.zeros(seeds.shape, np.int64), model, even, info)
 
     def scenarios(self, state: Spreading, t: int, x: Array) -> tuple[Array, Array] | None:
-        """The model's, spread; None before the first outcome."""
-        if not alike(BEGUN, state.outcomes > 0):
+        """The model's, spread; None before the first outcome, unless it knows at once."""
+        if not can_predict(self.model, state.outcomes):
             return None
         scenarios, w = scenarios_of(self.model, state.model, t, x)
         return stretched(scenarios, w, state.info.spread), w
