@@ -1,4 +1,4 @@
-"""Workers of another installation: a copy of the package, changed or not, in processes of its own."""
+"""Workers of another installation: a changed copy of the package, in processes of its own."""
 
 import os
 import pickle
@@ -18,14 +18,13 @@ pickle.dump(function(*args), sys.stdout.buffer)
 """
 
 
-def installed(folder: Path, file: str = "", old: str = "", new: str = "") -> Path:
+def changed(folder: Path, file: str, old: str, new: str) -> Path:
     """A folder to import the package from, with other words in one of its files."""
     root = folder / "bocopt"
     shutil.copytree(Path(bocopt.__file__).parent, root, ignore=shutil.ignore_patterns("*.pyc"))
-    if file:
-        text = (root / file).read_text(encoding="utf-8")
-        assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {file}"
-        (root / file).write_text(text.replace(old, new), encoding="utf-8")
+    text = (root / file).read_text(encoding="utf-8")
+    assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {file}"
+    (root / file).write_text(text.replace(old, new), encoding="utf-8")
     return folder
 
 
