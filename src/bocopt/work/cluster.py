@@ -1,0 +1,131 @@
+"""The workers of a Dask cluster, an extra: pip install "bocopt[cluster]"."""
+
+import logging
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future
+from contextlib import contextmanager
+from time import monotonic
+from typing import Any
+
+from bocopt.interop.extras import needed
+from bocopt.interrupts import held_back
+
+_CONNECT = 5.0  # seconds: whoever is there answers sooner
+_SILENT = 30.0  # seconds after which a scheduler that says nothing counts as lost
+_NEWS = 1.0  # seconds for which a number of workers is news
+
+
+class LostError(BrokenExecutor):
+    """Workers or their scheduler are gone."""
+
+
+class Cluster(Executor):
+    """An executor on a Dask cluster; what is lost is told as by a pool of processes."""
+
+    def __init__(self, client: Any) -> None:
+        self._client, self._inner = client, client.get_executor(pure=False)
+        self._address = client.scheduler.address
+        self._size, self._asked = 0, -_NEWS
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        outer: Future[Any] = Future()
+        try:
+            inner = self._inner.submit(fn, *args, **kwargs)
+        except Exception as error:
+            raise self._lost(error) from None
+        inner.add_done_callback(lambda done: self._pass_on(done, outer))
+        return outer
+
+    def size(self) -> int:
+        """How many workers there are now; an error if the scheduler is gone."""
+        if monotonic() - self._asked >= _NEWS:
+            try:
+                about = self._client.sync(
+                    self._client.scheduler.identity, n_workers=0, callback_timeout=_SILENT
+                )
+            except Exception as error:
+                raise self._lost(error) from None
+            if self._client.status != "running":
+                raise self._lost(self._client.status)
+            self._size, self._asked = about["n_workers"], monotonic()
+        return self._size
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Nothing is waited for: whoever wanted an answer has it."""
+        self._inner.shutdown(wait=False)
+
+    def _pass_on(self, done: Future[Any], outer: Future[Any]) -> None:
+        if done.cancelled():
+            outer.set_exception(self._lost("the connection was closed"))
+            return
+        error = done.exception()
+        if error is None:
+            outer.set_result(done.result())
+        else:
+            outer.set_exception(self._told(error))
+
+    def _told(self, error: BaseException) -> BaseException:
+        distributed = _distributed()
+        if isinstance(error, distributed.scheduler.KilledWorker):
+            return LostError("A worker process was killed, perhaps for want of memory.")
+        if isinstance(error, distributed.comm.CommClosedError | TimeoutError):
+            return self._lost(error)
+        if isinstance(error, ImportError | AttributeError) and "bocopt" in str(error):
+            return LostError(
+                f"A worker of the cluster at {self._address} could not load bocopt: {error}. "
+                "Install there what is installed here, and start it again."
+            )
+        return error
+
+    def _lost(self, why: object) -> LostError:
+        return LostError(f"The scheduler at {self._address} was lost: {why}.")
+
+
+@contextmanager
+def cluster(address: str) -> Iterator[Cluster]:
+    """The workers that the scheduler at an address has, now and later.
+
+    When its block is left, whatever has not begun is given up; workers and scheduler stay.
+    """
+    distributed = _distributed()
+    dask = needed("dask", "--cluster", '"bocopt[cluster]"')
+    quiet = {"distributed.admin.large-graph-warning-threshold": "1 TiB"}
+    with dask.config.set(quiet), _unheard("distributed"), _unheard("tornado"):
+        client = _connected(distributed, address)
+        executor = Cluster(client)
+        try:
+            yield executor
+        finally:
+            with held_back():
+                executor.shutdown()
+                client.close(timeout=2)
+
+
+def _connected(distributed: Any, address: str) -> Any:
+    try:
+        # Other versions are refused by name, if they matter: no need to be warned of all.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", distributed.versions.VersionMismatchWarning)
+            return distributed.Client(address, timeout=_CONNECT, set_as_default=False)
+    except (OSError, ValueError, TypeError, ImportError) as error:
+        raise LostError(
+            f"No Dask scheduler answers at {address!r}: {error}. Expected an address such as "
+            "tcp://127.0.0.1:8786, which 'dask scheduler' prints when it starts."
+        ) from None
+
+
+def _distributed() -> Any:
+    return needed("distributed", "--cluster", '"bocopt[cluster]"')
+
+
+@contextmanager
+def _unheard(logger: str) -> Iterator[None]:
+    """What it logs is what we tell in a sentence."""
+    heard = logging.getLogger(logger)
+    before = heard.level
+    heard.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        heard.setLevel(before)
