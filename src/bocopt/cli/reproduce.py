@@ -76,6 +76,7 @@ def _reproduce(name: str, size: Size, crew: Crew, out: Path, fresh: bool) -> Non
     """Run the studies, or what is missing of them, and write and show what they found."""
     from concurrent.futures import BrokenExecutor
 
+    from bocopt.work.cluster import NoSchedulerError
     from bocopt.work.origin import ForeignWorkerError
 
     try:
@@ -85,6 +86,9 @@ def _reproduce(name: str, size: Size, crew: Crew, out: Path, fresh: bool) -> Non
         raise typer.Exit(130) from None
     except BrokenExecutor as error:
         say(f"{ended(error)} {GOES_ON}", err=True)
+        raise typer.Exit(1) from None
+    except NoSchedulerError as error:
+        say(str(error), err=True)
         raise typer.Exit(1) from None
     except ForeignWorkerError as error:
         say(f"{error} {GOES_ON}", err=True)

@@ -1,23 +1,30 @@
 """The workers of a Dask cluster, an extra: pip install "bocopt[cluster]"."""
 
+import asyncio
 import logging
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import contextmanager
+from queue import Empty, SimpleQueue
+from threading import Thread
 from time import monotonic
 from typing import Any
 
 from bocopt.interop.extras import needed
 from bocopt.interrupts import held_back
 
-_CONNECT = 5.0  # seconds: whoever is there answers sooner
+_CONNECT = 3.0  # seconds: whoever is there answers sooner
 _SILENT = 30.0  # seconds after which a scheduler that says nothing counts as lost
 _NEWS = 1.0  # seconds for which a number of workers is news
 
 
 class LostError(BrokenExecutor):
     """Workers or their scheduler are gone."""
+
+
+class NoSchedulerError(ValueError):
+    """Nobody is at an address."""
 
 
 class Cluster(Executor):
@@ -90,8 +97,8 @@ def cluster(address: str) -> Iterator[Cluster]:
     """
     distributed = _distributed()
     dask = needed("dask", "--cluster", '"bocopt[cluster]"')
-    quiet = {"distributed.admin.large-graph-warning-threshold": "1 TiB"}
-    with dask.config.set(quiet), _unheard("distributed"), _unheard("tornado"):
+    _hush()
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):
         client = _connected(distributed, address)
         executor = Cluster(client)
         try:
@@ -104,28 +111,48 @@ def cluster(address: str) -> Iterator[Cluster]:
 
 def _connected(distributed: Any, address: str) -> Any:
     try:
+        _greet(distributed, address)
         # Other versions are refused by name, if they matter: no need to be warned of all.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", distributed.versions.VersionMismatchWarning)
             return distributed.Client(address, timeout=_CONNECT, set_as_default=False)
     except (OSError, ValueError, TypeError, ImportError) as error:
-        raise LostError(
+        raise NoSchedulerError(
             f"No Dask scheduler answers at {address!r}: {error}. Expected an address such as "
             "tcp://127.0.0.1:8786, which 'dask scheduler' prints when it starts."
         ) from None
+
+
+def _greet(distributed: Any, address: str) -> None:
+    """Whether a scheduler is there: a client takes long to give up, and a stranger says nothing."""
+    security = distributed.Security().get_connection_args("client")
+    failed: SimpleQueue[BaseException | None] = SimpleQueue()
+
+    async def meet() -> None:
+        comm = await distributed.core.connect(address, timeout=_CONNECT, **security)
+        await comm.close()
+
+    def attempt() -> None:
+        try:
+            asyncio.run(meet())
+            failed.put(None)
+        except Exception as error:
+            failed.put(error)
+
+    Thread(target=attempt, daemon=True).start()
+    try:
+        error = failed.get(timeout=2 * _CONNECT)
+    except Empty:
+        error = TimeoutError(f"whoever is there says nothing for {2 * _CONNECT:g} s")
+    if error is not None:
+        raise error
 
 
 def _distributed() -> Any:
     return needed("distributed", "--cluster", '"bocopt[cluster]"')
 
 
-@contextmanager
-def _unheard(logger: str) -> Iterator[None]:
-    """What it logs is what we tell in a sentence."""
-    heard = logging.getLogger(logger)
-    before = heard.level
-    heard.setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        heard.setLevel(before)
+def _hush() -> None:
+    """What it logs is what we tell in a sentence; some of it comes after we are done."""
+    for name in ("distributed", "distributed.client", "tornado.application"):
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
