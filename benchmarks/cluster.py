@@ -22,11 +22,11 @@ import results_file
 import bocopt
 
 ADDRESS = "tcp://127.0.0.1:18787"
-TABLE = ("table1", "--trials", "100", "--horizon", "100")
+TABLE = ("table1", "--trials", "200", "--horizon", "25")
 DATA = ("data", "pizzas")
 RUN = "from bocopt.cli import app; app()"
 KILLS = 100
-BETWEEN = (1.0, 5.0)  # seconds between two kills
+AFTER = 0.5  # seconds, at most, that a worker has work before it is killed
 PATIENCE = 900  # seconds for a command
 
 
@@ -34,7 +34,8 @@ class Started:
     """Processes of ours, and nobody else's."""
 
     def __init__(self, logs: Path) -> None:
-        self.logs = logs
+        self.logs, self.count = logs, 0
+        self.named: dict[str, subprocess.Popen[bytes]] = {}
         self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "18787")
         self.workers = [self.worker() for _ in range(2)]
 
@@ -49,14 +50,25 @@ class Started:
             )
 
     def worker(self, path: Path | None = None) -> "subprocess.Popen[bytes]":
-        words = ("worker", ADDRESS, "--nthreads", "1", "--no-nanny")
-        return self._start(*words, path=path)
+        self.count += 1
+        words = ("worker", ADDRESS, "--nthreads", "1", "--no-nanny", "--name", str(self.count))
+        process = self._start(*words, path=path)
+        self.named[str(self.count)] = process
+        return process
 
-    def kill_one(self, rng: random.Random) -> None:
-        place = rng.randrange(len(self.workers))
-        self.workers[place].kill()
-        self.workers[place].wait()
-        self.workers[place] = self.worker()
+    def kill_one(self, client: Any, rng: random.Random) -> bool:
+        """One that has work in hand, for which another one is started."""
+        known = {a: str(w["name"]) for a, w in client.scheduler_info()["workers"].items()}
+        held = client.processing()
+        busy = [self.named[name] for address, name in known.items() if held.get(address)]
+        if not busy:
+            return False
+        time.sleep(rng.uniform(0.0, AFTER))
+        chosen = rng.choice(busy)
+        chosen.kill()
+        chosen.wait()
+        self.workers[self.workers.index(chosen)] = self.worker()
+        return True
 
     def end(self) -> None:
         for process in [*self.workers, self.scheduler]:
@@ -109,7 +121,7 @@ def same(folder: Path, words: tuple[str, ...], here: tuple[str, ...]) -> dict[st
     code, said = ran(folder / f"{name}-cluster", *words, "--cluster", ADDRESS)
     assert code == 0, said
     ours, theirs = results(folder / f"{name}-here"), results(folder / f"{name}-cluster")
-    print(f"{name}: {len(ours)} files", flush=True)
+    print(f"{name}: {len(ours)} files, the same: {ours == theirs}", flush=True)
     return {
         "command": " ".join(["bocopt reproduce", *words]),
         "files": len(ours),
@@ -120,21 +132,21 @@ def same(folder: Path, words: tuple[str, ...], here: tuple[str, ...]) -> dict[st
 
 def kills(folder: Path, dask: Started) -> dict[str, Any]:
     """Workers are killed at random moments while a study is played again and again."""
+    import distributed
+
     expected, rng = results(folder / "table1-here"), random.Random(0)
     done = again = whole = stored = 0
     equal = True
+    client = distributed.Client(ADDRESS, set_as_default=False)
     while done < KILLS:
         out = folder / f"killed-{whole}"
         run = command(out, *TABLE, "--cluster", ADDRESS)
         while run.poll() is None:
-            if done < KILLS and list(out.glob("blocks/*.block")):
-                dask.kill_one(rng)
+            if done < KILLS and dask.kill_one(client, rng):
                 done += 1
-            try:
-                run.wait(timeout=rng.uniform(*BETWEEN))
-            except subprocess.TimeoutExpired:
-                continue
+            time.sleep(0.05)
         said = run.communicate()[1]
+        print(f"{done} kills, {whole} studies, {again} commands given again", flush=True)
         if run.returncode:
             assert "the same command goes on from there" in said, said
             again += 1
@@ -142,7 +154,7 @@ def kills(folder: Path, dask: Started) -> dict[str, Any]:
         whole += 1
         stored += len(list(out.glob("blocks/*.block")))
         equal &= results(out) == expected
-        print(f"{done} kills, {whole} studies, {again} commands given again", flush=True)
+    client.close()
     return {
         "kills": done,
         "studies": whole,
@@ -216,13 +228,18 @@ def main() -> None:
     with TemporaryDirectory(prefix="bocopt-cluster-") as name:
         folder = Path(name)
         with started(folder) as dask:
-            numbers = {
-                "table": same(folder, TABLE, ("--jobs", "2")),
-                "data": same(folder, DATA, ()),
-                "killed workers": kills(folder, dask),
-                "other code": foreign(folder, dask),
-                "killed scheduler": lost(folder, dask),
-            }
+            table = same(folder, TABLE, ("--jobs", "2"))
+            killed = kills(folder, dask)
+            other = foreign(folder, dask)
+            data = same(folder, DATA, ())
+            scheduler = lost(folder, dask)
+    numbers = {
+        "table": table,
+        "data": data,
+        "killed workers": killed,
+        "other code": other,
+        "killed scheduler": scheduler,
+    }
     results_file.write("cluster", numbers)
     results_file.write_markdown("cluster", markdown(numbers))
 
