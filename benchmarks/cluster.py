@@ -4,6 +4,7 @@ A scheduler and two workers on this machine. Times are not measured: what is cla
 busy the machine is.
 """
 
+import json
 import os
 import random
 import shutil
@@ -11,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,12 +22,13 @@ import results_file
 
 import bocopt
 
-ADDRESS = "tcp://127.0.0.1:18787"
+PORT = str(random.SystemRandom().randrange(20000, 30000))
+ADDRESS = f"tcp://127.0.0.1:{PORT}"
 TABLE = ("table1", "--trials", "200", "--horizon", "25")
 DATA = ("data", "pizzas")
 RUN = "from bocopt.cli import app; app()"
 KILLS = 100
-AFTER = 0.5  # seconds, at most, that a worker has work before it is killed
+AFTER = 1.0  # seconds, at most, that a worker has work before it is killed
 PATIENCE = 900  # seconds for a command
 
 
@@ -36,7 +38,7 @@ class Started:
     def __init__(self, logs: Path) -> None:
         self.logs, self.count = logs, 0
         self.named: dict[str, subprocess.Popen[bytes]] = {}
-        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "18787")
+        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", PORT)
         self.workers = [self.worker() for _ in range(2)]
 
     def _start(self, *words: str, path: Path | None = None) -> "subprocess.Popen[bytes]":
@@ -136,9 +138,9 @@ def kills(folder: Path, dask: Started) -> dict[str, Any]:
 
     expected, rng = results(folder / "table1-here"), random.Random(0)
     done = again = whole = stored = 0
-    equal = True
+    equal, unfinished = True, True
     client = distributed.Client(ADDRESS, set_as_default=False)
-    while done < KILLS:
+    while done < KILLS or unfinished:
         out = folder / f"killed-{whole}"
         run = command(out, *TABLE, "--cluster", ADDRESS)
         while run.poll() is None:
@@ -147,7 +149,8 @@ def kills(folder: Path, dask: Started) -> dict[str, Any]:
             time.sleep(0.05)
         said = run.communicate()[1]
         print(f"{done} kills, {whole} studies, {again} commands given again", flush=True)
-        if run.returncode:
+        unfinished = run.returncode != 0
+        if unfinished:
             assert "the same command goes on from there" in said, said
             again += 1
             continue
@@ -223,29 +226,35 @@ def lost(folder: Path, dask: Started) -> dict[str, Any]:
     }
 
 
-def main() -> None:
+def main(asked: list[str]) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with TemporaryDirectory(prefix="bocopt-cluster-") as name:
         folder = Path(name)
         with started(folder) as dask:
-            table = same(folder, TABLE, ("--jobs", "2"))
-            killed = kills(folder, dask)
-            other = foreign(folder, dask)
-            data = same(folder, DATA, ())
-            scheduler = lost(folder, dask)
-    numbers = {
-        "table": table,
-        "data": data,
-        "killed workers": killed,
-        "other code": other,
-        "killed scheduler": scheduler,
-    }
-    results_file.write("cluster", numbers)
-    results_file.write_markdown("cluster", markdown(numbers))
+            numbers = {
+                "table": same(folder, TABLE, ("--jobs", "2")),
+                **_asked("killed workers", asked, lambda: kills(folder, dask)),
+                **_asked("other code", asked, lambda: foreign(folder, dask)),
+                **_asked("data", asked, lambda: same(folder, DATA, ())),
+                **_asked("killed scheduler", asked, lambda: lost(folder, dask)),
+            }
+    kept = results_file.RESULTS / "cluster.json"
+    before = json.loads(kept.read_text()) if asked and kept.exists() else {}
+    before.pop("about", None)
+    results_file.write("cluster", {**before, **numbers})
+    results_file.write_markdown("cluster", markdown({**before, **numbers}))
+
+
+def _asked(name: str, asked: list[str], run: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """All parts, or those that the command names; the others stay as they were."""
+    return {name: run()} if not asked or name in asked else {}
 
 
 def markdown(numbers: dict[str, Any]) -> list[str]:
-    table, data, killed, other, lost = numbers.values()
+    table, data, killed, other, lost = (
+        numbers[name]
+        for name in ("table", "data", "killed workers", "other code", "killed scheduler")
+    )
     yes = {True: "yes", False: "**no**"}
     return [
         "# Studies on a Dask cluster",
@@ -273,4 +282,4 @@ def markdown(numbers: dict[str, Any]) -> list[str]:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

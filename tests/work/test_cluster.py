@@ -2,6 +2,9 @@
 
 import os
 import re
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -149,6 +152,26 @@ def test_a_killed_scheduler_is_told_in_a_sentence(tmp_path: Path) -> None:
     assert code == 1
     assert f"The scheduler at {address} was lost" in said
     assert "What is finished is stored; the same command goes on from there." in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("seconds", [3.0, pytest.param(0.5, marks=pytest.mark.full)])
+def test_an_interrupt_ends_it(seconds: float, tmp_path: Path) -> None:
+    code = "from bocopt.cli import app; app()"
+    options = ("--trials", "2", "--horizon", "2", "--out", str(tmp_path))
+    with dask_cluster.scheduler() as (address, _):
+        run = subprocess.Popen(
+            [sys.executable, "-c", code, "reproduce", "table1", *options, "--cluster", address],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        wait_until((tmp_path / "blocks").exists)
+        time.sleep(seconds)
+        run.send_signal(signal.SIGINT)
+        said, _ = run.communicate(timeout=30)
+    assert run.returncode == 130, said
+    assert said.strip().endswith("the same command goes on from there.")
     assert "Traceback" not in said
 
 
