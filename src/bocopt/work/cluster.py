@@ -2,10 +2,12 @@
 
 import asyncio
 import logging
+import pickle
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import contextmanager
+from functools import partial
 from queue import Empty, SimpleQueue
 from threading import Thread
 from time import monotonic
@@ -27,6 +29,20 @@ class NoSchedulerError(ValueError):
     """Nobody is at an address."""
 
 
+class _Call:
+    """A call that is made by unpickling it.
+
+    A worker that cannot load what it is sent stays silent for ever; this one it can, and what is
+    inside fails as any other call.
+    """
+
+    def __init__(self, fn: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        self._parts = fn, args
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return self._parts
+
+
 class Cluster(Executor):
     """An executor on a Dask cluster; what is lost is told as by a pool of processes."""
 
@@ -38,7 +54,9 @@ class Cluster(Executor):
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         outer: Future[Any] = Future()
         try:
-            inner = self._inner.submit(fn, *args, **kwargs)
+            inner = self._inner.submit(
+                pickle.loads, pickle.dumps(_Call(partial(fn, **kwargs), args))
+            )
         except Exception as error:
             raise self._lost(error) from None
         inner.add_done_callback(lambda done: self._pass_on(done, outer))
