@@ -10,9 +10,14 @@ from typing import Any
 RESULTS = Path(__file__).parent / "results"
 
 
-def write(name: str, numbers: Mapping[str, Any], folder: str = "benchmarks") -> None:
+def write(
+    name: str,
+    numbers: Mapping[str, Any],
+    folder: str = "benchmarks",
+    command: str | None = None,
+) -> None:
     about = {
-        "command": f"python {folder}/{name}.py",
+        "command": command or f"python {folder}/{name}.py",
         "machine": f"{platform.machine()}, Python {platform.python_version()}",
         "versions": {package: version(package) for package in ("numpy", "numba", "scipy")},
     }

@@ -10,7 +10,11 @@ import pytest
 from bocopt import Program
 from bocopt.checks import check_problem
 
-EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
+EXAMPLES = sorted(
+    path
+    for path in (Path(__file__).parents[1] / "examples").glob("*.py")
+    if path.stem != "service_client"  # it needs a service: tests/service
+)
 
 
 @pytest.fixture(scope="module", params=EXAMPLES, ids=lambda path: path.stem)

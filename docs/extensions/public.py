@@ -34,6 +34,7 @@ MODULES = (
     "bocopt.beliefs",
     "bocopt.guarantees",
     "bocopt.live",
+    "bocopt.client",
     "bocopt.tables",
     "bocopt.interop",
     "bocopt.checks",

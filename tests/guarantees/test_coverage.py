@@ -11,7 +11,7 @@ from bocopt.studies.guarantees.simulations import SIMULATIONS
 from bocopt.work.task import Record
 
 
-@pytest.fixture(scope="module", params=[200, long(500)])
+@pytest.fixture(scope="module", params=[100, long(500)])
 def many(request: pytest.FixtureRequest) -> int:
     """How many runs."""
     return int(request.param)

@@ -11,11 +11,13 @@ from typing import Any
 
 import uvicorn
 
-from bocopt.service.engine import Engine
 from bocopt.service.feed import Bell
 from bocopt.service.fleet import Fleet
 from bocopt.service.http import Front, application
 from bocopt.service.kind import Kind
+from bocopt.service.registry import Registry
+from bocopt.service.router import Router
+from bocopt.service.shard import Shard
 from bocopt.service.stores import open_store
 
 Headers = Sequence[tuple[str, str]]
@@ -27,9 +29,14 @@ class Service:
     def __init__(self, url: str, kind: Kind, token: str | None = None, **options: Any) -> None:
         self.store, self.reader = open_store(url), open_store(url, read_only=True)
         bell = Bell()
-        fleet = Fleet(self.store, {kind.name: kind}, "machine")
-        self.engine = Engine(self.store, fleet, committed=bell.ring, **options)
-        self.front = Front(self.engine, self.reader, {kind.name: kind}, bell, patience=0.5)
+        kinds = {kind.name: kind}
+        registry, shard = (
+            Registry(self.store, kinds, "machine"),
+            Shard(self.store, Fleet(self.store, kinds)),
+        )
+        self.router = Router(self.store, registry, [shard], committed=bell.ring, **options)
+        self.engine = self.router.engines[0]
+        self.front = Front(self.router, self.reader, kinds, bell, patience=0.5)
         self.app = application(self.front, token)
         self.server = uvicorn.Server(uvicorn.Config(self.app, port=0, log_level="error"))
         bell.stopping = lambda: self.server.should_exit
@@ -37,7 +44,7 @@ class Service:
 
     def __enter__(self) -> "Service":
         self.thread.start()
-        assert self.engine.wait(120)
+        assert self.router.wait(120)
         while not self.server.started:
             time.sleep(0.005)
         return self

@@ -12,6 +12,8 @@ from bocopt.service.engine import Engine
 from bocopt.service.fleet import Fleet
 from bocopt.service.held import Held, begun
 from bocopt.service.kind import Kind, Limits, kind_of
+from bocopt.service.registry import Registry
+from bocopt.service.shard import Shard
 from bocopt.service.stores import Snapshot, Store, StoreError, Tally
 
 problem = Knapsack(value=[12, 9], capacity=[8], salvage=[1], upper=8)
@@ -31,9 +33,18 @@ def small(**limits: Any) -> Kind:
 
 def engine(store: Store, *kinds: Kind, **options: Any) -> Engine:
     """One that is ready, and whose `step` is called by the test."""
-    fleet = Fleet(store, {kind.name: kind for kind in kinds or (shop(),)}, "machine")
-    fleet.open(0.0)
-    return Engine(store, fleet, **options)
+    known = {kind.name: kind for kind in kinds or (shop(),)}
+    registry = Registry(store, known, options.pop("numeric", "machine"))
+    registry.open(0.0)
+    shard = Shard(store, Fleet(store, known, options.pop("held", 1000)))
+    shard.open()
+    return Engine(store, registry, shard, **options)
+
+
+def fleet(engine: Engine) -> Fleet:
+    """What is held in this process."""
+    assert isinstance(engine.decider, Shard)
+    return engine.decider.fleet
 
 
 def one(engine: Engine, command: Any) -> Reply:
@@ -62,7 +73,7 @@ def bits(held: Held) -> bytes:
 
 
 def assert_is_its_log(engine: Engine, store: Store, stream: str = "shop") -> None:
-    held = engine.fleet.held(stream)
+    held = fleet(engine).held(stream)
     again = folded(store, held.kind, stream)
     assert bits(held) == bits(again)
     assert (held.seq, held.since, held.tally) == (again.seq, again.since, again.tally)

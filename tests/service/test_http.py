@@ -10,12 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 import shop as here
+from openapi_spec_validator import validate
 from running import Service
 from shop import assert_is_its_log, shop
 
+from bocopt.client import Client
 from bocopt.policies import Shadowed
-from bocopt.service.feed import Bell, feed
+from bocopt.service import feed as feeding
+from bocopt.service.feed import Bell, Texts, feed
+from bocopt.service.kind import Kind
 from bocopt.service.openapi import document
+from bocopt.service.stores import Row
 
 
 def test_a_day_in_the_life(service: Service) -> None:
@@ -81,14 +86,26 @@ def test_what_is_watched(local: Service) -> None:
     assert local.ask("GET", "/healthz")[0] == 200
 
 
-def test_every_address_is_in_the_document(local: Service) -> None:
+def test_every_address_is_in_the_document_and_it_is_valid(local: Service) -> None:
     found = local.ask("GET", "/openapi.json")[1]
     assert found == json.loads(json.dumps(document()))
+    validate(found)
     routes: list[Any] = local.app.routes
-    served = {(route.path, m) for route in routes for m in route.methods if m != "HEAD"}
+    ours = [route for route in routes if route.include_in_schema]
+    served = {(route.path, m) for route in ours for m in route.methods if m != "HEAD"}
     written = {(path, m.upper()) for path, ways in found["paths"].items() for m in ways}
-    watched = {(path, "GET") for path in ("/healthz", "/readyz", "/metrics", "/openapi.json")}
-    assert served == written | watched
+    assert served == written
+
+
+def test_answers_have_the_types_that_the_document_says(local: Service) -> None:
+    local.ask("POST", "/v1/streams/shop/decisions", {"x": [0.3]})
+    for path, ways in document()["paths"].items():
+        if "get" not in ways or path.endswith("/events"):
+            continue
+        asked = path.replace("{stream}", "shop").replace("{number}", "0")
+        status, headers, _ = local.raw("GET", asked)
+        [media] = ways["get"]["responses"][str(status)]["content"]
+        assert headers["content-type"].partition(";")[0] == media
 
 
 def test_why_this_z(tmp_path: Path) -> None:
@@ -142,7 +159,7 @@ def test_events_are_told_as_they_come_and_from_where_one_was(local: Service) -> 
     async def listen(after: int, many: int) -> list[str]:
         bell, found = Bell(), list[str]()
         bell.attach()
-        told = feed(local.reader, kind, "shop", after, bell)
+        told = feed(local.reader, kind, "shop", after, bell, Texts())
         assert await anext(told) == b"retry: 1000\n\n"
         while len(found) < many:
             text = await asyncio.wait_for(anext(told), 5)
@@ -157,6 +174,33 @@ def test_events_are_told_as_they_come_and_from_where_one_was(local: Service) -> 
     ]
     assert json.loads(first[2].splitlines()[2].removeprefix("data: "))["x"] == [0.2]
     assert asyncio.run(listen(1, 1)) == first[2:]
+
+
+def test_an_event_is_made_text_once_for_all_who_listen(
+    local: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, text = [], feeding._text
+
+    def counted(kind: Kind, row: Row) -> bytes:
+        made.append(row.seq)
+        return text(kind, row)
+
+    monkeypatch.setattr(feeding, "_TEXTS", 4)
+    monkeypatch.setattr(feeding, "_text", counted)
+    for i in range(3):
+        local.ask("POST", "/v1/streams/shop/decisions", {"x": [0.1 * i]})
+    with Client(f"http://127.0.0.1:{local.connected().port}") as client:
+        first, second = client.events("shop", after=-1), client.events("shop", after=0)
+        heard = [next(first) for _ in range(3)]
+        assert [next(second) for _ in range(2)] == heard[1:] == list(client.log("shop", after=0))
+        assert made == [0, 1, 2]
+        for i in range(3):
+            client.observe("shop", i, [1.0, 1.0])
+            assert next(first) == next(second)
+        assert made == list(range(6))
+        assert len(local.front.texts._found) == 4
+        first.close()
+        second.close()
 
 
 def test_a_listener_hears_of_a_decision_at_once_and_of_the_end(local: Service) -> None:

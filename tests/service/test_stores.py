@@ -32,7 +32,7 @@ def tally(n: int) -> Tally:
 @pytest.fixture
 def store(url: str) -> Iterator[Store]:
     opened = open_store(url)
-    opened.declare(SHOP)
+    opened.declare([SHOP])
     yield opened
     opened.close()
 
@@ -98,9 +98,12 @@ def test_the_latest_two_snapshots_are_kept(store: Store) -> None:
 
 def test_a_stream_begins_once(store: Store) -> None:
     other = SHOP._replace(seed=8, version="2", fingerprint="other")
-    assert store.declare(other) == SHOP
-    store.redeclare(other)
-    assert store.declare(SHOP) == SHOP._replace(version="2", fingerprint="other")
+    north = SHOP._replace(id="north")
+    store.declare([other, north])
+    assert store.streams() == [north, SHOP]
+    store.redeclare([other])
+    store.declare([SHOP])
+    assert store.stream("shop") == SHOP._replace(version="2", fingerprint="other")
 
 
 def test_of_many_writers_one_has_each_place(store: Store, url: str) -> None:
@@ -189,7 +192,7 @@ def test_a_full_disk_is_told_and_passes(tmp_path: Path) -> None:
 
     database = _Sqlite(tmp_path / "log.db", read_only=False)
     store = SqlStore(database, "log")
-    store.declare(SHOP)
+    store.declare([SHOP])
     [(pages,)] = database.read("PRAGMA page_count")
     database.read(f"PRAGMA max_page_count = {pages + 2}")
     large = row(0)._replace(body=bytes(100_000))
@@ -205,7 +208,7 @@ def test_a_full_disk_is_told_and_passes(tmp_path: Path) -> None:
 
 def test_a_missing_index_is_found(tmp_path: Path) -> None:
     store = open_store("sqlite:///log.db", tmp_path)
-    store.declare(SHOP)
+    store.declare([SHOP])
     store.append([row(i, decision=i) for i in range(200)])
     with sqlite3.connect(tmp_path / "log.db") as connection:
         connection.execute("DROP INDEX events_once")

@@ -42,8 +42,7 @@ def play(folder: Path, stages: int = 8) -> None:
     """All but the last outcome; the first decision is given up."""
     config = load_config(folder / "bocopt.toml")
     store = open_store(config.store, folder)
-    ours = engine(store, *config.kinds.values())
-    ours.fleet.numeric = numeric_fingerprint()
+    ours = engine(store, *config.kinds.values(), numeric=numeric_fingerprint())
     rng = np.random.default_rng(0)
     for i in range(stages):
         one(ours, Ask("shop", [round(float(rng.normal()), 3)]))

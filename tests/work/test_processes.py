@@ -115,7 +115,7 @@ def table(
 
 
 @needs_proc
-@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("sent", [signal.SIGKILL, long(signal.SIGINT)])
 def test_a_stopped_run_leaves_no_process_and_goes_on_to_the_same_bytes(
     sent: signal.Signals, table: tuple[tuple[str, ...], Path], tmp_path: Path
 ) -> None:
@@ -212,7 +212,7 @@ def size_of(session: int) -> int:
 
 
 @needs_proc
-@pytest.mark.parametrize("moment", [0.0, 0.2, 0.5])
+@pytest.mark.parametrize("moment", [0.2, long(0.0), long(0.5)])
 def test_an_interrupt_while_workers_start_ends_the_run(moment: float, tmp_path: Path) -> None:
     jobs = 4 * len(os.sched_getaffinity(0)) if sys.platform == "linux" else 4
     run = start(tmp_path, "table1", "--trials", "2000", "--horizon", "1000", "--jobs", str(jobs))

@@ -1,9 +1,8 @@
 """The code in a digest: all that a result can depend on, and not what only shows it."""
 
-import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -23,25 +22,25 @@ TASKS = {
 
 
 @pytest.fixture
-def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def files(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, bytes]]:
     """The package's sources, to be changed; digests are of these."""
-    root = tmp_path / "bocopt"
-    shutil.copytree(Path(bocopt.__file__).parent, root, ignore=shutil.ignore_patterns("*.pyc"))
-    monkeypatch.setattr(bocopt, "__file__", str(root / "__init__.py"))
-    software.cache_clear()
-    yield root
+    found = package()
+    monkeypatch.setattr("bocopt.work.sources.package", lambda: found)
+    yield found
     software.cache_clear()
 
 
-def changes(path: Path, digest: Callable[[], str]) -> bool:
-    """Whether a change of a file changes a digest."""
+def changing(files: dict[str, bytes], names: Iterable[str], digest: Callable[[], str]) -> set[str]:
+    """Those of the files whose change changes a digest."""
     software.cache_clear()
-    before, content = digest(), path.read_bytes()
-    path.write_bytes(content + b"\n")
-    software.cache_clear()
-    after = digest()
-    path.write_bytes(content)
-    return before != after
+    before, found = digest(), set()
+    for name in names:
+        content = files[name]
+        files[name] = content + b"\n"
+        software.cache_clear()
+        found |= {name} if digest() != before else set()
+        files[name] = content
+    return found
 
 
 def loaded_with(module: str) -> set[str]:
@@ -68,31 +67,31 @@ def test_a_task_depends_on_its_own_module_and_on_all_that_it_imports(name: str) 
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_a_change_of_what_a_task_depends_on_changes_its_digest(name: str, copy: Path) -> None:
+def test_a_change_of_what_a_task_depends_on_changes_its_digest(
+    name: str, files: dict[str, bytes]
+) -> None:
     task = TASKS[name]
-    files = needed(modules_of(task), package())
-    ours = [file for file in files if file.startswith(("studies/", "work/"))]
+    ours = {f for f in needed(modules_of(task), files) if f.startswith(("studies/", "work/"))}
     assert len(ours) > 2
-    for file in [*ours, "core.py", "beliefs/liu_west.py"]:
-        assert changes(copy / file, lambda: task.digest), file
+    changed = ours | {"core.py", "beliefs/liu_west.py"}
+    assert changing(files, changed, lambda: task.digest) == changed
 
 
-def test_a_task_depends_on_the_modules_of_its_parts(copy: Path) -> None:
+def test_a_task_depends_on_the_modules_of_its_parts(files: dict[str, bytes]) -> None:
     def play(one_stream: bool) -> Task:
         return tasks_of(Settings(one_stream=one_stream), SIZE, ["PtO"])["PtO"]
 
-    variants = copy / "studies" / "paper" / "variants.py"
-    assert changes(variants, lambda: play(one_stream=True).digest)
-    assert not changes(variants, lambda: play(one_stream=False).digest)
-    worlds = copy / "studies" / "learning" / "worlds.py"
+    variants, worlds = "studies/paper/variants.py", "studies/learning/worlds.py"
+    assert changing(files, [variants], lambda: play(one_stream=True).digest)
+    assert not changing(files, [variants], lambda: play(one_stream=False).digest)
     later = STUDIES["posterior-regimes"].tasks(SIZE)["started at the change"]
-    assert changes(worlds, lambda: later.digest)
+    assert changing(files, [worlds], lambda: later.digest)
 
 
 @pytest.mark.parametrize("file", ["cli/shared.py", "report/html.py", "studies/paper/table1.py"])
-def test_a_task_does_not_depend_on_what_shows_it(file: str, copy: Path) -> None:
-    assert not changes(copy / file, lambda: TASKS["Play"].digest)
-    assert changes(copy / file, software)
+def test_a_task_does_not_depend_on_what_shows_it(file: str, files: dict[str, bytes]) -> None:
+    assert not changing(files, [file], lambda: TASKS["Play"].digest)
+    assert changing(files, [file], software)
 
 
 def test_what_is_imported_in_any_way_is_found() -> None:

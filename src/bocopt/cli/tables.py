@@ -24,8 +24,12 @@ def init(
     example: Annotated[
         str, typer.Option(help=f"What is decided: {', '.join(_EXAMPLES)}.", metavar="NAME")
     ] = "newsvendor",
+    serve: Annotated[
+        bool,
+        typer.Option("--serve", help="A service instead: bocopt.toml and client.py."),
+    ] = False,
 ) -> None:
-    """Write a small study to begin with: study.toml, problem.py and made-up data."""
+    """Write a small study to begin with: study.toml, problem.py and made-up data; or a service."""
     from bocopt import file
     from bocopt.tables.starters import starter
 
@@ -33,15 +37,24 @@ def init(
         expected = f"must be one of {', '.join(_EXAMPLES)}. Got {example!r} instead."
         raise typer.BadParameter(expected, param_hint="--example")
     where = folder(path, "FOLDER")
-    files = starter(example)
-    there = [name for name in files if (where / name).exists()]
+    files = starter(example, service=serve)
+    there = [name for name, content in files.items() if _differs(where / name, content)]
     if there:
         message = f"{where} has {', '.join(there)} already; nothing was written."
         raise typer.BadParameter(message, param_hint="FOLDER")
     for name, content in files.items():
         file.replace(where / name, content)
     say(f"Wrote {', '.join(str(where / name) for name in files)}.")
-    say(f"Next: bocopt run {where / 'study.toml'}")
+    if serve:
+        say(f"Next: bocopt serve {where / 'bocopt.toml'}")
+        say(f"Then, in another window: python {where / 'client.py'}")
+    else:
+        say(f"Next: bocopt run {where / 'study.toml'}")
+
+
+def _differs(path: Path, content: bytes) -> bool:
+    """Whether something else is there: a study and a service may share a problem and its data."""
+    return path.exists() and not (path.is_file() and path.read_bytes() == content)
 
 
 def run(

@@ -1,6 +1,5 @@
 """A batch of commands, done on copies: what is to be logged, and what to answer once it is."""
 
-import time
 from collections.abc import Callable
 
 import numpy as np
@@ -26,16 +25,19 @@ class StaleError(Exception):
 
 
 class Batch:
-    """Commands are done one after the other; nothing is seen outside before it is committed."""
+    """Commands are done one after the other; nothing is seen outside before it is committed.
 
-    def __init__(self, store: Store, find: Find, clock: Callable[[], float] = time.time) -> None:
-        self._store, self._find, self._clock = store, find, clock
+    The store is only read.
+    """
+
+    def __init__(self, store: Store, find: Find, now: float) -> None:
+        self._store, self._find, self._now = store, find, now
         self.held: dict[str, Held] = {}  # streams as they will be
         self.rows: list[Row] = []
         self.stages: list[Tally] = []
 
     def do(self, command: Command) -> Reply:
-        """The answer, which counts once `commit` has returned; or a RefusedError."""
+        """The answer, which counts once the rows are committed; or a RefusedError."""
         if isinstance(command, Ask):
             return self._ask(command)
         if isinstance(command, Tell):
@@ -45,11 +47,6 @@ class Batch:
         assert isinstance(command, Show)
         self._be_fresh(command.stream)
         return Reply(200, shown(self._store, self._of(command.stream), command))
-
-    def commit(self) -> None:
-        """Log it in one transaction, with snapshots where it is time."""
-        if self.rows:
-            self._store.append(self.rows, self.snapshots(), self.stages)
 
     def snapshots(self) -> list[Snapshot]:
         """Of those that have gone far since their last one; they are held to have it."""
@@ -139,7 +136,7 @@ class Batch:
         return ended
 
     def _log(self, held: Held, event: Event, key: str | None = None) -> Row:
-        after, row, tally = held.after(event, self._clock(), key)
+        after, row, tally = held.after(event, self._now, key)
         self.held[held.stream] = after
         self.rows.append(row)
         if tally is not None:

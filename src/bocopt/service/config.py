@@ -1,7 +1,9 @@
 """`bocopt.toml`: which streams there are, where the log is, and who may ask."""
 
 import ipaddress
+import os
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,19 @@ from bocopt.service.toml_file import ConfigError, Part, read_toml
 ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 _FILE = ("service", "streams")
-_SERVICE = ("store", "host", "port", "token", "queue", "at_once", "patience")
+_SERVICE = (
+    "store",
+    "host",
+    "port",
+    "token",
+    "queue",
+    "at_once",
+    "patience",
+    "workers",
+    "held",
+    "limit",
+)
+_MOST_WORKERS = 4  # unless the file says more
 _STREAM = (
     "problem",
     "policy",
@@ -52,6 +66,9 @@ class Config:
     queue: int  # requests that may wait
     at_once: int  # that are committed together
     patience: float  # seconds that a body may take to come in
+    workers: int  # processes that decide; 0: this one
+    held: int  # streams in memory, of all workers together
+    limit: float  # seconds that one command may take
     kinds: dict[str, Kind]
 
     @property
@@ -77,6 +94,9 @@ def load_config(path: str | Path, *, host: str | None = None, port: int | None =
         queue=service.integer("queue", 1000, "[1, 1000000]"),
         at_once=service.integer("at_once", 64, "[1, 10000]"),
         patience=service.number("patience", "(0, 3600]") or 10.0,
+        workers=service.integer("workers", min(_cores(), _MOST_WORKERS), "[0, 256]"),
+        held=service.integer("held", 1000, "[1, inf)"),
+        limit=service.number("limit", "(0, 3600]") or 20.0,
         kinds={name: _kind(streams, name, modules) for name in streams.found},
     )
     if config.token is None and not is_loopback(config.host):
@@ -86,6 +106,11 @@ def load_config(path: str | Path, *, host: str | None = None, port: int | None =
             "with the token that clients show.",
         )
     return config
+
+
+def _cores() -> int:
+    """That this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def is_loopback(host: str) -> bool:

@@ -75,8 +75,8 @@ def _sums(store: Store, held: Held) -> Iterator[Finding]:
 
 
 def _overdue(held: Held) -> Iterator[Finding]:
-    expire, now = held.kind.limits.expire, time.time()
-    late = [n for n, since in held.since.items() if expire is not None and now - since > expire]
+    now = time.time()
+    late = held.overdue(now)
     if late:
         some = ", ".join(map(str, late[:_SHOWN]))
         words = f"{len(late)} outcomes are overdue (decision {some}): the service gives them up."

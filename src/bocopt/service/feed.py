@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
 
 from anyio.to_thread import run_sync
@@ -13,6 +14,7 @@ from bocopt.service.stores import Row, Store, StoreError
 _AT_ONCE = 500  # events that are read at once
 _LOOK = 1.0  # seconds until the log is looked at anyway: another server may write to it
 _PING = 15.0  # seconds of silence after which a comment keeps the connection open
+_TEXTS = 1000  # events that are kept as text
 
 
 class Bell:
@@ -44,8 +46,23 @@ class Bell:
             return
 
 
+class Texts:
+    """The latest events as text, each made once for all who listen: the log never changes."""
+
+    def __init__(self) -> None:
+        self._found: OrderedDict[tuple[str, int], bytes] = OrderedDict()
+
+    def of(self, kind: Kind, row: Row) -> bytes:
+        place = (row.stream, row.seq)
+        if place not in self._found:
+            self._found[place] = _text(kind, row)
+            if len(self._found) > _TEXTS:
+                self._found.popitem(last=False)
+        return self._found[place]
+
+
 async def feed(
-    store: Store, kind: Kind, stream: str, after: int, bell: Bell
+    store: Store, kind: Kind, stream: str, after: int, bell: Bell, texts: Texts
 ) -> AsyncIterator[bytes]:
     """Each event after one, as text; it ends when the service stops."""
     yield b"retry: 1000\n\n"
@@ -58,7 +75,7 @@ async def feed(
             return  # whoever listens connects again, from where it was
         for row in rows:
             after = row.seq
-            yield _text(kind, row)
+            yield texts.of(kind, row)
         if rows:
             said = loop.time()
             continue

@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from bocopt.live.events import from_bytes, from_snapshot, kind_of, snapshot_bytes, to_bytes
@@ -13,7 +13,7 @@ from bocopt.service.kind import Kind
 from bocopt.service.stores import Declared, Row, Snapshot, Store, Tally
 from bocopt.state import CheckpointError
 
-_AT_ONCE = 1000  # rows of a log that are read at once
+_AT_ONCE = 100  # rows of a log that are read at once
 
 
 class DamagedError(Exception):
@@ -69,6 +69,13 @@ class Held(NamedTuple):
             since.pop(event.number, None)
         return self._replace(live=live, seq=self.seq + 1, since=since)
 
+    def overdue(self, now: float) -> list[int]:
+        """Decisions whose outcome is no longer waited for."""
+        expire = self.kind.limits.expire
+        if expire is None:
+            return []
+        return [number for number, since in self.since.items() if now - since > expire]
+
     def snapshot(self) -> Snapshot:
         """For the next start."""
         state = snapshot_bytes(self.kind.fold, self.live)
@@ -93,15 +100,18 @@ def begun(kind: Kind, declared: Declared) -> Held:
     return Held(declared, kind, live, 0, {}, 0, nothing)
 
 
-def rebuilt(store: Store, kind: Kind, declared: Declared) -> Held:
+def rebuilt(
+    store: Store, kind: Kind, declared: Declared, beat: Callable[[], None] = lambda: None
+) -> Held:
     """From the latest snapshot that is sound, and the rest of the log."""
-    return followed(store, _from_snapshot(store, kind, declared))
+    return followed(store, _from_snapshot(store, kind, declared), beat)
 
 
-def followed(store: Store, held: Held) -> Held:
-    """With all that was logged since."""
+def followed(store: Store, held: Held, beat: Callable[[], None] = lambda: None) -> Held:
+    """With all that was logged since; `beat` is called now and then."""
     while rows := store.tail(held.stream, held.seq - 1, _AT_ONCE):
         held = held.caught_up(rows)
+        beat()
     return held
 
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
 from anyio.to_thread import run_sync
@@ -16,8 +16,7 @@ from starlette.routing import Route
 
 from bocopt.service.commands import Ask, Begin, Command, Drop, RefusedError, Show, Tell
 from bocopt.service.config import ID
-from bocopt.service.engine import Engine
-from bocopt.service.feed import Bell, feed
+from bocopt.service.feed import Bell, Texts, feed
 from bocopt.service.guard import Guard
 from bocopt.service.kind import Kind
 from bocopt.service.openapi import document
@@ -34,10 +33,11 @@ from bocopt.service.requests import (
     stream_of,
     vector,
 )
+from bocopt.service.router import Router
 from bocopt.service.shown import event_shown
 from bocopt.service.stores import Store, StoreError
 
-_ANSWER = 30.0  # seconds that a request waits for the engine
+_WAIT = 10.0  # seconds that a request waits for those before it
 _MOST = 10_000  # events of the log at once
 _LISTENERS = 200  # that may follow events at once
 
@@ -49,20 +49,23 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 class Front:
     """What answers requests: commands go to the engine, the log is read beside it."""
 
-    engine: Engine
+    engine: Router
     reader: Store  # read only
     kinds: Mapping[str, Kind]
     bell: Bell
-    patience: float = 10.0
+    patience: float = 10.0  # seconds that a body may take
+    limit: float = 20.0  # seconds that a command may take
     listeners: int = 0
+    texts: Texts = field(default_factory=Texts)  # of events, for all who listen
 
     async def _do(self, command: Command) -> Response:
         waiting = asyncio.wrap_future(self.engine.submit(command))
+        patience = self.limit + _WAIT
         try:
-            async with asyncio.timeout(_ANSWER):
+            async with asyncio.timeout(patience):
                 reply = await waiting
         except TimeoutError:
-            told = f"No answer within {_ANSWER:g} seconds. Ask again with the same key."
+            told = f"No answer within {patience:g} seconds. Ask again with the same key."
             raise RefusedError(504, told) from None
         return answer(reply.status, reply.body)
 
@@ -145,7 +148,7 @@ class Front:
     async def _heard(self, kind: Kind, stream: str, after: int) -> AsyncIterator[bytes]:
         self.listeners += 1
         try:
-            async for text in feed(self.reader, kind, stream, after, self.bell):
+            async for text in feed(self.reader, kind, stream, after, self.bell, self.texts):
                 yield text
         finally:
             self.listeners -= 1

@@ -38,6 +38,16 @@ _KEY = {
 }
 
 
+def _optional(name: str, where: str, description: str) -> dict[str, Any]:
+    schema = {"type": "integer"}
+    return {"name": name, "in": where, "schema": schema, "description": description}
+
+
+_AFTER = _optional("after", "query", "The last event that is known; -1: none.")
+_LIMIT = _optional("limit", "query", "How many events at the most, up to 10000.")
+_LAST = _optional("Last-Event-ID", "header", "The last event that is known.")
+
+
 def _operation(
     summary: str,
     good: Mapping[int, Any],
@@ -45,6 +55,7 @@ def _operation(
     *,
     body: Any = None,
     parameters: tuple[Mapping[str, Any], ...] = (_STREAM,),
+    media: str = "application/json",
 ) -> dict[str, Any]:
     examples = {**good, **dict.fromkeys((401, *bad), _ERROR)}
     found: dict[str, Any] = {
@@ -53,7 +64,7 @@ def _operation(
         "responses": {
             str(status): {
                 "description": _WORDS[status],
-                "content": {"application/json": {"example": example}},
+                "content": {media if status == 200 else "application/json": {"example": example}},
             }
             for status, example in sorted(examples.items())
         },
@@ -61,6 +72,20 @@ def _operation(
     if body is not None:
         found["requestBody"] = {"content": {"application/json": {"example": body}}}
     return found
+
+
+def _watched() -> dict[str, Any]:
+    """What those ask who look after the process; the first two need no token."""
+    alive = _operation("Whether it lives.", {200: {"status": "alive"}}, parameters=())
+    ready = _operation("Whether it decides.", {200: {"status": "ready"}}, (503,), parameters=())
+    for free in (alive, ready):
+        free["security"] = []
+        del free["responses"]["401"]
+    counts = {200: "bocopt_queue 0"}
+    metrics = _operation("For Prometheus.", counts, parameters=(), media="text/plain")
+    this = _operation("This document.", {200: {"openapi": "3.1.0"}}, parameters=())
+    found = {"/healthz": alive, "/readyz": ready, "/metrics": metrics, "/openapi.json": this}
+    return {path: {"get": operation} for path, operation in found.items()}
 
 
 @cache
@@ -73,7 +98,7 @@ def document() -> dict[str, Any]:
     return {
         "openapi": "3.1.0",
         "info": {"title": "bocopt", "version": "1", "description": "Decide now, observe later."},
-        "security": [{"bearer": []}],
+        "security": [{"bearer": []}, {}],  # without a token, this machine alone is answered
         "components": {"securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}}},
         "paths": {
             "/v1/streams": {
@@ -137,17 +162,21 @@ def document() -> dict[str, Any]:
             },
             f"{stream}/log": {
                 "get": _operation(
-                    "Events after one: ?after=SEQ&limit=N.",
+                    "Events after one.",
                     {200: {"events": [], "next": -1}},
                     (404, 422, 503),
+                    parameters=(_STREAM, _AFTER, _LIMIT),
                 )
             },
             f"{stream}/events": {
                 "get": _operation(
                     "Events as they are logged, by server-sent events with Last-Event-ID.",
                     {200: "id: 0 ..."},
-                    (400, 404, 503),
+                    (400, 404, 422, 503),
+                    parameters=(_STREAM, _AFTER, _LAST),
+                    media="text/event-stream",
                 )
             },
+            **_watched(),
         },
     }

@@ -1,4 +1,4 @@
-"""A service in this process: its store, its engine and its server, from start to graceful stop."""
+"""A service: its store, its workers and its server, from start to graceful stop."""
 
 import asyncio
 import signal
@@ -7,14 +7,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import uvicorn
+from anyio.to_thread import run_sync
 
 from bocopt.service.config import Config
-from bocopt.service.engine import Engine
 from bocopt.service.feed import Bell
 from bocopt.service.fleet import Fleet
 from bocopt.service.http import Front, application
 from bocopt.service.machine import numeric_fingerprint
-from bocopt.service.stores import open_store
+from bocopt.service.registry import Registry
+from bocopt.service.router import Router
+from bocopt.service.shard import Decider, Shard
+from bocopt.service.stores import Store, open_store
+from bocopt.service.worker import Worker
 
 _STOP = 10  # seconds that open requests have when the service is told to stop
 
@@ -26,18 +30,31 @@ def serve(config: Config, say: Callable[[str], None]) -> None:
         reader = open_store(config.store, config.folder, read_only=True)
         try:
             bell = Bell()
-            fleet = Fleet(store, config.kinds, numeric_fingerprint())
-            engine = Engine(
-                store, fleet, queue=config.queue, at_once=config.at_once, committed=bell.ring
+            registry = Registry(store, config.kinds, numeric_fingerprint())
+            router = Router(
+                store,
+                registry,
+                _deciders(config, store),
+                queue=config.queue,
+                at_once=config.at_once,
+                committed=bell.ring,
             )
-            front = Front(engine, reader, config.kinds, bell, config.patience)
+            front = Front(router, reader, config.kinds, bell, config.patience, config.limit)
             asyncio.run(_served(config, front, say))
         finally:
             reader.close()
     finally:
         store.close()
-    if engine.failure is not None:
-        raise engine.failure
+    if router.failure is not None:
+        raise router.failure
+
+
+def _deciders(config: Config, store: Store) -> list[Decider]:
+    many = config.workers
+    if many == 0:
+        return [Shard(store, Fleet(store, config.kinds, config.held))]
+    most = -(-config.held // many)
+    return [Worker(config, place, many, most, config.limit) for place in range(many)]
 
 
 async def _served(config: Config, front: Front, say: Callable[[str], None]) -> None:
@@ -53,22 +70,23 @@ async def _served(config: Config, front: Front, say: Callable[[str], None]) -> N
         )
     )
     front.bell.stopping = lambda: server.should_exit
-    watch = asyncio.create_task(_watched(server, front.engine, say))
+    watch = asyncio.create_task(_watched(server, front, say))
     await server.serve()
     watch.cancel()
 
 
-async def _watched(server: "_Server", engine: Engine, say: Callable[[str], None]) -> None:
+async def _watched(server: "_Server", front: Front, say: Callable[[str], None]) -> None:
     """Say where it listens and when it is ready; stop where it cannot be."""
     while not server.started:
         await asyncio.sleep(0.01)
     say(f"Listening on {server.address}")
-    while not engine.ready:
-        if engine.failure is not None:
+    while not front.engine.ready:
+        if front.engine.failure is not None:
             server.should_exit = True
             return
         await asyncio.sleep(0.01)
-    say(f"Ready: {engine.fleet.counts()['streams']:g} streams.")
+    streams = await run_sync(front.reader.streams)
+    say(f"Ready: {len(streams)} streams.")
 
 
 class _Server(uvicorn.Server):

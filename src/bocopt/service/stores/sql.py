@@ -128,15 +128,12 @@ class SqlStore(Store):
         sql = "SELECT * FROM stages WHERE stream = ? ORDER BY n DESC"
         return next((Tally(*row) for row in self._limited(sql, (stream,), 1)), None)
 
-    def declare(self, declared: Declared) -> Declared:
-        self._database.write([(_DECLARE, [declared])])
-        found = self.stream(declared.id)
-        assert found is not None  # streams are never removed
-        return found
+    def declare(self, declared: Sequence[Declared]) -> None:
+        self._database.write([(_DECLARE, sorted(declared))])
 
-    def redeclare(self, declared: Declared) -> None:
-        to = (declared.problem, declared.version, declared.fingerprint, declared.numeric)
-        self._database.write([(_REDECLARE, [(*to, declared.id)])])
+    def redeclare(self, declared: Sequence[Declared]) -> None:
+        to = [(d.problem, d.version, d.fingerprint, d.numeric, d.id) for d in sorted(declared)]
+        self._database.write([(_REDECLARE, to)])
 
     def streams(self) -> list[Declared]:
         return [Declared(*row) for row in self._database.read("SELECT * FROM streams ORDER BY id")]

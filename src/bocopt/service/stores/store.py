@@ -112,12 +112,12 @@ class Store(Protocol):
         """The latest of them."""
         ...
 
-    def declare(self, declared: Declared) -> Declared:
-        """Begin a stream; where it has begun, what it was declared as."""
+    def declare(self, declared: Sequence[Declared]) -> None:
+        """Begin streams; those that have begun stay as they are."""
         ...
 
-    def redeclare(self, declared: Declared) -> None:
-        """Another version, fingerprint or machine for a stream that has begun."""
+    def redeclare(self, declared: Sequence[Declared]) -> None:
+        """Another version, fingerprint or machine for streams that have begun."""
         ...
 
     def streams(self) -> list[Declared]:

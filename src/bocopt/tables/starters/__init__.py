@@ -1,7 +1,8 @@
-"""`bocopt init`: small studies to begin with, each of a study file, a problem and made-up data."""
+"""`bocopt init`: small studies and services to begin with, each with a problem and made-up data."""
 
 import csv
 import io
+import tomllib
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from typing import Any
@@ -11,16 +12,30 @@ from bocopt.tables.starters.data import MADE
 EXAMPLES = tuple(MADE)
 
 
-def starter(name: str) -> dict[str, bytes]:
-    """The files of one of them, by name."""
-    folder = files("bocopt.tables.starters") / name
-    rows = MADE[name]()
-    texts: Mapping[str, str] = {
-        "study.toml": (folder / "study.toml").read_text(encoding="utf-8"),
-        "problem.py": (folder / "problem.txt").read_text(encoding="utf-8"),
-        "data.csv": _csv(rows),
-    }
-    return {name: text.encode() for name, text in texts.items()}
+def starter(name: str, *, service: bool = False) -> dict[str, bytes]:
+    """The files of one of them, by name: of a study, or of a service and a client of it."""
+    texts = {"problem.py": _text(name, "problem.txt"), "data.csv": _csv(MADE[name]())}
+    study = _text(name, "study.toml")
+    if service:
+        stream = tomllib.loads(study)["problem"]["name"]
+        parts = {"@stream": stream, "@row": _text(name, "row.txt").strip()}
+        first = {
+            "bocopt.toml": _filled(_text("bocopt.toml"), parts),
+            "client.py": _filled(_text("client.txt"), parts),
+        }
+    else:
+        first = {"study.toml": study}
+    return {name: text.encode() for name, text in (first | texts).items()}
+
+
+def _text(*path: str) -> str:
+    return files("bocopt.tables.starters").joinpath(*path).read_text(encoding="utf-8")
+
+
+def _filled(text: str, parts: Mapping[str, str]) -> str:
+    for mark, part in parts.items():
+        text = text.replace(mark, part)
+    return text
 
 
 def _csv(rows: Iterable[Mapping[str, Any]]) -> str:

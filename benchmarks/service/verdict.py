@@ -1,0 +1,133 @@
+"""The log against what was acknowledged: what is lost, what is doubled, and replay = live state."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from clients import Notes
+from subject import Subject, bocopt
+
+from bocopt.live.events import from_bytes
+from bocopt.live.fold import Decided, Observed
+from bocopt.service.config import Config, load_config
+from bocopt.service.stores import Row, open_store
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was found; `problems` says it in words, and is empty where all is well."""
+
+    events: int
+    acknowledged: int
+    lost: int
+    doubled: int
+    streams: int
+    same: int  # streams whose live state is the fold of their log, bit for bit
+    problems: tuple[str, ...]
+
+    def numbers(self) -> dict[str, int]:
+        found = asdict(self)
+        del found["problems"]
+        return found
+
+
+def judged(subject: Subject, notes: Sequence[Notes]) -> Verdict:
+    """After a graceful stop, when every request has been answered."""
+    config = load_config(subject.config)
+    logs = logs_of(config)
+    rows = [row for log in logs.values() for row in log]
+    lost = missing(config, rows, notes)
+    doubled = twice(rows, notes)
+    wrong = [told for note in notes for told in note.wrong]
+    same, told = _replayed(subject, logs)
+    acknowledged = sum(len(note.decisions) + len(note.ends) for note in notes)
+    problems = [f"lost: {each}" for each in lost] + [f"doubled: {each}" for each in doubled]
+    return Verdict(
+        events=len(rows),
+        acknowledged=acknowledged,
+        lost=len(lost),
+        doubled=len(doubled),
+        streams=len(logs),
+        same=same,
+        problems=(*problems, *(f"wrong: {each}" for each in wrong), *told),
+    )
+
+
+def logs_of(config: Config) -> dict[str, list[Row]]:
+    store = open_store(config.store, config.folder, read_only=True)
+    try:
+        return {each.id: store.tail(each.id) for each in store.streams()}
+    finally:
+        store.close()
+
+
+def missing(
+    config: Config, rows: Sequence[Row], notes: Sequence[Notes], like: str | None = None
+) -> list[str]:
+    """Acknowledged, and not in the log as it was acknowledged; streams are like themselves."""
+    decided: dict[tuple[str, str | None], tuple[object, ...]] = {}
+    ended: dict[tuple[str, int], tuple[float, ...] | None] = {}
+    problems = {name: kind.problem for name, kind in config.kinds.items()}
+    for row in rows:
+        event = from_bytes(row.body, problems[like or row.stream])
+        if isinstance(event, Decided):
+            x, z = event.waiting.x.tolist(), event.waiting.decision.solution.z.tolist()
+            decided[row.stream, row.key] = (row.decision, x, z)
+        else:
+            ended[row.stream, row.decision] = (
+                tuple(event.xi.tolist()) if isinstance(event, Observed) else None
+            )
+    lost = [
+        str(each)
+        for note in notes
+        for each in note.decisions
+        if decided.get((each.stream, each.key)) != (each.number, [each.x], list(each.z))
+    ]
+    return lost + [
+        str(each)
+        for note in notes
+        for each in note.ends
+        if ended.get((each.stream, each.number), ()) != each.xi
+    ]
+
+
+def twice(rows: Sequence[Row], notes: Sequence[Notes]) -> list[str]:
+    """In the log more than once, or in it although nobody asked for it.
+
+    Every request was repeated until it was answered, so the log holds what was answered, and
+    nothing else.
+    """
+    keys = Counter((row.stream, row.key) for row in rows if row.kind == "decision")
+    ends = Counter((row.stream, row.decision) for row in rows if row.kind != "decision")
+    found = [f"{place}" for many in (keys, ends) for place, n in many.items() if n > 1]
+    asked = {(each.stream, each.key) for note in notes for each in note.decisions}
+    told = {(each.stream, each.number) for note in notes for each in note.ends}
+    found += [f"{place} was never answered" for place in keys if place not in asked]
+    return found + [f"{place} was never answered" for place in ends if place not in told]
+
+
+def _replayed(subject: Subject, logs: dict[str, list[Row]]) -> tuple[int, list[str]]:
+    """How many streams left a snapshot at their end that is what the log says, bit for bit.
+
+    A server that stops gracefully snapshots what it holds. `doctor` folds the log from the first
+    event and compares all bits; `replay --verify` also decides again.
+    """
+    code, text = bocopt("doctor", subject.config)
+    problems = [] if code == 0 else [f"doctor: exit code {code}\n{text}"]
+    found = re.findall(r"^(\S+): the snapshot at (\d+) is what the log says\.$", text, re.M)
+    ends = {(stream, str(log[-1].seq + 1)) for stream, log in logs.items() if log}
+    ends |= {(stream, "") for stream, log in logs.items() if not log}  # nothing to compare
+    same = sum(1 for end in ends if end in found or not end[1])
+    if same < len(ends):
+        problems.append(f"doctor: no snapshot is what the log says at {ends - set(found)}\n{text}")
+    code, text = bocopt("replay", subject.config, "--verify")
+    if code:
+        problems.append(f"replay --verify: exit code {code}\n{text}")
+    return same, problems
+
+
+def some(problems: Sequence[str]) -> str:
+    return "\n".join(problems[:_SHOWN])
