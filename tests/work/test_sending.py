@@ -15,10 +15,14 @@ from elsewhere import changed
 from extensions.pages import blocks
 
 from bocopt.numeric import compiled
+from bocopt.studies.paper.settings import Settings, tasks_of
+from bocopt.studies.study import Size
 from bocopt.work.order import answer, order
 from bocopt.work.origin import ForeignWorkerError, origin, refuse_foreign
 from bocopt.work.sending import AHEAD, Planned, answered
+from bocopt.work.store import Store
 from bocopt.work.warm import warm_up
+from bocopt.work.work import Work
 
 MODULES = frozenset({"bocopt.core"})
 
@@ -153,14 +157,17 @@ def test_machine_code_is_asked_for_once_on_a_host(
     assert len(list((tmp_path / "notes").iterdir())) == 2
 
 
-def test_the_executor_for_ray_on_the_page_runs_orders() -> None:
+def test_the_executor_for_ray_on_the_page_plays_tasks(tmp_path: Path) -> None:
     ray = pytest.importorskip("ray", reason="ray is not installed")
     page = Path(__file__).parents[2] / "docs" / "cluster.md"
     [code] = [b.text for b in blocks(page) if "class Ray(" in b.text]
     names: dict[str, Any] = {}
     exec(code, names)
+    [task] = tasks_of(Settings(), Size(trials=2, horizon=3), ["SAA"]).values()
+    work = Work([task], Store(tmp_path))
     try:
-        found = dict(answered(names["Ray"](), planned(range(5)), lambda: 2))
+        work.finish(names["Ray"](), lambda stages: None)
     finally:
         ray.shutdown()
-    assert {name: one.result for name, one in found.items()} == {str(n): 2 * n for n in range(5)}
+    ours, theirs = task.run(), work.record(task)
+    assert {k: v.tobytes() for k, v in ours.items()} == {k: v.tobytes() for k, v in theirs.items()}
