@@ -104,7 +104,9 @@ class Cluster(Executor):
         return error
 
     def _lost(self, why: object) -> LostError:
-        return LostError(f"The scheduler at {self._address} was lost: {why}.")
+        """Of an error only its name: the rest is about the insides of Dask."""
+        told = type(why).__name__ if isinstance(why, BaseException) else why
+        return LostError(f"The scheduler at {self._address} was lost: {told}.")
 
 
 @contextmanager
