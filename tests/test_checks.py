@@ -222,6 +222,8 @@ class Total(NamedTuple):
 class BrokenPolicy:
     """Decides by the sum of all outcomes; each flaw breaks one law."""
 
+    lockstep = True
+
     def __init__(self, flaw: str) -> None:
         self.flaw, self.calls = flaw, 0
         self.hidden: dict[int, Array] = {}
@@ -241,6 +243,8 @@ class BrokenPolicy:
             size = size + self.calls % 2
         if self.flaw == "mixes trials":
             size = size + (state.seeds.size > 1)
+        if self.flaw == "one stage for all":
+            size = size + np.min(t)
         if self.flaw == "hides" and id(state.seen) not in self.hidden:
             size = size + 1
         z = np.repeat(size[..., None], 3 if self.flaw == "shape" else 4, axis=-1)
@@ -251,7 +255,7 @@ class BrokenPolicy:
             raise ValueError("NaN")
         seen = np.asarray(state.seen + xi.sum(axis=-1))
         if self.flaw == "shares":  # two buffers in turns: only a branch from one state shows it
-            shared = self.buffers.setdefault(t % 2, np.zeros_like(seen))
+            shared = self.buffers.setdefault(int(np.min(t)) % 2, np.zeros_like(seen))
             if shared.shape == seen.shape:
                 shared[...] = seen
                 seen = shared
@@ -269,6 +273,7 @@ class BrokenPolicy:
         ("hides", "to hold all that its policy needs, in its arrays"),
         ("shares", "to leave the other branch alone"),
         ("learns nan", "a ValueError for a NaN outcome"),
+        ("one stage for all", "the same for a trial alone as beside other stages"),
     ],
 )
 def test_a_broken_policy_is_caught(flaw: str, message: str) -> None:

@@ -215,6 +215,11 @@ def takes_missing(reader: object) -> bool:
     return bool(getattr(reader, "takes_missing", False))
 
 
+def lockstep(part: object) -> bool:
+    """Whether a policy, or a part of one, says that trials may be at different stages."""
+    return bool(getattr(part, "lockstep", False))
+
+
 def checked(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Call a function of a stage whose context and outcome have been checked.
 

@@ -26,6 +26,7 @@ from bocopt.core import (
     knows_differences,
 )
 from bocopt.numeric.history import History
+from bocopt.numeric.stacking import apart, axes_of, key, stacked
 from bocopt.run import play
 from bocopt.state import flatten, rebuild
 
@@ -306,6 +307,36 @@ def nan_is_not_learned(
     _expect(_same(before, _visible(state)), "a bad outcome", "to leave the state alone")
 
 
+def stacked_equals_alone(
+    policy: Policy[Any], problem: Problem, seeds: IntArray, stages: Stages
+) -> None:
+    """Of a policy that says `lockstep`: trials at different stages in one call are as alone."""
+    if not arguments.lockstep(policy):
+        return
+    axes, many = axes_of(policy.init), min(len(stages), 4)
+    states: list[Any] = []
+    for i, first in enumerate((0, 1)):  # as many outcomes, of other stages
+        state: Any = policy.init(np.array(seeds.flat[i]))
+        for t in range(first, many - 2 + first):
+            x, xi = (part.reshape(seeds.size, -1)[i] for part in stages[t])
+            _, state = play(policy, problem, state, t, x, xi)
+        states.append(state)
+    if key(states[0], axes) != key(states[1], axes):
+        return
+    numbers: Any = np.array([many - 2, many - 1])
+    pairs = [[part.reshape(seeds.size, -1)[i] for part in stages[t]] for i, t in enumerate(numbers)]
+    x, xi = (np.stack(column) for column in zip(*pairs, strict=True))
+    together = stacked(states, axes)
+    decision = policy.decide(together, numbers, x)
+    after = apart(policy.learn(together, numbers, x, decision, xi), axes, 2)
+    for i, t in enumerate(numbers.tolist()):
+        taken = policy.decide(states[i], t, x[i])
+        learned = policy.learn(states[i], t, x[i], taken, xi[i])
+        inside = [leaf[i] for leaf in _visible(decision)]
+        same = _same(_visible(taken), inside) and _same(_visible(learned), _visible(after[i]))
+        _expect(same, "decide and learn", "the same for a trial alone as beside other stages")
+
+
 POLICY_LAWS = (
     decisions_fit,
     trial_equals_batch,
@@ -313,6 +344,7 @@ POLICY_LAWS = (
     restored_equals_uninterrupted,
     branches_are_apart,
     nan_is_not_learned,
+    stacked_equals_alone,
 )
 
 

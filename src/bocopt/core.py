@@ -337,7 +337,9 @@ class Policy(Protocol[S]):
     """The method and every baseline alike; all three functions are pure.
 
     One that decides under scenarios may have `scenarios(state, t, x)`, which says what they are and
-    their weights, or None where there are none yet: decisions can then be explained.
+    their weights, or None where there are none yet: decisions can then be explained. One whose
+    trials may be at different stages may say `lockstep = True`: t may then be an array of integers
+    with the leading axes of the seeds, and streams can be played by one call (`live/together.py`).
     """
 
     def init(self, seeds: IntArray) -> S: ...

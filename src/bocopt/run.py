@@ -118,17 +118,17 @@ def review(
         hindsight=best,
         solvable=solvable,
         info=_by_name(info),
-        reports=tuple(_reports(info)),
+        reports=tuple(reports_of(info)),
     )
 
 
-def _reports(info: Any) -> Iterator[Report]:
+def reports_of(info: Any) -> Iterator[Report]:
     """Those in it, however deep."""
     for part in info:
         if isinstance(part, Report):
             yield part
         elif isinstance(part, tuple):
-            yield from _reports(part)
+            yield from reports_of(part)
 
 
 def _by_name(info: Any) -> dict[str, Array]:

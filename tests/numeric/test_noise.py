@@ -12,6 +12,15 @@ def test_batch_equals_alone() -> None:
         assert (batch[index] == noise.normal(seeds[index], 5, "test", (4, 2))).all()
 
 
+def test_trials_may_be_at_different_stages() -> None:
+    seeds, stages = np.array([[3, 9], [3, 0]]), np.array([[5, 0], [7, 2**40]])
+    for draw in (noise.normal, noise.uniform):
+        batch = draw(seeds, stages, "test", (4, 2))
+        for index in np.ndindex(2, 2):
+            assert (batch[index] == draw(seeds[index], int(stages[index]), "test", (4, 2))).all()
+        assert (draw(seeds, np.array(5), "test", (3,)) == draw(seeds, 5, "test", (3,))).all()
+
+
 def test_more_draws_begin_with_the_same() -> None:
     few, many = (noise.uniform(np.array(1), 0, "test", (n,)) for n in (5, 500))
     assert (many[:5] == few).all()

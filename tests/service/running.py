@@ -26,10 +26,17 @@ Headers = Sequence[tuple[str, str]]
 class Service:
     """A service in this process, with a real server, and a client of it."""
 
-    def __init__(self, url: str, kind: Kind, token: str | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        url: str,
+        kind: Kind,
+        token: str | None = None,
+        more: Sequence[Kind] = (),
+        **options: Any,
+    ) -> None:
         self.store, self.reader = open_store(url), open_store(url, read_only=True)
         bell = Bell()
-        kinds = {kind.name: kind}
+        kinds = {each.name: each for each in (kind, *more)}
         registry, shard = (
             Registry(self.store, kinds, "machine"),
             Shard(self.store, Fleet(self.store, kinds)),
@@ -55,9 +62,13 @@ class Service:
         self.reader.close()
         self.store.close()
 
+    @property
+    def port(self) -> int:
+        port: int = self.server.servers[0].sockets[0].getsockname()[1]
+        return port
+
     def connected(self) -> HTTPConnection:
-        port = self.server.servers[0].sockets[0].getsockname()[1]
-        return HTTPConnection("127.0.0.1", port, timeout=20)
+        return HTTPConnection("127.0.0.1", self.port, timeout=20)
 
     def raw(
         self, method: str, path: str, body: bytes | None = None, headers: Headers = ()

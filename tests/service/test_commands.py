@@ -101,6 +101,9 @@ DAMAGE = {
         "shop: the snapshot at 99 is after the end of the log."
     ),
     "DELETE FROM stages WHERE n = 6": "shop: its sums for charts do not reach the end of the log.",
+    "INSERT INTO waiting VALUES ('shop', 2, 1.5)": (
+        "shop: decisions that have ended are listed as waiting for their outcome."
+    ),
     "UPDATE streams SET fingerprint = 'other'": "shop: began with another problem or policy",
 }
 

@@ -26,7 +26,7 @@ def row(seq: int, kind: str = "decision", decision: int = 0, key: str | None = N
 
 
 def tally(n: int) -> Tally:
-    return Tally("shop", n, n, 1.5, -3.0, 1, None, -3.0 * n, n, None)
+    return Tally("shop", n, n, 1.5, -3.0, 1, None, -3.0 * n, n, None, "{}")
 
 
 @pytest.fixture
@@ -221,3 +221,45 @@ def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
     (tmp_path / "log.db").write_bytes(b"something else, and long enough to be looked at" * 50)
     with pytest.raises(StoreError, match="not a database"):
         open_store("sqlite:///log.db", tmp_path)
+
+
+def test_what_a_page_reads(store: Store, url: str) -> None:
+    """Against the log itself."""
+    other = SHOP._replace(id="other", created=2.0)
+    store.declare([other])
+    kinds = ["decision", "decision", "outcome", "decision", "forgotten", "outcome"]
+    numbers = [0, 1, 1, 2, 2, 0]
+    pairs = enumerate(zip(kinds, numbers, strict=True))
+    rows = [row(seq, kind, n)._replace(at=10.0 * seq) for seq, (kind, n) in pairs]
+    stages = [tally(1)._replace(decision=1, at=20.0), tally(2)._replace(decision=0, at=50.0)]
+    store.append(rows[:3], (), stages[:1])
+    assert store.waiting("shop", 9) == [(0, 0.0)]
+    store.append(rows[3:4])
+    assert store.waiting("shop", 9) == [(0, 0.0), (2, 30.0)]
+    assert store.waiting("shop", 1) == [(0, 0.0)]
+    [_, shop] = store.standings()
+    assert (shop.open, shop.oldest, shop.outcomes, shop.delay) == (2, 0.0, 1, 10.0)
+    store.append(rows[4:], (), stages[1:])
+    reader = open_store(url, read_only=True)
+    assert reader.waiting("shop", 9) == []
+    assert reader.stages_at("shop", [2, 1, 7]) == stages
+    assert reader.stages_at("shop", []) == []
+    assert reader.stages_of("shop", 0, 0) == stages[1:]
+    assert reader.stages_of("shop", 0, 9) == stages[::-1]
+    assert reader.events_of("shop", 1, 2) == rows[1:5]
+    assert (reader.last_decision("shop"), reader.last_decision("other")) == (2, -1)
+    empty, shop = reader.standings()
+    assert (shop.id, shop.events, shop.decisions, shop.last) == ("shop", 6, 3, 50.0)
+    assert (shop.open, shop.oldest, shop.outcomes, shop.delay) == (0, None, 2, 50.0)
+    assert (shop.costs, shop.feasibles, shop.told) == (-6.0, 2, "{}")
+    assert (empty.id, empty.events, empty.last, empty.outcomes) == ("other", 0, None, 0)
+    assert reader.standings("shop") == [shop]
+    assert reader.standings("none") == []
+    reader.close()
+
+
+def test_a_conflict_leaves_what_waits_as_it_was(store: Store) -> None:
+    store.append([row(0)])
+    with pytest.raises(ConflictError):
+        store.append([row(1, "outcome"), row(1, decision=1)])
+    assert store.waiting("shop", 9) == [(0, 1.5)]

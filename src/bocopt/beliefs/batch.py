@@ -28,4 +28,4 @@ def ledger_of(owner: str, loss: Loss, seeds: IntArray, x: Array, xi: Array) -> L
 
 def _history(rows: Array) -> History:
     many = np.array(rows.shape[-2])
-    return History(rows.copy(), many, np.array(0), many, np.array(0))
+    return History(rows.copy(), many, np.array(0), many, np.zeros(rows.shape[:-2], np.int64))

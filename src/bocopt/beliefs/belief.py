@@ -121,7 +121,9 @@ def _reshaped(belief: Belief, old: tuple[int, ...], new: tuple[int, ...]) -> Bel
     def reshape(part: Array) -> Array:
         return part.reshape((*new, *part.shape[len(old) :]))
 
-    histories = [h._replace(buffer=reshape(h.buffer)) for h in belief.past]
+    histories = [
+        h._replace(buffer=reshape(h.buffer), dropped=h.dropped.reshape(new)) for h in belief.past
+    ]
     arrays: dict[str, Any] = {
         name: reshape(part)
         for name, part in belief._asdict().items()

@@ -10,6 +10,7 @@ from bocopt.beliefs.space import Space
 from bocopt.beliefs.target import losses_at, stage_of
 from bocopt.core import Array, BoolArray, Loss
 from bocopt.numeric import noise
+from bocopt.numeric.noise import When
 from bocopt.numeric.weights import normalised
 
 _NEGLIGIBLE = 1e-12  # weight below which a discounted stage no longer counts
@@ -46,9 +47,11 @@ class Forgetting:
         if flat.past.size < self.stages_kept:
             return flat
         x, xi, t = (part.rows[:, 0, :] for part in flat.past)
-        lost = losses_at(loss, flat.theta, stage_of(loss, flat.seeds, int(t[0, 0]), x, xi))
+        lost = losses_at(
+            loss, flat.theta, stage_of(loss, flat.seeds, t[:, 0].astype(np.int64), x, xi)
+        )
         weight = self.discount ** (flat.past.size - 1)
-        gone = weight * lost * (flat.birth <= flat.past.first)
+        gone = weight * lost * (flat.birth <= flat.past.first[:, None])
         paid_back, inherited = np.zeros(gone.shape), flat.inherited
         if inherited.shape[-1]:
             paid_back = weight * inherited[..., 0]
@@ -65,7 +68,7 @@ class Forgetting:
         """(N) -> (N, window): what there is to keep before any birth."""
         return np.zeros((*lead, self.window if self.window and self.share else 0))
 
-    def with_fresh_ones(self, flat: Belief, t: int, space: Space, ledger: Ledger) -> Belief:
+    def with_fresh_ones(self, flat: Belief, t: When, space: Space, ledger: Ledger) -> Belief:
         """Fixed share: some particles give way to draws from the prior, which start at zero.
 
         `ledger` is that of the past as it is now.
@@ -82,7 +85,7 @@ class Forgetting:
             total=np.where(fresh, 0.0, flat.total),
             carried=np.where(fresh, flat.carried + flat.total, flat.carried),
             inherited=_passed_on(flat, fresh, ledger),
-            birth=np.where(fresh, flat.past.seen, flat.birth),
+            birth=np.where(fresh, flat.past.seen[:, None], flat.birth),
             roots=np.where(fresh[..., None], own_roots(trials, size), flat.roots),
         )
 
@@ -93,7 +96,7 @@ def _passed_on(flat: Belief, fresh: BoolArray, ledger: Ledger) -> Array:
         return flat.inherited
     owner, place = np.nonzero(fresh)
     size, inherited = flat.past.size, flat.inherited.copy()
-    lived = flat.past.first + np.arange(size) >= flat.birth[owner, place, None]
+    lived = flat.past.first[owner, None] + np.arange(size) >= flat.birth[owner, place, None]
     own = ledger.each(flat.theta[owner, place], owner)
     inherited[owner, place, :size] = np.where(lived, own, inherited[owner, place, :size])
     return inherited

@@ -66,6 +66,11 @@ class GibbsPosterior:
         arguments.integer("GibbsPosterior", "size", self.size, "[1, inf)")
         arguments.number("GibbsPosterior", "threshold", self.threshold, "[0, 1]")
 
+    @property
+    def lockstep(self) -> bool:
+        """Where the move is."""
+        return arguments.lockstep(self.move)
+
     def init(self, seeds: IntArray) -> GibbsBelief:
         seeds = arguments.seeds_of("GibbsPosterior.init", seeds)
         theta = self.prior.sample(noise.normal(seeds, 0, "prior", (self.size, self.prior.dim)))
@@ -95,7 +100,8 @@ class GibbsPosterior:
                 seeds[low], theta[low], loss[low], np.exp(belief.log_w[low]), np.exp(log_w[low])
             )
             stage = x[low][:, None, :], xi[low][:, None, :], u[low][:, None, :]
-            moved = self.move(particles, t, self.lam, lambda theta: self.loss(theta, *stage))
+            when = noise.at(t, low)
+            moved = self.move(particles, when, self.lam, lambda theta: self.loss(theta, *stage))
             theta[low], log_w[low], acceptance[low] = (
                 moved.theta,
                 -np.log(self.size),

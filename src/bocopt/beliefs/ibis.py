@@ -1,6 +1,7 @@
 """The exact Gibbs posterior: resample-move with moves over the full history."""
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -35,6 +36,8 @@ from bocopt.beliefs.update import gibbs_update
 from bocopt.core import Array, IntArray, Loss, Prior
 from bocopt.fingerprint import CHANGES_NO_RESULT
 from bocopt.numeric import noise
+from bocopt.numeric.noise import When
+from bocopt.numeric.stacking import alike
 from bocopt.numeric.weights import effective_size, normalised, uniform
 from bocopt.priors import Calibrated
 
@@ -81,6 +84,7 @@ class ResampleMove:
     (2022), Waste-free sequential Monte Carlo; Herbster, Warmuth (1998), Tracking the best expert.
     """
 
+    lockstep: ClassVar[bool] = True
     prior: Prior | Calibrated
     loss: Loss
     lam: float | LearningRate
@@ -156,9 +160,10 @@ class ResampleMove:
             info=first_info(self.loss, self.size, lam),
         )
 
-    def step(self, belief: Belief, t: int, x: Array, xi: Array) -> Belief:
+    def step(self, belief: Belief, t: When, x: Array, xi: Array) -> Belief:
         lead = belief.seeds.shape
         flat, x, xi = with_stage(belief, x, xi)
+        t = noise.merged(t)
         stage = stage_of(self.loss, flat.seeds, t, x, xi)
         theta = flat.theta
         last = losses_at(self.loss, theta, stage)
@@ -168,7 +173,7 @@ class ResampleMove:
         flat = self._forgetting.without_the_oldest(flat, self.loss)
         start = Coefficients(flat.lam, np.zeros(len(lam)))
         end = Coefficients(lam * self.discount, lam)
-        if flat.past.seen < self._space.warm_up:
+        if alike("in and past the warm-up of a prior", flat.past.seen < self._space.warm_up):
             seen = flat.past.append(x, xi, t)
             flat, last = self._begun_again(flat, stage, seen.x.rows, seen.xi.rows)
             start = Coefficients(np.zeros(len(lam)), np.zeros(len(lam)))
@@ -261,7 +266,7 @@ class ResampleMove:
             raise ValueError("ResampleMove.refresh needs a belief that has seen an outcome.")
         flat = one_axis(belief, 0, 0)
         x, xi, t = (part.rows[:, -1, :] for part in flat.past)
-        stage = Stage(int(t[0, 0]), x, xi, np.zeros((len(x), self.loss.dim_noise)))
+        stage = Stage(t[:, 0].astype(np.int64), x, xi, np.zeros((len(x), self.loss.dim_noise)))
         trials = np.arange(len(flat.seeds))
         here = Coefficients(flat.lam, np.zeros(len(trials)))
         mover = Mover(self._kernel, sweeps, None, self.threshold)

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from typing import ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, IntArray
 from bocopt.numeric import noise
+from bocopt.numeric.noise import When
 from bocopt.numeric.resampling import multinomial, systematic
 
 
@@ -33,7 +34,7 @@ class Move(Protocol):
     """Leaves the law of the weighted particles (after the update) unchanged, or tries to."""
 
     def __call__(
-        self, particles: Particles, t: int, lam: float, loss_of: Callable[[Array], Array]
+        self, particles: Particles, t: When, lam: float, loss_of: Callable[[Array], Array]
     ) -> Moved: ...
 
 
@@ -62,6 +63,7 @@ class LiuWest:
     filtering.
     """
 
+    lockstep: ClassVar[bool] = True
     shrinkage: float = 0.9
     steps: int = 3
     mode: Literal["printed", "corrected"] = "corrected"
@@ -77,7 +79,7 @@ class LiuWest:
             raise arguments.wrong("LiuWest", "diagonal", "0 in printed mode", self.diagonal)
 
     def __call__(
-        self, particles: Particles, t: int, lam: float, loss_of: Callable[[Array], Array]
+        self, particles: Particles, t: When, lam: float, loss_of: Callable[[Array], Array]
     ) -> Moved:
         proposals = self._proposals(particles, t)
         theta, loss = particles.theta, particles.loss
@@ -99,7 +101,7 @@ class LiuWest:
             accepted = accepted + accept.sum(axis=-1)
         return Moved(theta, accepted / (self.steps * size))
 
-    def _proposals(self, particles: Particles, t: int) -> Array:
+    def _proposals(self, particles: Particles, t: When) -> Array:
         """(L, N, p): all proposals at once, since the density is frozen over the steps."""
         v = particles.w_before if self.mode == "corrected" else particles.w_after  # E6
         size, dim = particles.theta.shape[-2:]

@@ -141,11 +141,12 @@ def moved(mover: Mover, particles: Particles, target: Target, purpose: str) -> P
     kept_size = size // copies
 
     def draws(some: IntArray, of: str) -> Draw:
-        seeds = target.ledger.seeds[target.trials[some]]
+        trials = target.trials[some]
+        seeds, stage = target.ledger.seeds[trials], noise.at(target.stage.t, trials)
 
         def draw(kind: str, shape: tuple[int, ...]) -> Array:
             source = noise.normal if kind.startswith("normal") else noise.uniform
-            return source(seeds, target.stage.t, f"{purpose}.{of}.{kind}", shape)
+            return source(seeds, stage, f"{purpose}.{of}.{kind}", shape)
 
         return draw
 

@@ -10,6 +10,7 @@ import numpy as np
 from bocopt.core import Array, BoolArray, IntArray, Loss
 from bocopt.numeric import noise
 from bocopt.numeric.history import History, empty
+from bocopt.numeric.noise import When
 
 _CHUNK = 32  # stages summed at once; fixed, so that sums have the same bits whoever is summed
 _SHARE = 100  # parameters at least for a thread to be worth its while
@@ -24,21 +25,22 @@ class Past(NamedTuple):
     t: History  # (n, 1) the number of the stage, whose noise it is
 
     @property
-    def first(self) -> int:
-        """How many arrived before the oldest that still counts."""
-        return int(self.xi.dropped)
+    def first(self) -> IntArray:
+        """() how many arrived before the oldest that still counts."""
+        return self.xi.dropped
 
     @property
     def size(self) -> int:
         return int(self.xi.size)
 
     @property
-    def seen(self) -> int:
-        """How many arrived in all."""
+    def seen(self) -> IntArray:
+        """() how many arrived in all."""
         return self.first + self.size
 
-    def append(self, x: Array, xi: Array, t: int) -> "Past":
-        stage = np.full((*x.shape[:-1], 1), float(t))
+    def append(self, x: Array, xi: Array, t: When) -> "Past":
+        stage = np.empty((*x.shape[:-1], 1))
+        stage[..., 0] = t
         return Past(self.x.append(x), self.xi.append(xi), self.t.append(stage))
 
     def without_the_oldest(self) -> "Past":
@@ -99,12 +101,12 @@ class Ledger:
 
     def _totals(self, theta: Array, owner: IntArray, birth: IntArray, budget: Array) -> Totals:
         past, size, many = self.past, self.past.size, len(theta)
-        arrival = past.first + np.arange(size)
+        arrival = past.first[:, None] + np.arange(size)
         weight = self.discount ** np.arange(size - 1.0, -1.0, -1.0)
         bounded = bool(np.isfinite(self.loss.lower))
         lower = self.loss.lower if bounded else 0.0
         weight_since = np.append(np.cumsum(weight[::-1])[::-1], 0.0)
-        floor = lower * weight_since[np.clip(birth - past.first, 0, size)]
+        floor = lower * weight_since[np.clip(birth - past.first[owner], 0, size)]
         room = budget - floor
         excess, evaluated, alive = np.zeros(many), np.zeros(many), np.ones(many, bool)
         for end in range(size, 0, -_CHUNK):
@@ -116,7 +118,7 @@ class Ledger:
                     theta[rows, None, :], past.x.rows[own], past.xi.rows[own], u[own[:2]]
                 )
                 found = checked(self.loss, found)
-                counted = weight[part] * (arrival[part] >= birth[rows, None])
+                counted = weight[part] * (arrival[own[0], part] >= birth[rows, None])
                 excess[rows] += ((found - lower) * counted).sum(axis=-1)
                 evaluated[rows] += found.shape[-1]
             if bounded and self.early_rejection:
@@ -149,5 +151,5 @@ def _noise(loss: Loss, seeds: IntArray, stages: Array) -> Array:
     shape = (loss.dim_noise,)
     if not loss.dim_noise:
         return np.empty((*stages.shape, 0))
-    numbers = stages[0].astype(np.int64)  # all trials have seen the same stages
-    return np.stack([noise.normal(seeds, int(t), "loss", shape) for t in numbers], axis=-2)
+    each = np.broadcast_to(seeds[:, None], stages.shape)
+    return noise.normal(each, stages.astype(np.int64), "loss", shape)

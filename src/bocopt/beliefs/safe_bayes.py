@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -60,6 +60,7 @@ class SafeGrid:
     linear models, and a proposal for repairing it.
     """
 
+    lockstep: ClassVar[bool] = True
     sampler: ResampleMove
     lams: Sequence[float]
 

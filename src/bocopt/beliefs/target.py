@@ -10,18 +10,19 @@ from bocopt.beliefs.kernels import Chain
 from bocopt.beliefs.past import Ledger, checked
 from bocopt.core import Array, BoolArray, IntArray, Loss
 from bocopt.numeric import noise
+from bocopt.numeric.noise import When
 
 
 class Stage(NamedTuple):
     """One more stage beside the past; trials are the leading axis."""
 
-    t: int
+    t: When
     x: Array  # (k)
     xi: Array  # (m)
     u: Array  # (n)
 
 
-def stage_of(loss: Loss, seeds: IntArray, t: int, x: Array, xi: Array) -> Stage:
+def stage_of(loss: Loss, seeds: IntArray, t: When, x: Array, xi: Array) -> Stage:
     """A stage with the noise that the loss has there."""
     return Stage(t, x, xi, noise.normal(seeds, t, "loss", (loss.dim_noise,)))
 

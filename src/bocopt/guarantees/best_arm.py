@@ -1,6 +1,6 @@
 """What an ensemble that draws its arm can promise against the best of its arms."""
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,8 @@ class BestArm:
     Reference: de Rooij, van Erven, Grunwald, Koolen (2014), Follow the leader if you can, hedge if
     you must.
     """
+
+    lockstep: ClassVar[bool] = True
 
     def init(self, lead: tuple[int, ...]) -> Drawn:
         return Drawn(np.zeros((*lead, len(Paid._fields))), np.zeros((*lead, 1)))

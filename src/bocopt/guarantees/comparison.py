@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -38,6 +38,7 @@ class Comparison:
     like. Of several comparisons all hold together but for a chance of the sum of their deltas.
     """
 
+    lockstep: ClassVar[bool] = True
     shadow: int = 0
     name: str = "the other"
     scale: float | None = None  # the unit of the bets, declared in advance
@@ -84,6 +85,12 @@ class Comparison:
             high=np.minimum(up, sums.high) / t,
             since=np.where(since > 0, since, np.nan),
         )
+
+    def better(self, state: Array) -> bool:
+        """For one trial: whether the other one is surely better, and nothing speaks against it."""
+        sums = named(Apart, state[..., :_SUMS])
+        broken = sums.absent + sums.unknown + sums.exceeded + sums.impossible
+        return bool(sums.better > 0) and not broken
 
     def interval(self, state: Array) -> tuple[Array, Array]:
         """() the least and the largest average expected difference that is believable."""

@@ -8,6 +8,7 @@ martingale with bounded steps, whatever the policy does (E12, E16).
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -27,6 +28,7 @@ _SHARED = len(Watched._fields)
 class _OnDecisions(ABC):
     """What all of them fold, and say."""
 
+    lockstep: ClassVar[bool] = True
     delta: float = 0.05
 
     def __post_init__(self) -> None:

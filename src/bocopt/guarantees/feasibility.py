@@ -1,7 +1,7 @@
 """Whether the decisions are feasible as often as was asked for."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,7 @@ class Feasibility:
     it is surely not met.
     """
 
+    lockstep: ClassVar[bool] = True
     alpha: float | None = None
     delta: float = 0.05
 

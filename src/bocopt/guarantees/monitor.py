@@ -10,6 +10,7 @@ from bocopt.core import (
     ArmsReport,
     Array,
     BeliefReport,
+    BoolArray,
     Problem,
     Report,
     ShadowReport,
@@ -34,7 +35,7 @@ from bocopt.guarantees.tightest import headline
 from bocopt.problems import why_unranged
 from bocopt.run import Stage
 
-_YES, _NO = np.array(True)[()], np.array(False)[()]
+_YES = np.array(True)[()]
 
 
 def range_of(problem: Problem, x: Array, z: Array) -> tuple[Array, Array]:
@@ -96,20 +97,25 @@ def evidence_of(
     stage: Stage,
     *,
     cost_range: tuple[Array, Array] | None = None,
-    stale: bool = False,
-    late: bool = False,
+    stale: bool | BoolArray = False,
+    late: bool | BoolArray = False,
 ) -> Evidence:
     """What a stage shows; `cost_range` is that of `range_of`, if it was asked before.
 
     `stale`: whether the policy learned anything between the decision and its outcome. `late`: that,
-    or whether it decided while outcomes of earlier decisions were unknown.
+    or whether it decided while outcomes of earlier decisions were unknown. Of all trials, or of
+    each.
     """
     arguments.kind("evidence_of", "stage", stage, Stage)
     return arguments.checked(_evidence, problem, stage, cost_range, stale, late)
 
 
 def _evidence(
-    problem: Problem, stage: Stage, cost_range: tuple[Array, Array] | None, stale: bool, late: bool
+    problem: Problem,
+    stage: Stage,
+    cost_range: tuple[Array, Array] | None,
+    stale: bool | BoolArray,
+    late: bool | BoolArray,
 ) -> Evidence:
     low, high = cost_range or range_of(problem, stage.x, stage.decision.solution.z)
     possible = problem.possible(stage.x, stage.xi) if is_ranged(problem) else _YES
@@ -125,8 +131,8 @@ def _evidence(
         belief=_report(stage, BeliefReport) or NO_BELIEF,
         arms=_report(stage, ArmsReport) or NO_ARMS,
         shadows=() if shadows is None else _shadows(problem, stage, shadows.shadow_z),
-        stale=_YES if stale else _NO,
-        late=_YES if late else _NO,
+        stale=np.asarray(stale)[()],
+        late=np.asarray(late)[()],
     )
 
 

@@ -6,7 +6,7 @@ says so, tests it all the time, and is silent once the test has refuted it.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from bocopt.core import Array, BoolArray
 from bocopt.guarantees import kernels
 from bocopt.guarantees.certificate import Certificate, Evidence, certificate
 from bocopt.numeric import noise
+from bocopt.state import mapped
 
 _POWERS = np.array([0.1, 0.25, 0.5])  # of bets on each of: high, low, either
 _NO_BET = 0.3  # of the capital
@@ -57,6 +58,7 @@ class Outlook:
     test martingales); Herbster, Warmuth (1998), Tracking the best expert.
     """
 
+    lockstep: ClassVar[bool] = True
     ahead: int = 20
     window: int = 100
     delta: float = 0.1
@@ -88,8 +90,11 @@ class Outlook:
     def step(self, state: Blocks, evidence: Evidence) -> Blocks:
         t, paid, begun, *rest = state
         state = Blocks(t + 1.0, paid + evidence.cost, begun + 1.0, *rest)
-        at_its_end = state.begun.flat[0] == self.ahead  # of all trials at once
-        return self._with_block(state) if at_its_end else state
+        ended = np.asarray(state.begun == self.ahead)
+        if not ended.any():
+            return state
+        after = self._with_block(state)
+        return after if ended.all() else _where(ended, after, state)
 
     def _with_block(self, state: Blocks) -> Blocks:
         """After the last stage of a block."""
@@ -116,7 +121,8 @@ class Outlook:
 
     def _rank(self, state: Blocks, average: Array) -> Array:
         """(2) in (0, 1): small where it is higher than most; ties are broken at random."""
-        u = noise.uniform(np.array(0), int(state.t.flat[0]), "outlook", ())
+        same = np.zeros(state.t.shape, np.int64)
+        u = noise.uniform(same, state.t.astype(np.int64), "outlook", ())
         rank: Array = kernels.ranks.ranked(state.averages, state.compared, average, u)
         return rank
 
@@ -170,3 +176,13 @@ class Outlook:
                 f"Switched off after stage {last}: costs no longer were like those before."
             )
         return " ".join(notes)
+
+
+def _where(ended: BoolArray, after: Blocks, before: Blocks) -> Blocks:
+    """The trials whose block has ended after it, the others as they were."""
+
+    def each(new: Array, old: Array) -> Array:
+        return np.where(ended.reshape(*ended.shape, *[1] * (new.ndim - ended.ndim)), new, old)
+
+    chosen: Blocks = mapped(each, after, before)
+    return chosen

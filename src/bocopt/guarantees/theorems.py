@@ -12,6 +12,7 @@ proofs bound a supermartingale.
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from bocopt.guarantees.kernels.records import Losses, named
 
 @dataclass(frozen=True, kw_only=True)
 class _OnBeliefs(ABC):
+    lockstep: ClassVar[bool] = True
     lam: float
     scale: float
     delta: float = 0.05

@@ -26,6 +26,11 @@ class Tightest:
             raise arguments.wrong("Tightest", "guarantees", "at least one", self.guarantees)
         object.__setattr__(self, "guarantees", given)
 
+    @property
+    def lockstep(self) -> bool:
+        """Where all of them are."""
+        return all(map(arguments.lockstep, self.guarantees))
+
     def init(self, lead: tuple[int, ...]) -> tuple[Any, ...]:
         return tuple(guarantee.init(lead) for guarantee in self.guarantees)
 

@@ -29,8 +29,8 @@ class RefittedState(NamedTuple):
 
     @property
     def seen(self) -> int:
-        """How many outcomes there were."""
-        return int(self.xi.size + self.xi.dropped)
+        """How many outcomes there were, the same for all trials."""
+        return int(self.xi.size + self.xi.dropped.max())
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Refitted(ABC):
 
     def _rows(self, state: RefittedState) -> tuple[Array, Array]:
         """(trials, n, k), (trials, n, m): what the last fit has seen."""
-        stop = int(state.fitted - state.xi.dropped)
+        stop = int(state.fitted - state.xi.dropped.max())
         start = 0 if self.rows_to_fit is None else max(stop - self.rows_to_fit, 0)
         x, xi = (part.rows[..., start:stop, :] for part in (state.x, state.xi))
         return by_trial(state.seeds, x, 2), by_trial(state.seeds, xi, 2)

@@ -126,24 +126,30 @@ class Fold(Generic[S]):
 
     def _after_outcome(self, live: Live, event: Observed) -> tuple[Live, Stage]:
         number, xi = event.number, read_only(event.xi)
-        x, decision, learned, low, high = live.open[number]
-        state, stage = arguments.checked(self._lesson, live.state, number, x, decision, xi)
+        x, decision, *_ = live.open[number]
+        state, stage = arguments.checked(self.lesson, live.state, number, x, decision, xi)
+        return self.learned(live, number, xi, state, self.watched(live, number, stage)), stage
+
+    def learned(self, live: Live, number: int, xi: Array, state: S, watched: Any) -> Live:
+        """What is known after an outcome, by what the policy and the monitor made of it."""
+        return live._replace(
+            state=state,
+            learned=live.learned + 1,
+            watched=watched,
+            last=(live.open[number].x, xi),
+            **_closed(live, number),
+        )
+
+    def watched(self, live: Live, number: int, stage: Stage) -> tuple[Any, ...]:
+        """The states of the monitor after a stage."""
+        _, _, learned, low, high = live.open[number]
         stale = bool(learned != live.learned)
         late = stale or bool(learned != number)  # an earlier outcome was not known, or never
         evidence = evidence_of(self.problem, stage, cost_range=(low, high), stale=stale, late=late)
         watched = self.monitor.after(live.watched, evidence)
-        if number in live.foreign:
-            watched = self._not_compared(live.watched, watched)
-        after = live._replace(
-            state=state,
-            learned=live.learned + 1,
-            watched=watched,
-            last=(x, xi),
-            **_closed(live, number),
-        )
-        return after, stage
+        return self._not_compared(live.watched, watched) if number in live.foreign else watched
 
-    def _lesson(
+    def lesson(
         self, before: S, number: int, x: Array, decision: Decision, xi: Array
     ) -> tuple[S, Stage]:
         """What the policy learns from an outcome, and what came of the decision."""

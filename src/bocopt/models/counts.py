@@ -13,6 +13,7 @@ import numpy as np
 from bocopt.core import Array, BoolArray, IntArray
 from bocopt.numeric import noise
 from bocopt.numeric.history import History
+from bocopt.numeric.noise import When
 
 _GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
 
@@ -22,7 +23,7 @@ def still_whole(whole: BoolArray, xi: Array) -> BoolArray:
     return np.asarray(whole & (xi == np.rint(xi)))
 
 
-def spread(whole: BoolArray, xi: Array, seeds: IntArray, t: int) -> Array:
+def spread(whole: BoolArray, xi: Array, seeds: IntArray, t: When) -> Array:
     """(m), (m) -> (m): whole numbers, each somewhere in the unit above it.
 
     Places follow each other as multiples of the golden ratio: soon they are all over the unit.
@@ -30,7 +31,8 @@ def spread(whole: BoolArray, xi: Array, seeds: IntArray, t: int) -> Array:
     if not whole.any():
         return xi
     first = noise.uniform(seeds, 0, "mixture.count", xi.shape[-1:])
-    return xi + np.where(whole, (first + t * _GOLDEN) % 1.0, 0.0)
+    turns = np.asarray(t)[..., None] * _GOLDEN
+    return np.where(whole, xi + (first + turns) % 1.0, xi)
 
 
 def cut(whole: BoolArray, values: Array) -> Array:

@@ -7,6 +7,7 @@ The kernel is imported at first use: numba takes a while to load, and seconds to
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,28 @@ from bocopt.models.design import Design, Ground
 from bocopt.models.member import Fit, Moments, pooled, ridge, widened
 
 _SMALLEST = 1e-9  # spread of the sizes of residuals, in their own units, that is looked at
+
+
+class Grown(NamedTuple):
+    """All trees of a forest, and what ended in their leaves; of several forests, with spare room.
+
+    A node that is used is never all zeros: a leaf looks at context -1, and others have children.
+    """
+
+    nodes: Array  # (c, 3)
+    mean: Array  # (l, m) of leaves
+    square: Array  # (l, m) sums
+    weight: Array  # (l)
+    overall: Array  # (m) the pooled mean square
+
+    def tight(self) -> "Grown":
+        """Of one forest, without room that it does not need."""
+        nodes = self.nodes[: int(np.flatnonzero(self.nodes.any(axis=-1))[-1]) + 1]
+        leaves = int(nodes[nodes[:, 0] < 0, 2].max()) + 1
+        if len(nodes) == len(self.nodes) and leaves == len(self.mean):
+            return self
+        mean, square, weight = (part[:leaves].copy() for part in self[1:4])
+        return Grown(nodes.copy(), mean, square, weight, self.overall)
 
 
 @dataclass(frozen=True)
@@ -54,10 +77,9 @@ class Forest:
         arguments.number("Forest", "renewed_at", self.renewed_at, "[0, 1]")
 
     def start(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
-        """Nodes, then means, sums of squares and weights of leaves, and the pooled mean square."""
         nodes = np.broadcast_to([-1.0, 0.0, 0.0], (*lead, self.trees, 3))
         leaves = np.zeros((*lead, 1, dim_xi))
-        return nodes, leaves, leaves, np.zeros((*lead, 1)), np.ones((*lead, dim_xi))
+        return Grown(nodes, leaves, leaves, np.zeros((*lead, 1)), np.ones((*lead, dim_xi)))
 
     def refit(self, fit: Fit, past: Design) -> Fit:
         from bocopt.models.kernels import forest
@@ -78,7 +100,7 @@ class Forest:
             table.reshape(*lead, *table.shape[1:]) for table in tables
         )
         wide = widened(variance, past)
-        return (
+        return Grown(
             nodes[..., :used, :].copy(),
             mean[..., :leaves, :-1] * sd,
             square[..., :leaves, :-1] * wide[..., None, :],

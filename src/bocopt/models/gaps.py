@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt.core import Array, IntArray
+from bocopt.numeric.stacking import alike
 
 
 class Gaps(NamedTuple):
@@ -38,15 +39,15 @@ class Gaps(NamedTuple):
 
     def _begun(self, x: Array) -> "Gaps":
         """With the shape of the first context."""
-        return self if self.stages else nothing(x.shape)
+        return self if alike("with and without a context", self.stages > 0) else nothing(x.shape)
 
     def _origin(self, x: Array) -> Array:
         """(k) -> (k): with the values that are the first."""
-        late = (self.stages > 0) & (self.seen == 0) & ~np.isnan(x)
+        late = (self.stages > 0)[..., None] & (self.seen == 0) & ~np.isnan(x)
         return np.where(late, x, self.origin)
 
 
 def nothing(shape: tuple[int, ...]) -> Gaps:
     """Before any context, of a shape (..., k)."""
     zeros = np.zeros(shape)
-    return Gaps(zeros, zeros, zeros, np.array(0))
+    return Gaps(zeros, zeros, zeros, np.zeros(shape[:-1], np.int64))

@@ -8,6 +8,7 @@ import numpy as np
 from bocopt.core import BoolArray
 from bocopt.models.design import Design
 from bocopt.models.member import Fit, Member
+from bocopt.numeric.stacking import UnlikeError, are_together, axes_of
 
 
 def start(member: Member, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
@@ -21,32 +22,42 @@ def start(member: Member, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit
 
 def refit(member: Member, fit: Fit, past: Design) -> tuple[Fit, BoolArray]:
     """From where the fit was; () where that failed, and a fresh start there."""
-    lead, dim_x = past.ground.mean.shape[:-1], past.x.shape[-1]
+    lead, widths = past.ground.mean.shape[:-1], (past.x.shape[-1], past.xi.shape[-1])
     begun: Fit = ()
     try:
-        begun = member.start(lead, dim_x, past.xi.shape[-1])
-        return _mended(begun, member.refit(fit, past), lead)
+        begun = member.start(lead, *widths)
+        found = member.refit(fit, past)
+        broken = _broken(found, lead)
+        if broken.any():
+            axes = axes_of(lambda seeds: member.start(seeds.shape, *widths))
+            found = _mended(begun, found, axes, broken)
+        return found, broken
     except Exception as error:
         tell(f"{name_of(member)} is left out", error)
         return begun, np.ones(lead, bool)
 
 
-def _mended(begun: Fit, found: Fit, lead: tuple[int, ...]) -> tuple[Fit, BoolArray]:
-    """What was found, with a fresh start where it is not finite, and () where that is."""
+def _broken(found: Fit, lead: tuple[int, ...]) -> BoolArray:
+    """() where a fit is not finite."""
     broken = np.zeros(lead, bool)
     for part in found:
         if part.shape[: len(lead)] == lead:
             finite = np.isfinite(part).reshape(*lead, -1)
             broken |= ~finite.all(axis=-1)
-    if not broken.any():
-        return tuple(found), broken
+    return broken
+
+
+def _mended(begun: Fit, found: Fit, axes: tuple[bool, ...], broken: BoolArray) -> Fit:
+    """What was found, with a fresh start where it is broken; what is common to all stays."""
+    if hasattr(found, "tight") and are_together():  # sizes are those of the largest
+        raise UnlikeError("Streams with a broken fit are played apart.")
     mended = [
-        np.where(broken.reshape(*lead, *[1] * (new.ndim - len(lead))), old, new)
-        if new.shape == old.shape and new.shape[: len(lead)] == lead
+        np.where(broken.reshape(*broken.shape, *[1] * (new.ndim - broken.ndim)), old, new)
+        if axis and new.shape == old.shape
         else new
-        for old, new in zip(begun, found, strict=True)
+        for old, new, axis in zip(begun, found, axes, strict=True)
     ]
-    return tuple(mended), broken
+    return type(found)(*mended) if hasattr(found, "_fields") else tuple(mended)
 
 
 def name_of(member: Member) -> str:
@@ -61,8 +72,11 @@ def name_of(member: Member) -> str:
 def tell(what: str, error: Exception) -> None:
     """Warn of an error: in its own words the first time, by its type from then on.
 
-    Its words may have numbers in them, and Python keeps the text of every warning for ever.
+    Its words may have numbers in them, and Python keeps the text of every warning for ever. Of
+    streams that are played together, one that fails is played alone.
     """
+    if are_together():
+        raise error
     kind = type(error).__name__
     words = kind if (what, kind) in _told else repr(error)
     _told.add((what, kind))

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import ClassVar
 from warnings import warn
 
 import numpy as np
@@ -62,6 +63,7 @@ class Mixture:
     the prequential approach.
     """
 
+    lockstep: ClassVar[bool] = True
     dim_xi: int
     members: Sequence[Member] = field(default_factory=default_members)
     discounts: Sequence[float] = (1.0, 0.98)
@@ -156,9 +158,9 @@ class Mixture:
             ),
         )
 
-    def seen(self, state: MixtureState) -> int:
-        """How many outcomes there were."""
-        return int(state.xi.size + state.xi.dropped)
+    def seen(self, state: MixtureState) -> IntArray:
+        """() how many outcomes there were."""
+        return np.asarray(state.xi.size + state.xi.dropped)
 
     def step(self, state: MixtureState, t: int, x: Array, xi: Array) -> MixtureState:
         lead = state.seeds.shape
@@ -168,7 +170,7 @@ class Mixture:
         lowest, highest = np.minimum(state.lowest, xi), np.maximum(state.highest, xi)
         whole = counts.still_whole(state.whole, xi)
         xi = counts.spread(whole, xi, state.seeds, t)
-        if self.seen(state):
+        if state.xi.size:
             state = self._scored(state, x, xi, lowest)
         else:  # the first context says how many numbers there are
             fits = self._panel.start(lead, x.shape[-1], self.dim_xi)
@@ -208,8 +210,8 @@ class Mixture:
 
     def checked_context(self, owner: str, state: MixtureState, x: Array) -> Array:
         """(k), as many numbers as before."""
-        seen = self.seen(state)
-        return arguments.moderate(owner, "x", x, state.x.buffer.shape[-1] if seen else ...)
+        width = state.x.buffer.shape[-1] if state.xi.size else ...
+        return arguments.moderate(owner, "x", x, width)
 
     def _laws(self, state: MixtureState, x: Array) -> tuple[Law, BoolArray]:
         """The laws (M), and which of them cannot be used (M)."""

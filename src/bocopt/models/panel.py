@@ -3,22 +3,26 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bocopt.core import Array, BoolArray, IntArray
-from bocopt.models.design import Ground, design, nothing
+from bocopt.models.design import Design, Ground, design, nothing
 from bocopt.models.guard import name_of, refit, start, tell
 from bocopt.models.member import Fit, Member, least_discount, renewed_at
 from bocopt.models.scale import Bend, Plain, Scale
 from bocopt.numeric.blas import one_thread
 from bocopt.numeric.history import History
+from bocopt.numeric.stacking import are_together, axes_of, some_of, with_some
 
 _NEGLIGIBLE = 1e-3  # weight below which a discounted outcome is no longer looked at
 _ALWAYS = 50  # outcomes up to which a fit is renewed with each of them
 _FEW, _LONE, _FAR = 12, 50, 5.0  # from so many outcomes on: one in so many, so many ranges away
 _NEW, _NEW_DISCOUNTED = 0.02, 0.1  # then when this share of those that count is new
+
+_IN_GROUND: Any = (*[True] * 7, False)  # which parts of a design have leading axes
+_IN_DESIGN: Any = (False, True, True, True, True, _IN_GROUND)
 
 
 class View(NamedTuple):
@@ -40,8 +44,8 @@ class Fits(NamedTuple):
     grounds: tuple[Ground, ...]  # (V)
     fits: tuple[Fit, ...]  # (F) members, each in all of its views
     broken: BoolArray  # (F) whose last fit failed
-    fitted: Array  # (F) outcomes seen at the last fit
-    designed: Array  # (V) and at the last design
+    fitted: IntArray  # (F) outcomes seen at the last fit
+    designed: IntArray  # (V) and at the last design
 
 
 class Predicted(NamedTuple):
@@ -90,8 +94,8 @@ class Panel:
             grounds=tuple(nothing(lead, dim_x, dim_xi) for _ in self.views),
             fits=tuple(start(member, lead, dim_x, dim_xi) for _, member in self.seats),
             broken=np.zeros((*lead, len(self.seats)), bool),
-            fitted=np.zeros(len(self.seats), np.int64),
-            designed=np.zeros(len(self.views), np.int64),
+            fitted=np.zeros((*lead, len(self.seats)), np.int64),
+            designed=np.zeros((*lead, len(self.views)), np.int64),
         )
 
     def predict(self, state: Fits, x: Array) -> Predicted:
@@ -152,28 +156,56 @@ class Panel:
             return self._refitted(state, x, xi, lowest)
 
     def _refitted(self, state: Fits, x: History, xi: History, lowest: Array) -> Fits:
-        seen, fits = int(xi.size + xi.dropped), list(state.fits)
-        bends, grounds = list(state.bends), list(state.grounds)
-        fitted, designed = state.fitted.copy(), state.designed.copy()
-        broken = state.broken.copy()
+        seen = np.asarray(xi.size + xi.dropped)
         for v, (scale, discount) in enumerate(self.views):
             rows, effective = _looked_at(discount, int(xi.size))
             enough = (_NEW if discount == 1 else _NEW_DISCOUNTED) * effective
-            waits = seen > _ALWAYS and seen - designed[v] < enough
-            if waits or not scale.suits(lowest).any():
-                continue
-            last_x, last_xi = x.rows[..., -rows:, :], _tamed(xi.rows[..., -rows:, :])
-            bends[v] = scale.fit(last_x, last_xi)
-            bend = _by_row(bends[v])
-            seen_x, seen_xi = scale.context(bend, last_x), scale.outcome(bend, last_xi)
-            past = design(seen_x, seen_xi, discount, by_evidence=True)
-            grounds[v], designed[v] = past.ground, seen
-            for f, (own, member) in enumerate(self.seats):
-                new = seen - fitted[f]
-                if own == v and (seen <= _ALWAYS or new >= renewed_at(member) * effective):
-                    fits[f], broken[..., f] = refit(member, fits[f], past)
-                    fitted[f] = seen
+            waits = (seen > _ALWAYS) & (seen - state.designed[..., v] < enough)
+            suits = scale.suits(lowest)
+            if not are_together():  # fits of all trials then have one size
+                suits = np.asarray(suits.any())
+            due = np.asarray(~waits & suits)
+            past = x.rows[..., -rows:, :], xi.rows[..., -rows:, :], seen
+            if due.all():
+                state = self._renewed(v, effective, state, *past)
+            elif due.any():
+                axes = self._axes(past[0].shape[-1], past[1].shape[-1])
+                some = some_of(state, axes, due), *(part[due] for part in past)
+                state = with_some(state, axes, due, self._renewed(v, effective, *some))
+        return state
+
+    def _renewed(
+        self, v: int, effective: float, state: Fits, x: Array, xi: Array, seen: IntArray
+    ) -> Fits:
+        """With the fits of one view, of those members for whom enough is new."""
+        (scale, discount), xi = self.views[v], _tamed(xi)
+        bend = scale.fit(x, xi)
+        rows = _by_row(bend)
+        past = design(scale.context(rows, x), scale.outcome(rows, xi), discount, by_evidence=True)
+        fits, broken, fitted = list(state.fits), state.broken.copy(), state.fitted.copy()
+        for f, (own, member) in enumerate(self.seats):
+            new = seen - fitted[..., f]
+            due = np.asarray((seen <= _ALWAYS) | (new >= renewed_at(member) * effective))
+            if own == v and due.any():
+                fits[f], failed = _refit(member, fits[f], past, due)
+                broken[due, f], fitted[due, f] = failed, seen[due]
+        bends, grounds, designed = list(state.bends), list(state.grounds), state.designed.copy()
+        bends[v], grounds[v], designed[..., v] = bend, past.ground, seen
         return Fits(tuple(bends), tuple(grounds), tuple(fits), broken, fitted, designed)
+
+    def _axes(self, dim_x: int, dim_xi: int) -> Any:
+        return axes_of(lambda seeds: self.start(seeds.shape, dim_x, dim_xi))
+
+
+def _refit(member: Member, fit: Fit, past: Design, due: BoolArray) -> tuple[Fit, BoolArray]:
+    """Of the trials whose turn it is; () of these whether it failed."""
+    if due.all():
+        after, failed = refit(member, fit, past)
+        return after, failed[due]
+    widths = past.x.shape[-1], past.xi.shape[-1]
+    axes = axes_of(lambda seeds: start(member, seeds.shape, *widths))
+    after, failed = refit(member, some_of(fit, axes, due), some_of(past, _IN_DESIGN, due))
+    return with_some(fit, axes, due, after), failed
 
 
 def _looked_at(discount: float, size: int) -> tuple[int, float]:

@@ -7,6 +7,8 @@ import numpy as np
 
 from bocopt.core import Array, IntArray
 from bocopt.numeric.history import History, empty
+from bocopt.numeric.noise import When
+from bocopt.numeric.stacking import alike
 
 Wave = tuple[int, float]  # how often, in a period of so many stages
 
@@ -19,26 +21,39 @@ class Past(NamedTuple):
     outcomes: IntArray  # () how many
     next: IntArray  # () the stage after the latest
 
-    def after(self, t: int, xi: Array, kept: int) -> "Past":
+    @property
+    def begun(self) -> bool:
+        """Whether there was an outcome."""
+        return alike("with and without an outcome", self.outcomes > 0)
+
+    def after(self, t: When, xi: Array, kept: int) -> "Past":
         """With the outcome of a stage; the latest so many are kept."""
-        past = self if self.outcomes else nothing(xi.shape[:-1], xi.shape[-1])
+        past = self if self.begun else nothing(xi.shape[:-1], xi.shape[-1])
         rows = past.rows
         if kept:
-            stage = np.full((*xi.shape[:-1], 1), float(t))
+            stage = np.empty((*xi.shape[:-1], 1))
+            stage[..., 0] = t
             rows = rows.append(np.concatenate([stage, xi], axis=-1)).at_most(kept)
-        later = np.maximum(past.next, t + 1)
+        later = np.maximum(past.next, np.asarray(t) + 1)
         return Past(rows, past.total + xi, past.outcomes + 1, later)
 
-    def lagged(self, t: int, lags: Sequence[int], otherwise: Array) -> list[Array]:
+    def lagged(self, t: When, lags: Sequence[int], otherwise: Array) -> list[Array]:
         """(m) each: what came so many stages before, `otherwise` where that is not known."""
         rows = self.rows.rows
-        stages = rows[(0,) * (rows.ndim - 2)][:, 0]  # the same for all trials
-        places = [np.flatnonzero(stages == t - lag) for lag in lags]
-        return [rows[..., at[-1], 1:] if at.size else otherwise for at in places]
+        if not rows.shape[-2]:
+            return [otherwise] * len(lags)
+        found = []
+        for lag in lags:
+            there = rows[..., 0] == np.asarray(t)[..., None] - lag
+            last = there.shape[-1] - 1 - there[..., ::-1].argmax(axis=-1)
+            values = np.take_along_axis(rows, last[..., None, None], axis=-2)[..., 0, 1:]
+            found.append(np.where(there.any(axis=-1)[..., None], values, otherwise))
+        return found
 
 
 def nothing(lead: tuple[int, ...], dim_xi: int) -> Past:
-    return Past(empty(lead, 1 + dim_xi), np.zeros((*lead, dim_xi)), np.array(0), np.array(0))
+    none = np.zeros(lead, np.int64)
+    return Past(empty(lead, 1 + dim_xi), np.zeros((*lead, dim_xi)), none, none)
 
 
 def waves(periods: Sequence[float], harmonics: int) -> list[Wave]:
@@ -52,6 +67,12 @@ def waves(periods: Sequence[float], harmonics: int) -> list[Wave]:
         for h in range(1, min(harmonics, int(period // 2)) + 1):
             found.setdefault(h / period, (h, period))
     return list(found.values())
+
+
+def seasons(t: When, of: Sequence[Wave]) -> Array:
+    """() -> (f): the season of each trial, one by one: some processors round arrays otherwise."""
+    each = [season(int(stage), of) for stage in np.reshape(t, -1)]
+    return np.array(each).reshape(*np.shape(t), -1)
 
 
 def season(t: int, of: Sequence[Wave]) -> Array:

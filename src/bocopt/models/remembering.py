@@ -11,7 +11,8 @@ from bocopt import arguments
 from bocopt.core import Array, IntArray, Model
 from bocopt.models import gaps, past
 from bocopt.models.gaps import Gaps
-from bocopt.models.past import Past, Wave, season, waves
+from bocopt.models.past import Past, Wave, seasons, waves
+from bocopt.numeric.noise import When
 
 Missing = Literal["mean", "marked"]
 
@@ -83,6 +84,11 @@ class Remembering:
             raise arguments.wrong(name, "missing", "'mean', 'marked' or None", self.missing)
 
     @property
+    def lockstep(self) -> bool:
+        """Where the model is."""
+        return arguments.lockstep(self.model)
+
+    @property
     def takes_missing(self) -> bool:
         """Whether a context may have NaN in it."""
         return self.missing is not None
@@ -109,7 +115,7 @@ class Remembering:
 
     def step(self, state: Remembered, t: int, x: Array, xi: Array) -> Remembered:
         x = self._checked("step", state, x)
-        components = state.past.total.shape[-1] if state.past.outcomes else None
+        components = state.past.total.shape[-1] if state.past.begun else None
         xi = arguments.moderate("Remembering.step", "xi", xi, components)
         xi = np.broadcast_to(xi, (*state.seeds.shape, xi.shape[-1]))
         shown = self._shown(state, t, x, xi)
@@ -123,9 +129,9 @@ class Remembering:
 
     def sample(self, state: Remembered, x: Array) -> tuple[Array, Array]:
         """(k) -> (s, m), (s): at the stage after the latest outcome."""
-        return self.sample_at(state, int(state.past.next), x)
+        return self.sample_at(state, state.past.next, x)
 
-    def sample_at(self, state: Remembered, t: int, x: Array) -> tuple[Array, Array]:
+    def sample_at(self, state: Remembered, t: When, x: Array) -> tuple[Array, Array]:
         """(k) -> (s, m), (s): at this stage, which may be a later one where outcomes are late."""
         x = self._checked("sample", state, x)
         shown = self._shown(state, t, x, state.past.total)
@@ -137,16 +143,16 @@ class Remembering:
         x = arguments.moderate(f"Remembering.{where}", "x", x, size, gaps=self.takes_missing)
         return np.broadcast_to(x, (*state.seeds.shape, x.shape[-1]))
 
-    def _shown(self, state: Remembered, t: int, x: Array, first: Array) -> Array:
+    def _shown(self, state: Remembered, t: When, x: Array, first: Array) -> Array:
         """(k) -> (k and more): what the model sees; `first` stands for the mean of no outcomes."""
         marks = [np.isnan(x).astype(np.float64)] if self.missing == "marked" else []
         if self.takes_missing:
             x = state.gaps.filled(x)
-        mean = state.past.total / state.past.outcomes if state.past.outcomes else first
+        mean = state.past.total / state.past.outcomes[..., None] if state.past.begun else first
         lagged = state.past.lagged(t, self.lags, mean)
-        now = season(t, self._waves)
-        seasons = np.broadcast_to(now, (*x.shape[:-1], len(now)))
-        return np.concatenate([x, *marks, *lagged, seasons], axis=-1)
+        now = seasons(t, self._waves)
+        now = np.broadcast_to(now, (*x.shape[:-1], now.shape[-1]))
+        return np.concatenate([x, *marks, *lagged, now], axis=-1)
 
 
 def _is_empty(values: object) -> bool:

@@ -1,1 +1,1 @@
-"""What numbers need everywhere: noise, weights, resampling, history, machine code."""
+"""What numbers need everywhere: noise, weights, resampling, history, stacking, machine code."""

@@ -15,7 +15,7 @@ _FIRST_CAPACITY = 16
 
 
 class History(NamedTuple):
-    """`size` rows of a shared buffer.
+    """`size` rows of a shared buffer: as many for all trials, which may have let go of others.
 
     >>> old = empty((), 2).append(np.array([1.0, 2.0]))
     >>> left, right = old.append(np.array([3.0, 3.0])), old.append(np.array([4.0, 4.0]))
@@ -27,7 +27,7 @@ class History(NamedTuple):
     written: IntArray  # () rows of the buffer in use by any state: shared, grows in place
     start: IntArray  # () the first row that belongs to this state
     size: IntArray  # () rows that belong to it
-    dropped: IntArray  # () rows that came before them and were let go
+    dropped: IntArray  # (...) rows that came before them and were let go
 
     @property
     def rows(self) -> Array:
@@ -76,4 +76,5 @@ class History(NamedTuple):
 
 def empty(lead: tuple[int, ...], width: int) -> History:
     """A history without rows, for leading axes `lead`."""
-    return History(np.zeros((*lead, 0, width)), np.array(0), np.array(0), np.array(0), np.array(0))
+    none = np.zeros(lead, np.int64)
+    return History(np.zeros((*lead, 0, width)), np.array(0), np.array(0), np.array(0), none)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, NamedTuple
+from typing import ClassVar, Generic, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -75,6 +75,7 @@ def checked_first(
 class Constant:
     """The same decision at every stage."""
 
+    lockstep: ClassVar[bool] = True
     z: Sequence[float]
 
     def __post_init__(self) -> None:
@@ -106,6 +107,7 @@ class SampleAverage:
     size. With `latest`, only so many outcomes are kept.
     """
 
+    lockstep: ClassVar[bool] = True
     problem: Problem
     first: Sequence[float] | None = None
     latest: int | None = None
@@ -142,6 +144,7 @@ class SampleAverage:
 class ConditionalOptimum:
     """The program under the true law of xi given x, by Monte Carlo: what learners aim for."""
 
+    lockstep: ClassVar[bool] = True
     problem: Problem
     law: ConditionalSampler
     scenarios: int = 1000
@@ -172,6 +175,11 @@ class Frozen(Generic[S]):
 
     def __post_init__(self) -> None:
         arguments.kind("Frozen", "policy", self.policy, Policy)
+
+    @property
+    def lockstep(self) -> bool:
+        """Where the policy is."""
+        return arguments.lockstep(self.policy)
 
     @property
     def takes_missing(self) -> bool:

@@ -27,6 +27,11 @@ class FromBelief(ABC, Generic[B]):
         arguments.kind(name, "predictor", self.predictor, Predictor)
         arguments.kind(name, "sampler", self.sampler, Sampler)
 
+    @property
+    def lockstep(self) -> bool:
+        """Where the sampler is."""
+        return arguments.lockstep(self.sampler)
+
     @abstractmethod
     def decide(self, state: B, t: int, x: Array) -> Decision: ...
 

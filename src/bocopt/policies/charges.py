@@ -130,7 +130,7 @@ def booked(
         arm_excess=np.maximum(charges.arm_excess + misses - allowed, 0.0),
     )
     after = after._replace(warned=charges.warned | _nobody_meets(after))
-    if after.warned.any() and not charges.warned.any():
+    if (after.warned & ~charges.warned).any():
         warn(
             f"No arm of the ensemble has met alpha = {1.0 - allowed:g} for long: give it one that "
             "is more cautious, or level='adaptive'.",

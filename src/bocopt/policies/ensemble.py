@@ -134,6 +134,11 @@ class Ensemble:
         return f"{cost}; alpha is met in the long run if an arm meets it"
 
     @property
+    def lockstep(self) -> bool:
+        """Where the model and all `arms` are."""
+        return all(arguments.lockstep(part) for part in (self.model, *self.arms))
+
+    @property
     def takes_missing(self) -> bool:
         """Where the model and all `arms` do; the running average does not look at contexts."""
         return all(arguments.takes_missing(reader) for reader in (self.model, *self.arms))

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 from warnings import warn
 
 import numpy as np
@@ -18,7 +18,7 @@ class AdamState(NamedTuple):
 
     first: Array  # (p)
     second: Array  # (p)
-    steps: IntArray  # () gradients so far, the same for all trials
+    steps: IntArray  # () gradients so far
 
 
 @dataclass(frozen=True)
@@ -46,17 +46,24 @@ class Adam:
         arguments.number("Adam", "epsilon", self.epsilon, "(0, inf)")
 
     def init(self, theta: Array) -> AdamState:
-        return AdamState(np.zeros_like(theta), np.zeros_like(theta), np.array(0))
+        none = np.zeros(theta.shape[:-1], np.int64)
+        return AdamState(np.zeros_like(theta), np.zeros_like(theta), none)
 
     def step(self, state: AdamState, theta: Array, g: Array) -> tuple[Array, AdamState]:
         """The parameters after one more gradient."""
-        n = int(state.steps)
+        n = np.asarray(state.steps)
         first = self.beta1 * state.first + (1 - self.beta1) * g
         second = self.beta2 * state.second + (1 - self.beta2) * g * g
-        unbiased = first / (1 - self.beta1 ** (n + 1))
-        scale = np.sqrt(second / (1 - self.beta2 ** (n + 1))) + self.epsilon
-        rate = self.rate * self.decay ** (n // self.decay_every)
-        return theta - rate * unbiased / scale, AdamState(first, second, np.array(n + 1))
+        unbiased = first / (1 - _powers(self.beta1, n + 1))
+        scale = np.sqrt(second / (1 - _powers(self.beta2, n + 1))) + self.epsilon
+        rate = self.rate * _powers(self.decay, n // self.decay_every)
+        return theta - rate * unbiased / scale, AdamState(first, second, n + 1)
+
+
+def _powers(number: float, exponents: IntArray) -> Array:
+    """() -> (1): one by one, as arrays and numbers are raised to powers with other bits."""
+    found = [number ** int(n) for n in exponents.reshape(-1)]
+    return np.array(found).reshape(*exponents.shape, 1)
 
 
 class GradientInfo(NamedTuple):
@@ -148,6 +155,8 @@ class OneModel(ABC):
 class PtO(OneModel):
     """Predict, then optimise: descend the root of the summed squared error |predicted - xi|."""
 
+    lockstep: ClassVar[bool] = True
+
     def gradient(self, seeds: IntArray, t: int, x: Array, predicted: Array, xi: Array) -> Array:
         error = predicted - xi
         root = np.sqrt((error**2).sum(axis=-1, keepdims=True))
@@ -165,6 +174,7 @@ class DFL(OneModel):
     make the program unbounded but for its box (E18).
     """
 
+    lockstep: ClassVar[bool] = True
     perturbations: int = 20
     floor: float | None = None
 

@@ -8,14 +8,17 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, Decision, IntArray, Model, Problem
+from bocopt.numeric.stacking import alike
 from bocopt.policies.baselines import before_any_outcome, checked_first
+
+BEGUN = "with and without an outcome"
 
 
 class Predicting(NamedTuple):
     """What the model knows, and of how many outcomes."""
 
     seeds: IntArray  # ()
-    outcomes: IntArray  # () so far, the same for all trials
+    outcomes: IntArray  # () so far
     model: Any
 
     @property
@@ -53,17 +56,23 @@ class Predictive:
             raise arguments.wrong("Predictive", "model", expected, declared)
 
     @property
+    def lockstep(self) -> bool:
+        """Where the model is."""
+        return arguments.lockstep(self.model)
+
+    @property
     def takes_missing(self) -> bool:
         """Where the model does."""
         return arguments.takes_missing(self.model)
 
     def init(self, seeds: IntArray) -> Predicting:
         seeds = arguments.seeds_of("Predictive", seeds)
-        return Predicting(seeds, np.array(0), self.model.init(seeds))
+        return Predicting(seeds, np.zeros(seeds.shape, np.int64), self.model.init(seeds))
 
     def scenarios(self, state: Predicting, t: int, x: Array) -> tuple[Array, Array] | None:
         """The model's; None before the first outcome."""
-        return scenarios_of(self.model, state.model, t, x) if state.outcomes else None
+        begun = alike(BEGUN, state.outcomes > 0)
+        return scenarios_of(self.model, state.model, t, x) if begun else None
 
     def decide(self, state: Predicting, t: int, x: Array) -> Decision:
         found = self.scenarios(state, t, x)

@@ -55,6 +55,11 @@ class Shadowed:
         return tuple(self.shadows)
 
     @property
+    def lockstep(self) -> bool:
+        """Where all of them are."""
+        return all(map(arguments.lockstep, (self.policy, *self.shadows.values())))
+
+    @property
     def takes_missing(self) -> bool:
         """Where all of them do."""
         return all(map(arguments.takes_missing, (self.policy, *self.shadows.values())))

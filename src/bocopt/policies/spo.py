@@ -1,6 +1,7 @@
 """One model, learned by online subgradient steps on the SPO+ loss of its decisions."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -34,6 +35,8 @@ class SPOPlus(OneModel):
     Reference: Elmachtoub, Grigas (2022), Smart "predict, then optimize", Management Science.
     """
 
+    lockstep: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
         super().__post_init__()
         dims = self.problem.dims
@@ -45,7 +48,7 @@ class SPOPlus(OneModel):
         self, state: GradientState, t: int, x: Array, decision: Decision, xi: Array
     ) -> GradientState:
         xi = arguments.inner("SPOPlus", "xi", xi, self.problem.dims.xi)
-        if state.adam.steps == 0:
+        if (state.adam.steps == 0).any():
             self._refuse_other_costs(x, decision.solution.z, xi)
         return super().learn(state, t, x, decision, xi)
 

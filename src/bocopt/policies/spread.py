@@ -8,9 +8,10 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, Decision, IntArray, Model, Problem
+from bocopt.numeric.stacking import alike
 from bocopt.policies.baselines import before_any_outcome
 from bocopt.policies.charges import prices_infeasibility
-from bocopt.policies.predictive import Predictive, scenarios_of
+from bocopt.policies.predictive import BEGUN, Predictive, scenarios_of
 
 _MOST = float(np.log(1000.0))  # beyond, numbers overflow rather than help
 
@@ -27,7 +28,7 @@ class Spreading(NamedTuple):
     """What the model knows, of how many outcomes, and how far its scenarios are spread."""
 
     seeds: IntArray  # ()
-    outcomes: IntArray  # () so far, the same for all trials
+    outcomes: IntArray  # () so far
     model: Any
     log_spread: Array  # ()
     info: SpreadInfo
@@ -75,6 +76,11 @@ class SpreadControl:
             raise arguments.wrong("SpreadControl", "problem", expected, self.problem.risk)
 
     @property
+    def lockstep(self) -> bool:
+        """Where the model is."""
+        return arguments.lockstep(self.model)
+
+    @property
     def takes_missing(self) -> bool:
         """Where the model does."""
         return arguments.takes_missing(self.model)
@@ -95,11 +101,11 @@ class SpreadControl:
         seeds = arguments.seeds_of("SpreadControl", seeds)
         model, even = self.model.init(seeds), np.zeros(seeds.shape)
         info = SpreadInfo(np.exp(even), np.full(seeds.shape, np.nan), model.info)
-        return Spreading(seeds, np.array(0), model, even, info)
+        return Spreading(seeds, np.zeros(seeds.shape, np.int64), model, even, info)
 
     def scenarios(self, state: Spreading, t: int, x: Array) -> tuple[Array, Array] | None:
         """The model's, spread; None before the first outcome."""
-        if not state.outcomes:
+        if not alike(BEGUN, state.outcomes > 0):
             return None
         scenarios, w = scenarios_of(self.model, state.model, t, x)
         return stretched(scenarios, w, state.info.spread), w

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,6 +31,7 @@ class Rule(_Unlearned):
     array([3.])
     """
 
+    lockstep: ClassVar[bool] = True
     function: Callable[[Array], ArrayLike]
 
     def __post_init__(self) -> None:
@@ -58,6 +60,7 @@ class Recorded(_Unlearned):
     array([4.])
     """
 
+    lockstep: ClassVar[bool] = True
     decisions: ArrayLike
 
     def __post_init__(self) -> None:
@@ -69,6 +72,6 @@ class Recorded(_Unlearned):
 
     def decide(self, state: Seeded, t: int, x: Array) -> Decision:
         taken = np.asarray(self.decisions)
-        if t >= len(taken):
-            raise ValueError(f"Recorded has {len(taken)} decisions; stage {t} has none.")
+        if np.max(t) >= len(taken):
+            raise ValueError(f"Recorded has {len(taken)} decisions; stage {np.max(t)} has none.")
         return given(taken[t], state.seeds.shape)

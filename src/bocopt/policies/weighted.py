@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -65,6 +65,7 @@ class Near:
 class _FromPairs:
     """What both have in common: they keep the latest pairs, and start without any."""
 
+    lockstep: ClassVar[bool] = True
     problem: Problem
     first: Sequence[float] | None = None
     latest: int = 1000

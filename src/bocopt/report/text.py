@@ -7,7 +7,7 @@ def plain(text: str) -> str:
     >>> print(plain("one\ntwo \x1b[2J"))
     one two \x1b[2J
     """
-    return "".join(map(_shown, text))
+    return text if text.isprintable() else "".join(map(_shown, text))
 
 
 def _shown(character: str) -> str:

@@ -176,7 +176,7 @@ def _limits(part: Part) -> Limits:
         context=part.integer("context", 0, "[0, 100000]") if "context" in part.found else None,
         max_open=part.integer("max_open", 1000, "[1, 100000]"),
         expire=part.number("expire", "(0, inf)"),
-        snapshot=part.integer("snapshot", 1000, "[1, inf)"),
+        snapshot=part.integer("snapshot", 300, "[1, inf)"),
     )
 
 

@@ -72,6 +72,10 @@ def _sums(store: Store, held: Held) -> Iterator[Finding]:
     last = store.last_stage(held.stream)
     if (0 if last is None else last.n) != held.tally.n:
         yield Finding(False, f"{held.stream}: its sums for charts do not reach the end of the log.")
+    listed = {number for number, _ in store.waiting(held.stream, held.kind.limits.max_open)}
+    if any(number < held.live.t and number not in held.since for number in listed):
+        words = "decisions that have ended are listed as waiting for their outcome."
+        yield Finding(False, f"{held.stream}: {words}")
 
 
 def _overdue(held: Held) -> Iterator[Finding]:

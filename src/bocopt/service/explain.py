@@ -13,8 +13,6 @@ from bocopt.service.commands import RefusedError
 from bocopt.service.held import Held, as_it_was
 from bocopt.service.stores import Row, Store
 
-_FAR = 1000  # events that are folded again to find out what was known
-
 
 def explanation(store: Store, held: Held, row: Row) -> dict[str, Any]:
     """z beside its neighbours, and beside what others would have decided."""
@@ -43,11 +41,12 @@ def _state_then(store: Store, held: Held, row: Row, event: Decided) -> Any:
     """What the policy knew when it decided: only outcomes change that."""
     if held.live.learned == event.waiting.learned:
         return held.live.state
-    then = as_it_was(store, held, row.seq, _FAR)
+    far = held.kind.limits.snapshot
+    then = as_it_was(store, held, row.seq, far)
     if then is None:
         raise RefusedError(
             409,
-            f"What was known at decision {row.decision} is no longer held: more than {_FAR} events "
+            f"What was known at decision {row.decision} is no longer held: more than {far} events "
             "would have to be folded again.",
         )
     return then.live.state

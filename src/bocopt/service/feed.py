@@ -18,11 +18,11 @@ _TEXTS = 1000  # events that are kept as text
 
 
 class Bell:
-    """Rung by the engine's thread when something was committed; heard in the event loop."""
+    """Rung by an engine's thread for streams that have a new event; heard in the event loop."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._event = asyncio.Event()
+        self._events: dict[str, asyncio.Event] = {}
         self.stopping: Callable[[], bool] = lambda: False
 
     def attach(self) -> None:
@@ -31,17 +31,21 @@ class Bell:
 
     def ring(self, rows: Sequence[Row]) -> None:
         if self._loop is not None and rows and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._wake)
+            self._loop.call_soon_threadsafe(self._wake, {row.stream for row in rows})
 
-    def _wake(self) -> None:
-        self._event.set()
-        self._event = asyncio.Event()
+    def _wake(self, streams: set[str]) -> None:
+        for stream in streams & self._events.keys():
+            self._events.pop(stream).set()
 
-    async def heard(self) -> None:
+    def expected(self, stream: str) -> asyncio.Event:
+        """What happens at the next event of a stream; to be asked before the log is read."""
+        return self._events.setdefault(stream, asyncio.Event())
+
+    async def heard(self, ring: asyncio.Event) -> None:
         """Once it has rung, or after a while."""
         try:
             async with asyncio.timeout(_LOOK):
-                await self._event.wait()
+                await ring.wait()
         except TimeoutError:
             return
 
@@ -69,6 +73,7 @@ async def feed(
     loop = asyncio.get_running_loop()
     said = loop.time()
     while not bell.stopping():
+        ring = bell.expected(stream)
         try:
             rows = await run_sync(store.tail, stream, after, _AT_ONCE)
         except StoreError:
@@ -82,7 +87,7 @@ async def feed(
         if loop.time() - said > _PING:
             said = loop.time()
             yield b": still here\n\n"
-        await bell.heard()
+        await bell.heard(ring)
 
 
 def _text(kind: Kind, row: Row) -> bytes:

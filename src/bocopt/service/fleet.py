@@ -63,12 +63,6 @@ class Fleet:
         idle = (held for stream, held in self._held.items() if stream not in busy)
         return [held for held, _ in zip(idle, range(many), strict=False)]
 
-    def overdue(self, now: float) -> list[tuple[str, int]]:
-        """Decisions whose outcome is no longer waited for, of the streams that are held."""
-        return [
-            (held.stream, number) for held in self._held.values() for number in held.overdue(now)
-        ]
-
     def __len__(self) -> int:
         return len(self._held)
 

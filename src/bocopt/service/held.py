@@ -11,6 +11,7 @@ from bocopt.live.record import Live
 from bocopt.run import Stage
 from bocopt.service.kind import Kind
 from bocopt.service.stores import Declared, Row, Snapshot, Store, Tally
+from bocopt.service.told import told
 from bocopt.state import CheckpointError
 
 _AT_ONCE = 100  # rows of a log that are read at once
@@ -42,7 +43,9 @@ class Held(NamedTuple):
         kind, number = kind_of(event), event.number
         row = Row(self.stream, self.seq, kind, number, key, to_bytes(event), at)
         live, stage = self.kind.fold.apply(self.live, event)
-        tally = None if stage is None else _added(self.tally, stage, at)
+        tally = None
+        if stage is not None:
+            tally = _added(self.tally, stage, at, told(self.kind, live, stage))
         return self._moved(live, event, at)._replace(tally=tally or self.tally), row, tally
 
     def caught_up(self, rows: Iterable[Row]) -> "Held":
@@ -55,9 +58,11 @@ class Held(NamedTuple):
             except CheckpointError as error:
                 raise DamagedError(f"Event {row.seq} of stream {row.stream!r}: {error}") from error
             except Exception as error:  # of a policy that cannot take what another one could
-                told = f"{type(error).__name__}: {error}"
-                raise DamagedError(f"Event {row.seq} of stream {row.stream!r}: {told}") from error
-            tally = held.tally if stage is None else _added(held.tally, stage, row.at)
+                why = f"{type(error).__name__}: {error}"
+                raise DamagedError(f"Event {row.seq} of stream {row.stream!r}: {why}") from error
+            tally = held.tally
+            if stage is not None:
+                tally = _added(tally, stage, row.at, told(held.kind, live, stage))
             held = held._moved(live, event, row.at)._replace(tally=tally)
         return held
 
@@ -96,7 +101,7 @@ def logged(row: Row, held: Held) -> Event:
 def begun(kind: Kind, declared: Declared) -> Held:
     """Before any event."""
     live = kind.fold.begin(declared.seed)
-    nothing = Tally(declared.id, 0, -1, 0.0, 0.0, 0, None, 0.0, 0, 0.0)
+    nothing = Tally(declared.id, 0, -1, 0.0, 0.0, 0, None, 0.0, 0, 0.0, "{}")
     return Held(declared, kind, live, 0, {}, 0, nothing)
 
 
@@ -150,7 +155,7 @@ def sound(snapshot: Snapshot) -> bytes:
     return snapshot.state
 
 
-def _added(before: Tally, stage: Stage, at: float) -> Tally:
+def _added(before: Tally, stage: Stage, at: float, told: str) -> Tally:
     cost, best = float(stage.cost), float(stage.hindsight)
     known = before.hindsights is not None and math.isfinite(best)
     feasible = int(bool(stage.feasible))
@@ -165,4 +170,5 @@ def _added(before: Tally, stage: Stage, at: float) -> Tally:
         costs=before.costs + cost,
         feasibles=before.feasibles + feasible,
         hindsights=(before.hindsights or 0.0) + best if known else None,
+        told=told,
     )

@@ -14,12 +14,22 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from bocopt.service.commands import Ask, Begin, Command, Drop, RefusedError, Show, Tell
+from bocopt.service.commands import (
+    Ask,
+    Begin,
+    Command,
+    Drop,
+    RefusedError,
+    Reply,
+    Show,
+    Tell,
+)
 from bocopt.service.config import ID
 from bocopt.service.feed import Bell, Texts, feed
 from bocopt.service.guard import Guard
 from bocopt.service.kind import Kind
 from bocopt.service.openapi import document
+from bocopt.service.page.pages import Pages
 from bocopt.service.requests import (
     answer,
     body_of,
@@ -34,11 +44,13 @@ from bocopt.service.requests import (
     vector,
 )
 from bocopt.service.router import Router
+from bocopt.service.session import Session
 from bocopt.service.shown import event_shown
 from bocopt.service.stores import Store, StoreError
 
 _WAIT = 10.0  # seconds that a request waits for those before it
 _MOST = 10_000  # events of the log at once
+_DOCTOR = "Run `bocopt doctor`"  # so ends what is told of a stream that cannot be built
 _LISTENERS = 200  # that may follow events at once
 
 T = TypeVar("T")
@@ -57,17 +69,29 @@ class Front:
     limit: float = 20.0  # seconds that a command may take
     listeners: int = 0
     texts: Texts = field(default_factory=Texts)  # of events, for all who listen
+    damaged: dict[str, str] = field(default_factory=dict)  # streams, and what was told of them
+    page_reader: Store | None = None  # the page's own, so that no feed waits for a large table
 
     async def _do(self, command: Command) -> Response:
-        waiting = asyncio.wrap_future(self.engine.submit(command))
+        reply = await self.reply(command)
+        return answer(reply.status, reply.body)
+
+    async def reply(self, command: Command) -> Reply:
+        """What the engine answers."""
         patience = self.limit + _WAIT
         try:
+            waiting = asyncio.wrap_future(self.engine.submit(command))
             async with asyncio.timeout(patience):
                 reply = await waiting
         except TimeoutError:
             told = f"No answer within {patience:g} seconds. Ask again with the same key."
             raise RefusedError(504, told) from None
-        return answer(reply.status, reply.body)
+        except RefusedError as error:
+            if _DOCTOR in str(error) and len(self.damaged) < _MOST:
+                self.damaged[command.stream] = str(error)
+            raise
+        self.damaged.pop(command.stream, None)
+        return reply
 
     async def streams(self, request: Request) -> Response:
         found = await self._read(self.reader.streams)
@@ -190,6 +214,16 @@ def application(front: Front, token: str | None) -> Starlette:
         yield
         await run_sync(front.engine.stop)
 
+    session = None if token is None else Session(token)
+    pages = Pages(
+        reply=front.reply,
+        reader=front.page_reader or front.reader,
+        kinds=front.kinds,
+        damaged=front.damaged,
+        session=session,
+        patience=front.patience,
+        count=front.engine.metrics.count,
+    )
     stream = "/v1/streams/{stream}"
     decision = f"{stream}/decisions/{{number}}"
     routes: list[tuple[str, str, Endpoint]] = [
@@ -209,9 +243,16 @@ def application(front: Front, token: str | None) -> Starlette:
         ("GET", "/metrics", front.metrics),
         ("GET", "/openapi.json", front.openapi),
     ]
+    seen = [
+        Route(path, function, methods=[method], include_in_schema=False)
+        for method, path, function in pages.routes
+    ]
     app = Starlette(
-        routes=[Route(path, function, methods=[method]) for method, path, function in routes],
-        middleware=[Middleware(Guard, token=token)],
+        routes=[
+            *(Route(path, function, methods=[method]) for method, path, function in routes),
+            *seen,
+        ],
+        middleware=[Middleware(Guard, token=token, session=session)],
         exception_handlers={
             RefusedError: on_refused,
             HTTPException: on_http,

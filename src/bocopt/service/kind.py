@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from bocopt.core import Array, Policy, Problem
 from bocopt.fingerprint import fingerprint
 from bocopt.live.agent import configuration
 from bocopt.live.fold import Fold, Observed, watching
-from bocopt.policies import Shadowed
+from bocopt.policies import Ensemble, Shadowed
 
 _TRIED = 3  # outcomes after which all code has run
 
@@ -22,7 +23,7 @@ class Limits:
     context: int | None = None  # numbers of a context; None: as many as the first one has
     max_open: int = 1000  # decisions that wait for their outcome
     expire: float | None = None  # seconds after which an outcome is no longer waited for
-    snapshot: int = 1000  # events from one snapshot to the next
+    snapshot: int = 300  # events from one snapshot to the next
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,15 @@ class Kind:
     @property
     def problem(self) -> Problem:
         return self.fold.problem
+
+    @cached_property
+    def weighed(self) -> Mapping[str, tuple[str, ...]]:
+        """Names of what the policy that decides weighs: its arms, and its laws by their member."""
+        policy = self.fold.policy
+        policy = policy.policy if isinstance(policy, Shadowed) else policy
+        arms = policy.names if isinstance(policy, Ensemble) else ()
+        laws: tuple[str, ...] = tuple(getattr(getattr(policy, "model", None), "names", ()))
+        return {"arms": tuple(arms), "members": tuple(law.partition(",")[0] for law in laws)}
 
 
 def kind_of(

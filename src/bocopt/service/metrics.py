@@ -12,6 +12,7 @@ _HELP = {
     "bocopt_requests_total": "Commands answered, by what they ask and by status.",
     "bocopt_events_total": "Events logged, by kind.",
     "bocopt_conflicts_total": "Batches done again because another server was quicker.",
+    "bocopt_sign_ins_total": "Tokens shown on the page, right or wrong.",
     "bocopt_refused_total": "Commands refused because too many waited.",
 }
 

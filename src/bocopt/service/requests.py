@@ -37,16 +37,7 @@ def refused(status: int, message: str) -> Response:
 
 async def body_of(request: Request, patience: float, known: Sequence[str]) -> dict[str, Any]:
     """A JSON object with these keys, or a RefusedError."""
-    if int(_header(request, "content-length", _NUMBER, "0")) > _LARGEST:
-        raise RefusedError(413, f"A body must be at most {_LARGEST} bytes.")
-    try:
-        async with asyncio.timeout(patience):
-            data = await _read(request)
-    except TimeoutError:
-        raise RefusedError(408, f"The body did not come within {patience:g} seconds.") from None
-    except ClientDisconnect:
-        raise RefusedError(400, "The body was cut short.") from None
-    found = _parsed(data)
+    found = _parsed(await content_of(request, patience, _LARGEST))
     if not isinstance(found, dict):
         raise RefusedError(422, "A body must be a JSON object.")
     for key in found:
@@ -56,12 +47,25 @@ async def body_of(request: Request, patience: float, known: Sequence[str]) -> di
     return found
 
 
-async def _read(request: Request) -> bytes:
+async def content_of(request: Request, patience: float, largest: int) -> bytes:
+    """The body: neither larger nor slower than that."""
+    if int(_header(request, "content-length", _NUMBER, "0")) > largest:
+        raise RefusedError(413, f"A body must be at most {largest} bytes.")
+    try:
+        async with asyncio.timeout(patience):
+            return await _read(request, largest)
+    except TimeoutError:
+        raise RefusedError(408, f"The body did not come within {patience:g} seconds.") from None
+    except ClientDisconnect:
+        raise RefusedError(400, "The body was cut short.") from None
+
+
+async def _read(request: Request, largest: int) -> bytes:
     data = bytearray()
     async for chunk in request.stream():
         data += chunk
-        if len(data) > _LARGEST:
-            raise RefusedError(413, f"A body must be at most {_LARGEST} bytes.")
+        if len(data) > largest:
+            raise RefusedError(413, f"A body must be at most {largest} bytes.")
     return bytes(data)
 
 

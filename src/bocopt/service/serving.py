@@ -28,6 +28,7 @@ def serve(config: Config, say: Callable[[str], None]) -> None:
     store = open_store(config.store, config.folder)
     try:
         reader = open_store(config.store, config.folder, read_only=True)
+        page_reader = open_store(config.store, config.folder, read_only=True)
         try:
             bell = Bell()
             registry = Registry(store, config.kinds, numeric_fingerprint())
@@ -40,9 +41,11 @@ def serve(config: Config, say: Callable[[str], None]) -> None:
                 committed=bell.ring,
             )
             front = Front(router, reader, config.kinds, bell, config.patience, config.limit)
+            front.page_reader = page_reader
             asyncio.run(_served(config, front, say))
         finally:
             reader.close()
+            page_reader.close()
     finally:
         store.close()
     if router.failure is not None:

@@ -106,12 +106,15 @@ class Shard:
     def warm(self) -> None:
         """Build some streams before they are asked for."""
         streams = [each.id for each in self._store.streams() if each.problem in self.fleet.kinds]
-        mine = [stream for stream in streams if place_of(stream, self._of) == self._place]
+        mine = list(filter(self._is_mine, streams))
         for stream in mine[: min(_AT_START, self.fleet.most)]:
             try:
                 self.fleet.held(stream)
             except (DamagedError, RefusedError) as error:  # told to whoever asks for it
                 _log.error("%s Run `bocopt doctor`.", error)
+
+    def _is_mine(self, stream: str) -> bool:
+        return place_of(stream, self._of) == self._place
 
     def propose(self, commands: Sequence[Command], now: float) -> Proposal:
         look = now - self._looked >= _LOOK or now < self._looked
@@ -124,6 +127,8 @@ class Shard:
             except StaleError as error:
                 self.fleet.catch_up([error.stream])
                 continue
+            except StoreError as error:  # while looking for what is overdue
+                return Proposal([RefusedError(503, str(error))] * len(commands))
             self._looked = now if look else self._looked
             return self._proposal(answers)
         return Proposal([BUSY] * len(commands))
@@ -137,8 +142,12 @@ class Shard:
         return Proposal(answers, batch.rows, snapshots, batch.stages, len(held), waiting)
 
     def _give_up_overdue(self, now: float) -> None:
-        for stream, number in self.fleet.overdue(now)[:_AT_ONCE]:
-            self._done(-1, Drop(stream, number))
+        for kind in self.fleet.kinds.values():
+            if kind.limits.expire is not None:
+                since = now - kind.limits.expire
+                for stream, number in self._store.waiting_since(kind.name, since, _AT_ONCE):
+                    if self._is_mine(stream):
+                        self._done(-1, Drop(stream, number))
 
     def _done(self, at: int, command: Command) -> Answer:
         self._beat(at)

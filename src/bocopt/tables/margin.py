@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -55,6 +55,7 @@ class TunedRule:
     at which all margins decide alike say nothing of them.
     """
 
+    lockstep: ClassVar[bool] = True
     problem: Problem
     rule: Callable[..., ArrayLike]
     margins: tuple[float, ...]

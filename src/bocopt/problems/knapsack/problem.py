@@ -17,6 +17,7 @@ from bocopt.problems import ranges
 from bocopt.problems.risk import Chance
 
 _LARGEST = 1e100  # numbers above this are mistakes, and could overflow
+_FEW = 10_000  # numbers
 
 
 @cache
@@ -218,8 +219,9 @@ class Knapsack:
 
     def _matrices(self, owner: str, name: str, xi: Array) -> Array:
         """(..., m) -> (..., resources, items)."""
-        if not np.vdot(xi, xi) <= _LARGEST**2:  # quick to tell
-            largest = np.abs(xi).max(initial=0.0)
+        few = xi.size <= _FEW  # of many, a product would be computed by several threads
+        if not (few and np.vdot(xi, xi) <= _LARGEST**2):  # quick to tell
+            largest = max(xi.max(initial=0.0), -xi.min(initial=0.0))
             if largest > _LARGEST:
                 raise arguments.wrong(owner, name, f"at most {_LARGEST} in size", largest)
         return xi.reshape(*xi.shape[:-1], len(self.capacity), len(self.value))

@@ -1,5 +1,6 @@
 """The log in a PostgreSQL database, which several servers may share."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock
@@ -16,6 +17,8 @@ except ModuleNotFoundError as error:
         'A log in PostgreSQL needs psycopg: pip install "bocopt[postgres]"'
     ) from error
 
+_INSERT = re.compile(r"(INSERT INTO \w+ VALUES )(\([?, ]+\))(.*)", re.DOTALL)
+_TOGETHER = 500  # rows of one statement
 _PATIENCE = 10  # seconds to wait for a connection
 _ONE_AT_A_TIME = 0x62_6F_63_6F  # the lock under which tables are made
 
@@ -60,8 +63,8 @@ class _Postgres:
             connection = self._connected()
             with connection.transaction(), connection.cursor() as cursor:
                 for sql, values in statements:
-                    for each in values:  # one by one: a pipeline would hide which one conflicts
-                        cursor.execute(_query(sql), each)
+                    for some in _portions(sql, values):
+                        cursor.execute(*some)
 
     def damage(self, indexes: Sequence[str]) -> list[str]:
         sql = """SELECT relname FROM pg_class JOIN pg_index ON oid = indexrelid
@@ -86,6 +89,19 @@ class _Postgres:
             if isinstance(error, psycopg.OperationalError) and self._connection is not None:
                 self._connection.close()
             raise StoreError(f"{_shown(self._url)}: {_first_line(error)}.", full=full) from error
+
+
+def _portions(sql: str, values: Sequence[Sequence[Any]]) -> Iterator[tuple[bytes, list[Any]]]:
+    """Rows that are inserted go together in one statement; a pipeline would hide conflicts.
+
+    >>> list(_portions("INSERT INTO t VALUES (?, ?) RETURNING a", [(1, 2), (3, 4)]))
+    [(b'INSERT INTO t VALUES (%s, %s), (%s, %s) RETURNING a', [1, 2, 3, 4])]
+    """
+    parts = _INSERT.fullmatch(sql)
+    for first in range(0, len(values), _TOGETHER if parts else 1):
+        some = values[first : first + (_TOGETHER if parts else 1)]
+        many = sql if parts is None else f"{parts[1]}{', '.join([parts[2]] * len(some))}{parts[3]}"
+        yield _query(many), [value for row in some for value in row]
 
 
 def _query(sql: str) -> bytes:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
-from bocopt.service.stores.store import Declared, Row, Snapshot, Store, StoreError, Tally
+from bocopt.service.stores.store import Declared, Row, Snapshot, Standing, Store, StoreError, Tally
 
 Statement = tuple[str, Sequence[Sequence[Any]]]  # SQL with ? for values, once for each of them
 
@@ -26,12 +26,18 @@ CREATE TABLE IF NOT EXISTS stages (
   stream TEXT NOT NULL REFERENCES streams (id), n BIGINT NOT NULL, decision BIGINT NOT NULL,
   at DOUBLE PRECISION NOT NULL, cost DOUBLE PRECISION NOT NULL, feasible BIGINT NOT NULL,
   hindsight DOUBLE PRECISION, costs DOUBLE PRECISION NOT NULL, feasibles BIGINT NOT NULL,
-  hindsights DOUBLE PRECISION, PRIMARY KEY (stream, n));
+  hindsights DOUBLE PRECISION, told TEXT NOT NULL, PRIMARY KEY (stream, n));
+CREATE UNIQUE INDEX IF NOT EXISTS stages_once ON stages (stream, decision);
+CREATE TABLE IF NOT EXISTS waiting (
+  stream TEXT NOT NULL REFERENCES streams (id), decision BIGINT NOT NULL,
+  at DOUBLE PRECISION NOT NULL, PRIMARY KEY (stream, decision));
 """
-INDEXES = ("events_once", "events_key")
+INDEXES = ("events_once", "events_key", "stages_once")
 
 _EVENT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)"
-_STAGE = "INSERT INTO stages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_STAGE = "INSERT INTO stages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_WAIT = "INSERT INTO waiting VALUES (?, ?, ?)"
+_ENDED = "DELETE FROM waiting WHERE stream = ? AND decision = ?"
 _SNAPSHOT = """INSERT INTO snapshots VALUES (?, ?, ?, ?)
 ON CONFLICT (stream, seq) DO UPDATE SET sha256 = excluded.sha256, state = excluded.state"""
 _ONLY_TWO = """DELETE FROM snapshots WHERE stream = ? AND seq NOT IN
@@ -40,6 +46,22 @@ _DECLARE = "INSERT INTO streams VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO
 _REDECLARE = (
     'UPDATE streams SET problem = ?, version = ?, fingerprint = ?, "numeric" = ? WHERE id = ?'
 )
+
+# Each of these is one look into an index, however long a log is; a join may read all of it.
+_LATEST = "(SELECT {} FROM {} WHERE stream = s.id ORDER BY {} DESC LIMIT 1)"
+_STAGED = ("n", "decision", "at", "costs", "feasibles", "hindsights", "told")
+_STANDINGS = f"""
+SELECT l.*, (SELECT at FROM events
+  WHERE stream = l.id AND decision = l.stage_decision AND kind = 'decision')
+FROM (SELECT s.id, s.problem, s.created, {_LATEST.format("seq", "events", "seq")} AS seq,
+  {_LATEST.format("at", "events", "seq")} AS last,
+  (SELECT max(decision) FROM events WHERE stream = s.id) AS decision,
+  (SELECT count(*) FROM waiting WHERE stream = s.id) AS many,
+  (SELECT min(at) FROM waiting WHERE stream = s.id) AS oldest,
+  {", ".join(f"{_LATEST.format(c, 'stages', 'n')} AS stage_{c}" for c in _STAGED)}
+  FROM streams s{{where}}) l
+ORDER BY l.id
+"""
 
 
 class Database(Protocol):
@@ -88,6 +110,8 @@ class SqlStore(Store):
         touched = sorted({snapshot.stream for snapshot in snapshots})
         statements: list[Statement] = [
             (_EVENT, rows),
+            (_WAIT, [(row.stream, row.decision, row.at) for row in rows if row.kind == "decision"]),
+            (_ENDED, [(row.stream, row.decision) for row in rows if row.kind != "decision"]),
             (_STAGE, stages),
             (_SNAPSHOT, snapshots),
             (_ONLY_TWO, [(stream, stream) for stream in touched]),
@@ -128,6 +152,41 @@ class SqlStore(Store):
         sql = "SELECT * FROM stages WHERE stream = ? ORDER BY n DESC"
         return next((Tally(*row) for row in self._limited(sql, (stream,), 1)), None)
 
+    def stages_at(self, stream: str, places: Sequence[int]) -> list[Tally]:
+        if not places:
+            return []
+        among = ", ".join("?" * len(places))
+        sql = f"SELECT * FROM stages WHERE stream = ? AND n IN ({among}) ORDER BY n"
+        return [Tally(*row) for row in self._database.read(sql, (stream, *places))]
+
+    def stages_of(self, stream: str, first: int, last: int) -> list[Tally]:
+        sql = "SELECT * FROM stages WHERE stream = ? AND decision BETWEEN ? AND ? ORDER BY decision"
+        return [Tally(*row) for row in self._database.read(sql, (stream, first, last))]
+
+    def events_of(self, stream: str, first: int, last: int) -> list[Row]:
+        sql = """SELECT * FROM events WHERE stream = ? AND decision BETWEEN ? AND ?
+            ORDER BY decision, seq"""
+        return [Row(*row) for row in self._database.read(sql, (stream, first, last))]
+
+    def last_decision(self, stream: str) -> int:
+        sql = "SELECT max(decision) FROM events WHERE stream = ?"
+        [(last,)] = self._database.read(sql, (stream,))
+        return -1 if last is None else int(last)
+
+    def waiting(self, stream: str, limit: int) -> list[tuple[int, float]]:
+        sql = "SELECT decision, at FROM waiting WHERE stream = ? ORDER BY decision"
+        return [(int(n), float(at)) for n, at in self._limited(sql, (stream,), limit)]
+
+    def waiting_since(self, problem: str, before: float, limit: int) -> list[tuple[str, int]]:
+        sql = """SELECT w.stream, w.decision FROM waiting w JOIN streams s ON s.id = w.stream
+            WHERE s.problem = ? AND w.at < ? ORDER BY w.at"""
+        return [(stream, int(n)) for stream, n in self._limited(sql, (problem, before), limit)]
+
+    def standings(self, stream: str | None = None) -> list[Standing]:
+        where, values = ("", ()) if stream is None else (" WHERE s.id = ?", (stream,))
+        rows = self._database.read(_STANDINGS.format(where=where), values)
+        return [_standing(*row) for row in rows]
+
     def declare(self, declared: Sequence[Declared]) -> None:
         self._database.write([(_DECLARE, sorted(declared))])
 
@@ -154,3 +213,39 @@ class SqlStore(Store):
         if limit is None:
             return self._database.read(sql, values)
         return self._database.read(f"{sql} LIMIT ?", (*values, limit))
+
+
+def _standing(
+    stream: str,
+    problem: str,
+    created: float,
+    seq: int | None,
+    last: float | None,
+    decision: int | None,
+    waiting: int | None,
+    oldest: float | None,
+    n: int | None,
+    of: int | None,
+    at: float | None,
+    costs: float | None,
+    feasibles: int | None,
+    hindsights: float | None,
+    told: str | None,
+    decided: float | None,
+) -> Standing:
+    return Standing(
+        id=stream,
+        problem=problem,
+        created=created,
+        events=0 if seq is None else seq + 1,
+        decisions=0 if decision is None else decision + 1,
+        last=last,
+        open=waiting or 0,
+        oldest=oldest,
+        outcomes=n or 0,
+        delay=None if at is None or decided is None else at - decided,
+        costs=costs or 0.0,
+        feasibles=feasibles or 0,
+        hindsights=hindsights,
+        told=told or "{}",
+    )

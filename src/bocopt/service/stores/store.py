@@ -54,6 +54,26 @@ class Tally(NamedTuple):
     costs: float
     feasibles: int
     hindsights: float | None
+    told: str  # by the policy, as JSON: see `told.py`
+
+
+class Standing(NamedTuple):
+    """A stream at a glance; None where nothing has come yet."""
+
+    id: str
+    problem: str
+    created: float
+    events: int
+    decisions: int
+    last: float | None  # when the latest event was
+    open: int
+    oldest: float | None  # when the oldest of those open was decided
+    outcomes: int
+    delay: float | None  # seconds from the latest decision with an outcome to that outcome
+    costs: float
+    feasibles: int
+    hindsights: float | None
+    told: str
 
 
 class ConflictError(Exception):
@@ -110,6 +130,34 @@ class Store(Protocol):
 
     def last_stage(self, stream: str) -> Tally | None:
         """The latest of them."""
+        ...
+
+    def stages_at(self, stream: str, places: Sequence[int]) -> list[Tally]:
+        """Those of these n, in order."""
+        ...
+
+    def stages_of(self, stream: str, first: int, last: int) -> list[Tally]:
+        """Those of decisions first to last, in the order of decisions."""
+        ...
+
+    def events_of(self, stream: str, first: int, last: int) -> list[Row]:
+        """All events of decisions first to last, by decision."""
+        ...
+
+    def last_decision(self, stream: str) -> int:
+        """The number of the latest; -1 before any."""
+        ...
+
+    def waiting(self, stream: str, limit: int) -> list[tuple[int, float]]:
+        """Decisions without an end and when they were taken, the oldest first."""
+        ...
+
+    def waiting_since(self, problem: str, before: float, limit: int) -> list[tuple[str, int]]:
+        """Decisions of all streams of a kind that were taken before and have no end yet."""
+        ...
+
+    def standings(self, stream: str | None = None) -> list[Standing]:
+        """One stream at a glance, or all of them, by id."""
         ...
 
     def declare(self, declared: Sequence[Declared]) -> None:

@@ -21,7 +21,7 @@ def calibration(view: View) -> str:
     for policy in view.ordered:
         levels = _levels(view, policy)
         if levels:
-            return _shown(policy, levels)
+            return shown(f"<bdi>{text(policy)}</bdi>", levels)
     return ""
 
 
@@ -64,17 +64,18 @@ def coverage(levels: Array, inside: float) -> tuple[float, float, float]:
     return hits / n, low, high
 
 
-def _shown(policy: str, levels: dict[str, Array]) -> str:
+def shown(who: str, levels: dict[str, Array]) -> str:
+    """The section: who predicts, as markup, and by outcome the predicted chances of less."""
     header = ["outcome", "stages"]
     for inside in _INTERVALS:
         header += [f"inside the {target(inside)} interval", "95%"]
-    charts = "".join(_histogram(*item) for item in list(levels.items())[:_MOST_CHARTS])
+    charts = "".join(histogram(*item) for item in list(levels.items())[:_MOST_CHARTS])
     left = len(levels) - _MOST_CHARTS
     more = f"Drawn are the first {_MOST_CHARTS} of {len(levels)} outcomes." if left > 0 else ""
     return section(
         CALIBRATION,
         paragraph(
-            f"<bdi>{text(policy)}</bdi> predicts a law before each outcome. If the laws are right, "
+            f"{who} predicts a law before each outcome. If the laws are right, "
             "half of the outcomes lie in the middle 50% of what was predicted, and every bar below "
             "is about as high as the others. High at both ends: it is too sure of itself. High in "
             "the middle: not sure enough. High at one end: it predicts too little, or too much."
@@ -105,7 +106,8 @@ def _row(outcome: str, levels: Array) -> list[str]:
     return cells
 
 
-def _histogram(outcome: str, levels: Array) -> str:
+def histogram(outcome: str, levels: Array) -> str:
+    """(n) predicted chances of less, in ten bars beside what chance alone would make of them."""
     counts, _ = np.histogram(levels, bins=_BINS, range=(0.0, 1.0))
     shares, fair, n = counts / len(levels), 1.0 / _BINS, len(levels)
     chance = 1.96 * np.sqrt(fair * (1.0 - fair) / n)

@@ -46,11 +46,11 @@ def feasibility(view: View) -> str:
         f"<bdi>{text(view.first)}</bdi>: 95%, at all times at once. Early stages may leave the "
         "picture."
     )
-    chart = lines(view, "Feasible so far (%)", caption, drawn, level, _limits(drawn, level))
+    chart = lines(view, "Feasible so far (%)", caption, drawn, level, limits(drawn, level))
     return section(FEASIBILITY, paragraph(_verdict(view)), chart)
 
 
-def _limits(drawn: list[Line], level: Level | None) -> tuple[float, float]:
+def limits(drawn: list[Line], level: Level | None) -> tuple[float, float]:
     """What matters: the first stages, at which little is known, do not squeeze the others."""
     settled = slice(len(drawn[0].values) // 5, None)
     parts = [

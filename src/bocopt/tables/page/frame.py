@@ -1,7 +1,8 @@
 """What every chart has around its drawing: title, legend, axes, and its numbers as a table.
 
-The drawing is stretched to whatever room there is, and texts stand beside it as HTML: they keep
-their size on a phone and on paper. A script moves a cursor over it, and shows in the legend the
+The drawing is stretched to whatever room there is, and texts stand beside it: they keep their size
+on a phone and on paper. Nothing has a style of its own, which a strict policy of a server would
+not let through. A script moves a cursor over it, and shows in the legend the
 row of the table that is nearest; without one the legend shows the last.
 """
 
@@ -11,6 +12,7 @@ from typing import NamedTuple
 from bocopt.tables.page.markup import name, table, text, unmarked
 
 SIZE = 1000  # of a drawing, in its own units, both ways
+_WIDEST = 16  # letters beside a chart: see page.css
 _LONG = 11  # letters of a label, from which three of them do not fit on a phone
 
 
@@ -43,22 +45,26 @@ class Frame(NamedTuple):
 
 
 def framed(frame: Frame, drawing: str, over: str = "") -> str:
-    """The whole figure; `over` is markup that lies on the drawing."""
+    """The whole figure; `over` is SVG that lies on the drawing, with places in percent."""
     gutter = max((len(label) for label in frame.left.labels), default=1)
     title = unmarked(frame.title)
     label = f"{title}. {frame.header[0]}: {', '.join(frame.header[1:])}"
     return (
         f'<figure class="plotted"{" data-bars" if frame.bars else ""}>\n'
         f"<figcaption><b>{frame.title}</b></figcaption>\n{_legend(frame)}"
-        f'<div class="plot" style="--gutter:{gutter + 2}ch">\n{_left(frame.left)}'
+        f'<div class="plot g{min(gutter, _WIDEST)}">\n{_left(frame.left)}'
         f'<div class="canvas" role="img" aria-label="{text(label)}">\n'
         f'<svg viewBox="0 0 {SIZE} {SIZE}" preserveAspectRatio="none" aria-hidden="true">\n'
-        f"{_grid(frame.left)}{drawing}</svg>\n{over}"
+        f"{_grid(frame.left)}{drawing}</svg>\n{_over(over)}"
         f'<i class="cursor" hidden></i></div>\n{_below(frame.below)}</div>\n'
         f'<p class="note">{frame.caption}</p>\n'
         f"<details><summary>These numbers as a table</summary>\n"
         f"{table(frame.header, frame.rows, label=label)}</details>\n</figure>\n"
     )
+
+
+def _over(markup: str) -> str:
+    return f'<svg class="over" aria-hidden="true">{markup}</svg>\n' if markup else ""
 
 
 def _legend(frame: Frame) -> str:
@@ -74,19 +80,19 @@ def _legend(frame: Frame) -> str:
 
 def _left(axis: Axis) -> str:
     spans = "".join(
-        f'<span style="top:{100 * (1 - at):.2f}%">{text(label)}</span>'
+        f'<text x="100%" y="{100 * (1 - at):.2f}%">{text(label)}</text>'
         for at, label in zip(axis.at, axis.labels, strict=True)
     )
-    return f'<div class="left" aria-hidden="true">{spans}</div>\n'
+    return f'<div class="beside"><svg class="left" aria-hidden="true">{spans}</svg></div>\n'
 
 
 def _below(axis: Axis) -> str:
     spans = "".join(
-        f'<span style="left:{100 * at:.2f}%">{text(label)}</span>'
+        f'<text x="{100 * at:.2f}%" y="1.25em">{text(label)}</text>'
         for at, label in zip(axis.at, axis.labels, strict=True)
     )
     long = " long" if max(map(len, axis.labels), default=0) > _LONG else ""
-    return f'<div class="below{long}" aria-hidden="true">{spans}</div>\n'
+    return f'<svg class="below{long}" aria-hidden="true">{spans}</svg>\n'
 
 
 def _grid(axis: Axis) -> str:

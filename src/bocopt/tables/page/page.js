@@ -1,6 +1,6 @@
 "use strict";
 // Charts: the row of the table that is nearest to the pointer is shown in the legend.
-for (const chart of document.querySelectorAll("figure.plotted")) {
+const liven = (chart) => {
   const canvas = chart.querySelector(".canvas");
   const cursor = chart.querySelector(".cursor");
   const rows = [...chart.querySelectorAll("tbody tr")];
@@ -41,7 +41,8 @@ for (const chart of document.querySelectorAll("figure.plotted")) {
     show(at + steps[event.key], true);
   });
   show(last, false);
-}
+};
+document.querySelectorAll("figure.plotted").forEach(liven);
 // Code: a button that copies it.
 for (const code of document.querySelectorAll("pre.code")) {
   const button = document.createElement("button");

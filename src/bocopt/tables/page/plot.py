@@ -1,17 +1,36 @@
 """Lines and stacked areas over stages, as drawings."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from bocopt.core import Array
+from bocopt.core import Array, IntArray
 from bocopt.tables.page.frame import SIZE, Axis, Frame, Key, framed
 from bocopt.tables.page.numbers import figure, span, ticks
 from bocopt.tables.page.view import View
 
 _LONGEST = 16  # of a label below a chart
 _STYLES = 7  # that lines can have: see page.css
+
+
+class Across(Protocol):
+    """What stands along the axis below."""
+
+    @property
+    def axis(self) -> str:
+        """What it is an axis of."""
+        ...
+
+    @property
+    def drawn(self) -> IntArray:
+        """(n) numbers of the stages that are drawn."""
+        ...
+
+    @property
+    def times(self) -> Sequence[str]:
+        """What each stage is called, those that are not drawn too."""
+        ...
 
 
 class Line(NamedTuple):
@@ -41,7 +60,7 @@ def styles(view: View) -> dict[str, int]:
 
 
 def lines(
-    view: View,
+    view: Across,
     title: str,
     caption: str,
     drawn: Sequence[Line],
@@ -69,7 +88,7 @@ def lines(
         keys=keys,
         left=Axis([(tick - low) / (high - low) for tick in at], [figure(tick) for tick in at]),
         below=time_axis(view),
-        header=["time", *(line.label for line in drawn), *_band_names(drawn)],
+        header=[view.axis, *(line.label for line in drawn), *_band_names(drawn)],
         rows=_rows(view, drawn),
     )
     return framed(frame, "".join([*bands, _level(level, low, high), *curves]))
@@ -89,13 +108,13 @@ def mark(style: int) -> str:
     )
 
 
-def places(view: View) -> Array:
+def places(view: Across) -> Array:
     """(n) of the stages that are drawn, from 0 to `SIZE`."""
     stages = view.drawn - view.drawn[0]
     return np.asarray(SIZE * stages / max(int(stages[-1]), 1))
 
 
-def time_axis(view: View) -> Axis:
+def time_axis(view: Across) -> Axis:
     count = len(view.drawn)
     chosen = sorted({0, count // 4, count // 2, 3 * count // 4, count - 1})
     across = places(view)
@@ -153,7 +172,7 @@ def _band_names(drawn: Sequence[Line]) -> list[str]:
     ]
 
 
-def _rows(view: View, drawn: Sequence[Line]) -> list[list[str]]:
+def _rows(view: Across, drawn: Sequence[Line]) -> list[list[str]]:
     bands = [part for line in drawn for part in (line.low, line.high) if part is not None]
     columns = [*(line.values for line in drawn), *bands]
     numbers = zip(*(column.tolist() for column in columns), strict=True)

@@ -18,6 +18,10 @@ class View:
     findings: Findings
     names: Names
 
+    @property
+    def axis(self) -> str:
+        return "time"
+
     @cached_property
     def stages(self) -> IntArray:
         """(n) numbers of the stages that count."""

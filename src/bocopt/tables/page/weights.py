@@ -9,7 +9,7 @@ from bocopt.core import Array
 from bocopt.tables.page.frame import SIZE, Axis, Frame, Key, framed
 from bocopt.tables.page.markup import labels, paragraph, section, text
 from bocopt.tables.page.numbers import NONE, percent
-from bocopt.tables.page.plot import area, places, time_axis
+from bocopt.tables.page.plot import Across, area, places, time_axis
 from bocopt.tables.page.view import View
 
 WEIGHTS = "Weights"
@@ -38,7 +38,7 @@ def weights(view: View) -> str:
         given = [kind for kind in _KINDS if kind.key in info and info[kind.key].ndim == 2]
         kinds = [kind for kind in given if _are_weights(info[kind.key][view.drawn])]
         if kinds:
-            charts = [_stacked(view, kind, info[kind.key]) for kind in kinds]
+            charts = [_stacked_kind(view, kind, info[kind.key]) for kind in kinds]
             said = f"Of <bdi>{text(policy)}</bdi>, after each outcome, in percent."
             return section(WEIGHTS, paragraph(said), *charts)
     return ""
@@ -53,9 +53,14 @@ def _are_weights(values: Array) -> bool:
     return bool(known.any() and (values[known] >= 0).all() and np.allclose(sums[known], 1.0))
 
 
-def _stacked(view: View, kind: _Kind, values: Array) -> str:
+def _stacked_kind(view: View, kind: _Kind, values: Array) -> str:
     named = labels(view.names, kind.key, values.shape[1], kind.one)
-    shares, shown = _largest(values[view.drawn], named)
+    return stacked(view, kind.title, values[view.drawn], named)
+
+
+def stacked(view: Across, title: str, values: Array, named: list[str]) -> str:
+    """(n, k) shares of what is named, at the stages that are drawn."""
+    shares, shown = _largest(values, named)
     tops = np.cumsum(shares, axis=1)
     bottoms = tops - shares
     across = places(view)
@@ -66,12 +71,12 @@ def _stacked(view: View, kind: _Kind, values: Array) -> str:
     ]
     numbers = [_number(view, j, shares[:, j], bottoms[:, j]) for j in range(len(shown))]
     frame = Frame(
-        title=kind.title,
+        title=title,
         caption="Numbers in the areas are those of the legend, from the bottom up.",
         keys=[Key(label, j + 1, _mark(j)) for j, label in enumerate(shown)],
         left=Axis([0.0, 0.5, 1.0], ["0%", "50%", "100%"]),
         below=time_axis(view),
-        header=["time", *shown],
+        header=[view.axis, *shown],
         rows=[
             [view.times[stage], *map(_percent, row)]
             for stage, row in zip(view.drawn.tolist(), shares.tolist(), strict=True)
@@ -103,14 +108,13 @@ def _mark(j: int) -> str:
     )
 
 
-def _number(view: View, j: int, share: Array, bottom: Array) -> str:
+def _number(view: Across, j: int, share: Array, bottom: Array) -> str:
     """Where the area is highest, if it is high enough, and not at an edge."""
     inner = np.where((places(view) >= 0.03 * SIZE) & (places(view) <= 0.97 * SIZE), share, -1.0)
     at = int(np.nanargmax(inner))
     if not inner[at] >= _SEEN:
         return ""
-    left, up = 100 * places(view)[at] / SIZE, 100 * (bottom[at] + share[at] / 2)
-    return (
-        f'<span class="inside a{j % (_MOST + 1)}" style="left:{left:.1f}%;bottom:{up:.1f}%" '
-        f'aria-hidden="true">{j + 1}</span>\n'
-    )
+    left, down = 100 * places(view)[at] / SIZE, 100 * (1 - bottom[at] - share[at] / 2)
+    place = f'x="{left:.1f}%" y="{down:.1f}%"'
+    circle = f'<circle cx="{left:.1f}%" cy="{down:.1f}%" r=".65rem"/>'
+    return f'<g class="inside">{circle}<text {place}>{j + 1}</text></g>\n'

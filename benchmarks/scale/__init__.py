@@ -1,0 +1,1 @@
+"""From one node to many: what is measured, and the simulation that it feeds."""
