@@ -24,7 +24,7 @@ from bocopt.studies.paper.settings import (
     tasks_of,
 )
 from bocopt.studies.study import Size
-from bocopt.work.work import timed
+from bocopt.work.order import answer, order
 
 PROFILED_TRIALS, PROFILED_STAGES = 50, 200
 
@@ -79,7 +79,7 @@ def main() -> None:
     replace(blocks[0], horizon=2).run()
     start = perf_counter()
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
-        list(executor.map(timed, blocks))
+        list(executor.map(answer, map(order, blocks)))
     seconds = perf_counter() - start
     rows = [profile(name) for name in PRINTED]
     lines = [

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from bocopt.cli.shared import folder, progress_bar, say
-from bocopt.cli.tables import told
+from bocopt.cli.shared import Address, folder, progress_bar, say
+from bocopt.cli.tables import spread_over, told
 
 _NAMES = ("chicago", "calls", "flights", "electricity", "pizzas")
 
@@ -20,6 +20,7 @@ def data(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Play again what has been played already.")
     ] = False,
+    cluster: Address = None,
 ) -> None:
     """Beyond the paper: five studies on real data, from their tables to their reports."""
     for name in names or ():
@@ -28,10 +29,10 @@ def data(
             raise typer.BadParameter(expected, param_hint="NAME")
     chosen = [name for name in _NAMES if not names or name in names]
     with told():
-        _play(chosen, folder(out), fresh)
+        _play(chosen, folder(out), fresh, cluster)
 
 
-def _play(names: list[str], out: Path, fresh: bool) -> None:
+def _play(names: list[str], out: Path, fresh: bool, cluster: str | None) -> None:
     from rich.console import Console
 
     from bocopt.report.tables import terminal
@@ -42,6 +43,9 @@ def _play(names: list[str], out: Path, fresh: bool) -> None:
     found = {}
     with progress_bar() as progress:
         bar = progress.add_task("playing", total=sum(study.stages for study in studies.values()))
+        if cluster is not None:
+            spread_over(cluster, list(studies.values()), fresh, progress, bar)
+            fresh = False
         for name, study in studies.items():
             progress.update(bar, description=name)
             found[name] = reproduce.found_in(

@@ -4,11 +4,20 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from bocopt.cli.shared import folder, progress_bar, say, versions
+from bocopt.cli.shared import (
+    GOES_ON,
+    Address,
+    ended,
+    folder,
+    progress_bar,
+    say,
+    versions,
+    workers_at,
+)
 from bocopt.studies.catalogue import GROUPS, studies_of
 from bocopt.studies.study import Size
 
@@ -21,6 +30,13 @@ commands = typer.Typer(
 )
 
 
+class Crew(NamedTuple):
+    """Who does the work."""
+
+    processes: int  # here
+    cluster: str | None  # the address of a scheduler, and nobody works here
+
+
 def _add(name: str, purpose: str, size: Size) -> None:
     @commands.command(name, help=purpose)
     def study(
@@ -31,6 +47,7 @@ def _add(name: str, purpose: str, size: Size) -> None:
             str,
             typer.Option(help="Worker processes, at most 4 a core, or 'auto' for one a core."),
         ] = "auto",
+        cluster: Address = None,
         out: Annotated[
             str, typer.Option(help="Folder for the results.", metavar="FOLDER")
         ] = "results",
@@ -42,7 +59,11 @@ def _add(name: str, purpose: str, size: Size) -> None:
             raise typer.BadParameter(
                 "the last seed, SEED + TRIALS - 1, must be below 2**63.", param_hint="--seed"
             )
-        _reproduce(name, Size(trials, horizon, seed), _workers(jobs), folder(out), fresh)
+        crew = Crew(_workers(jobs), cluster)
+        if cluster is not None and jobs != "auto":
+            message = "says how many processes work here; with --cluster, none do."
+            raise typer.BadParameter(message, param_hint="--jobs")
+        _reproduce(name, Size(trials, horizon, seed), crew, folder(out), fresh)
 
 
 for _group in GROUPS.values():
@@ -51,18 +72,26 @@ for _group in GROUPS.values():
         _add(_study.name, _study.help, _study.full)
 
 
-def _reproduce(name: str, size: Size, workers: int, out: Path, fresh: bool) -> None:
+def _reproduce(name: str, size: Size, crew: Crew, out: Path, fresh: bool) -> None:
     """Run the studies, or what is missing of them, and write and show what they found."""
-    from concurrent.futures.process import BrokenProcessPool
+    from concurrent.futures import BrokenExecutor
 
-    again = "What is finished is stored; the same command goes on from there."
+    from bocopt.work.cluster import NoSchedulerError
+    from bocopt.work.origin import ForeignWorkerError
+
     try:
-        _run_and_show(name, size, workers, out, fresh)
+        _run_and_show(name, size, crew, out, fresh)
     except KeyboardInterrupt:
-        say(f"Interrupted. {again}")
+        say(f"Interrupted. {GOES_ON}")
         raise typer.Exit(130) from None
-    except BrokenProcessPool:
-        say(f"A worker process was killed, perhaps for want of memory. {again}", err=True)
+    except BrokenExecutor as error:
+        say(f"{ended(error)} {GOES_ON}", err=True)
+        raise typer.Exit(1) from None
+    except NoSchedulerError as error:
+        say(str(error), err=True)
+        raise typer.Exit(1) from None
+    except ForeignWorkerError as error:
+        say(f"{error} {GOES_ON}", err=True)
         raise typer.Exit(1) from None
     except ModuleNotFoundError as error:  # of an extra: its message says how to install it
         say(error.msg, err=True)
@@ -70,11 +99,11 @@ def _reproduce(name: str, size: Size, workers: int, out: Path, fresh: bool) -> N
     except BrokenPipeError:
         raise  # nobody reads on: the files are written, and Typer ends quietly
     except OSError as error:
-        say(f"{error.strerror}: {error.filename or out}. {again}", err=True)
+        say(f"{error.strerror}: {error.filename or out}. {GOES_ON}", err=True)
         raise typer.Exit(1) from None
 
 
-def _run_and_show(name: str, size: Size, workers: int, out: Path, fresh: bool) -> None:
+def _run_and_show(name: str, size: Size, crew: Crew, out: Path, fresh: bool) -> None:
     """Nothing is printed to a pipe, which may be closed, before all files are written."""
     from bocopt.report import charts
     from bocopt.studies import reproduce as study
@@ -84,10 +113,10 @@ def _run_and_show(name: str, size: Size, workers: int, out: Path, fresh: bool) -
     plan = study.plan_of(name, size)
     work = study.work_of(plan, Store(out / "blocks"), fresh)
     computed = work.stages_missing
-    _finish(work, workers)
+    _finish(work, crew)
     about = {
         "command": f"bocopt reproduce {name}",
-        "jobs": workers,
+        "jobs": crew.processes if crew.cluster is None else "on a cluster",
         "wall seconds": round(time.perf_counter() - started, 1),
         "stages computed": computed,
         "stages stored before": work.stages - computed,
@@ -116,20 +145,33 @@ def _show_tables(section: "Section") -> None:
             console.print(terminal(block))
 
 
-def _finish(work: "Work", workers: int) -> None:
+def _finish(work: "Work", crew: Crew) -> None:
     from bocopt.work.processes import processes
 
     with progress_bar() as progress:
-        bar = progress.add_task("compiling (first run only)", total=None)
-        work.compile()
-        progress.reset(
-            bar,
-            description="playing",
-            total=work.stages,
-            completed=work.stages - work.stages_missing,
-        )
-        with processes(min(workers, max(1, work.blocks_missing))) as executor:
-            work.finish(executor, lambda stages: progress.advance(bar, stages))
+        bar = progress.add_task("connecting", total=None)
+
+        def begin(description: str) -> None:
+            done = work.stages - work.stages_missing
+            progress.reset(bar, description=description, total=work.stages, completed=done)
+
+        def advance(stages: int) -> None:
+            progress.advance(bar, stages)
+
+        if crew.cluster is None:
+            progress.update(bar, description="compiling (first run only)")
+            work.compile()
+            begin("playing")
+            workers = min(crew.processes, max(1, work.blocks_missing))
+            with processes(workers) as executor:
+                work.finish(executor, advance, lambda: workers)
+        else:
+            with workers_at(crew.cluster, lambda n: progress.update(bar, description=n)) as found:
+                begin("playing")
+                executor, size = found
+                work.finish(executor, advance, size)
+    for processor, where in work.other_processors.items():
+        say(f"The last bits may differ: {where} has another processor, {processor}.", err=True)
 
 
 def _workers(jobs: str) -> int:

@@ -1,8 +1,11 @@
 """What all commands do alike."""
 
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, Executor
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +13,16 @@ from bocopt.report.text import plain
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+
+
+GOES_ON = "What is finished is stored; the same command goes on from there."
+
+Address = Annotated[
+    str | None,
+    typer.Option(
+        help="Play on the workers of a Dask scheduler, such as tcp://host:8786.", metavar="ADDRESS"
+    ),
+]
 
 
 def say(text: str, err: bool = False) -> None:
@@ -30,6 +43,32 @@ def folder(out: str, hint: str = "--out") -> Path:
         message = plain(f"cannot write to {path}: {why}.")
         raise typer.BadParameter(message, param_hint=hint) from error
     return path
+
+
+@contextmanager
+def workers_at(
+    address: str, hear: Callable[[str], None]
+) -> Iterator[tuple[Executor, Callable[[], int]]]:
+    """Those of a cluster, and how many there are now, which is also told in words."""
+    from bocopt.work.cluster import cluster
+
+    with cluster(address) as executor:
+
+        def size() -> int:
+            now = executor.size()
+            hear(f"{now} worker{'s' * (now != 1)}" if now else "waiting for workers")
+            return now
+
+        yield executor, size
+
+
+def ended(error: BrokenExecutor) -> str:
+    """Why workers are gone, in a sentence."""
+    from bocopt.work.cluster import LostError
+
+    if isinstance(error, LostError):
+        return str(error)
+    return "A worker process was killed, perhaps for want of memory."
 
 
 def progress_bar() -> "Progress":

@@ -1,16 +1,19 @@
 """`bocopt init` and `bocopt run`: a study from a table."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bocopt.cli.shared import folder, progress_bar, say
+from bocopt.cli.shared import GOES_ON, Address, ended, folder, progress_bar, say, workers_at
 
 if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
     from bocopt.tables.study import Study
 
 _EXAMPLES = ("newsvendor", "staffing", "allocation", "portfolio")
@@ -62,6 +65,7 @@ def run(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Play again what has been played already.")
     ] = False,
+    cluster: Address = None,
 ) -> None:
     """Play a study in time order, and write its decisions and a report."""
     from bocopt.tables.study import open_study
@@ -71,7 +75,7 @@ def run(
         if dry_run:
             _show(opened)
         else:
-            _play(opened, fresh)
+            _play(opened, fresh, cluster)
 
 
 @contextmanager
@@ -82,6 +86,9 @@ def told() -> Iterator[None]:
     except KeyboardInterrupt:
         say("Interrupted. What was played is kept; the same command goes on from there.")
         raise typer.Exit(130) from None
+    except BrokenExecutor as error:
+        say(f"{ended(error)} {GOES_ON}", err=True)
+        raise typer.Exit(1) from None
     except (ValueError, ModuleNotFoundError) as error:
         say(str(error), err=True)
         raise typer.Exit(1) from None
@@ -111,7 +118,18 @@ def _show(study: "Study") -> None:
     say(f"It would play {study.stages} stages, and write to {file.results}.")
 
 
-def _play(study: "Study", fresh: bool) -> None:
+def spread_over(
+    address: str, studies: Sequence["Study"], fresh: bool, progress: "Progress", bar: "TaskID"
+) -> None:
+    """Play them on the workers of a cluster."""
+    from bocopt.tables.spread import spread
+
+    with workers_at(address, lambda n: progress.update(bar, description=n)) as (executor, size):
+        spread(studies, executor, size, fresh=fresh, advance=lambda n: progress.advance(bar, n))
+    progress.reset(bar)
+
+
+def _play(study: "Study", fresh: bool, cluster: str | None) -> None:
     from bocopt.tables.study import played
     from bocopt.tables.writing import write
 
@@ -119,6 +137,9 @@ def _play(study: "Study", fresh: bool) -> None:
     results = folder(str(study.file.results), "results")
     with progress_bar() as progress:
         bar = progress.add_task("playing", total=study.stages)
+        if cluster is not None:
+            spread_over(cluster, [study], fresh, progress, bar)
+            fresh = False
         findings, agents = played(study, fresh=fresh, advance=lambda n: progress.advance(bar, n))
     write(study, findings, agents)
     for found in findings.compared.values():

@@ -79,7 +79,7 @@ def gufunc(types: str, shapes: str) -> Callable[[Callable[..., None]], Gufunc]:
     """
 
     def decorate(function: Callable[..., None]) -> Gufunc:
-        with held_back(), _caching(), _alone():
+        with held_back(), _caching(), alone():
             result: Gufunc = _guvectorize([types], shapes, cache=True)(function).ufunc
         return result
 
@@ -99,14 +99,15 @@ def _caching() -> Iterator[None]:
 
 
 @contextmanager
-def _alone() -> Iterator[None]:
-    """No other process compiles a gufunc meanwhile.
+def alone(name: str = "lock") -> Iterator[None]:
+    """No other process that shares the machine code is inside meanwhile.
 
-    Such a function is kept in two files; those of two processes do not fit together.
+    A gufunc must be compiled so: it is kept in two files, and those of two processes do not fit
+    together.
     """
     import fcntl
 
-    with (folder() / "lock").open("a") as lock:
+    with (folder() / name).open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 

@@ -39,7 +39,17 @@ class Study(NamedTuple):
     @property
     def stages(self) -> int:
         """That there are to play, of all policies."""
-        return len(self.series.x) * (len(self.policies) + (self.rule is not None))
+        return len(self.series.x) * len(self.everyone)
+
+    @property
+    def everyone(self) -> Mapping[str, Policy[Any]]:
+        """Who plays: the policies, after the rule that is followed now."""
+        return {**({NOW: self.rule} if self.rule else {}), **self.policies}
+
+    def kept(self, name: str, every: int) -> Kept:
+        """Where the progress of one of them is kept, every so many stages."""
+        folder = self.file.results / "progress" / _slug(name)
+        return Kept(folder, _digest(self, self.everyone[name]), every)
 
     def agent(self, name: str) -> Agent[Any]:
         """The one that played a policy, as it was after the last stage."""
@@ -116,11 +126,8 @@ def played(
     agents: dict[str, Agent[Any]] = {}
     if series.now is not None:
         found[NOW] = paid(problem, series, series.now)
-    everyone = {**({NOW: study.rule} if study.rule else {}), **study.policies}
-    for name, policy in everyone.items():
-        kept = Kept(
-            file.results / "progress" / _slug(name), _digest(study, policy), every=keep_every
-        )
+    for name, policy in study.everyone.items():
+        kept = study.kept(name, every=keep_every)
         if fresh:
             kept.forget()
         found[name], agents[name] = play(

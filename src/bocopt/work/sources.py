@@ -2,6 +2,7 @@
 
 import ast
 import hashlib
+import os
 import pickle
 import platform
 from collections.abc import Iterable, Mapping
@@ -35,14 +36,35 @@ def software(modules: frozenset[str] | None = None) -> str:
     files = package()
     if modules is not None:
         files = {name: files[name] for name in needed(modules, files)}
-    versions = {name: version(name) for name in ("numpy", "numba", "scipy", "highspy")}
-    return digest_of(files, {"python": platform.python_version(), **versions})
+    return digest_of(files, versions())
+
+
+@cache
+def versions() -> Mapping[str, str]:
+    """Of what the code runs on."""
+    found = {name: version(name) for name in ("numpy", "numba", "scipy", "highspy")}
+    return {"python": platform.python_version(), **found}
 
 
 def package() -> dict[str, bytes]:
     """The source files of the package, by path."""
     root = Path(bocopt.__file__).parent
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*.py")}
+
+
+def stamps() -> frozenset[tuple[str, int, int]]:
+    """The source files by path, time and size: others, once one of them was written to."""
+    found: list[tuple[str, int, int]] = []
+    folders = [str(Path(bocopt.__file__).parent)]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir():
+                    folders.append(entry.path)
+                elif entry.name.endswith(".py"):
+                    about = entry.stat()
+                    found.append((entry.path, about.st_mtime_ns, about.st_size))
+    return frozenset(found)
 
 
 def digest_of(files: Mapping[str, bytes], versions: Mapping[str, str]) -> str:

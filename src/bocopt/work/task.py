@@ -55,6 +55,10 @@ class Task(ABC):
         code = software(modules_of(self))
         return hashlib.sha256((fingerprint(self) + code).encode()).hexdigest()
 
+    def short(self) -> Self:
+        """A stage of it: as little as needs the same machine code."""
+        return replace(self, seeds=self.seeds[:1], horizon=1)
+
     def blocks(self) -> Iterator[Self]:
         for first in range(0, len(self.seeds), self.trials_per_block):
             yield replace(self, seeds=self.seeds[first : first + self.trials_per_block])

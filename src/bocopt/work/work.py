@@ -4,23 +4,18 @@
 to the same bytes.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Executor, Future
-from dataclasses import replace
-from queue import SimpleQueue
-from time import perf_counter
+from concurrent.futures import Executor
+from functools import partial
 
 import numpy as np
 
-from bocopt.interrupts import held_back
+from bocopt.work.order import order
+from bocopt.work.origin import processor
+from bocopt.work.sending import Planned, answered
 from bocopt.work.store import Block, Store
 from bocopt.work.task import Record, Task
-
-
-def timed(task: Task) -> Block:
-    """What a worker does."""
-    started = perf_counter()
-    return Block(task.run(), perf_counter() - started)
 
 
 class Work:
@@ -34,6 +29,8 @@ class Work:
         self._done = {digest: block for digest, block in stored.items() if block is not None}
         self._missing = {d: block for d, block in blocks.items() if d not in self._done}
         self.stages = sum(block.stages for block in blocks.values())
+        #: Of workers that computed something: other ones than ours, and where they are.
+        self.other_processors: dict[str, str] = {}
 
     @property
     def stages_missing(self) -> int:
@@ -46,25 +43,26 @@ class Work:
     def compile(self) -> None:
         """Play one stage here, so that the workers find the machine code in the cache."""
         for block in list(self._missing.values())[:1]:
-            replace(block, seeds=block.seeds[:1], horizon=1).run()
+            block.short().run()
 
-    def finish(self, executor: Executor, progress: Callable[[int], None]) -> None:
+    def finish(
+        self,
+        executor: Executor,
+        progress: Callable[[int], None],
+        size: Callable[[], int] = lambda: 64,
+    ) -> None:
         """Compute what is missing; `progress` hears how many stages each finished block had.
 
-        Futures are touched only while interrupts are held back: one that came while a future is
-        locked would leave it locked, and its executor would wait for it for ever.
+        `size` tells how many workers there are now. A worker with other code is refused by name,
+        and nothing of it is stored.
         """
-        finished: SimpleQueue[Future[Block]] = SimpleQueue()
-        digests = {}
-        for digest, task in self._missing.items():
-            with held_back():
-                future = executor.submit(timed, task)
-                digests[future] = digest
-                future.add_done_callback(finished.put)
-        for _ in range(len(digests)):
-            future = finished.get()  # an interrupt is noticed here
-            with held_back():
-                digest, block = digests[future], future.result()
+        orders = deque(
+            Planned(digest, partial(order, task)) for digest, task in self._missing.items()
+        )
+        for digest, found in answered(executor, orders, size):
+            if found.origin.processor != processor():
+                self.other_processors[found.origin.processor] = found.origin.where
+            block = Block(found.result, found.seconds)
             self._done[digest] = block
             self._store.save(digest, block)
             progress(self._missing.pop(digest).stages)

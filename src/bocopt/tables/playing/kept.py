@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bocopt import checkpoint
+from bocopt import checkpoint, file
 from bocopt.core import Array, Policy, Problem
 from bocopt.live import Agent
 from bocopt.state import CheckpointError
@@ -14,6 +14,14 @@ class Progress(NamedTuple):
     agent: Agent[Any]
     t: int  # the first stage that is not decided
     arrays: dict[str, Array]  # what is known of those before
+
+
+class Packed(NamedTuple):
+    """Progress in the files that keep it."""
+
+    t: int
+    agent: bytes
+    numbers: bytes
 
 
 @dataclass(frozen=True)
@@ -30,6 +38,10 @@ class Kept:
     def due(self, t: int) -> bool:
         return t % self.every == 0
 
+    def next(self, t: int) -> int:
+        """The first stage after this one that is due."""
+        return (t // self.every + 1) * self.every
+
     def keep(self, progress: Progress) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         agent, numbers = self._files(progress.t)
@@ -42,8 +54,27 @@ class Kept:
         """All that is kept, but for one stage."""
         for t in self._stages():
             if t != but:
-                for file in reversed(self._files(t)):
-                    file.unlink(missing_ok=True)
+                for path in reversed(self._files(t)):
+                    path.unlink(missing_ok=True)
+
+    def packed(self) -> Packed | None:
+        """The latest that is kept, as it is, for another process."""
+        for t in sorted(self._stages(), reverse=True):
+            try:
+                header, _ = checkpoint.load(self._files(t)[1])
+                if header.get("digest") == self.digest:
+                    agent, numbers = (file.read_bytes() for file in self._files(t))
+                    return Packed(t, agent, numbers)
+            except (CheckpointError, OSError):
+                continue
+        return None
+
+    def put(self, packed: Packed) -> None:
+        """What another process kept."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for path, content in zip(self._files(packed.t), packed[1:], strict=True):
+            file.replace(path, content)
+        self.forget(but=packed.t)
 
     def latest(self, policy: Policy[Any], problem: Problem) -> Progress | None:
         """Where it stopped, if that was with the same study."""
@@ -58,7 +89,7 @@ class Kept:
         return None
 
     def _stages(self) -> list[int]:
-        found = (file.stem.removeprefix("numbers-") for file in self.folder.glob("numbers-*.bin"))
+        found = (path.stem.removeprefix("numbers-") for path in self.folder.glob("numbers-*.bin"))
         return [int(t) for t in found if t.isdecimal()]
 
     def _files(self, t: int) -> tuple[Path, Path]:

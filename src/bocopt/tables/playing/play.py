@@ -1,6 +1,7 @@
 """Play a policy on a series, as an agent would have lived it."""
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -46,28 +47,38 @@ def play(
     Outcomes that come after the last decision are learned at the end. With `kept`, what was played
     before is not played again.
     """
-    begun = kept.latest(policy, problem) if kept else None
-    if begun is None:
-        begun = Progress(Agent(policy, problem, seed=seed, max_open=_LARGEST), t=0, arrays={})
-    agent, first, arrays = begun
-    advance(first)
+    at = (kept.latest(policy, problem) if kept else None) or begun(policy, problem, seed)
+    advance(at.t)
+    end = len(series.x)
+    while at.t < end:
+        at = stretch(series, at, min(end, kept.next(at.t)) if kept else end, advance)
+        if kept and kept.due(at.t):
+            kept.keep(at)
+    *_, rest = arrivals(series)
+    record = _Record(end, at.arrays)
+    record.outcomes(at.agent, series, rest)
+    return record.played(tuple(str(at.agent.monitor).splitlines())), at.agent
+
+
+def begun(policy: Policy[Any], problem: Problem, seed: int) -> Progress:
+    """Before the first stage."""
+    return Progress(Agent(policy, problem, seed=seed, max_open=_LARGEST), t=0, arrays={})
+
+
+def stretch(
+    series: Series, at: Progress, until: int, advance: Callable[[int], None] = lambda stages: None
+) -> Progress:
+    """Decide at the stages from where it stands to another, which is not decided."""
+    agent, first, arrays = at
     record = _Record(len(series.x), arrays)
     comes = np.asarray(np.isfinite(series.xi).all(axis=-1))
-    for t, came in enumerate(arrivals(series)):
-        if t < first:
-            continue
-        if kept and kept.due(t) and t > first:
-            kept.keep(Progress(agent, t, record.arrays))
-        for stage in came:
-            seen = agent.observe(int(stage), series.xi[stage])
-            if seen is not None:
-                record.outcome(int(stage), seen)
-        if t < len(series.x):
-            record.decision(t, agent.decide(series.x[t]))
-            if not comes[t]:
-                agent.forget(t)
-            advance(1)
-    return record.played(tuple(str(agent.monitor).splitlines())), agent
+    for t, came in islice(enumerate(arrivals(series)), first, until):
+        record.outcomes(agent, series, came)
+        record.decision(t, agent.decide(series.x[t]))
+        if not comes[t]:
+            agent.forget(t)
+        advance(1)
+    return Progress(agent, until, record.arrays)
 
 
 def paid(problem: Problem, series: Series, z: Array) -> Played:
@@ -99,7 +110,14 @@ class _Record:
         self._put("z", stage, ticket.z)
         self._put("status", stage, int(ticket.status))
 
-    def outcome(self, stage: int, seen: Stage) -> None:
+    def outcomes(self, agent: Agent[Any], series: Series, came: IntArray) -> None:
+        """Learned and noted, in the order in which they came."""
+        for stage in came.tolist():
+            seen = agent.observe(stage, series.xi[stage])
+            if seen is not None:
+                self._outcome(stage, seen)
+
+    def _outcome(self, stage: int, seen: Stage) -> None:
         for name in _NUMBERS:
             self._put(name, stage, getattr(seen, name))
         for name in _SHOWN:
