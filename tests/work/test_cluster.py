@@ -183,6 +183,7 @@ def test_an_interrupt_ends_it(seconds: float, tmp_path: Path) -> None:
         ("", "missing port number"),
         ("moon://host:1", "unknown address scheme"),
     ],
+    ids=["nobody", "no port", "nothing", "no such scheme"],
 )
 def test_a_wrong_address_is_told_at_once(wrong: str, why: str) -> None:
     started = time.monotonic()
