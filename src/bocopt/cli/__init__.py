@@ -19,6 +19,7 @@ app.command()(serve.serve)
 app.command()(serve.replay)
 app.command()(serve.doctor)
 app.command()(serve.export)
+app.command()(serve.prior)
 
 
 def _version(wanted: bool) -> None:

@@ -1,4 +1,4 @@
-"""`bocopt serve`, `replay`, `doctor` and `export`: a decision service, and its log."""
+"""`bocopt serve`, `replay`, `doctor`, `export` and `prior`: a decision service, and its log."""
 
 import sys
 from collections.abc import Iterator
@@ -84,6 +84,23 @@ def export(
     with _told(), _opened(config) as (settings, store):
         rows = exported(settings, store, stream, Path(out))
         say(f"Wrote {rows} decisions to {out}.")
+
+
+def prior(
+    out: Annotated[str, typer.Argument(help="Where to write it.", metavar="FILE")],
+    like: Annotated[
+        str | None, typer.Option(help="The kind of streams; needed if there are several.")
+    ] = None,
+    config: Annotated[
+        str, typer.Option(help="The configuration file.", metavar="BOCOPT.TOML")
+    ] = "bocopt.toml",
+) -> None:
+    """Fit what streams of a kind have in common, as a start for new ones."""
+    from bocopt.service.fleet_prior import fitted
+
+    with _told(), _opened(config) as (settings, store):
+        found = fitted(settings, store, like, Path(out))
+        say(f"Wrote what {found.streams} streams with {found.outcomes} outcomes share to {out}.")
 
 
 def _exit_if(wrong: int) -> None:
