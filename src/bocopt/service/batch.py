@@ -8,12 +8,11 @@ from bocopt import arguments
 from bocopt.core import Array
 from bocopt.live.events import from_bytes
 from bocopt.live.fold import Decided, Event, Forgotten, Observed
+from bocopt.service.ahead import Ahead, Find
 from bocopt.service.commands import Ask, Command, Drop, RefusedError, Reply, Show, Tell
 from bocopt.service.held import Held
 from bocopt.service.shown import outcome_shown, shown, ticket
 from bocopt.service.stores import Row, Snapshot, Store, Tally
-
-Find = Callable[[str], Held]  # what is held of a stream, or a RefusedError
 
 
 class StaleError(Exception):
@@ -30,8 +29,9 @@ class Batch:
     The store is only read.
     """
 
-    def __init__(self, store: Store, find: Find, now: float) -> None:
+    def __init__(self, store: Store, find: Find, now: float, ahead: Ahead | None = None) -> None:
         self._store, self._find, self._now = store, find, now
+        self._ahead = ahead or Ahead()
         self.held: dict[str, Held] = {}  # streams as they will be
         self.rows: list[Row] = []
         self.stages: list[Tally] = []
@@ -79,7 +79,7 @@ class Batch:
                 f"{len(waiting)} decisions of {ask.stream!r} wait for their outcome, as many as "
                 "max_open allows. Report or delete some first.",
             )
-        event = fold.decide(held.live, x)
+        event = self._ahead.decide(held, x)
         row = self._log(held, event, ask.key)
         return Reply(201, ticket(held.kind, event, row.at))
 
@@ -136,7 +136,8 @@ class Batch:
         return ended
 
     def _log(self, held: Held, event: Event, key: str | None = None) -> Row:
-        after, row, tally = held.after(event, self._now, key)
+        known = self._ahead.apply(held, event)
+        after, row, tally = held.after(event, self._now, key, known)
         self.held[held.stream] = after
         self.rows.append(row)
         if tally is not None:

@@ -37,12 +37,16 @@ class Held(NamedTuple):
         return self.declared.id
 
     def after(
-        self, event: Event, at: float, key: str | None = None
+        self,
+        event: Event,
+        at: float,
+        key: str | None = None,
+        known: tuple[Live, Stage | None] | None = None,
     ) -> tuple["Held", Row, Tally | None]:
-        """With one more event, and what is to be logged of it."""
+        """With one more event, and what is to be logged; `known` is what it brings, if it is."""
         kind, number = kind_of(event), event.number
         row = Row(self.stream, self.seq, kind, number, key, to_bytes(event), at)
-        live, stage = self.kind.fold.apply(self.live, event)
+        live, stage = known or self.kind.fold.apply(self.live, event)
         tally = None
         if stage is not None:
             tally = _added(self.tally, stage, at, told(self.kind, live, stage))

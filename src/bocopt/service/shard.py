@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import NamedTuple, Protocol
 
+from bocopt.live.together import Together
+from bocopt.service.ahead import Ahead
 from bocopt.service.batch import Batch, StaleError
 from bocopt.service.commands import Command, Drop, RefusedError, Reply
 from bocopt.service.fleet import Fleet
@@ -63,8 +65,11 @@ class Decider(Protocol):
         """Be ready to decide; an exception where that cannot be."""
         ...
 
-    def propose(self, commands: Sequence[Command], now: float) -> Proposal:
-        """Do commands, and give up what is overdue; nothing is believed before `settle`."""
+    def propose(self, commands: Sequence[Command], now: float, alone: bool = False) -> Proposal:
+        """Do commands, and give up what is overdue; nothing is believed before `settle`.
+
+        `alone`: one by one, also where many could be done at once.
+        """
         ...
 
     def settle(self, verdict: Verdict) -> None:
@@ -90,6 +95,7 @@ class Shard:
     ) -> None:
         self._store, self.fleet, self._beat = store, fleet, beat
         self._place, self._of = place, of
+        self._together = {name: Together(kind.fold) for name, kind in fleet.kinds.items()}
         self._looked = -_LOOK
         self._batch = Batch(store, fleet.held, 0.0)
         self._leaving: list[str] = []
@@ -116,10 +122,12 @@ class Shard:
     def _is_mine(self, stream: str) -> bool:
         return place_of(stream, self._of) == self._place
 
-    def propose(self, commands: Sequence[Command], now: float) -> Proposal:
+    def propose(self, commands: Sequence[Command], now: float, alone: bool = False) -> Proposal:
         look = now - self._looked >= _LOOK or now < self._looked
         for _ in range(_TRIES):
-            self._batch = Batch(self._store, self.fleet.held, now)
+            find = self.fleet.held
+            ahead = Ahead() if alone else Ahead.of(commands, find, self._together)
+            self._batch = Batch(self._store, find, now, ahead)
             try:
                 if look:
                     self._give_up_overdue(now)

@@ -85,12 +85,16 @@ class Worker:
             )
         self._first = False
 
-    def propose(self, commands: Sequence[Command], now: float) -> Proposal:
-        """Where a worker is lost, the command that it was at is refused, and the others go on."""
+    def propose(self, commands: Sequence[Command], now: float, alone: bool = False) -> Proposal:
+        """Where a worker is lost, the command that it was at is refused, and the others go on.
+
+        They then go one by one, so that it is known which one it was.
+        """
         left, refused = dict(enumerate(commands)), {}
-        for _ in range(_TRIES):
+        for again in range(_TRIES):
             try:
-                proposal: Proposal = self._asked("propose", list(left.values()), now)
+                asked = list(left.values()), now, alone or again > 0
+                proposal: Proposal = self._asked("propose", *asked)
             except LostError as lost:
                 if lost.at is not None:
                     at = list(left)[lost.at]
