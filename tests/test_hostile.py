@@ -34,6 +34,7 @@ FINE: dict[Callable[..., Any], dict[str, Any]] = {
     the.BestArm: {},
     the.Monitor: {"problem": KNAPSACK},
     the.default_members: {},
+    the.histories_of: {"state": the.Ensemble(KNAPSACK).init(np.array(0))},
     the.for_horizon: {"horizon": 10, "scale": 1.0},
     the.certify: {
         "guarantee": the.Feasibility(),
@@ -96,7 +97,7 @@ INNER = {
 ELSEWHERE = {
     *(the.Agent, the.from_callables, the.FromCallables, the.Trace, bocopt.compare),
     *(the.program, the.Program, the.minimise, the.maximise, the.pos, the.absolute),
-    *(the.from_cvxpy, the.Conic, the.FromPyepo, the.open_study),
+    *(the.from_cvxpy, the.Conic, the.FromPyepo, the.open_study, the.informed_ensemble),
 }
 FINE = {call: given for call, given in FINE.items() if call not in ELSEWHERE}
 
