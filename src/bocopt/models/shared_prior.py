@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -157,7 +158,8 @@ def histories_of(state: Any) -> list[Rows]:
         expected = "a state with a mixture in it, as Ensemble's"
         raise arguments.wrong("histories_of", "state", expected, type(state).__name__)
     x, xi = found.x.rows, counts.cut(found.whole, found.xi.rows)
-    x, xi = (part.reshape(-1, *part.shape[-2:]) for part in (x, xi))
+    trials = prod(xi.shape[:-2])
+    x, xi = (part.reshape(trials, *part.shape[-2:]) for part in (x, xi))
     return list(zip(x, xi, strict=True))
 
 
