@@ -96,6 +96,20 @@ def test_a_worker_that_is_silent_or_ends_changes_nothing(config: Config, store: 
     assert store.snapshots("shop")[0].state == bits(folded(store, config.kinds["shop"]))
 
 
+def test_a_worker_that_was_killed_does_not_delay_a_graceful_stop(
+    config: Config, store: Store
+) -> None:
+    ours, worker = working(config, store)
+    one(ours, Ask("shop", [1.0], "a"))
+    process = worker._process
+    assert process is not None
+    process.kill()
+    process.join()
+    ours.stop()
+    assert (store.last_seq("shop"), store.snapshots("shop")) == (0, [])
+    ours.stop()  # once more is no error
+
+
 def test_a_worker_has_the_code_of_its_front_or_none(config: Config, store: Store) -> None:
     ours, _ = working(config, store)
     shop_file = config.folder / "shop.py"

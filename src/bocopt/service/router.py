@@ -4,6 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import ExitStack
 from threading import Thread
 
 from bocopt.service.commands import Command, Reply
@@ -69,8 +70,9 @@ class Router:
         self._opening.join()
         for engine in self.engines:
             engine.refuse()
-        for engine in self.engines:
-            engine.stop()
+        with ExitStack() as all_of_them:  # also where one of them fails
+            for engine in self.engines:
+                all_of_them.callback(engine.stop)
 
     @property
     def ready(self) -> bool:

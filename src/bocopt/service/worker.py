@@ -72,10 +72,7 @@ class Worker:
             process.start()
         theirs.close()
         self._process, self._pipe = process, ours
-        try:
-            made_of = self._heard(None)
-        except LostError:
-            raise RefusedError(503, "A worker process ended while it started.") from None
+        made_of = self._heard(None)
         if made_of != _made_of(self.config.kinds):
             self._end()
             raise RefusedError(
@@ -122,13 +119,12 @@ class Worker:
                 self._end()
 
     def close(self) -> Sequence[Snapshot]:
-        if self._pipe is None:
-            return ()
         try:
-            snapshots: Sequence[Snapshot] = self._asked("close")
-        except (LostError, RefusedError):
+            snapshots: Sequence[Snapshot] = () if self._pipe is None else self._asked("close")
+        except (LostError, RefusedError):  # a cache: the log is whole without it
             snapshots = ()
-        self._end(_END)
+        finally:
+            self._end(_END)
         return snapshots
 
     def _asked(self, what: str, *arguments: object) -> Any:
@@ -159,7 +155,10 @@ class Worker:
 
     def _end(self, patience: float = 0.0) -> None:
         """It may have so many seconds to end by itself."""
-        process, self._process, self._pipe = self._process, None, self._pipe.close()
+        process, pipe = self._process, self._pipe
+        self._process = self._pipe = None
+        if pipe is not None:
+            pipe.close()
         if process is not None:
             process.join(patience)
             process.kill()
