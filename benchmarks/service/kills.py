@@ -103,9 +103,11 @@ class Servers:
     def kill_worker(self, rng: random.Random, settings: argparse.Namespace) -> None:
         until_ready(self.subjects[0], self.processes[0])
         self.use(rng, settings.live)
-        found = workers(self.processes[0].pid)
-        if not found:
-            raise SystemExit("This service has no worker processes to kill.")
+        deadline = time.monotonic() + _ANSWER
+        while not (found := workers(self.processes[0].pid)):  # others may take their places now
+            if time.monotonic() > deadline:
+                raise SystemExit("This service has no worker processes to kill.")
+            time.sleep(0.01)
         with suppress(ProcessLookupError):
             os.kill(rng.choice(found), signal.SIGKILL)
             self.kills += 1
