@@ -34,6 +34,7 @@ from subject import (
     STREAMS,
     Subject,
     another,
+    ask,
     begin,
     empty_schema,
     family,
@@ -167,6 +168,8 @@ def one_round(
             for each, process in zip(servers.subjects, servers.processes, strict=True):
                 until_ready(each, process)
             notes = finished(servers.clients)
+            for name in streams:  # a worker that took another's place may not hold it yet
+                ask(first, "GET", f"/v1/streams/{name}")
             wrong = servers.end()
         finally:
             servers.abandon()
