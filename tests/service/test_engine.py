@@ -203,6 +203,21 @@ def test_a_stream_begins_like_a_kind_with_a_seed_of_its_own(store: Store) -> Non
     assert one(again, Show("shop-2", "summary")).body["decisions"] == 1
 
 
+def test_what_is_counted_is_what_is_held(file: Store) -> None:
+    """Also where streams leave and come back, and where a commit fails before or after."""
+    counting = Counting(file, failing={7: "before", 9: "after", 30: "after"})
+    ours, rng = engine(counting, held=3), np.random.default_rng(0)
+    streams = ["shop", "a", "b", "c", "d"]
+    ours.step([Begin(stream, "shop") for stream in streams[1:]])
+    for _ in range(60):
+        picked = rng.choice(streams, size=rng.integers(1, 4))
+        ours.step([random_command(rng, 20, str(stream)) for stream in picked])
+        held = fleet(ours).all()
+        open_now = sum(len(each.live.open) for each in held)
+        assert fleet(ours).counted({}) == (len(held), open_now)
+    assert open_now > 0
+
+
 def test_a_long_log_is_a_stream_of_constant_size_in_memory(file: Store) -> None:
     """What is kept of an outcome is what the policy keeps: here a window."""
     ours = engine(file, shop(policy=here.better))

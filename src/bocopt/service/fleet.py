@@ -1,7 +1,8 @@
 """Streams that are held in memory, each a fold of its part of the log; the rest wait in the log."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 
 from bocopt.service.commands import RefusedError
 from bocopt.service.held import DamagedError, Held, followed, rebuilt
@@ -21,12 +22,23 @@ class Fleet:
     most: int = 1000
     beat: Callable[[], None] = lambda: None  # called now and then while a log is folded
     _held: dict[str, Held] = field(default_factory=dict)
+    _open: int = 0  # decisions of those held that wait for their outcome
 
     def held(self, stream: str) -> Held:
         """A stream as it was last committed."""
-        found = self._held.pop(stream, None) or self._rebuilt(stream)
-        self._held[stream] = found  # the latest is last
+        found = self._out(stream) or self._rebuilt(stream)
+        self._in(found)
         return found
+
+    def _out(self, stream: str) -> Held | None:
+        found = self._held.pop(stream, None)
+        self._open -= len(found.live.open) if found else 0
+        return found
+
+    def _in(self, held: Held) -> None:
+        self._out(held.stream)
+        self._held[held.stream] = held  # the latest is last
+        self._open += len(held.live.open)
 
     def _rebuilt(self, stream: str) -> Held:
         declared = self.store.stream(stream)
@@ -39,29 +51,37 @@ class Fleet:
 
     def keep(self, held: Mapping[str, Held]) -> None:
         """What was committed."""
-        self._held.update(held)
+        for each in held.values():
+            self._in(each)
 
     def drop(self, streams: Iterable[str]) -> None:
         """Believe nothing that is in memory: whether it was committed is unknown."""
         for stream in streams:
-            self._held.pop(stream, None)
+            self._out(stream)
 
     def drop_all(self) -> None:
-        self._held.clear()
+        self.drop(list(self._held))
 
     def catch_up(self, streams: Iterable[str]) -> None:
         """With what another writer has logged."""
         for stream in streams:
             try:
-                self._held[stream] = followed(self.store, self.held(stream), self.beat)
+                self._in(followed(self.store, self.held(stream), self.beat))
             except (StoreError, DamagedError):  # told when it is next asked for
-                self._held.pop(stream, None)
+                self._out(stream)
 
-    def surplus(self, busy: Collection[str]) -> list[Held]:
+    def counted(self, changed: Mapping[str, Held]) -> tuple[int, int]:
+        """Streams in memory, and open decisions of theirs, once some are kept as they will be."""
+        before = [self._held[stream] for stream in changed if stream in self._held]
+        more = sum(len(held.live.open) for held in changed.values())
+        less = sum(len(held.live.open) for held in before)
+        return len(self._held) + len(changed) - len(before), self._open + more - less
+
+    def surplus(self, busy: Mapping[str, Held]) -> list[Held]:
         """Those that have to go, so that no more are held than may be."""
-        many = len(self._held) + sum(stream not in self._held for stream in busy) - self.most
+        many = self.counted(busy)[0] - self.most
         idle = (held for stream, held in self._held.items() if stream not in busy)
-        return [held for held, _ in zip(idle, range(many), strict=False)]
+        return list(islice(idle, max(many, 0)))
 
     def __len__(self) -> int:
         return len(self._held)

@@ -145,9 +145,8 @@ class Shard:
         batch, leaving = self._batch, self.fleet.surplus(self._batch.held)
         self._leaving = [held.stream for held in leaving]
         snapshots = batch.snapshots() + [h.snapshot() for h in leaving if h.seq > h.snapped]
-        held = {each.stream: each for each in self.fleet.all()} | batch.held
-        waiting = sum(len(each.live.open) for each in held.values())
-        return Proposal(answers, batch.rows, snapshots, batch.stages, len(held), waiting)
+        held, waiting = self.fleet.counted(batch.held)
+        return Proposal(answers, batch.rows, snapshots, batch.stages, held, waiting)
 
     def _give_up_overdue(self, now: float) -> None:
         for kind in self.fleet.kinds.values():
