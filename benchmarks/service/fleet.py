@@ -5,9 +5,10 @@ python benchmarks/service/fleet.py --streams 500 --held 100 --kills 1000
 
 Time is simulated: a minute is over when every stream has reported the outcome of its last decision
 and has got the next one. With `--kills`, worker processes are killed at random moments meanwhile,
-and minutes go on until there were as many. In the end some streams are folded from their first
-event, as if they had never left memory, and compared with what the service left, bit for bit; and
-every acknowledged event is looked for in the log.
+and minutes go on until there were as many. In the end some streams are played again from their
+first event, deciding anew in a process where they never leave memory, and each decision and what
+is known in the end are compared with what the service left, bit for bit; and every acknowledged
+event is looked for in the log.
 
 Writes benchmarks/results/service_fleet.{md,json}; rows of other settings in there are kept.
 """
@@ -29,7 +30,8 @@ from subject import workers as workers_of
 from traffic import every, quantile, used
 from verdict import missing, twice
 
-from bocopt.live.events import snapshot_bytes
+from bocopt.live.events import from_bytes, snapshot_bytes, to_bytes
+from bocopt.live.fold import Decided
 from bocopt.service.config import Config, load_config
 from bocopt.service.held import begun, rebuilt
 from bocopt.service.replay import rows_of
@@ -132,15 +134,24 @@ def played(settings: argparse.Namespace, server: Subject, process: int) -> dict[
 
 
 def same_bits(config: Config, store: Store, streams: list[str]) -> int:
-    """Streams that are the fold of their log from its first event, snapshots or not."""
+    """Streams that decided and learned as one that never left memory, snapshots or not."""
     same = 0
     for stream in streams:
         declared = store.stream(stream)
         assert declared is not None
         kind = config.kinds[declared.problem]
-        left, alone = rebuilt(store, kind, declared), begun(kind, declared)
-        alone = alone.caught_up(rows_of(store, stream))
-        same += snapshot_bytes(kind.fold, left.live) == snapshot_bytes(kind.fold, alone.live)
+        alone = begun(kind, declared)
+        decided = True
+        for row in rows_of(store, stream):
+            event = from_bytes(row.body, kind.problem)
+            if isinstance(event, Decided):
+                again = kind.fold.decide(alone.live, event.waiting.x)
+                decided = decided and to_bytes(again) == row.body
+            alone = alone.caught_up([row])
+        left, whole = (
+            snapshot_bytes(kind.fold, held.live) for held in (rebuilt(store, kind, declared), alone)
+        )
+        same += decided and left == whole
     return same
 
 
@@ -207,9 +218,9 @@ def page(rows: dict[str, Any]) -> list[str]:
         "",
         "Each stream has a decision a minute, in simulated minutes that follow each other as fast "
         "as they can. At most so many streams are held in memory; the others leave and come back. "
-        "Same bits: sampled streams that are, bit for bit, the fold of their log from its first "
-        "event. MB: all processes of the service together, pages that they share counted in each. "
-        "Clients and service share the machine.",
+        "Same bits: sampled streams whose decisions and state are, bit for bit, those of a stream "
+        "that was never dropped. MB: all processes of the service together, pages that they share "
+        "counted in each. Clients and service share the machine.",
         "",
         *table(head, body),
         "",

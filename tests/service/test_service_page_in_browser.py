@@ -1,33 +1,17 @@
 """The page in a real browser: what is drawn is there, fits, can be read, and follows the log."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from browsers import assert_fits, opened_at
 from running import Service
 from shop import shop
 from troubled import KINDS, troubled
 
 from bocopt.service.stores import open_store
 
-#: Elements that stick out of the window, though nothing around them scrolls.
-STICKS_OUT = """() => [...document.querySelectorAll("body *")]
-  .filter(e => !e.parentElement.closest(".wide, pre, details, svg") && e.getClientRects().length)
-  .map(e => [e.getBoundingClientRect(), e.outerHTML.slice(0, 80)])
-  .filter(([box]) => box.left < -0.5 || box.right > innerWidth + 0.5).map(([, e]) => e)"""
-#: Labels of an axis that lie on each other.
-OVERLAPS = """() => [...document.querySelectorAll(".left, .below")].flatMap(axis => {
-  const boxes = [...axis.children].map(e => e.getBoundingClientRect()).filter(r => r.width);
-  return boxes.filter((a, i) => boxes.some((b, j) => i < j &&
-    a.left < b.right && b.left < a.right && a.top < b.bottom - 1 && b.top < a.bottom - 1))
-    .map(() => axis.textContent);
-})"""
-#: Labels that are cut off at the edge of the window.
-CUT = """() => [...document.querySelectorAll(".left text, .below text")]
-  .map(e => [e.getBoundingClientRect(), e.textContent])
-  .filter(([box]) => box.width && (box.left < 0 || box.right > innerWidth)).map(([, e]) => e)"""
 #: Of each chart: its title, the size of its drawing, and how much of each mark is inside of it.
 DRAWN = """() => [...document.querySelectorAll("figure.plotted")].map(figure => {
   const all = figure.querySelector(".canvas svg").getBoundingClientRect();
@@ -52,33 +36,8 @@ MARKS = """() => [...document.querySelectorAll("table.why tr:not(.group)")].slic
 NIGHT = "rgb(18, 22, 27)"
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    api: Any = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    path = shutil.which("chromium") or shutil.which("google-chrome")
-    if path is None:
-        pytest.skip("there is no Chromium on this machine")
-    with api.sync_playwright() as play:
-        started = play.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield started
-        started.close()
-
-
 def opened(browser: Any, service: Service, path: str, **context: Any) -> Any:
-    tab = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **context}).new_page()
-    tab.troubles = []
-    tab.on("pageerror", lambda error: tab.troubles.append(str(error)))
-    tab.on("console", lambda said: tab.troubles.append(said.text))
-    tab.goto(f"http://127.0.0.1:{service.port}{path}")
-    return tab
-
-
-def assert_fits(tab: Any) -> None:
-    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert tab.evaluate(STICKS_OUT) == []
-    assert tab.evaluate(OVERLAPS) == []
-    assert tab.evaluate(CUT) == []
-    assert tab.troubles == []
+    return opened_at(browser, f"http://127.0.0.1:{service.port}{path}", **context)
 
 
 def assert_drawn(tab: Any, wanted: dict[str, tuple[int, int, int, int]]) -> None:

@@ -3,33 +3,20 @@
 import re
 from collections.abc import Mapping, Sequence
 from html import escape
-from importlib.resources import files
 from string import Template
 
 from bocopt.report.blocks import Block, Chart, Grid, Link, Row, Section
 from bocopt.report.charts import INK, PAPER
+from bocopt.report.document import document, part, style
 from bocopt.report.text import plain
 
-_PAGE = Template("""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>$title</title>
-<style>
-$style</style>
-</head>
-<body>
-<header>
+_BODY = Template("""<header>
 <h1>$title</h1>
 <p>$lead</p>
 <nav>$links</nav>
 </header>
 <main>
 $sections</main>
-</body>
-</html>
 """)
 
 
@@ -40,9 +27,8 @@ def page(title: str, lead: str, sections: Sequence[Section], drawings: Mapping[s
         f'<a href="#{name}">{_text(section.title)}</a>'
         for name, section in zip(names, sections, strict=True)
     ]
-    return _PAGE.substitute(
+    body = _BODY.substitute(
         title=_text(title),
-        style=files("bocopt.report").joinpath("style.css").read_text(encoding="utf-8"),
         lead=_inline(lead),
         links=" ".join(links),
         sections="".join(
@@ -51,6 +37,7 @@ def page(title: str, lead: str, sections: Sequence[Section], drawings: Mapping[s
             for name, section in zip(names, sections, strict=True)
         ),
     )
+    return document(_text(title), style(part("bocopt.report", "style.css")), body)
 
 
 def _blocks(blocks: Sequence[Block], drawings: Mapping[str, bytes]) -> str:

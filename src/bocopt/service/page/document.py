@@ -2,11 +2,11 @@
 
 from functools import cache
 from hashlib import sha256
-from importlib.resources import files
 from string import Template
 
 from starlette.responses import Response
 
+from bocopt.report.document import document, part
 from bocopt.tables.page.markup import name, paragraph, text
 
 _POLICY = "; ".join(
@@ -41,48 +41,37 @@ _FILES: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "live.js": ("text/javascript", [("bocopt.service.page", "live.js")]),
     "icon.svg": ("image/svg+xml", [("bocopt.service.page", "icon.svg")]),
 }
-_PAGE = Template("""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>$title</title>
-<link rel="icon" href="$icon">
+_HEAD = Template("""<link rel="icon" href="$icon">
 <link rel="stylesheet" href="$style">
 <script src="$charts" defer></script>
 <script src="$live" defer></script>
-</head>
-<body>
-<div class="bar"><a class="home" href="/">bocopt</a>$way$leave</div>
+""")
+_BODY = Template("""<div class="bar"><a class="home" href="/">bocopt</a>$way$leave</div>
 <main$data>
 $content</main>
-</body>
-</html>
 """)
 _LEAVE = '<form method="post" action="/logout"><button>Sign out</button></form>'
 
 
 @cache
-def part(file: str) -> tuple[str, bytes] | None:
+def _file(file: str) -> tuple[str, bytes] | None:
     """The media type and the content of a file of the page."""
     if file not in _FILES:
         return None
     media, parts = _FILES[file]
-    texts = [files(package).joinpath(each).read_text(encoding="utf-8") for package, each in parts]
-    return media, "".join(texts).encode()
+    return media, "".join(part(*each) for each in parts).encode()
 
 
 @cache
 def _address(file: str) -> str:
     """One that changes with the content, so that browsers may keep it."""
-    found = part(file)
+    found = _file(file)
     assert found is not None
     return f"/page/{file}?{sha256(found[1]).hexdigest()[:12]}"
 
 
-def part_response(file: str) -> Response | None:
-    found = part(file)
+def file_response(file: str) -> Response | None:
+    found = _file(file)
     if found is None:
         return None
     kept = {"Cache-Control": "public, max-age=31536000, immutable"}
@@ -102,17 +91,19 @@ def page(
         f'<span class="to">/</span><a href="{text(address)}">{name(words)}</a>'
         for address, words in way
     )
-    return _PAGE.substitute(
-        title=text(title),
+    head = _HEAD.substitute(
         icon=_address("icon.svg"),
         style=_address("page.css"),
         charts=_address("charts.js"),
         live=_address("live.js"),
+    )
+    body = _BODY.substitute(
         way=links,
         leave=_LEAVE if leave else "",
         data=f" {data}" if data else "",
         content=content,
     )
+    return document(text(title), head, body)
 
 
 def html(content: str, status: int = 200, headers: dict[str, str] | None = None) -> Response:

@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from bocopt.service.commands import Command, RefusedError, Reply, Show
 from bocopt.service.kind import Kind
 from bocopt.service.page.concerns import Judged, judged
-from bocopt.service.page.document import html, part_response, trouble
+from bocopt.service.page.document import file_response, html, trouble
 from bocopt.service.page.fleet import fleet_page
 from bocopt.service.page.fresh import Fresh
 from bocopt.service.page.seen import seen
@@ -161,7 +161,7 @@ class Pages:
         return self.kinds[found.problem]
 
     async def _file(self, request: Request) -> Response:
-        found = part_response(str(request.path_params["file"]))
+        found = file_response(str(request.path_params["file"]))
         return found or trouble(404, "There is nothing here.", leave=False)
 
     async def _sign_in(self, request: Request) -> Response:

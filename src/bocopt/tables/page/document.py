@@ -1,10 +1,10 @@
 """The report of a study: one HTML file that needs nothing else."""
 
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from string import Template
 
 from bocopt import arguments
+from bocopt.report.document import document, part, style
 from bocopt.tables.findings import Findings
 from bocopt.tables.page.basis import assumed, use
 from bocopt.tables.page.calibration import calibration
@@ -16,18 +16,7 @@ from bocopt.tables.page.view import View
 from bocopt.tables.page.weights import weights
 from bocopt.tables.page.worst import worst
 
-_PAGE = Template("""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>$title</title>
-<style>
-$style</style>
-</head>
-<body>
-<header>
+_BODY = Template("""<header>
 <h1><bdi>$title</bdi></h1>
 $headline</header>
 <nav aria-label="Contents">$links</nav>
@@ -35,8 +24,6 @@ $headline</header>
 $sections</main>
 <script>
 $script</script>
-</body>
-</html>
 """)
 _SECTIONS = (over_time, policies, feasibility, calibration, weights, worst, assumed, use)
 
@@ -51,19 +38,17 @@ def page(findings: Findings, names: Mapping[str, Sequence[str]] | None = None) -
     if not findings.played:
         raise arguments.wrong("page", "findings", "of at least one policy", findings.played)
     view = View(findings, names or {})
-    sections = [part for part in (make(view) for make in _SECTIONS) if part]
-    return _PAGE.substitute(
-        title=text(findings.title),
-        style=_part("bocopt.report", "style.css") + _part("bocopt.tables.page", "page.css"),
+    sections = [made for made in (make(view) for make in _SECTIONS) if made]
+    title = text(findings.title)
+    body = _BODY.substitute(
+        title=title,
         headline=headline(view),
         links=" ".join(map(_link, sections)),
         sections="".join(sections),
-        script=_part("bocopt.tables.page", "page.js"),
+        script=part("bocopt.tables.page", "page.js"),
     )
-
-
-def _part(package: str, name: str) -> str:
-    return files(package).joinpath(name).read_text(encoding="utf-8")
+    css = part("bocopt.report", "style.css") + part("bocopt.tables.page", "page.css")
+    return document(title, style(css), body)
 
 
 def _link(section: str) -> str:
