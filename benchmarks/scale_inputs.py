@@ -32,7 +32,6 @@ def inputs(starts: tuple[int, ...]) -> dict[str, Any]:
         by_policy = {name: deciding.measured(name) for name in POLICIES}
         streams = {name: stream[100] for name, (_, stream) in by_policy.items()}
         stages = {name: stream.stages[-1] for name, stream in streams.items()}
-        scans = deciding.scans(streams["SampleAverage"])
         said("commits")
         ensemble = stages["Ensemble"]
         commits = {store: writing.commits(store, server, ensemble) for store in STORES}
@@ -57,7 +56,6 @@ def inputs(starts: tuple[int, ...]) -> dict[str, Any]:
         "cores": os.cpu_count(),
         "load_before": load,
         "policies": {name: rows for name, (rows, _) in by_policy.items()},
-        "scans_cpu_s": scans,
         "commits": commits,
         "commits_of_a_snapshot": leaving,
         "bytes_per_event": room,

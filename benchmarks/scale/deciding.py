@@ -7,7 +7,6 @@ import time
 import tracemalloc
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +24,6 @@ OUTCOMES = (10, 100, 1000)
 STREAMS = {10: 10, 100: 5, 1000: 1}  # that are played so far
 BINS = 20  # of a sample of times: the simulation draws from their means
 COPIES = 20  # of a stream in memory
-HELD = (100, 1000, 10_000)  # streams in memory
 AGAIN = 5  # times that a stream is built
 
 
@@ -81,24 +79,6 @@ def measured(name: str) -> tuple[dict[str, Any], dict[int, Played]]:
             rows[str(outcomes)] = _row(store, plays)
             streams[outcomes] = plays[0]
     return rows, streams
-
-
-def scans(play: Played) -> dict[str, float]:
-    """CPU seconds of a batch without commands, by streams in memory: all of them are looked at."""
-    kind = play.held.kind
-    with folder() as place, closing(open_store("sqlite:///log.db", place)) as store:
-        found = {}
-        for many in HELD:
-            shard = Shard(store, Fleet(store, {kind.name: kind}, most=many))
-            names = [f"stream-{i:07d}" for i in range(many)]
-            shard.fleet.keep({name: _named(play.held, name) for name in names})
-            shard.propose([], 0.0)  # which also looks at what is overdue
-            found[str(many)] = _least(partial(shard.propose, [], 0.5), AGAIN)
-    return found
-
-
-def _named(held: Held, name: str) -> Held:
-    return held._replace(declared=held.declared._replace(id=name))
 
 
 def _row(store: Store, plays: Sequence[Played]) -> dict[str, Any]:

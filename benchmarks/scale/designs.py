@@ -53,7 +53,6 @@ def design(inputs: dict[str, Any], policy: str, name: str) -> Design:
     known = inputs["policies"][policy][KNOWN]
     store = "SQLite" if name == ONE_FILE else "PostgreSQL"
     commits = inputs["commits"]["a file" if name == LOG else store]
-    scans = inputs["scans_cpu_s"]
     served = name not in (ONE_FILE, LOG)
     return Design(
         name=name,
@@ -63,7 +62,6 @@ def design(inputs: dict[str, Any], policy: str, name: str) -> Design:
         front=inputs["node"][policy]["SQLite" if name == LOG else store]["front_cpu_s"],
         parts=tuple(known["decision"]["parts_s"] + known["outcome"]["parts_s"]),
         restore=known["from_snapshot_cpu_s"] + known["snapshot_cpu_s"],
-        scan=scans[max(scans, key=int)] / max(map(int, scans)),
         leave=0.0 if name == LOG else _leaves(inputs, policy, store),
         commit=line(commits, "p50_s"),
         one_connection=name != LOG,

@@ -43,8 +43,6 @@ def _room(average: dict[str, Any], ensemble: dict[str, Any]) -> list[list[str]]:
 def _times(
     inputs: dict[str, Any], average: dict[str, Any], ensemble: dict[str, Any]
 ) -> list[list[str]]:
-    scans = inputs["scans_cpu_s"]
-    scan = 1e6 * scans[max(scans, key=int)] / max(map(int, scans))
     log = [number(STREAMS * row["from_log_cpu_s"] / 3600) for row in (average, ensemble)]
     return [
         [
@@ -60,16 +58,10 @@ def _times(
             "snapshots outside of the node; build on demand, as now",
         ],
         [
-            "each batch looks at every stream in memory, to count those open",
-            f"{number(scan)} µs a stream: {number(scan * 1e-3 * 10_000)} ms a batch with 10,000",
-            "measured",
-            "keep the count as streams change",
-        ],
-        [
             "overdue outcomes",
-            "only of streams in memory, one look a second",
+            "each worker asks for the oldest 64 once a second, and gives up its own",
             "read in the code",
-            "an index on when decisions were taken, read by one process of a partition",
+            "ask for those of a partition only; give up more at once",
         ],
         [
             "`GET /v1/streams`, and pages made of it",
@@ -115,11 +107,11 @@ def _rates(
             "several fronts a node, each with its workers and its connection",
         ],
         [
-            "commits of one connection, one statement an event",
+            "commits of one connection to PostgreSQL",
             f"{number(64 / commit(64) / 2)} decisions/s in batches of 64, "
             f"{number(1 / commit(1) / 2)} one by one",
             "measured",
-            "many rows a statement; a connection a worker",
+            "a connection a worker",
         ],
         [
             "the table of events, at one decision a stream and minute",

@@ -44,7 +44,6 @@ class Design:
     front: float = 0.0  # seconds of a request in the front, which does one at a time
     parts: tuple[float, ...]  # seconds of a request in its worker: one of these, all alike often
     restore: float = 0.0  # seconds more where its stream is not in memory
-    scan: float = 0.0  # seconds more of a batch, for each stream in memory
     leave: float = 0.0  # seconds more of a commit, for each stream that leaves memory
     commit: Line = NOTHING  # seconds that a node's connection is busy
     one_connection: bool = True  # of a node; otherwise commits do not wait for each other
@@ -207,7 +206,7 @@ class _Run:
     def _begins(self, at: int) -> None:
         lane, design = self._lanes[at], self._design
         most = min(lane.next + design.at_once, len(lane.asked))
-        lane.end, lane.leaving, took = lane.next, 0, design.scan * len(lane.memory)
+        lane.end, lane.leaving, took = lane.next, 0, 0.0
         while lane.end < most and lane.ready[lane.end] <= self.now:
             took += self._done(lane, lane.asked[lane.end])
             lane.end += 1

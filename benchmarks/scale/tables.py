@@ -123,18 +123,13 @@ def nodes_table(inputs: Inputs) -> list[str]:
 
 
 def starts_table(inputs: Inputs) -> list[str]:
-    starts, scans = inputs["starts"], inputs["scans_cpu_s"]
     rows = [
         [f"start with {int(count):,} streams", number(row["seconds"]), number(row["cpu_s"])]
-        for count, row in starts.items()
+        for count, row in inputs["starts"].items()
     ]
     back = inputs["replacement"]
     rows.append([f"a worker killed, until it answers again ({back['kills']} times)"])
     rows[-1] += [number(back["median_s"]), ""]
-    rows += [
-        [f"a batch looks at {int(count):,} streams in memory", "", f"{seconds:.6f}"]
-        for count, seconds in scans.items()
-    ]
     return grid(["", "s", "s of CPU"], rows)
 
 

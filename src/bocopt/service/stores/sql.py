@@ -31,6 +31,7 @@ CREATE UNIQUE INDEX IF NOT EXISTS stages_once ON stages (stream, decision);
 CREATE TABLE IF NOT EXISTS waiting (
   stream TEXT NOT NULL REFERENCES streams (id), decision BIGINT NOT NULL,
   at DOUBLE PRECISION NOT NULL, PRIMARY KEY (stream, decision));
+CREATE INDEX IF NOT EXISTS waiting_since ON waiting (at);
 """
 INDEXES = ("events_once", "events_key", "stages_once")
 
