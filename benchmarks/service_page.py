@@ -6,7 +6,8 @@ A service of its own process, with 4 streams of 300 outcomes each in SQLite. One
 decisions and reports outcomes, as fast as they are answered. A page is a client that does as a
 browser does: it follows the events of a stream, and gets the page anew when something has come, at
 most every two seconds. Blocks without pages and with 20 of them take turns in one run; each
-latency is that of a request, from sending it to its answer.
+latency is that of a request, from sending it to its answer. How soon pages hear of an event is
+looked at twice: while decisions follow each other as fast as they can, and one by one.
 """
 
 import json
@@ -29,6 +30,7 @@ import numpy as np
 from results_file import write, write_markdown
 
 STREAMS, BEFORE, PAGES, BLOCKS, STAGES = 4, 300, 20, 5, 200
+SPARSE, APART = 40, 0.1  # stages of a block that come one by one, and seconds from one to the next
 PAUSE = 2.0  # seconds between two looks at a page: see live.js
 SHOP = """\
 from bocopt import Knapsack, SampleAverage
@@ -163,23 +165,33 @@ def block(client: Client, streams: list[str]) -> list[float]:
     return [second for i in range(STAGES) for second in client.stage(streams[i % len(streams)])]
 
 
+Delays = list[tuple[float, float]]  # seconds after asking and after the answer
+
+
 def block_with_pages(
     client: Client, port: int, streams: list[str]
-) -> tuple[list[float], list[tuple[float, float]]]:
-    """Also how long after asking, and after the answer, each page had heard of each decision."""
+) -> tuple[list[float], Delays, Delays]:
+    """Also when each page had heard of each decision: of those in a row, and of those apart."""
     spawn = get_context("spawn")
     ready, over, answer = spawn.Event(), spawn.Event(), spawn.Queue()
     pages = spawn.Process(target=look_on, args=(port, streams, ready, over, answer))
     pages.start()
     ready.wait()
-    took = block(client, streams)
-    time.sleep(2.0)
+    took, in_a_row = block(client, streams), set(client.answered)
+    time.sleep(1.0)
+    for i in range(SPARSE):
+        client.stage(streams[i % len(streams)])
+        time.sleep(APART)
+    time.sleep(1.0)
     over.set()
     heard = answer.get(timeout=60)
     pages.join()
-    assert len(heard) == PAGES * STAGES // len(streams)
-    pairs = [(client.answered[key], at) for key, at in heard]
-    return took, [(at - asked, at - answered) for (asked, answered), at in pairs]
+    assert len(heard) == PAGES * (STAGES + SPARSE) // len(streams)
+    delays: tuple[Delays, Delays] = [], []
+    for key, at in heard:
+        asked, answered = client.answered[key]
+        delays[key not in in_a_row].append((at - asked, at - answered))
+    return took, *delays
 
 
 def all_of(blocks: list[list[float]]) -> list[float]:
@@ -200,15 +212,20 @@ def main() -> None:
                 client.stage(stream)
         alone: list[list[float]] = []
         beside: list[list[float]] = []
-        delays: list[tuple[float, float]] = []
+        delays: Delays = []
+        apart: Delays = []
         for _ in range(BLOCKS):
             alone.append(block(client, streams))
-            took, heard = block_with_pages(client, port, streams)
+            took, heard, heard_apart = block_with_pages(client, port, streams)
             beside.append(took)
             delays += heard
-    after_asking, after_answer = zip(*delays, strict=True)
+            apart += heard_apart
     requests = {"0 pages": told(all_of(alone)), f"{PAGES} pages": told(all_of(beside))}
-    events = {"after asking": told(after_asking), "after the answer": told(after_answer)}
+    events = {
+        f"{how}, after {what}": told([pair[i] for pair in found])
+        for how, found in (("in a row", delays), ("one by one", apart))
+        for i, what in enumerate(("asking", "the answer"))
+    }
     numbers = {
         "settings": {"pages": PAGES, "blocks": BLOCKS, "stages": STAGES, "streams": STREAMS},
         "requests": requests,
@@ -220,7 +237,7 @@ def main() -> None:
         for key in ("p50_ms", "p99_ms")
     }
     write("service_page", {**numbers, "ratios": ratios})
-    rows = [*requests.items(), *((f"event {when}", row) for when, row in events.items())]
+    rows = [*requests.items(), *((f"event, {when}", row) for when, row in events.items())]
     write_markdown(
         "service_page",
         [
@@ -231,7 +248,8 @@ def main() -> None:
             f"{', '.join(f'{r:g}' for r in ratios['p50_ms'])}; p99 "
             f"{', '.join(f'{r:g}' for r in ratios['p99_ms'])} times as long.",
             "\nRequests: from sending to the answer. Events: from asking for a decision, or from "
-            "the answer, to when a page has heard of it; below 0, the page knew first.",
+            "the answer, to when a page has heard of it; below 0, the page knew first. "
+            "A page is told at most every 50 ms, and at once where nothing has come for as long.",
         ],
     )
 

@@ -13,6 +13,7 @@ from bocopt.service.stores import Row, Store, StoreError
 
 _AT_ONCE = 500  # events that are read at once
 _LOOK = 1.0  # seconds until the log is looked at anyway: another server may write to it
+_REST = 0.05  # seconds from one telling to the next: decisions do not wait for those who listen
 _PING = 15.0  # seconds of silence after which a comment keeps the connection open
 _TEXTS = 1000  # events that are kept as text
 
@@ -83,6 +84,7 @@ async def feed(
             yield texts.of(kind, row)
         if rows:
             said = loop.time()
+            await asyncio.sleep(_REST if len(rows) < _AT_ONCE else 0.0)
             continue
         if loop.time() - said > _PING:
             said = loop.time()
