@@ -15,6 +15,7 @@ from bocopt.service.feed import Bell
 from bocopt.service.fleet import Fleet
 from bocopt.service.http import Front, application
 from bocopt.service.kind import Kind
+from bocopt.service.prompt import prompt
 from bocopt.service.registry import Registry
 from bocopt.service.router import Router
 from bocopt.service.shard import Shard
@@ -45,7 +46,9 @@ class Service:
         self.engine = self.router.engines[0]
         self.front = Front(self.router, self.reader, kinds, bell, patience=0.5)
         self.app = application(self.front, token)
-        self.server = uvicorn.Server(uvicorn.Config(self.app, port=0, log_level="error"))
+        self.server = uvicorn.Server(
+            uvicorn.Config(self.app, port=0, log_level="error", http=prompt(self.front.patience))
+        )
         bell.stopping = lambda: self.server.should_exit
         self.thread = threading.Thread(target=self.server.run)
 

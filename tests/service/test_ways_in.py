@@ -2,7 +2,8 @@
 
 import asyncio
 import itertools
-from contextlib import closing
+import time
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,33 @@ def test_a_slow_or_a_large_body_is_not_waited_for(
             told += more
     assert told.startswith(b"HTTP/1.1 " + code)
     assert message in told
+
+
+WHOLE, HALF = (
+    b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    b"GET /healthz HTTP/1.1\r\nHost: local",
+)
+
+
+@pytest.mark.parametrize("sent", [b"", HALF, WHOLE + HALF])
+def test_headers_that_do_not_come_are_not_waited_for(local: Service, sent: bytes) -> None:
+    """Nor are those that come byte by byte, or after a request that was answered."""
+    told, began = b"", time.monotonic()
+    with closing(local.connected()) as connection, suppress(ConnectionError):
+        connection.connect()
+        connection.sock.sendall(sent)
+        connection.sock.settimeout(0.1)
+        while time.monotonic() - began < 10:
+            try:
+                more = connection.sock.recv(4096)
+            except TimeoutError:
+                connection.sock.sendall(b"a" if sent else b"")
+                continue
+            if not more:
+                break
+            told += more
+    assert time.monotonic() - began < 5
+    assert told.count(b"HTTP/1.1 200 OK") == sent.startswith(WHOLE)
 
 
 def test_a_body_of_unknown_length_is_measured(local: Service) -> None:

@@ -65,7 +65,7 @@ class Config:
     token: str | None  # what must be shown, and not the file that it stands in
     queue: int  # requests that may wait
     at_once: int  # that are committed together
-    patience: float  # seconds that a body may take to come in
+    patience: float  # seconds that headers, and then a body, may take to come in
     workers: int  # processes that decide; 0: this one
     held: int  # streams in memory, of all workers together
     limit: float  # seconds that one command may take

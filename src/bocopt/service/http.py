@@ -65,7 +65,7 @@ class Front:
     reader: Store  # read only
     kinds: Mapping[str, Kind]
     bell: Bell
-    patience: float = 10.0  # seconds that a body may take
+    patience: float = 10.0  # seconds that a body may take, and headers before it
     limit: float = 20.0  # seconds that a command may take
     listeners: int = 0
     texts: Texts = field(default_factory=Texts)  # of events, for all who listen

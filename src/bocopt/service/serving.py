@@ -14,6 +14,7 @@ from bocopt.service.feed import Bell
 from bocopt.service.fleet import Fleet
 from bocopt.service.http import Front, application
 from bocopt.service.machine import numeric_fingerprint
+from bocopt.service.prompt import prompt
 from bocopt.service.registry import Registry
 from bocopt.service.router import Router
 from bocopt.service.shard import Decider, Shard
@@ -66,6 +67,7 @@ async def _served(config: Config, front: Front, say: Callable[[str], None]) -> N
             application(front, config.token),
             host=config.host,
             port=config.port,
+            http=prompt(config.patience),
             access_log=False,
             log_level="warning",
             server_header=False,
