@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -28,6 +28,22 @@ def reproduce(out: Path, *options: str) -> str:
     return result.output
 
 
+@contextmanager
+def one_thread(workers: int) -> Iterator[Executor]:
+    with ThreadPoolExecutor(1) as executor:
+        yield executor
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks are played in this process: starting another one takes longer than a tiny study."""
+    monkeypatch.setattr("bocopt.work.processes.processes", one_thread)
+
+
+in_this_process = pytest.mark.usefixtures("here")
+
+
+@in_this_process
 def test_table1_writes_what_it_shows(tmp_path: Path) -> None:
     output = reproduce(tmp_path, "--trials", "3", "--horizon", "5", "--seed", "7", "--jobs", "1")
     table = json.loads((tmp_path / "table1.json").read_text())
@@ -45,6 +61,7 @@ def test_table1_writes_what_it_shows(tmp_path: Path) -> None:
     assert (run["stages computed"], run["stages stored before"]) == (8 * 3 * 5, 0)
 
 
+@in_this_process
 def test_a_second_run_computes_nothing_unless_it_is_told_to(tmp_path: Path) -> None:
     options = ["--trials", "2", "--horizon", "3", "--jobs", "1"]
     first = reproduce(tmp_path, *options)
@@ -68,6 +85,7 @@ def test_result_does_not_depend_on_workers_or_blocks(
     assert one == two
 
 
+@in_this_process
 def test_a_trial_is_its_seed(tmp_path: Path) -> None:
     """Two trials from seed 5 average trial 5 alone and trial 6 alone."""
     options = ["--horizon", "4", "--jobs", "1"]
@@ -173,12 +191,14 @@ def test_seeds_that_are_too_large_are_refused(tmp_path: Path) -> None:
     assert "below 2**63" in unwrapped(result.output)
 
 
+@in_this_process
 @pytest.mark.parametrize("name", ["a [/foo] b", "[bold]x"])
 def test_the_folder_is_named_as_it_is(name: str, tmp_path: Path) -> None:
     output = reproduce(tmp_path / name, "--trials", "1", "--horizon", "1", "--jobs", "1")
     assert f"the report is {tmp_path / name / 'index.html'}\n" in output
 
 
+@in_this_process
 def test_an_error_of_the_system_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "index.html").mkdir()
     options = ["--trials", "1", "--horizon", "1", "--jobs", "1", "--out", str(tmp_path)]
@@ -198,6 +218,7 @@ def test_an_unwritable_folder_is_refused_before_the_work(tmp_path: Path) -> None
     assert "Invalid value for --out" in unwrapped(result.output)
 
 
+@in_this_process
 @pytest.mark.parametrize(("name", "charts"), [("table1", 0), ("figure1", 2)])
 def test_without_matplotlib_there_are_results_but_no_figures(
     name: str, charts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -233,13 +254,11 @@ def test_a_closed_pipe_ends_a_run_quietly_and_after_all_is_written(
 def test_no_more_workers_than_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
-    @contextmanager
-    def here(workers: int) -> Iterator[Executor]:
+    def counted(workers: int) -> AbstractContextManager[Executor]:
         asked.append(workers)
-        with ThreadPoolExecutor(1) as executor:
-            yield executor
+        return one_thread(workers)
 
-    monkeypatch.setattr("bocopt.work.processes.processes", here)
+    monkeypatch.setattr("bocopt.work.processes.processes", counted)
     monkeypatch.setattr("bocopt.cli.reproduce._workers", lambda jobs: 50)
     reproduce(tmp_path, "--trials", "1", "--horizon", "1")
     reproduce(tmp_path, "--trials", "1", "--horizon", "1")

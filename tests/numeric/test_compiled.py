@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lengths import long
 
 import bocopt
 from bocopt import Knapsack, Status
@@ -144,7 +145,7 @@ except KeyboardInterrupt:
 """
 
 
-@pytest.mark.parametrize("after", [0.02, 0.1, 0.2])
+@pytest.mark.parametrize("after", [0.1, *map(long, (0.02, 0.2))])
 def test_an_interrupt_while_kernels_are_loaded_for_the_first_time_breaks_nothing(
     after: float,
 ) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lengths import long
 from registry import KNAPSACK, STREAM, policies
 from trees import same_bits
 
@@ -52,7 +53,7 @@ UNMOVED = ("Constant", "Rule", "Recorded", "Frozen", "ConditionalOptimum")
 
 
 @pytest.mark.filterwarnings("ignore:A step of", "ignore:ResampleMove cannot reach")
-@pytest.mark.parametrize("size", [1e155, -1e300, 5e-324])
+@pytest.mark.parametrize("size", [1e155, long(-1e300), long(5e-324)])
 @pytest.mark.parametrize("what", ["x", "xi"])
 @pytest.mark.parametrize("problem", [KNAPSACK, Tracking()], ids=["Knapsack", "Tracking"])
 @pytest.mark.parametrize("name", [n for n in policies() if n not in UNMOVED])

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from blackbox import KNAPSACK, ONE, X, wrapped
+from lengths import long
 from registry import DIMS, STREAM, policies
 from trees import same_bits, through_a_file
 
@@ -90,7 +91,7 @@ def fails(x: Array, *rest: Array) -> float:
         ({"violation": lambda x, z, xi: None}, "The user's violation must return a finite number"),
     ],
 )
-@pytest.mark.parametrize("name", ["BMA", "PtO", "SampleAverage"])
+@pytest.mark.parametrize("name", ["BMA", *map(long, ("PtO", "SampleAverage"))])
 def test_a_misbehaving_function_is_named_and_changes_nothing(
     broken: dict[str, Any], message: str, name: str
 ) -> None:
