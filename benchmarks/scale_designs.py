@@ -1,6 +1,6 @@
 """How far designs carry, simulated with what was measured: loads, hot streams, bursts, deaths.
 
-python benchmarks/scale_designs.py       after scale_inputs.py, about three minutes
+python benchmarks/scale_designs.py       after scale_inputs.py, about two minutes
 
 It writes benchmarks/results/scale_designs.json, draws benchmarks/results/scale.svg and
 renews the tables of docs/scale.md.

@@ -2,7 +2,7 @@
 
 python benchmarks/scale_inputs.py        writes benchmarks/results/scale_inputs.{json,md}
 
-It takes about six minutes on an idle machine with two cores, and needs Linux and PostgreSQL
+It takes about two minutes on an idle machine with two cores, and needs Linux and PostgreSQL
 (`scripts/postgres install`). Then `python benchmarks/scale_designs.py` simulates designs with what
 was measured, and renews docs/scale.md. CPU seconds are of the processes themselves; seconds of
 commits, starts and answers are by the clock, and count only where nothing else runs.
