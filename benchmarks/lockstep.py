@@ -129,8 +129,8 @@ def main(most: int) -> None:
         "# Many streams at one clock",
         "",
         f"`python benchmarks/lockstep.py`: CPU milliseconds a stream, after {PLAYED} stages of the"
-        " paper's stream, median of the stages played. All bits were the same. Each call comes right"
-        " after a garbage collection, so that few streams meet cold caches.",
+        " paper's stream, median of the stages played. All bits were the same. Each call comes"
+        " right after a garbage collection, so that few streams meet cold caches.",
         "",
         "| policy | streams | decide, one by one | stacked | ratio | learn, one by one | stacked |"
         " ratio |",
