@@ -7,6 +7,7 @@ every law that fits it.
 
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
+from functools import cache
 from importlib import import_module
 from inspect import isclass, isfunction, ismodule
 from itertools import islice
@@ -191,6 +192,7 @@ def _informed(**options: Any) -> Any:
     return the.Informed(shared_prior(), own, **options)
 
 
+@cache
 def shared_prior() -> Any:
     """Of three streams like `STREAM`."""
     stages = list(islice(STREAM.stages(np.arange(3)), 9))
