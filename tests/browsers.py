@@ -21,7 +21,8 @@ _OVERLAPS = """() => [...document.querySelectorAll(".left, .below")].flatMap(axi
 #: Labels that are cut off at the edge of the window.
 _CUT = """() => [...document.querySelectorAll(".left text, .below text")]
   .map(e => [e.getBoundingClientRect(), e.textContent])
-  .filter(([box]) => box.width && (box.left < -0.5 || box.right > innerWidth + 0.5)).map(([, e]) => e)"""
+  .filter(([box]) => box.width && (box.left < -0.5 || box.right > innerWidth + 0.5))
+  .map(([, e]) => e)"""
 
 
 @pytest.fixture(scope="module")
