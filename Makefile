@@ -3,6 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 WORKERS ?= 2
 INSTALL := PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check
+# Tests start hundreds of processes, which need not compile what others have: bytecode is kept.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run test check kernels full bench site clean
 

@@ -1,13 +1,13 @@
 """What a user's Python file calls by name: "shop:problem" is `problem` in shop.py."""
 
-import importlib.util
 import re
 import sys
-import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from bocopt.tables.user_file import imported
 
 _REFERENCE = re.compile(r"([A-Za-z_][\w.]*):([A-Za-z_]\w*)")
 
@@ -40,22 +40,4 @@ def _imported(name: str, path: Path) -> ModuleType:
         raise ValueError(f"{path} is not there.")
     if str(path.parent) not in sys.path:
         sys.path.append(str(path.parent))
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None  # its name ends in .py
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look there for the types of their fields
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        del sys.modules[name]
-        raise ValueError(_told(path, error)) from error
-    return module
-
-
-def _told(path: Path, error: Exception) -> str:
-    if isinstance(error, SyntaxError):
-        return f"{path}, line {error.lineno}: {error.msg}."
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
-    line = f", line {frames[-1].lineno}" if frames else ""
-    return f"{path}{line}: {type(error).__name__}: {error}"
+    return imported(name, path)

@@ -1,8 +1,5 @@
 """`problem.py`: the user's problem, the rule that is followed now, and policies."""
 
-import importlib.util
-import sys
-import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +17,7 @@ from bocopt.policies import (
     SampleAverage,
 )
 from bocopt.tables.margin import BestMargin
+from bocopt.tables.user_file import imported
 
 #: Policies that a study may name without writing them: all they need is the problem.
 KNOWN: Mapping[str, Callable[[Any], Policy[Any]]] = {
@@ -97,17 +95,6 @@ def load_problem(path: Path) -> ProblemFile:
     """Import it; whatever goes wrong is told with its line."""
     if not path.is_file():
         raise ValueError(f"{path} is not there; it should hold the problem.")
-    spec = importlib.util.spec_from_file_location(f"study_{path.stem}", path)
-    if spec is None or spec.loader is None:
+    if path.suffix != ".py":
         raise ValueError(f"{path} is not a Python file: its name must end in .py.")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    try:
-        spec.loader.exec_module(module)
-    except SyntaxError as error:
-        raise ValueError(f"{path}, line {error.lineno}: {error.msg}.") from error
-    except Exception as error:
-        frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
-        line = f", line {frames[-1].lineno}" if frames else ""
-        raise ValueError(f"{path}{line}: {type(error).__name__}: {error}") from error
-    return ProblemFile(path, module)
+    return ProblemFile(path, imported(f"study_{path.stem}", path))
