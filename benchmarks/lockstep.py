@@ -107,9 +107,9 @@ def measured(fleet: Fleet, many: int) -> dict[str, float]:
         turned = stage % 2 == 1
         decided, decide = timed([(fleet.decided_alone, lives), (fleet.decided, lives)], turned)
         alone, stacked = (fleet.opened(lives, each) for each in decided)
-        found, learn = timed([(fleet.learned_alone, alone), (fleet.learned, stacked)], turned)
-        lives = found[0]
-        assert_same(*found)
+        learned, learn = timed([(fleet.learned_alone, alone), (fleet.learned, stacked)], turned)
+        lives = learned[0]
+        assert_same(*learned)
         times.append([*decide, *learn])
     names = ("decide alone", "decide stacked", "learn alone", "learn stacked")
     found = dict(zip(names, np.median(times, axis=0).tolist(), strict=True))
