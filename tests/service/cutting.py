@@ -9,10 +9,14 @@ from typing import Any
 
 
 class Cutting:
-    """Stands before a service. `cuts` counts answers that were lost, in whole or in part."""
+    """Stands before a service. `cuts` counts answers that were lost, in whole or in part.
+
+    How many of the first so many answers are cut does not depend on what comes between them.
+    """
 
     def __init__(self, to: tuple[str, int], rate: float, seed: int = 0) -> None:
-        self._to, self._rate, self._random = to, rate, random.Random(seed)
+        self._to, self._rate = to, rate
+        self._random = {answers: random.Random(seed + answers) for answers in (False, True)}
         self._listening = socket.create_server(("127.0.0.1", 0))
         self._open: list[socket.socket] = []
         self._lock = threading.Lock()
@@ -34,8 +38,9 @@ class Cutting:
         with suppress(OSError):
             while data := source.recv(1 << 16):
                 with self._lock:
-                    cut = self._random.random() < self._rate
-                    kept = self._random.randrange(len(data)) if cut else len(data)
+                    rng = self._random[answers]
+                    cut, share = rng.random() < self._rate, rng.random()
+                    kept = int(share * len(data)) if cut else len(data)
                     self.cuts += cut and answers
                 target.sendall(data[:kept])
                 if cut:
