@@ -42,6 +42,7 @@ def client(local: Service) -> Iterator[Client]:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(here, "_FIRST", 0.002)
+    monkeypatch.setattr(here, "_LONGEST", 0.1)
 
 
 @pytest.fixture
