@@ -33,6 +33,7 @@ class Service:
         kind: Kind,
         token: str | None = None,
         more: Sequence[Kind] = (),
+        headers: float = 10.0,
         **options: Any,
     ) -> None:
         self.store, self.reader = open_store(url), open_store(url, read_only=True)
@@ -47,7 +48,7 @@ class Service:
         self.front = Front(self.router, self.reader, kinds, bell, patience=0.5)
         self.app = application(self.front, token)
         self.server = uvicorn.Server(
-            uvicorn.Config(self.app, port=0, log_level="error", http=prompt(self.front.patience))
+            uvicorn.Config(self.app, port=0, log_level="error", http=prompt(headers))
         )
         bell.stopping = lambda: self.server.should_exit
         self.thread = threading.Thread(target=self.server.run)
