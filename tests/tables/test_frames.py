@@ -38,7 +38,7 @@ def _polars() -> Any:
     return pytest.importorskip("polars").DataFrame(COLUMNS)
 
 
-def _same(one: Frame, other: Frame) -> None:
+def assert_same(one: Frame, other: Frame) -> None:
     assert list(one.columns) == list(other.columns)
     for name in one.columns:
         np.testing.assert_array_equal(one.columns[name], other.columns[name], name)
@@ -50,21 +50,21 @@ def frame() -> Frame:
 
 
 @pytest.mark.parametrize("way", ["lazy", "to_pandas", "to_arrow"])
-def test_every_library_gives_the_same(way: str, frame: Frame) -> None:
+def test_every_library_gives_theassert_same(way: str, frame: Frame) -> None:
     pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
-    _same(frame_of(getattr(_polars(), way)()), frame)
+    assert_same(frame_of(getattr(_polars(), way)()), frame)
 
 
 def test_gaps_of_pandas_are_gaps(frame: Frame) -> None:
     pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
-    _same(frame_of(_polars().to_pandas().convert_dtypes()), frame)
-    _same(frame_of(_polars().to_pandas().astype(object)), frame)
+    assert_same(frame_of(_polars().to_pandas().convert_dtypes()), frame)
+    assert_same(frame_of(_polars().to_pandas().astype(object)), frame)
 
 
 @pytest.mark.parametrize("absent", ["", "polars"])
-def test_parquet_gives_the_same(
+def test_parquet_gives_theassert_same(
     absent: str, frame: Frame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("pandas")
@@ -74,7 +74,7 @@ def test_parquet_gives_the_same(
         "bocopt.tables.reading.frame.find_spec", lambda name: name != absent or None
     )
     found = read(tmp_path / "any name")
-    _same(found, frame)
+    assert_same(found, frame)
     assert found.path == str(tmp_path / "any name")
     assert found.places.tolist() == [1, 2, 3, 4, 5]
 

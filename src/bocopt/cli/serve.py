@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from bocopt.service.stores import Store
 
 Settings = Annotated[str, typer.Argument(help="The configuration file.", metavar="BOCOPT.TOML")]
+Where = Annotated[str, typer.Option(help="The configuration file.", metavar="BOCOPT.TOML")]
 Stream = Annotated[
     str | None, typer.Option(help="Only this stream; all of them otherwise.", metavar="ID")
 ]
@@ -74,9 +75,7 @@ def doctor(config: Settings = "bocopt.toml", stream: Stream = None) -> None:
 def export(
     stream: Annotated[str, typer.Argument(help="The stream.", metavar="ID")],
     out: Annotated[str, typer.Argument(help="A .csv or .parquet file.", metavar="FILE")],
-    config: Annotated[
-        str, typer.Option(help="The configuration file.", metavar="BOCOPT.TOML")
-    ] = "bocopt.toml",
+    config: Where = "bocopt.toml",
 ) -> None:
     """Write a stream's decisions and outcomes as a table, one row a decision."""
     from bocopt.service.export import exported
@@ -91,9 +90,7 @@ def prior(
     like: Annotated[
         str | None, typer.Option(help="The kind of streams; needed if there are several.")
     ] = None,
-    config: Annotated[
-        str, typer.Option(help="The configuration file.", metavar="BOCOPT.TOML")
-    ] = "bocopt.toml",
+    config: Where = "bocopt.toml",
 ) -> None:
     """Fit what streams of a kind have in common, as a start for new ones."""
     from bocopt.service.fleet_prior import fitted

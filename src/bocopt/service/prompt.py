@@ -1,6 +1,7 @@
 """Connections on which a request is told promptly, or not at all."""
 
 import asyncio
+from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -15,7 +16,7 @@ class _Prompt(H11Protocol):
     patience: float
     _end: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         self._wait_for_headers()
 

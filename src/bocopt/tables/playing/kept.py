@@ -63,7 +63,7 @@ class Kept:
             try:
                 header, _ = checkpoint.load(self._files(t)[1])
                 if header.get("digest") == self.digest:
-                    agent, numbers = (file.read_bytes() for file in self._files(t))
+                    agent, numbers = (path.read_bytes() for path in self._files(t))
                     return Packed(t, agent, numbers)
             except (CheckpointError, OSError):
                 continue
