@@ -19,7 +19,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from results import before, command, keep, progress, table
+from proof_file import before, command, keep, progress, table
 from store_faults import NAMES, Step, asked, decide, doctor, filled, played, small_disk
 from subject import (
     Subject,

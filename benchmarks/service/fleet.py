@@ -24,7 +24,7 @@ from contextlib import ExitStack, suppress
 from typing import Any, TypeVar
 
 from clients import Client
-from results import before, command, keep, progress, table
+from proof_file import before, command, keep, progress, table
 from subject import Subject, empty_schema, postgres, rng_of, scratch, serving, stop, subject
 from subject import workers as workers_of
 from traffic import every, quantile, used

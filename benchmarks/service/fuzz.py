@@ -22,7 +22,7 @@ from random import Random
 from typing import Any
 
 from nonsense import nonsense
-from results import command, keep, progress, table
+from proof_file import command, keep, progress, table
 from subject import (
     STREAMS,
     Subject,

@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from clients import Client, clients, finished
-from results import before, command, keep, progress, table
+from proof_file import before, command, keep, progress, table
 from subject import (
     SCRIPT,
     STREAMS,

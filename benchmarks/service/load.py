@@ -15,7 +15,7 @@ import time
 from contextlib import ExitStack
 from typing import Any
 
-from results import before, command, keep, progress, table
+from proof_file import before, command, keep, progress, table
 from subject import empty_schema, postgres, scratch, serving, stop, subject
 from traffic import Heard, quantile, sent, used
 

@@ -17,7 +17,7 @@ from itertools import pairwise
 from statistics import mean
 from typing import Any
 
-from results import before, command, keep, progress, table
+from proof_file import before, command, keep, progress, table
 from subject import bocopt, empty_schema, postgres, scratch, serving, stop, subject
 from traffic import Heard, every, sent, used
 

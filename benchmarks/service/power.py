@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from clients import clients, finished
-from results import keep, progress, table
+from proof_file import keep, progress, table
 from subject import STREAMS, Subject, ask, rng_of, scratch, serving, subject
 from tape import Disk, Record, records
 

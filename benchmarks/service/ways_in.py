@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fuzz import digest
-from results import command, keep, table
+from proof_file import command, keep, table
 from subject import Subject, ask, scratch, serving, subject
 
 TOKEN = "a-token-for-the-proof-0123456789"
