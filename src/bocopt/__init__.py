@@ -5,7 +5,8 @@ Decide under uncertainty, see the outcome in full, learn from the quality of the
 
 from bocopt import losses, models, policies, predictors, priors, problems, streams
 from bocopt.beliefs import GibbsPosterior, LiuWest, ResampleMove
-from bocopt.compare import Compared, compare
+from bocopt.compare import compare
+from bocopt.compared import Compared
 from bocopt.core import Decision, Dims, Sense, Solution, Status
 from bocopt.guarantees import Monitor
 from bocopt.live import Agent

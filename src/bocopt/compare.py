@@ -1,80 +1,21 @@
 """Is the new policy better than what I do now, by how much, and how sure is that?"""
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, cast, overload
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bocopt import arguments
-from bocopt.core import Array, Policy, Problem, Sense, Stream
-from bocopt.guarantees import Certificate, Comparison, Difference, comparisons, evidence_of
+from bocopt.compared import Compared, Pair, compared_of
+from bocopt.core import Array, Policy, Problem, Stream
+from bocopt.guarantees import comparisons, evidence_of
 from bocopt.guarantees.certificate import nan_is_no_news
-from bocopt.guarantees.comparison import verdict
-from bocopt.guarantees.phrases import amount, between, verb
-from bocopt.numeric.blocks import block_interval, block_length
+from bocopt.guarantees.ratios import Outcomes
 from bocopt.policies import Recorded, Rule, Shadowed
 from bocopt.run import run
 
 Today = Policy[Any] | Callable[[Array], ArrayLike] | ArrayLike
-
-
-class Bootstrap(NamedTuple):
-    """An interval for the average difference by a block bootstrap: asymptotic, for one look."""
-
-    low: Array  # ()
-    high: Array  # ()
-    length: Array  # () of a block, in stages, chosen from the data
-
-
-class Compared(NamedTuple):
-    """A policy beside what is done now; all per stage, with the leading axes of the seeds.
-
-    Differences are costs of the policy less those of today: negative where it is better.
-    """
-
-    name: str
-    sense: Sense
-    cost: Array  # () of the policy
-    today: Array  # () what is paid now
-    difference: Difference  # seen, and what is believable at all times at once
-    bootstrap: Bootstrap
-    feasible: Array  # () share of stages
-    feasible_today: Array  # ()
-    differences: Array  # (T) stage by stage
-    certificate: Certificate
-    delta: float
-
-    @property
-    def percent(self) -> Array:
-        """() of what is paid now; negative where the policy is better."""
-        return np.asarray(100.0 * self.difference.seen / np.abs(self.today))
-
-    def words(self, unit: str = "") -> str:
-        """For one trial, in sentences; `unit` is that of a cost, say " EUR"."""
-        if self.cost.ndim:
-            return _of_many(self)
-        seen, sense, d = float(self.difference.seen), self.sense, self.difference
-        today = sense.sign * float(self.today)
-        sure = f"With {100 * (1 - self.delta):g}% confidence, at all times at once"
-        sequence = f"{sure}: {between(float(d.low), float(d.high), sense, unit)}, {verdict(d)}."
-        if not self.certificate.applicable:
-            sequence = f"At all times: not applicable. {self.certificate.note}"
-        ends = between(float(self.bootstrap.low), float(self.bootstrap.high), sense, unit)
-        lines = (
-            f"{self.name} {verb(sense)} {amount(seen, sense, unit)} a stage than what is done now "
-            f"({abs(float(self.percent)):.2g}% of {today:.4g}{unit}; {self.differences.size} "
-            "stages).",
-            sequence,
-            f"For one look, roughly: {ends} (block bootstrap, 95%, blocks of "
-            f"{int(self.bootstrap.length)}).",
-            f"Feasible in {100 * float(self.feasible):.3g}% of the stages, now "
-            f"{100 * float(self.feasible_today):.3g}%.",
-        )
-        return "\n".join(lines)
-
-    def __str__(self) -> str:
-        return self.words()
 
 
 @overload
@@ -141,9 +82,9 @@ def compare(
     arguments.kind("compare", "problem", problem, Problem)
     named = policy if isinstance(policy, Mapping) else {type(policy).__name__: policy}
     shadowed = Shadowed(_today(baseline), named)
-    watched = comparisons(shadowed.names, scale=scale, sense=problem.sense, delta=delta)
+    watched = comparisons(shadowed.names, scale=scale, delta=delta)
     states: list[Any] | None = None
-    costs, feasible = [], []
+    seen, feasible = [], []
     for stage in run(shadowed, problem, stream, seeds=seeds, horizon=horizon, hindsight=False):
         evidence = evidence_of(problem, stage)
         if states is None:
@@ -152,15 +93,23 @@ def compare(
             states = [one.step(state, evidence) for one, state in zip(watched, states, strict=True)]
         shadows = np.moveaxis(stage.info["shadow_z"], -2, 0)
         violations = [problem.violation(stage.x, z, stage.xi) for z in shadows]
-        costs.append(np.stack([stage.cost, *(one.cost for one in evidence.shadows)], axis=-1))
+        seen.append(evidence)
         feasible.append(np.stack([stage.feasible, *(v <= 0 for v in violations)], axis=-1))
-    paid, met = np.stack(costs, axis=-2), np.stack(feasible, axis=-2)  # (T, 1 + policies)
-    pairs = zip(watched, states or (), strict=True)
-    found = {
-        one.name: compared_of(one, state, paid[..., [0, i]], met[..., [0, i]], problem.sense)
-        for i, (one, state) in enumerate(pairs, start=1)
-    }
+    met = np.stack(feasible, axis=-2)  # (T, 1 + policies)
+    own = _outcomes((e.cost, e.low, e.high) for e in seen)
+    found = {}
+    for i, (one, state) in enumerate(zip(watched, states or (), strict=True)):
+        other = _outcomes((e.shadows[i].cost - e.cost, *e.shadows[i][1:]) for e in seen)
+        pair = Pair(own, other, met[..., [0, 1 + i]])
+        found[one.name] = compared_of(one, state, pair, problem.sense)
     return found if isinstance(policy, Mapping) else found[shadowed.names[0]]
+
+
+def _outcomes(stages: Iterable[tuple[Array, Array, Array]]) -> Outcomes:
+    """T times (value, low, high) -> (..., T) of each."""
+    return Outcomes(
+        *(np.stack(np.broadcast_arrays(*part), axis=-1) for part in zip(*stages, strict=True))
+    )
 
 
 def _today(baseline: Today) -> Policy[Any]:
@@ -173,40 +122,3 @@ def _today(baseline: Today) -> Policy[Any]:
     except (TypeError, ValueError) as error:
         expected = "a policy, a rule z = f(x) or the decisions taken (T, d)"
         raise arguments.wrong("compare", "baseline", expected, baseline) from error
-
-
-def compared_of(one: Comparison, state: Any, paid: Array, met: Array, sense: Sense) -> Compared:
-    """After a comparison was folded over stages; paid, met (T, 2): today's first."""
-    differences = paid[..., 1] - paid[..., 0]
-    rows = differences.reshape(-1, differences.shape[-1])
-    lengths = [block_length(row) for row in rows]
-    intervals = [block_interval(row, n) for row, n in zip(rows, lengths, strict=True)]
-    lead = differences.shape[:-1]
-    low, high = (np.array(ends).reshape(lead) for ends in zip(*intervals, strict=True))
-    return Compared(
-        name=one.name,
-        sense=sense,
-        cost=paid[..., 1].mean(axis=-1),
-        today=paid[..., 0].mean(axis=-1),
-        difference=one.difference(state),
-        bootstrap=Bootstrap(low, high, np.array(lengths).reshape(lead)),
-        feasible=met[..., 1].mean(axis=-1),
-        feasible_today=met[..., 0].mean(axis=-1),
-        differences=differences,
-        certificate=one.certificate(state),
-        delta=one.delta,
-    )
-
-
-def _of_many(found: Compared) -> str:
-    """For several trials: means, and in how many it is surely better or worse."""
-    trials, d = found.cost.size, found.difference
-    known = np.isfinite(d.since) & found.certificate.applicable
-    better, worse = (int((known & side).sum()) for side in (d.high <= 0, d.low >= 0))
-    percent, seen = found.percent, amount(float(d.seen.mean()), found.sense)
-    spread = f" ± {percent.std(ddof=1):.2g}" if trials > 1 else ""
-    return (
-        f"{found.name} {verb(found.sense)} {seen} a stage than what is done now (mean of {trials} "
-        f"trials; {percent.mean():+.2g}{spread}% in cost). At {100 * (1 - found.delta):g}% "
-        f"confidence it is better in {better} of them and worse in {worse}."
-    )

@@ -19,7 +19,6 @@ from bocopt import (
     Replay,
     Rule,
     SampleAverage,
-    Sense,
     Shadowed,
     compare,
     from_callables,
@@ -63,7 +62,7 @@ def test_since_is_the_stage_at_which_the_interval_left_zero() -> None:
             assert found.low <= found.seen <= found.high
         assert found.seen == pytest.approx(differences.mean())
         assert (since > 0) == (mean != 0)
-        said = guarantee.words(state)
+        said = guarantee.certificate(state).words()
         assert ("better" if mean < 0 else "worse") in said or mean == 0
         assert ("open" in said) == (mean == 0)
 
@@ -137,7 +136,7 @@ def test_compare_tells_who_is_better_by_how_much_and_since_when() -> None:
     assert good.bootstrap.low <= good.difference.seen <= good.bootstrap.high < 0
     assert good.difference.low <= good.bootstrap.low
     assert good.percent == pytest.approx(100 * float(good.difference.seen / abs(good.today)))
-    assert "better since stage" in good.words()
+    assert "better on average, known since compared stage" in good.words()
     assert "more a stage than what is done now" in good.words()
     assert " EUR more" in good.words(" EUR")
     assert same.difference.seen == 0.0
@@ -198,15 +197,15 @@ def test_an_agent_with_a_shadow_compares_live_and_goes_on_from_a_file(tmp_path: 
             a.observe(a.decide(x).id, xi)
     assert str(one.monitor) == str(other.monitor)
     assert "comparison with today" in str(one.monitor)
-    assert "less a stage" in str(one.monitor)
+    assert "a stage on average than the decisions taken" in str(one.monitor)
 
 
 def test_comparisons_share_delta() -> None:
-    given = comparisons(("a", "b", "c", "d"), sense=Sense.MINIMISE, delta=0.2)
+    given = comparisons(("a", "b", "c", "d"), delta=0.2)
     assert [one.delta for one in given] == [0.05] * 4
     assert [one.shadow for one in given] == [0, 1, 2, 3]
     monitor = Monitor(PROBLEM, shadows=("a", "b"), delta=0.1)
-    assert list(monitor.guarantees[2:]) == comparisons(("a", "b"), sense=PROBLEM.sense, delta=0.1)
+    assert list(monitor.guarantees[2:]) == comparisons(("a", "b"), delta=0.1)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 from bocopt.cli import app
 from bocopt.cli.data import _NAMES
+from bocopt.compared import NOW
 from bocopt.core import is_ranged
 from bocopt.studies.data import reproduce
 from bocopt.studies.data.files import NAMES, files_of, rows_of, tables_of
@@ -25,7 +26,7 @@ from bocopt.studies.data.summary import command_of
 from bocopt.studies.learning.data import source
 from bocopt.tables.page.markup import unmarked
 from bocopt.tables.page.numbers import percent
-from bocopt.tables.study import NOW, Study, open_study, played
+from bocopt.tables.study import Study, open_study, played
 from bocopt.tables.timeline.spec import Spec
 
 pytestmark = pytest.mark.skipif(

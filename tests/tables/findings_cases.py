@@ -7,11 +7,11 @@ from functools import cache
 
 import numpy as np
 
-from bocopt.compare import Bootstrap, Compared
+from bocopt.compared import Compared, Pair, compared_of
 from bocopt.core import Array, IntArray, Sense, Status
 from bocopt.guarantees import Comparison, Evidence
 from bocopt.guarantees.certificate import Shadow
-from bocopt.numeric.blocks import block_interval, block_length
+from bocopt.guarantees.ratios import Outcomes
 from bocopt.tables.findings import Findings, Played
 from bocopt.tables.series import Series
 
@@ -171,30 +171,20 @@ def _info(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 def _compared(
     case: Case, name: str, policy: Played, today: Played, counted: IntArray, many: int
 ) -> Compared:
-    one = Comparison(name=name, sense=case.sense, delta=0.05 / many, scale=200.0)
+    one = Comparison(name=name, delta=0.05 / many, scale=200.0)
     state = one.init(())
     paid, least = today.cost[counted], np.abs(policy.z - today.z).sum(axis=1)[counted]
-    for own, other, width in zip(paid, policy.cost[counted], UNDER * least, strict=True):
-        ends = (-width, width) if case.ranged else (-np.inf, np.inf)
-        shadow = Shadow(np.array(other), *map(np.array, ends))
+    wide = UNDER * least if case.ranged else np.full(len(least), np.inf)
+    others = policy.cost[counted]
+    for own, other, width in zip(paid, others, wide, strict=True):
+        shadow = Shadow(np.array(other), np.array(-width), np.array(width))
         with np.errstate(invalid="ignore"):
             state = one.step(state, Evidence(np.array(own), shadows=(shadow,)))
-    differences = policy.cost[counted] - paid
-    length = block_length(differences)
-    low, high = block_interval(differences, length)
-    return Compared(
-        name=name,
-        sense=case.sense,
-        cost=policy.cost[counted].mean(),
-        today=paid.mean(),
-        difference=one.difference(state),
-        bootstrap=Bootstrap(np.array(low), np.array(high), np.array(length)),
-        feasible=policy.feasible[counted].mean(),
-        feasible_today=today.feasible[counted].mean(),
-        differences=differences,
-        certificate=one.certificate(state),
-        delta=one.delta,
-    )
+    high = np.full(len(paid), 400.0 * case.outcomes if case.ranged else np.inf)
+    low = np.zeros(len(paid)) if case.sense is Sense.MINIMISE else -high
+    met = np.stack([today.feasible[counted], policy.feasible[counted]], axis=-1)
+    pair = Pair(Outcomes(paid, low, high), Outcomes(others - paid, -wide, wide), met)
+    return compared_of(one, state, pair, case.sense, at=counted)
 
 
 def hostile(case: Case, text: str) -> Case:

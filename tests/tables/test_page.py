@@ -65,8 +65,9 @@ def test_every_chart_has_its_numbers_in_a_table(name: str) -> None:
 
 def test_the_headline_tells_the_percentage_and_the_interval_that_always_holds() -> None:
     found = findings("newsvendor").compared["ensemble"]
-    today, d = abs(float(found.today)), found.difference
-    seen, low, high = (-100 * float(v) / today for v in (d.seen, d.high, d.low))
+    seen = -100 * float(found.difference.seen) / abs(float(found.today))
+    assert found.shares is not None
+    low, high = (100 * share for share in found.shares)
     assert low < seen < high
     assert shown("newsvendor").headline == (
         f"The ensemble saved {seen:.1f}% (95%: {low:.2g} to {high:.1f}) against what you do now."
@@ -74,6 +75,7 @@ def test_the_headline_tells_the_percentage_and_the_interval_that_always_holds() 
     at_once, _, one_look = shown("newsvendor").text.partition("By a block bootstrap")
     assert "at all times at once" in at_once
     assert "asymptotic, and for one look" in one_look
+    assert "the mean of a process that does not change" in one_look
 
 
 @pytest.mark.parametrize(
@@ -154,11 +156,11 @@ def test_the_table_of_policies() -> None:
         d, once = f.compared[row[0]].difference, f.compared[row[0]].bootstrap
         assert cells["95%, at all times"] == f"{-d.high:.2f} to {-d.low:.2f}"
         assert cells["95%, one look"] == f"{-once.high:.2f} to {-once.low:.2f}"
-    surely = {row[0]: row[table.header.index("surely")] for row in table.rows}
+    surely = {row[0]: row[table.header.index("on average")] for row in table.rows}
     since = int(f.compared["ensemble"].difference.since)
     time = f.series.time[int(np.flatnonzero(counts)[since - 1])]
-    assert surely["ensemble"] == f"better since {time}"
-    assert surely["average"].startswith("worse since 2023-")
+    assert surely["ensemble"] == f"better, known since {time}"
+    assert surely["average"].startswith("worse, known since 2023-")
     assert surely["mean prediction"] == "open"
 
 

@@ -10,10 +10,11 @@ import pytest
 from typer.testing import CliRunner
 
 from bocopt.cli import app
+from bocopt.compared import NOW
 from bocopt.live import Agent
 from bocopt.tables import read
 from bocopt.tables.starters import EXAMPLES, starter
-from bocopt.tables.study import NOW, Study, open_study, played
+from bocopt.tables.study import Study, open_study, played
 from bocopt.tables.writing import write
 
 

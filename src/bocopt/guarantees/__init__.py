@@ -2,8 +2,15 @@
 
 from bocopt.guarantees.batch import gibbs, offline
 from bocopt.guarantees.best_arm import BestArm
-from bocopt.guarantees.certificate import Certificate, Evidence, Guarantee, TwoSided, certify
-from bocopt.guarantees.comparison import Comparison, Difference, comparisons
+from bocopt.guarantees.certificate import (
+    Certificate,
+    Difference,
+    Evidence,
+    Guarantee,
+    TwoSided,
+    certify,
+)
+from bocopt.guarantees.comparison import Comparison, comparisons
 from bocopt.guarantees.decisions import Betting, Direct, EmpiricalBernstein, HoeffdingMixture
 from bocopt.guarantees.feasibility import Feasibility
 from bocopt.guarantees.guidance import Guidance, guide

@@ -45,6 +45,7 @@ class BestArm:
         return certificate(
             "best arm",
             "average cost of the drawn arm, in expectation over the draw",
+            reward="average reward of the drawn arm, in expectation over the draw",
             value=paid.mean / t,
             slack=(state.arms.min(axis=-1) + paid.bound - paid.mean) / t,
             trivial=paid.worst / t,

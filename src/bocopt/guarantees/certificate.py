@@ -7,6 +7,7 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import ArmsReport, Array, BeliefReport, BoolArray, LossBounds, LossReport, Sense
+from bocopt.guarantees.phrases import amount, between, verb
 
 _UNKNOWN, _YES, _NO = np.array(np.nan), np.array(True), np.array(False)
 NO_RANGE = "No range was known before xi"
@@ -45,13 +46,26 @@ class Evidence(NamedTuple):
     shadows: tuple[Shadow, ...] = ()
     stale: BoolArray = _NO  # () whether the belief had changed since the decision
     late: BoolArray = _NO  # () whether an earlier outcome was unknown, or a later one known
+    came: BoolArray = (
+        _YES  # () whether there is an outcome: comparisons alone take one that never came
+    )
+
+
+class Difference(NamedTuple):
+    """Per compared stage; negative where the other one is better."""
+
+    seen: Array  # () the average where the outcome came
+    low: Array  # () least that is believable of the average expected difference
+    high: Array  # () most
+    since: Array  # () the compared stage since which it is known on which side of 0 it is; else NaN
 
 
 class Certificate(NamedTuple):
     """An upper bound on an average risk, which holds but for a chance of delta.
 
     Numbers are per stage. Where the guarantee does not apply, `bound` and `slack` are NaN; `note`
-    says why, or why the bound is vacuous, or what else should be known.
+    says why, or why the bound is vacuous, or what else should be known. Of a comparison,
+    `difference` has both sides.
     """
 
     name: str
@@ -64,6 +78,9 @@ class Certificate(NamedTuple):
     vacuous: BoolArray  # () whether the bound says no more than the range does
     applicable: BoolArray  # ()
     note: str = ""
+    reward: str = ""  # what is bounded, where costs are rewards; empty if it is no cost
+    other: str = ""  # who is compared with what decides
+    difference: Difference | None = None
 
     def words(self, sense: Sense = Sense.MINIMISE) -> str:
         """For one trial; a cost is told as a reward where the problem is a maximisation."""
@@ -71,15 +88,47 @@ class Certificate(NamedTuple):
             return f"{self.name}: {int(self.applicable.sum())} of {self.bound.size} trials have it."
         if not self.applicable:
             return f"{self.name}: not applicable. {self.note}"
-        sure = "Surely" if self.delta == 0 else f"With {100 * (1 - self.delta):g}% confidence"
-        turned = sense is Sense.MAXIMISE and "cost" in self.risk
-        sign, risk = (-1, self.risk.replace("cost", "reward")) if turned else (1, self.risk)
-        said = (
-            f"{self.name}: {sure} the {risk} is at {'least' if turned else 'most'} "
-            f"{sign * self.bound:.4g} (seen: {sign * self.value:.4g})"
-            f"{', provided that ' if self.assumptions else ''}{'; '.join(self.assumptions)}."
-        )
-        return f"{said}{' Vacuous.' if self.vacuous else ''} {self.note}".strip()
+        provided = f", provided that {self.conditions}" if self.assumptions else ""
+        vacuous = " Vacuous." if self.vacuous and self.difference is None else ""
+        return f"{self.name}: {self.claim(sense)}{provided}.{vacuous} {self.note}".strip()
+
+    @property
+    def conditions(self) -> str:
+        """What the claim rests on."""
+        return "; ".join(self.assumptions)
+
+    def claim(self, sense: Sense = Sense.MINIMISE) -> str:
+        """For one trial: what is sure, if the conditions hold."""
+        sure = "surely" if self.delta == 0 else f"with {100 * (1 - self.delta):g}% confidence"
+        if self.difference is not None:
+            said = f"{sure}, at all times at once, {difference_in_words(self, sense)}"
+        elif sense is Sense.MAXIMISE and self.reward:
+            said = f"{sure} the {self.reward} is at least {_seen(-self.bound, -self.value)}"
+        else:
+            said = f"{sure} the {self.risk} is at most {_seen(self.bound, self.value)}"
+        return f"{said[0].upper()}{said[1:]}"
+
+
+def _seen(bound: Array, value: Array) -> str:
+    return f"{bound:.4g} (seen: {value:.4g})"
+
+
+def difference_in_words(found: Certificate, sense: Sense) -> str:
+    """For one trial: between what it lies, and what that says."""
+    assert found.difference is not None
+    d = found.difference
+    interval = between(float(d.low), float(d.high), sense)
+    seen = amount(float(d.seen), sense)
+    than = "a stage on average than the decisions taken"
+    return f"{found.other} {verb(sense)} {interval} {than} (seen: {seen}): {verdict(d)}"
+
+
+def verdict(found: Difference) -> str:
+    """For one trial; of the average so far, not of the stages since."""
+    if np.isnan(found.since):
+        return "which is better is open"
+    side = "better" if found.high <= 0 else "worse"
+    return f"{side} on average, known since compared stage {int(found.since)}"
 
 
 S = TypeVar("S")
@@ -142,18 +191,21 @@ def certificate(
     failed: BoolArray = _NO,
     if_vacuous: str = "",
     note: str = "",
+    reward: str = "",
+    other: str = "",
+    difference: Difference | None = None,
 ) -> Certificate:
     """value + slack, or nothing where it does not apply.
 
     `broken` counts the stages that broke an assumption, by which; `failed` is for other causes,
-    which `note` tells.
+    which `note` tells. `reward` is what the risk is called where costs are rewards.
     """
     value, slack = np.asarray(value), np.asarray(slack)
     fine = np.isfinite(value) & np.isfinite(slack) & ~failed
     for count in broken.values():
         fine = fine & (count == 0)
     bound = np.where(fine, value + slack, np.nan)
-    vacuous = bound >= trivial
+    vacuous = (bound >= trivial) & (slack > 0)  # what was certain needs no bound
     notes = [f"{why} {on(count)}." for why, count in broken.items() if count.any()]
     if not (notes or fine.all() or failed.any()):
         notes.append("What it needs was not shown, or is not a finite number.")
@@ -172,6 +224,9 @@ def certificate(
         vacuous=np.asarray(vacuous),
         applicable=np.asarray(fine),
         note=" ".join(notes),
+        reward=reward,
+        other=other,
+        difference=difference,
     )
 
 

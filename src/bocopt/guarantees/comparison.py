@@ -3,51 +3,49 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array, Sense
+from bocopt.core import Array
 from bocopt.guarantees import betting, kernels
-from bocopt.guarantees.certificate import LATE, NO_RANGE, Certificate, Evidence, certificate
+from bocopt.guarantees.certificate import (
+    LATE,
+    NO_RANGE,
+    Certificate,
+    Difference,
+    Evidence,
+    certificate,
+    on,
+)
 from bocopt.guarantees.kernels.records import Apart, named
-from bocopt.guarantees.phrases import amount, between
 
 _RANGES = "the difference lies in a range that is known before xi"
 _SUMS = len(Apart._fields)
 
 
-class Difference(NamedTuple):
-    """Per stage; negative where the other one is better."""
-
-    seen: Array  # ()
-    low: Array  # () least that is believable of the average expected difference
-    high: Array  # () most
-    since: (
-        Array  # () the stage since which it is known on which side of 0 it is; NaN where it is not
-    )
-
-
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """A confidence sequence for the average expected difference in cost, both sides.
+    """A confidence sequence for the average expected difference in cost so far, both sides.
 
     Both decisions are priced on the same xi. `shadow` is the number of the other one among those of
     a `Shadowed` policy, `name` what it is called. By bets with delta / 2 each: look as often as you
     like. Of several comparisons all hold together but for a chance of the sum of their deltas.
+
+    Capital falls as an outcome grows. So a stage whose outcome never came (`Evidence.came`) is
+    counted as if it had been the worst that its range allows, for either side: then nothing is
+    assumed of what hides outcomes, and the average is that of all stages.
     """
 
     lockstep: ClassVar[bool] = True
     shadow: int = 0
     name: str = "the other"
     scale: float | None = None  # the unit of the bets, declared in advance
-    sense: Sense = Sense.MINIMISE  # whether words are about costs or rewards
     delta: float = 0.05
 
     def __post_init__(self) -> None:
         arguments.integer("Comparison", "shadow", self.shadow, "[0, inf)")
-        arguments.kind("Comparison", "sense", self.sense, Sense)
         arguments.number("Comparison", "delta", self.delta, "(0, 1)")
         if self.scale is not None:
             arguments.number("Comparison", "scale", self.scale, "(0, inf)")
@@ -62,7 +60,7 @@ class Comparison:
 
     def step(self, state: Array, evidence: Evidence) -> Array:
         e, enough = evidence, math.log(2.0 / self.delta)
-        shown = e.cost, *self._shown(e), e.possible, e.late
+        shown = e.cost, *self._shown(e), e.came, e.possible, e.late
         stakes = betting.STAKES, betting.LOG_WEIGHTS
         sums: Array = kernels.bets.compared(state, *shown, enough, *stakes)
         return sums
@@ -78,9 +76,10 @@ class Comparison:
         """What is known of it."""
         sums, bets = named(Apart, state[..., :_SUMS]), state[..., _SUMS:]
         t, since = np.maximum(sums.t, 1.0), np.maximum(sums.better, sums.worse)
+        came = np.maximum(sums.t - sums.missing, 1.0)
         up, down = (betting.most(side, self.delta / 2) for side in np.split(bets, 2, axis=-1))
         return Difference(
-            seen=(sums.other - sums.own) / t,
+            seen=(sums.other - sums.own) / came,
             low=np.maximum(-down, sums.low) / t,
             high=np.minimum(up, sums.high) / t,
             since=np.where(since > 0, since, np.nan),
@@ -98,8 +97,9 @@ class Comparison:
         return found.low, found.high
 
     def certificate(self, state: Array) -> Certificate:
-        """The upper side; the note has the other one, and the verdict."""
+        """The upper side, and the difference with both."""
         found, sums = self.difference(state), named(Apart, state[..., :_SUMS])
+        missing = f"The outcome never came {on(sums.missing)}, which count at their worst."
         return certificate(
             f"comparison with {self.name}",
             f"average expected cost of {self.name} less that of the decisions taken",
@@ -114,31 +114,19 @@ class Comparison:
                 "The difference was outside its range": sums.exceeded,
                 "The outcome was outside the support that the range rests on": sums.impossible,
             },
-            note=self.words(state) if not sums.t.ndim and not sums.unknown.any() else "",
+            note=missing if sums.missing.any() else "",
+            other=self.name,
+            difference=found,
         )
-
-    def words(self, state: Array) -> str:
-        """For one trial: by how much it is better or worse."""
-        found, sense = self.difference(state), self.sense
-        said = f"Seen: {amount(float(found.seen), sense)} a stage; at all times "
-        interval = between(float(found.low), float(found.high), sense)
-        return f"{said}{interval}: {verdict(found)}."
-
-
-def verdict(found: Difference) -> str:
-    """For one trial."""
-    if np.isnan(found.since):
-        return "which is better is open"
-    return f"{'better' if found.high <= 0 else 'worse'} since stage {int(found.since)}"
 
 
 def comparisons(
-    names: Sequence[str], *, scale: float | None = None, sense: Sense, delta: float = 0.05
+    names: Sequence[str], *, scale: float | None = None, delta: float = 0.05
 ) -> list[Comparison]:
     """One for each shadow; all hold together but for a chance of delta, which they share."""
     names = tuple(arguments.each("comparisons", "names", names, str))
     arguments.number("comparisons", "delta", delta, "(0, 1)")
     return [
-        Comparison(shadow=i, name=name, scale=scale, sense=sense, delta=delta / len(names))
+        Comparison(shadow=i, name=name, scale=scale, delta=delta / len(names))
         for i, name in enumerate(names)
     ]

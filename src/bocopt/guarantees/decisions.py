@@ -20,6 +20,7 @@ from bocopt.guarantees.certificate import LATE, NO_RANGE, Certificate, Evidence,
 from bocopt.guarantees.kernels.records import Errors, Squares, Watched, named
 
 RISK = "average expected cost of the decisions taken"
+_REWARD = "average expected reward of the decisions taken"
 _RANGES = "the cost lies in a range that is known before xi"
 _SHARED = len(Watched._fields)
 
@@ -78,6 +79,8 @@ class _OnDecisions(ABC):
                 **(broken or {}),
             },
             if_vacuous=f"{wide} {if_vacuous}".strip(),
+            note="" if seen.widest.any() else "No outcome could change what they cost.",
+            reward=_REWARD,
         )
 
 

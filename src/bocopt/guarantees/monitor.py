@@ -169,7 +169,7 @@ class Monitor:
         self.guarantees: tuple[Guarantee[Any], ...] = (
             headline(scale, delta),
             feasibility,
-            *comparisons(names, sense=problem.sense, delta=delta),
+            *comparisons(names, delta=delta),
             *arguments.each("Monitor", "guarantees", guarantees, Guarantee),
         )
         sums = [g.sums if isinstance(g, Summed) else (i,) for i, g in enumerate(self.guarantees)]

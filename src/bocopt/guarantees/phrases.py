@@ -21,7 +21,11 @@ def between(low: float, high: float, sense: Sense, unit: str = "") -> str:
 
     >>> between(-4.0, -2.0, Sense.MINIMISE), between(-4.0, 1.0, Sense.MAXIMISE)
     ('2 to 4 less', 'from 1 less to 4 more')
+    >>> between(2.0, 2.0, Sense.MINIMISE)
+    '2 more'
     """
+    if low == high:
+        return amount(low, sense, unit)
     if low * high > 0:
         near, far = sorted((abs(low), abs(high)))
         return f"{near:.3g} to {far:.3g}{unit} {_direction(low, sense)}"

@@ -68,6 +68,7 @@ class Tightest:
         return Certificate(
             name="headline",
             risk=tried[0].risk,
+            reward=tried[0].reward,
             delta=delta,
             assumptions=tuple(
                 dict.fromkeys(a for i in chosen if chosen[i].any() for a in tried[i].assumptions)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from bocopt.compare import Compared
+from bocopt.compared import Compared
 from bocopt.core import Array, IntArray, Sense
 from bocopt.tables.series import Series
 

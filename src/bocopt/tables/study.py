@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bocopt import arguments
+from bocopt.compared import NOW
 from bocopt.core import Policy, Problem, is_ranged
 from bocopt.fingerprint import fingerprint
 from bocopt.interop.frames import framed
@@ -23,8 +24,6 @@ from bocopt.tables.series import Series
 from bocopt.tables.study_file import StudyFile, load_study
 from bocopt.tables.timeline.prepare import series_of
 from bocopt.work.sources import software
-
-NOW = "what is done now"
 
 
 class Study(NamedTuple):
@@ -148,8 +147,8 @@ def played(
             compared=compared(
                 problem,
                 series,
-                found[against],
-                {name: one for name, one in found.items() if name != against},
+                against,
+                found,
                 warm_up=int(file.spec.warm_up),
                 scale=file.scale,
                 delta=file.delta,

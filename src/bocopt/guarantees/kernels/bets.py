@@ -9,6 +9,8 @@ from bocopt.numeric.compiled import compiled, gufunc, inlined
 
 _STEPS = 60
 _CLOSE = 1e-7  # of the answer: what the next step would be is about the square of that
+EPSILON = 2.0**-52  # of float64
+_ROUNDING = 1e-9  # of a sum
 _NOTHING = 40.0  # in logs: exp(-40) of a sum is less than its rounding
 
 BETS, APART = places(Bets), places(Apart)
@@ -54,6 +56,16 @@ def after(
     place(bets, outcome, low, high, stakes)
 
 
+@gufunc("void(f8[:], f8[:], f8[:], f8[:], f8[:], f8[:])", "(n),(t),(t),(t),(b)->(n)")
+def all_after(
+    before: Array, outcomes: Array, low: Array, high: Array, stakes: Array, bets: Array
+) -> None:
+    """The same, for outcomes in order."""
+    bets[:] = before
+    for i in range(len(outcomes)):
+        place(bets, outcomes[i], low[i], high[i], stakes)
+
+
 @gufunc(f"void(f8[:], {STAGE}, f8[:], f8[:])", "(n),(),(),(),(),(),(b)->(n)")
 def watched(
     before: Array,
@@ -95,8 +107,8 @@ def capital(
 @compiled
 def log_capital_of(bets: Array, total: float, stakes: Array, log_weights: Array) -> float:
     t, unit, base = bets[BETS.t], bets[BETS.unit], bets[BETS.base]
-    if t == 0.0:
-        return 0.0
+    if t == 0.0:  # all were certain
+        return np.inf if total - base > _ROUNDING * max(abs(total), abs(base)) else 0.0
     gain, room = gain_and_room(bets, stakes)
     logs = np.empty(len(stakes))
     return capital(t, gain, room, (total - base) / unit, stakes, log_weights, logs)[0]
@@ -107,9 +119,20 @@ def log_capital(bets: Array, total: float, stakes: Array, log_weights: Array, ou
     out[0] = log_capital_of(bets, total, stakes, log_weights)
 
 
+@compiled
+def refutes_zero(
+    sums: Array, bets: Array, enough: float, stakes: Array, log_weights: Array
+) -> bool:
+    """Whether expected differences surely sum to less; of certain ones rounding alone does not."""
+    if bets[BETS.t] == 0.0:
+        rounding = 4.0 * EPSILON * sums[APART.t] * (abs(sums[APART.own]) + abs(sums[APART.other]))
+        return bool(bets[BETS.base] < -rounding)
+    return bool(log_capital_of(bets, 0.0, stakes, log_weights) >= enough)
+
+
 @gufunc(
-    "void(f8[:], f8, f8, f8, f8, b1, b1, f8, f8[:], f8[:], f8[:])",
-    "(n),(),(),(),(),(),(),(),(b),(b)->(n)",
+    "void(f8[:], f8, f8, f8, f8, b1, b1, b1, f8, f8[:], f8[:], f8[:])",
+    "(n),(),(),(),(),(),(),(),(),(b),(b)->(n)",
 )
 def compared(
     before: Array,
@@ -117,6 +140,7 @@ def compared(
     other: float,
     low: float,
     high: float,
+    came: bool,
     possible: bool,
     late: bool,
     enough: float,
@@ -126,24 +150,28 @@ def compared(
 ) -> None:
     """Bets on a difference, and on minus that; `enough` log capital at 0 refutes either."""
     sums[:] = before
-    difference = other - cost
+    difference = other - cost if came else np.nan
     known, low, high, kept = within(difference, low, high)
     sums[APART.t] += 1.0
-    sums[APART.own] += cost
-    sums[APART.other] += other
     sums[APART.low] += low
     sums[APART.high] += high
-    sums[APART.absent] += np.isnan(other)
-    sums[APART.unknown] += not known and np.isfinite(other)
-    sums[APART.exceeded] += abs(difference - kept) > 1e-9 * (abs(other) + abs(cost))
-    sums[APART.impossible] += not possible
+    sums[APART.unknown] += not known and (not came or np.isfinite(other))
     sums[APART.late] += late
+    if came:
+        sums[APART.own] += cost
+        sums[APART.other] += other
+        sums[APART.absent] += np.isnan(difference)
+        rounding = 4.0 * EPSILON * (abs(other) + abs(cost))
+        sums[APART.exceeded] += abs(difference - kept) > 1e-9 * (high - low) + rounding
+        sums[APART.impossible] += not possible
+    else:
+        sums[APART.missing] += 1.0
     both = sums[len(APART) :]
     up, down = both[: len(both) // 2], both[len(both) // 2 :]
-    place(up, kept, low, high, stakes)
-    place(down, -kept, -high, -low, stakes)
+    place(up, kept if came else high, low, high, stakes)  # a missing one at its worst, each way
+    place(down, -kept if came else -low, -high, -low, stakes)
     for since, bets in ((APART.better, up), (APART.worse, down)):
-        if not log_capital_of(bets, 0.0, stakes, log_weights) >= enough:
+        if not refutes_zero(sums, bets, enough, stakes, log_weights):
             sums[since] = 0.0
         elif sums[since] == 0.0:
             sums[since] = sums[APART.t]

@@ -54,12 +54,13 @@ class Bets(NamedTuple):
 class Apart(NamedTuple):
     """A difference is the cost of the other decision less that of the one taken."""
 
-    t: Array  # ()
-    own: Array  # () cost of the decisions taken
+    t: Array  # () stages compared
+    missing: Array  # () of them, those whose outcome never came
+    own: Array  # () cost of the decisions taken, where the outcome came
     other: Array  # () of the others
     low: Array  # () least that the difference could have been
     high: Array  # () most
-    better: Array  # () the stage since which the other one is surely better; 0 if it is not
+    better: Array  # () the compared stage since which the other one is surely better; 0: it is not
     worse: Array  # () likewise
     absent: Array  # () stages at which it did not decide
     unknown: Array  # () stages without a range

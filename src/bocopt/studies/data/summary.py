@@ -52,7 +52,7 @@ def _policy(view: View, policy: str) -> dict[str, Any]:
     return {
         **paid,
         "gain": _short(found.gain),
-        "share": _short(found.share(found.gain)),
+        "share": _short(found.share),
         "always": found.always and [_short(end) for end in found.always],
         "once": found.once and [_short(end) for end in found.once],
         "block": found.block,
@@ -84,7 +84,7 @@ def _policies(studies: Mapping[str, Found]) -> Grid:
     sure = " or ".join(f"{level:g}%" for level in levels)
     header = [
         *("study", "policy", "a stage", "better by"),
-        *(f"{sure}, at all times", "95%, one look", "surely, since", "feasible"),
+        *(f"{sure}, at all times", "95%, one look", "on average, known since", "feasible"),
     ]
     return Grid("All policies, each beside what is done now", header, rows, _caption(studies))
 
@@ -119,7 +119,7 @@ def _beside(one: Found, digits: int) -> list[str]:
     return [
         f"{fixed(one['gain'], digits)}{share}",
         *intervals,
-        one["surely"].replace(" since ", " "),
+        one["surely"].replace(", known since ", " "),
     ]
 
 
@@ -128,9 +128,9 @@ def _caption(studies: Mapping[str, Found]) -> str:
     return (
         f"Means a stage ({units}). Better by: less cost or more earnings than what is done now, at "
         "the same stages. At all times: a confidence sequence, for all policies of a study "
-        "together. One look: a block bootstrap, each policy alone. Surely: since when the first "
-        "of them has been on one side of 0. tuned_rule: what is done now, with the margin that "
-        "would have been best so far."
+        "together. One look: a block bootstrap, each policy alone. On average: on which side of 0 "
+        "the first of them is, and since when this is known. tuned_rule: what is done now, with "
+        "the margin that would have been best so far."
     )
 
 

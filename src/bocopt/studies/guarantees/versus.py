@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bocopt import Ensemble, PaperStream, SampleAverage, compare
-from bocopt.compare import Compared
+from bocopt.compared import Compared
 from bocopt.core import Array, Policy
 from bocopt.report import tables
 from bocopt.report.blocks import Grid, Row, Section

@@ -16,7 +16,9 @@ def assumed(view: View) -> str:
     f = view.findings
     notes = [*f.series.notes, *_warm_up(view), *_arrivals(view), *_gaps(view), *_solvers(view)]
     rests = [one for found in f.compared.values() for one in found.certificate.assumptions]
-    certified = [f"The interval that holds at all times assumes that {one}." for one in rests]
+    certified = [
+        f"The interval that holds at all times assumes that {one}." for one in dict.fromkeys(rests)
+    ]
     said = [f"{policy}: {one}" for policy, played in f.played.items() for one in played.said]
     monitors = f"<h3>{SAID}</h3>\n" + listed(said) if said else ""
     return section(ASSUMED, listed([*notes, *certified]), monitors)
@@ -54,7 +56,7 @@ def _gaps(view: View) -> list[str]:
     never = int(absent.sum())
     if never:
         found.append(
-            f"{count(never, 'stage')} without an outcome: not counted, and not learned from."
+            f"{count(never, 'stage')} without an outcome: not learned from, and in no mean."
         )
     kept = int(np.isnan(f.series.x).any(axis=1).sum())
     if kept:

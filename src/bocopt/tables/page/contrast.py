@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bocopt.compare import Compared
+from bocopt.compared import Compared
 from bocopt.numeric.blocks import block_interval, block_length
 from bocopt.tables.page.view import View
 
@@ -15,14 +15,18 @@ Ends = tuple[float, float]
 class Contrast(NamedTuple):
     """Gains a stage: what was saved, or earned more; negative where the policy is worse."""
 
-    gain: float
+    gain: float  # seen
+    share: float  # that of what the reference paid; NaN where it paid nothing, or next to it
     always: Ends | None  # where the expected gain lies, at all times at once
-    since: float  # the number of the stage since which that is on one side of 0; NaN if it is not
+    shares: Ends | None  # the same as a share of what the reference is expected to pay
+    since: float  # the number of the stage since which it is known on which side of 0 it is, or NaN
     once: Ends | None  # the same by the block bootstrap
     block: int  # its length
     paid: float  # by the reference, a cost a stage
-    stages: int
+    stages: int  # with an outcome
+    missing: int  # stages whose outcome never came
     why: str  # there is no `always`
+    at_random: "Contrast | None" = None  # if what hides outcomes has nothing to do with them
 
     @property
     def verdict(self) -> int:
@@ -31,11 +35,6 @@ class Contrast(NamedTuple):
         if ends is None or (self.always and math.isnan(self.since)):
             return 0
         return int(ends[0] >= 0.0 and ends[1] > 0.0) - int(ends[1] <= 0.0 and ends[0] < 0.0)
-
-    def share(self, gain: float) -> float:
-        """Of what the reference paid; NaN where that is too near to 0 to be a measure."""
-        small = abs(self.paid) * 10.0 < abs(self.gain) or self.paid == 0.0
-        return math.nan if small else gain / abs(self.paid)
 
 
 def contrast(view: View, policy: str) -> Contrast | None:
@@ -57,13 +56,17 @@ def _certified(found: Compared) -> Contrast:
     holds = bool(found.certificate.applicable)
     return Contrast(
         gain=-float(d.seen),
+        share=_share(-float(d.seen), found.sense.sign * float(found.today)),
         always=always if holds else None,
-        since=float(d.since) if holds else math.nan,
+        shares=found.shares,
+        since=float(found.at[int(d.since) - 1]) if holds and d.since > 0 else math.nan,
         once=_ends(-float(bootstrap.high), -float(bootstrap.low)),
         block=int(bootstrap.length),
         paid=float(found.today),
-        stages=found.differences.size,
+        stages=found.differences.size - found.missing,
+        missing=found.missing,
         why="" if holds and always else found.certificate.note,
+        at_random=None if found.at_random is None else _certified(found.at_random),
     )
 
 
@@ -76,14 +79,21 @@ def _by_blocks(view: View, policy: str, reference: str) -> Contrast | None:
     block = block_length(gains / (np.abs(gains).max() or 1.0))  # whose squares could overflow
     return Contrast(
         gain=float(gains.mean()),
+        share=_share(float(gains.mean()), view.findings.sense.sign * float(paid.mean())),
         always=None,
+        shares=None,
         since=math.nan,
         once=_ends(*block_interval(gains, block)),
         block=block,
         paid=float(paid.mean()),
         stages=gains.size,
+        missing=0,
         why="It needs a comparison that was declared before the first stage.",
     )
+
+
+def _share(gain: float, paid: float) -> float:
+    return gain / paid if paid > 0.0 and abs(gain) <= 10.0 * paid else math.nan
 
 
 def _ends(low: float, high: float) -> Ends | None:

@@ -1,6 +1,7 @@
 """What was found, in words."""
 
 import math
+from collections.abc import Callable
 
 from bocopt.core import Sense
 from bocopt.tables.page.contrast import Contrast, Ends, contrast, level
@@ -65,48 +66,110 @@ def _same(view: View) -> bool:
 
 
 def _first_sentence(view: View, found: Contrast) -> str:
-    verb, after = _WORDS[view.findings.sense, found.gain >= 0]
-    amount = f"{verb} {_amount(view, found)} ({_sure(view, found)}) {after} {_reference(view)}"
+    if found.missing and found.always and found.at_random:
+        return _with_missing(view, found, found.at_random)
+    said = f"{_did(view, found)} ({_sure(view, found)}) {_than(view, found)}"
+    return (
+        f"{_subject(view)} {said}." if found.verdict else f"So far {_said(view)} {said}: {_OPEN}."
+    )
+
+
+def _with_missing(view: View, found: Contrast, at_random: Contrast) -> str:
+    """What is known whatever the missing outcomes were; where that is little, what is if."""
+    many = f"{found.missing:,} of {found.missing + found.stages:,}"
+    whatever = f"Whatever the {many} outcomes that are missing were"
+    sure = f"{100 * level(view):g}%: {_amounts(view, found)}"
     if found.verdict:
-        return f"{_subject(view)} {amount}."
-    subject = "the ensemble" if _subject(view) == "The ensemble" else _subject(view)
-    return f"So far {subject} {amount}: which is better is open."
+        return f"{whatever}, {_said(view)} {_did_so(view, found)} {_than(view, found)} ({sure})."
+    seen = f"{_did(view, at_random)} ({_sure(view, at_random)}) {_than(view, at_random)}"
+    rest = "" if at_random.verdict else f": {_OPEN} even then"
+    return (
+        f"{whatever}, {_OPEN} ({sure}). If whether an outcome is missing does not depend on what "
+        f"it was, {_said(view)} {seen}{rest}."
+    )
 
 
-def _amount(view: View, found: Contrast) -> str:
-    share = found.share(found.gain)
-    if math.isnan(share):
-        return text(f"{money(abs(found.gain), view.findings.unit)} a stage")
-    return f"{percent(abs(share))}%"
+_OPEN = "which is better is open"
+
+
+def _said(view: View) -> str:
+    """The subject, inside a sentence."""
+    subject = _subject(view)
+    return subject[0].lower() + subject[1:] if view.first.lower() == "ensemble" else subject
+
+
+def _did(view: View, found: Contrast) -> str:
+    """What was seen: in percent where there is an interval for a percent, else an amount."""
+    share = f"{percent(abs(found.share))}%"
+    return f"{_verb(view, found)} {share if _in_percent(found) else _a_stage(view, found.gain)}"
+
+
+def _did_so(view: View, found: Contrast) -> str:
+    """The same without a number."""
+    sense, better = view.findings.sense, found.verdict > 0
+    return "cost" if sense is Sense.MINIMISE and not better else _WORDS[sense, better][0]
+
+
+def _verb(view: View, found: Contrast) -> str:
+    return _WORDS[view.findings.sense, found.gain >= 0][0]
+
+
+def _than(view: View, found: Contrast) -> str:
+    better = found.gain >= 0 if not found.missing else found.verdict > 0
+    return f"{_WORDS[view.findings.sense, better][1]} {_reference(view)}"
+
+
+def _in_percent(found: Contrast) -> bool:
+    return found.always is not None and found.shares is not None and not math.isnan(found.share)
+
+
+def _a_stage(view: View, gain: float) -> str:
+    return text(f"{money(abs(gain), view.findings.unit)} a stage")
 
 
 def _sure(view: View, found: Contrast) -> str:
     if found.always:
-        return f"{100 * level(view):g}%: {_interval(found, found.always)}"
+        return f"{100 * level(view):g}%: {_interval(found)}"
     if found.once:
-        return f"95%, for one look: {_interval(found, found.once)}"
+        return f"95%, for one look: {_ends_of(found, found.once, figure)}"
     return "no interval"
 
 
-def _interval(found: Contrast, interval: Ends) -> str:
-    """In the direction of the sentence, in percent where the sentence is."""
+def _interval(found: Contrast) -> str:
+    """At all times, in percent where the sentence is."""
+    assert found.always is not None
+    if _in_percent(found) and found.shares is not None:
+        return f"{_ends_of(found, found.shares, percent)}"
+    return _ends_of(found, found.always, figure)
+
+
+def _ends_of(found: Contrast, interval: Ends, form: Callable[[float], str]) -> str:
+    """In the direction of the sentence."""
     low, high = interval if found.gain >= 0 else (-interval[1], -interval[0])
-    if math.isnan(found.share(found.gain)):
-        return ends(figure(low), figure(high))
-    return ends(percent(found.share(low)), percent(found.share(high)))
+    return ends(form(low), form(high))
+
+
+def _amounts(view: View, found: Contrast) -> str:
+    """In money a stage, in the direction of the sentence."""
+    assert found.always is not None
+    low, high = found.always
+    low, high = (low, high) if found.verdict >= 0 else (-high, -low)
+    kind = "saved" if view.findings.sense is Sense.MINIMISE else "earned more"
+    said = f"{ends(figure(low), figure(high))} {text(view.findings.unit)}".strip()
+    return f"{said} a stage" if found.verdict else f"{said} a stage {kind}"
 
 
 def _in_money(view: View, found: Contrast) -> str:
     unit, sense = view.findings.unit, view.findings.sense
-    verb, _ = _WORDS[sense, found.gain >= 0]
+    verb = _verb(view, found)
     more = {"saved": "", "cost": " more"}.get(verb, " more" if found.gain >= 0 else " less")
-    direction = 1.0 if found.gain >= 0 else -1.0
-    bounds = found.always or found.once
-    low, high = sorted(direction * end for end in bounds or (math.nan, math.nan))
-    interval = f" ({ends(figure(low), figure(high))})" if bounds else ""
+    bounds = found.always if not found.missing else None
+    interval = f" ({_ends_of(found, bounds, figure)})" if bounds else ""
     total = money(abs(found.gain) * found.stages, unit)
+    where = ", where the outcome is known" if found.missing else ""
     return text(
-        f"That is {money(abs(found.gain), unit)} a stage{interval}{more}, and {total} in all. "
+        f"{'Seen' if found.missing else 'That'} is {money(abs(found.gain), unit)} a stage"
+        f"{interval}{more}, and {total} in all{where}. "
         f"{'What you do now' if view.findings.now is not None else 'The reference'} "
         f"{'cost' if sense is Sense.MINIMISE else 'earned'} "
         f"{money(sense.sign * found.paid, unit)} a stage."
@@ -115,20 +178,30 @@ def _in_money(view: View, found: Contrast) -> str:
 
 def _how_many(view: View, found: Contrast) -> str:
     warm_up = view.findings.warm_up
+    missing = f" with an outcome, and {found.missing:,} without one" if found.missing else ""
     after = f", after a warm-up of {warm_up:,} that no number counts" if warm_up else ""
-    return f"Over {found.stages:,} stages{after}."
+    return f"Over {found.stages:,} stages{missing}{after}."
 
 
 def _how_sure(view: View, found: Contrast) -> str:
     if found.always is None:
         return f"There is no interval that holds at all times. {text(found.why)}".strip()
-    many = len(view.findings.compared) > 1
-    together = ", for all comparisons on this page together" if many else ""
-    return (
-        f"The first interval holds with {100 * level(view):g}% confidence at all times at once"
-        f"{together}: it may be looked at, and the study stopped, at any stage. It is about the "
-        "expected difference, as a share of what was seen to be paid."
+    together = " for all comparisons on this page together" * (len(view.findings.compared) > 1)
+    missing = (
+        " An outcome that is missing counts as the worst that is possible, for either side."
+        if found.missing
+        else ""
     )
+    return (
+        f"Amounts hold with {100 * level(view):g}% confidence{together}, and so do percents"
+        f" (both with {100 * (2 * level(view) - 1):g}%), at all times at once: they may be looked "
+        "at, and the study stopped, at any stage. They are about what was to be expected at these "
+        f"stages on average, given all outcomes before each; the percent is of what "
+        f"{_reference(view)} was expected to {_PAY[view.findings.sense]}.{missing}"
+    )
+
+
+_PAY = {Sense.MINIMISE: "cost", Sense.MAXIMISE: "earn"}
 
 
 def _one_look(view: View, found: Contrast) -> str:
@@ -136,9 +209,10 @@ def _one_look(view: View, found: Contrast) -> str:
         return ""
     afterwards = view.findings.now is None and not view.findings.compared
     chosen = " The reference was chosen by its result, which favours it." if afterwards else ""
-    scale = "" if math.isnan(found.share(found.gain)) else "%"
+    unit = f" {text(view.findings.unit)}" if view.findings.unit else ""
     return (
         f"By a block bootstrap (95%, blocks of {found.block}): "
-        f"{_interval(found, found.once)}{scale}. That one is asymptotic, and for one look."
-        f"{chosen}"
+        f"{_ends_of(found, found.once, figure)}{unit} a stage. That one is about something else, "
+        "the mean of a process that does not change, of which these stages are a sample; it is "
+        f"asymptotic, and for one look.{chosen}"
     )

@@ -77,7 +77,7 @@ def policies(view: View) -> str:
     contrasts = {p: contrast(view, p) for p in view.ordered}
     header = ["policy", f"{word} a stage"]
     if view.certified:
-        header += [gained, f"{100 * level(view):g}%, at all times", "95%, one look", "surely"]
+        header += [gained, f"{100 * level(view):g}%, at all times", "95%, one look", "on average"]
     elif view.reference is not None:
         header += [gained, "95%, one look"]
     alpha = view.findings.alpha
@@ -111,8 +111,7 @@ def _feasible(share: float, band: Ends) -> str:
 def _differences(view: View, found: Contrast | None, digits: int) -> list[str]:
     if found is None:
         return [NONE] * (4 if view.certified else 2)
-    share = found.share(found.gain)
-    percents = "" if math.isnan(share) else f" ({percent(share)}%)"
+    percents = "" if math.isnan(found.share) else f" ({percent(found.share)}%)"
     seen, once = f"{fixed(found.gain, digits)}{percents}", _interval(found.once, digits)
     if not view.certified:
         return [seen, once]
@@ -124,15 +123,13 @@ def _interval(bounds: Ends | None, digits: int) -> str:
 
 
 def surely(view: View, found: Contrast) -> str:
-    """Whether it is better or worse, and since when."""
+    """Whether it is better or worse on average, and since when that is known."""
     if found.always is None:
         return NONE
     if not found.verdict:
         return "open"
-    since, side = int(found.since), "better" if found.verdict > 0 else "worse"
-    if found.stages == len(view.stages) and 1 <= since <= found.stages:
-        return f"{side} since {view.times[view.stages[since - 1]]}"
-    return f"{side} since stage {since:,}"
+    side = "better" if found.verdict > 0 else "worse"
+    return f"{side}, known since {view.times[int(found.since)]}"
 
 
 def _legend(view: View, contrasts: dict[str, Contrast | None]) -> str:
@@ -143,11 +140,13 @@ def _legend(view: View, contrasts: dict[str, Contrast | None]) -> str:
         blocks = ", ".join(str(length) for length in sorted({found.block for found in known}))
         said += (
             f"{_gained(view)}: against <bdi>{text(_against(view))}</bdi>, positive is better. "
-            f"One look: a block bootstrap (blocks of {blocks}), asymptotic, each policy alone. "
+            f"One look: a block bootstrap (blocks of {blocks}) for the mean of a process that does "
+            "not change, asymptotic, each policy alone. "
         )
     if view.certified:
         said += (
-            "At all times: a confidence sequence for the expected difference, all policies "
-            "together. Surely: since when it has been on one side of 0. "
+            "At all times: a confidence sequence for the expected difference at these stages on "
+            "average, all policies together. On average: whether that is on one side of 0, and "
+            "since when this is known; it says nothing of the stages since. "
         )
     return f"{said}Feasible: with its 95% band, at all times. Regret: to hindsight."

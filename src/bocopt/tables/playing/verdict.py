@@ -2,64 +2,119 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bocopt.compare import Compared, compared_of
-from bocopt.core import Problem, is_ranged
-from bocopt.guarantees import Comparison, Evidence, comparisons
+from bocopt.compared import Compared, Pair, compared_of
+from bocopt.core import Array, IntArray, Problem, is_ranged
+from bocopt.guarantees import Comparison, Evidence, comparisons, range_of
 from bocopt.guarantees.certificate import Shadow, nan_is_no_news
 from bocopt.guarantees.monitor import range_of_difference
+from bocopt.guarantees.ratios import Outcomes
 from bocopt.tables.findings import Played
 from bocopt.tables.series import Series
+
+Flags = NDArray[np.bool_]
+
+AT_RANDOM = "whether an outcome is missing does not depend on what it was"
+_RECORDED = "whether a decision was recorded does not depend on what came of it"
 
 
 def compared(
     problem: Problem,
     series: Series,
-    now: Played,
-    others: Mapping[str, Played],
+    reference: str,
+    played: Mapping[str, Played],
     *,
     warm_up: int,
     scale: float | None,
     delta: float,
 ) -> dict[str, Compared]:
-    """Each of the others beside it, after the warm-up, at stages whose outcome is known.
+    """Each of the others beside the reference, at all stages after the warm-up where both decided.
 
-    All hold together but for a chance of delta, which they share. Nothing is said where fewer than
-    two stages can be compared.
+    All hold together but for a chance of delta, which they share. Outcomes that never came count at
+    their worst; there is then a second comparison, without them. Stages are folded in their order,
+    so an expected difference is that of who knows all outcomes before it, however late they came.
+    Nothing is said where fewer than two outcomes can be compared.
     """
-    watched = comparisons(tuple(others), scale=scale, sense=problem.sense, delta=delta)
-    found = {
-        one.name: _with(one, problem, series, now, others[one.name], warm_up) for one in watched
-    }
-    return {name: verdict for name, verdict in found.items() if verdict is not None}
+    others = [name for name in played if name != reference]
+    now, found = played[reference], {}
+    for one in comparisons(others, scale=scale, delta=delta) if others else []:
+        stages = _both(problem, series, now, played[one.name], warm_up)
+        if stages.came.sum() >= 2:
+            found[one.name] = _judged(replace(one, shadow=0), stages, problem, reference)
+    return found
 
 
-def _with(
-    one: Comparison, problem: Problem, series: Series, now: Played, other: Played, warm_up: int
-) -> Compared | None:
-    known = np.isfinite(now.cost) & np.isfinite(other.cost)
-    known[:warm_up] = False
-    stages = np.flatnonzero(known)
-    if len(stages) < 2:
-        return None
-    x, xi = series.x[stages], series.xi[stages]
-    low, high = range_of_difference(problem, x, now.z[stages], other.z[stages])
-    possible = np.ones(len(stages), bool)
-    if is_ranged(problem):
-        possible = np.broadcast_to(problem.possible(x, xi), possible.shape)
-    late = series.arrives[stages] > stages + 1
-    alone, state = replace(one, shadow=0), one.init(())
-    for i, stage in enumerate(stages):
+class _Both(NamedTuple):
+    """Stages at which two policies decided; (n) each."""
+
+    at: IntArray
+    pair: Pair
+    others: Array  # cost of the second
+    came: Flags  # whether the outcome did
+    possible: Flags  # whether it was one that ranges are meant for
+    unrecorded: int  # stages that are left out, as one of the two has no decision
+
+    def where(self, which: Flags) -> "_Both":
+        own, difference = (Outcomes(*(part[which] for part in each)) for each in self.pair[:2])
+        pair = Pair(own, difference, self.pair.met[which])
+        rest = self.others[which], self.came[which], self.possible[which]
+        return _Both(self.at[which], pair, *rest, self.unrecorded)
+
+
+def _both(problem: Problem, series: Series, now: Played, other: Played, warm_up: int) -> _Both:
+    decided = np.asarray(np.isfinite(now.z + other.z).all(axis=-1))
+    at = np.flatnonzero(decided[warm_up:]) + warm_up
+    x, xi, z, others = series.x[at], series.xi[at], now.z[at], other.z[at]
+    came = np.array([np.isfinite(each).all() for each in xi], bool)
+    possible = np.ones(len(at), bool)
+    if is_ranged(problem) and came.any():
+        possible[came] = problem.possible(x[came], xi[came])
+    pair = Pair(
+        Outcomes(now.cost[at], *range_of(problem, x, z)),
+        Outcomes((other.cost - now.cost)[at], *range_of_difference(problem, x, z, others)),
+        np.stack([now.feasible[at], other.feasible[at]], axis=-1),
+    )
+    return _Both(at, pair, other.cost[at], came, possible, int((~decided[warm_up:]).sum()))
+
+
+def _judged(one: Comparison, stages: _Both, problem: Problem, reference: str) -> Compared:
+    """All of these stages; beside it those alone whose outcome came, where some are missing."""
+    known = None
+    if not stages.came.all():
+        known = _judged(one, stages.where(stages.came), problem, reference)
+        assumptions = (AT_RANDOM, *known.certificate.assumptions)
+        known = known._replace(certificate=known.certificate._replace(assumptions=assumptions))
+    found = compared_of(
+        one,
+        _folded(one, stages),
+        stages.pair,
+        problem.sense,
+        reference=reference,
+        at=stages.at,
+        at_random=known,
+    )
+    if not stages.unrecorded:
+        return found
+    certificate = found.certificate
+    rests = (_RECORDED, *certificate.assumptions)
+    return found._replace(certificate=certificate._replace(assumptions=rests))
+
+
+def _folded(one: Comparison, stages: _Both) -> Array:
+    own, difference, _ = stages.pair
+    state: Any = one.init(())
+    for i, came in enumerate(stages.came):
         evidence = Evidence(
-            cost=now.cost[stage],
-            possible=possible[i],
-            shadows=(Shadow(other.cost[stage], low[i], high[i]),),
-            late=late[i],
+            cost=own.value[i],
+            possible=stages.possible[i],
+            shadows=(Shadow(stages.others[i], difference.low[i], difference.high[i]),),
+            came=came,
         )
         with nan_is_no_news():
-            state = alone.step(state, evidence)
-    paid = np.stack([now.cost[stages], other.cost[stages]], axis=-1)
-    met = np.stack([now.feasible[stages], other.feasible[stages]], axis=-1)
-    return compared_of(one, state, paid, met, problem.sense)
+            state = one.step(state, evidence)
+    folded: Array = state
+    return folded

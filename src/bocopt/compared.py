@@ -1,0 +1,183 @@
+"""A policy beside what is done now: what both cost, how far apart they are, how sure that is."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bocopt import arguments
+from bocopt.core import Array, IntArray, Sense
+from bocopt.guarantees import Certificate, Comparison, Difference
+from bocopt.guarantees.certificate import verdict
+from bocopt.guarantees.phrases import amount, between, verb
+from bocopt.guarantees.ratios import Outcomes, shares
+from bocopt.numeric.blocks import block_interval, block_length
+
+NOW = "what is done now"
+
+
+class Bootstrap(NamedTuple):
+    """An interval for the average difference by a block bootstrap: asymptotic, for one look."""
+
+    low: Array  # ()
+    high: Array  # ()
+    length: Array  # () of a block, in stages, chosen from the data
+
+
+class Compared(NamedTuple):
+    """A policy beside what is done now; all per stage, with the leading axes of the seeds.
+
+    Differences are costs of the policy less those of today: negative where it is better. Means are
+    over stages with an outcome; `difference` is about all of them.
+    """
+
+    name: str
+    reference: str  # what it is compared with
+    sense: Sense
+    cost: Array  # () of the policy
+    today: Array  # () what is paid now
+    difference: Difference  # seen, and what is believable at all times at once
+    shares: tuple[float, float] | None  # of one trial: between what its saving is, of what is paid
+    bootstrap: Bootstrap
+    feasible: Array  # () share of stages
+    feasible_today: Array  # ()
+    differences: Array  # (T) stage by stage; NaN where the outcome never came
+    at: IntArray  # (T) numbers of these stages
+    certificate: Certificate
+    delta: float  # of `difference`, and of `shares`
+    at_random: "Compared | None" = None  # without the stages whose outcome never came
+
+    @property
+    def missing(self) -> int:
+        """Stages whose outcome never came."""
+        return int(np.isnan(self.differences).any(axis=tuple(range(self.cost.ndim))).sum())
+
+    @property
+    def percent(self) -> Array:
+        """() of what is paid now; negative where the policy is better; NaN if nothing is paid."""
+        paid = self.sense.sign * self.today
+        return np.where(paid > 0.0, 100.0 * self.difference.seen / np.abs(self.today), np.nan)
+
+    def words(self, unit: str = "") -> str:
+        """For one trial, in sentences; `unit` is that of a cost, say " EUR"."""
+        return _of_many(self) if self.cost.ndim else "\n".join(_lines(self, unit))
+
+    def __str__(self) -> str:
+        return self.words()
+
+
+class Pair(NamedTuple):
+    """What two decisions came to at each stage; NaN where the outcome never came."""
+
+    own: Outcomes  # (..., T) what is done now cost, and between what that had to lie
+    difference: Outcomes  # (..., T) the other one's cost less that, likewise
+    met: Array  # (..., T, 2) whether each was feasible
+
+
+def compared_of(
+    one: Comparison,
+    state: Any,
+    pair: Pair,
+    sense: Sense,
+    *,
+    reference: str = NOW,
+    at: IntArray | None = None,
+    at_random: Compared | None = None,
+) -> Compared:
+    """After a comparison was folded over these stages."""
+    own, difference, met = pair
+    rows = difference.value.reshape(-1, difference.value.shape[-1])
+    came = np.asarray(~np.isnan(rows).any(axis=0))
+    seen, paid = difference.value[..., came], own.value[..., came].mean(axis=-1)
+    certificate = one.certificate(state)
+    return Compared(
+        name=one.name,
+        reference=reference,
+        sense=sense,
+        cost=paid + seen.mean(axis=-1),
+        today=paid,
+        difference=one.difference(state),
+        shares=_shares(one, pair, sense) if not paid.ndim and certificate.applicable else None,
+        bootstrap=_bootstrap(seen),
+        feasible=met[..., came, 1].mean(axis=-1),
+        feasible_today=met[..., came, 0].mean(axis=-1),
+        differences=difference.value,
+        at=np.arange(len(came)) if at is None else at,
+        certificate=certificate,
+        delta=one.delta,
+        at_random=at_random,
+    )
+
+
+def _shares(one: Comparison, pair: Pair, sense: Sense) -> tuple[float, float] | None:
+    """Between what the share saved lies; None where it is not known that anything was paid."""
+    value, low, high = pair.own
+    if arguments.outside(value, low, high)[np.isfinite(value)].any():
+        return None
+    earned = sense is Sense.MAXIMISE
+    paid = Outcomes(-value, -high, -low) if earned else pair.own
+    return shares(pair.difference, paid, one.delta, one.scale)
+
+
+def _bootstrap(differences: Array) -> Bootstrap:
+    """(..., T) -> (...)."""
+    rows = differences.reshape(-1, differences.shape[-1])
+    lengths = [block_length(row) for row in rows]
+    intervals = [block_interval(row, n) for row, n in zip(rows, lengths, strict=True)]
+    low, high, length = (
+        np.array(part).reshape(differences.shape[:-1])
+        for part in (*zip(*intervals, strict=True), lengths)
+    )
+    return Bootstrap(low, high, length)
+
+
+def _of_many(found: Compared) -> str:
+    """For several trials: means, and in how many it is surely better or worse."""
+    trials, d = found.cost.size, found.difference
+    known = np.isfinite(d.since) & found.certificate.applicable
+    better, worse = (int((known & side).sum()) for side in (d.high <= 0, d.low >= 0))
+    percent, seen = found.percent, amount(float(d.seen.mean()), found.sense)
+    spread = f" ± {percent.std(ddof=1):.2g}" if trials > 1 else ""
+    share = "" if np.isnan(percent).any() else f"; {percent.mean():+.2g}{spread}% in cost"
+    return (
+        f"{found.name} {verb(found.sense)} {seen} a stage than {found.reference} (mean of {trials} "
+        f"trials{share}). At {100 * (1 - found.delta):g}% "
+        f"confidence it is better in {better} of them and worse in {worse}."
+    )
+
+
+def _lines(found: Compared, unit: str) -> list[str]:
+    """For one trial."""
+    d, sense, percent = found.difference, found.sense, abs(float(found.percent))
+    today = f"{found.sense.sign * float(found.today):.4g}{unit}"
+    of = today if np.isnan(percent) else f"{percent:.2g}% of {today}"
+    where = f", on the {found.differences.size - found.missing} with an outcome"
+    ends = between(float(found.bootstrap.low), float(found.bootstrap.high), sense, unit)
+    return [
+        f"{found.name} {verb(sense)} {amount(float(d.seen), sense, unit)} a stage than "
+        f"{found.reference} ({of}; {found.differences.size} stages{where * bool(found.missing)}).",
+        *_sure(found, unit),
+        f"For one look, roughly, of a mean that does not change: {ends} (block bootstrap, 95%, "
+        f"blocks of {int(found.bootstrap.length)}).",
+        f"Feasible in {100 * float(found.feasible):.3g}% of the stages, with {found.reference} "
+        f"{100 * float(found.feasible_today):.3g}%.",
+    ]
+
+
+def _sure(found: Compared, unit: str) -> list[str]:
+    """What holds at all times at once."""
+    d, sense = found.difference, found.sense
+    if not found.certificate.applicable:
+        return [f"At all times: not applicable. {found.certificate.note}"]
+    sure = f"With {100 * (1 - found.delta):g}% confidence, at all times at once"
+    interval = between(float(d.low), float(d.high), sense, unit)
+    whatever = f"whatever the {found.missing} missing outcomes were, " * bool(found.missing)
+    lines = [f"{sure}, {whatever}expected at these stages: {interval}; {verdict(d)}."]
+    if found.shares is not None:
+        low, high = sorted((-100.0 * share for share in found.shares), reverse=True)
+        lines.append(f"In percent, {sure[0].lower()}{sure[1:]}: {between(high, low, sense, '%')}.")
+    if found.at_random is not None:
+        lines += [
+            f"If what hides outcomes is not what they are: {line}"
+            for line in _sure(found.at_random, unit)
+        ]
+    return lines
