@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bocopt import arguments
-from bocopt.compared import Compared, Pair, compared_of
+from bocopt.compared import Compared, Pair, compared_of, declared
 from bocopt.core import Array, Policy, Problem, Stream
-from bocopt.guarantees import comparisons, evidence_of
+from bocopt.guarantees import evidence_of
 from bocopt.guarantees.certificate import nan_is_no_news
 from bocopt.guarantees.ratios import Outcomes
 from bocopt.policies import Recorded, Rule, Shadowed
@@ -82,7 +82,7 @@ def compare(
     arguments.kind("compare", "problem", problem, Problem)
     named = policy if isinstance(policy, Mapping) else {type(policy).__name__: policy}
     shadowed = Shadowed(_today(baseline), named)
-    watched = comparisons(shadowed.names, scale=scale, delta=delta)
+    watched = declared(shadowed.names, scale, delta)
     states: list[Any] | None = None
     seen, feasible = [], []
     for stage in run(shadowed, problem, stream, seeds=seeds, horizon=horizon, hindsight=False):

@@ -1,18 +1,20 @@
 """A policy beside what is done now: what both cost, how far apart they are, how sure that is."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, IntArray, Sense
-from bocopt.guarantees import Certificate, Comparison, Difference
+from bocopt.guarantees import Certificate, Comparison, Difference, comparisons
 from bocopt.guarantees.certificate import verdict
 from bocopt.guarantees.phrases import amount, between, verb
 from bocopt.guarantees.ratios import Outcomes, shares
 from bocopt.numeric.blocks import block_interval, block_length
 
 NOW = "what is done now"
+_AMOUNTS = 0.8  # of delta; the rest is for shares of what is paid
 
 
 class Bootstrap(NamedTuple):
@@ -43,7 +45,7 @@ class Compared(NamedTuple):
     differences: Array  # (T) stage by stage; NaN where the outcome never came
     at: IntArray  # (T) numbers of these stages
     certificate: Certificate
-    delta: float  # of `difference`, and of `shares`
+    delta: float  # of `difference` and `shares` together
     at_random: "Compared | None" = None  # without the stages whose outcome never came
 
     @property
@@ -63,6 +65,11 @@ class Compared(NamedTuple):
 
     def __str__(self) -> str:
         return self.words()
+
+
+def declared(names: Sequence[str], scale: float | None, delta: float) -> list[Comparison]:
+    """Comparisons, of which all that `compared_of` finds holds together but for delta."""
+    return comparisons(names, scale=scale, delta=_AMOUNTS * delta)
 
 
 class Pair(NamedTuple):
@@ -96,26 +103,34 @@ def compared_of(
         cost=paid + seen.mean(axis=-1),
         today=paid,
         difference=one.difference(state),
-        shares=_shares(one, pair, sense) if not paid.ndim and certificate.applicable else None,
+        shares=_shares(one, state, pair, sense)
+        if not paid.ndim and certificate.applicable
+        else None,
         bootstrap=_bootstrap(seen),
         feasible=met[..., came, 1].mean(axis=-1),
         feasible_today=met[..., came, 0].mean(axis=-1),
         differences=difference.value,
         at=np.arange(len(came)) if at is None else at,
         certificate=certificate,
-        delta=one.delta,
+        delta=one.delta / _AMOUNTS,
         at_random=at_random,
     )
 
 
-def _shares(one: Comparison, pair: Pair, sense: Sense) -> tuple[float, float] | None:
+def _shares(one: Comparison, state: Any, pair: Pair, sense: Sense) -> tuple[float, float] | None:
     """Between what the share saved lies; None where it is not known that anything was paid."""
     value, low, high = pair.own
     if arguments.outside(value, low, high)[np.isfinite(value)].any():
         return None
     earned = sense is Sense.MAXIMISE
     paid = Outcomes(-value, -high, -low) if earned else pair.own
-    return shares(pair.difference, paid, one.delta, one.scale)
+    found = shares(pair.difference, paid, one.delta * (1.0 / _AMOUNTS - 1.0), one.scale)
+    if found is None:
+        return None
+    amounts = one.difference(state)  # what is paid is above 0, so its sign is that of the share
+    least = 0.0 if amounts.high <= 0.0 else -np.inf
+    most = 0.0 if amounts.low >= 0.0 else np.inf
+    return max(found[0], least), min(found[1], most)
 
 
 def _bootstrap(differences: Array) -> Bootstrap:
@@ -168,13 +183,15 @@ def _sure(found: Compared, unit: str) -> list[str]:
     d, sense = found.difference, found.sense
     if not found.certificate.applicable:
         return [f"At all times: not applicable. {found.certificate.note}"]
-    sure = f"With {100 * (1 - found.delta):g}% confidence, at all times at once"
     interval = between(float(d.low), float(d.high), sense, unit)
-    whatever = f"whatever the {found.missing} missing outcomes were, " * bool(found.missing)
-    lines = [f"{sure}, {whatever}expected at these stages: {interval}; {verdict(d)}."]
     if found.shares is not None:
-        low, high = sorted((-100.0 * share for share in found.shares), reverse=True)
-        lines.append(f"In percent, {sure[0].lower()}{sure[1:]}: {between(high, low, sense, '%')}.")
+        high, low = (-100.0 * share for share in found.shares)
+        interval += f" ({between(low, high, sense, '%')})"
+    whatever = f"whatever the {found.missing} missing outcomes were, " * bool(found.missing)
+    lines = [
+        f"With {100 * (1 - found.delta):g}% confidence, at all times at once, {whatever}expected "
+        f"at these stages: {interval}; {verdict(d)}."
+    ]
     if found.at_random is not None:
         lines += [
             f"If what hides outcomes is not what they are: {line}"

@@ -153,7 +153,7 @@ def test_a_shadow_that_is_better_is_told_in_the_log(file: Store) -> None:
     ours = engine(file, shop(policy=Constant([0, 1]), shadows={"average": here.better}))
     play(ours, 40)
     certificates = one(ours, Show("shop", "certificates")).body["certificates"]
-    assert "better since stage" in certificates[-1]["words"]
+    assert "better on average, known since compared stage" in certificates[-1]["words"]
     [standing] = file.standings()
     assert concerns(standing._replace(last=NOW, created=NOW), shop()) == ["shadow is better"]
 

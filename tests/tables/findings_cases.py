@@ -7,9 +7,9 @@ from functools import cache
 
 import numpy as np
 
-from bocopt.compared import Compared, Pair, compared_of
+from bocopt.compared import Compared, Pair, compared_of, declared
 from bocopt.core import Array, IntArray, Sense, Status
-from bocopt.guarantees import Comparison, Evidence
+from bocopt.guarantees import Evidence
 from bocopt.guarantees.certificate import Shadow
 from bocopt.guarantees.ratios import Outcomes
 from bocopt.tables.findings import Findings, Played
@@ -171,7 +171,7 @@ def _info(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 def _compared(
     case: Case, name: str, policy: Played, today: Played, counted: IntArray, many: int
 ) -> Compared:
-    one = Comparison(name=name, delta=0.05 / many, scale=200.0)
+    [one] = declared([name], 200.0, 0.05 / many)
     state = one.init(())
     paid, least = today.cost[counted], np.abs(policy.z - today.z).sum(axis=1)[counted]
     wide = UNDER * least if case.ranged else np.full(len(least), np.inf)

@@ -262,7 +262,7 @@ def test_what_was_assumed_is_told() -> None:
         "Rows were not in order: sorted by 'day'.",
         "The first 30 of 400 stages are the warm-up",
         "a decision does not know those of the latest 3 stages before it",
-        "40 stages without an outcome: not counted, and not learned from.",
+        "40 stages without an outcome: not learned from, and in no mean.",
         "average: at 40 of 400 stages the search stopped at its limit",
         "ensemble: The cost is at most 80 a stage.",
     ):

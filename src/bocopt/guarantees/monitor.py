@@ -143,7 +143,7 @@ class Monitor:
     `shadows`, the names of those of a `Shadowed` policy, adds a comparison with each, and
     `guarantees` adds more. `scale`, declared in advance, makes the headline tighter: a range that
     the costs of few decisions can exceed. Each holds with confidence 1 - delta, the comparisons
-    all together (the `guarantees`: with their own).
+    all together (the `guarantees`: with their own); the last line says how sure all of it is.
 
     >>> from bocopt import Knapsack, PaperStream, SampleAverage, run
     >>> problem = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
@@ -236,5 +236,10 @@ class Monitor:
         return self._certificate(0)
 
     def __str__(self) -> str:
-        """What each guarantee says now, a line each."""
-        return "\n".join(found.words(self._problem.sense) for found in self.certificates())
+        """What each guarantee says now, a line each, and with what confidence all of it holds."""
+        found = self.certificates()
+        lines = [each.words(self._problem.sense) for each in found]
+        sure = 100 * (1 - sum(each.delta for each in found if each.applicable.any()))
+        if sum(bool(each.delta and each.applicable.any()) for each in found) > 1 and sure > 0:
+            lines.append(f"Each holds with the confidence it says, all together with {sure:g}%.")
+        return "\n".join(lines)

@@ -130,6 +130,10 @@ def _said(kind: Kind, found: Certificate) -> dict[str, Any]:
     return {
         "name": found.name,
         "words": found.words(kind.problem.sense),
+        "claim": found.claim(kind.problem.sense) if found.applicable else None,
+        "assumptions": list(found.assumptions),
+        "note": found.note,
+        "other": found.other or None,
         "applicable": bool(found.applicable),
         "vacuous": bool(found.vacuous),
         "delta": found.delta,

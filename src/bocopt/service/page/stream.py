@@ -17,7 +17,6 @@ from bocopt.tables.page.numbers import figure, percent, target
 
 Certificates = Sequence[Mapping[str, Any]]
 
-_PROVIDED = ", provided that "
 _NUMBERS = 8  # of a decision that stand in a table
 
 
@@ -79,13 +78,10 @@ def _headline(seen: Seen, certificates: Certificates | str) -> list[str]:
     first = next((each for each in certificates if each["name"] == "headline"), None)
     if first is None:
         return [paragraph("No outcome yet, so nothing is known.", kind="headline")]
-    words = str(first["words"]).removeprefix("headline: ")
     if not first["applicable"]:
-        return [paragraph(text(_average(seen)), kind="headline"), _soft(f"No certificate: {words}")]
-    sure, provided, rest = words.partition(_PROVIDED)
-    large = sure if sure.endswith(".") else f"{sure}."
-    rests = _soft(f"Provided that {rest}") if provided else ""
-    return [paragraph(text(large), kind="headline"), rests]
+        why = _soft(f"No certificate: {first['note']}")
+        return [paragraph(text(_average(seen)), kind="headline"), why]
+    return [paragraph(text(f"{first['claim']}."), kind="headline"), _soft(_proviso(first))]
 
 
 def _how_to_begin(seen: Seen) -> str:
@@ -132,39 +128,32 @@ def _tiles(seen: Seen, now: float) -> str:
 def _shadows(certificates: Certificates | str) -> str:
     if isinstance(certificates, str):
         return ""
-    said = [
-        (str(each["name"]).removeprefix("comparison with "), each)
-        for each in certificates
-        if str(each["name"]).startswith("comparison with ")
-    ]
+    said = [each for each in certificates if each["other"]]
     if not said:
         return ""
     items = "".join(
-        f"<li><h3>{name(who)}</h3>{paragraph(text(_verdict(each)))}{_soft(_proviso(each))}</li>"
-        for who, each in said
+        f"<li><h3>{name(str(each['other']))}</h3>{paragraph(text(_verdict(each)))}"
+        f"{_soft(_proviso(each))}</li>"
+        for each in said
     )
     lead = (
         "They see the same contexts and outcomes, and decide for themselves; nobody follows them. "
-        "How each compares with what decides, at all times at once:"
+        "How each compares with what decides, on the average of all compared stages so far:"
     )
     return section("Shadows", paragraph(lead), f'<ul class="shadows">{items}</ul>\n')
 
 
 def _verdict(each: Mapping[str, Any]) -> str:
-    """What is told after the bound, which has both sides."""
-    words = str(each["words"])
-    if not each["applicable"]:
-        return words.partition(": ")[2]
-    return words[words.index("Seen: ") :] if "Seen: " in words else words.partition(": ")[2]
+    return f"{each['claim']}." if each["applicable"] else f"Not applicable. {each['note']}"
 
 
 def _proviso(each: Mapping[str, Any]) -> str:
+    """What a claim rests on, and what else should be known."""
     if not each["applicable"]:
         return ""
-    sure = f"{100 * (1 - float(each['delta'])):g}%"
-    rest = str(each["words"]).partition(_PROVIDED)[2].partition(" Seen: ")[0]
-    rest = rest.removesuffix(" Vacuous.")
-    return f"With {sure} confidence, provided that {rest}" if rest else f"With {sure} confidence."
+    provided = f"Provided that {'; '.join(each['assumptions'])}." if each["assumptions"] else ""
+    vacuous = "Vacuous: it says no more than the range does." if each["vacuous"] else ""
+    return " ".join(part for part in (provided, vacuous, str(each["note"])) if part)
 
 
 def _waiting(seen: Seen, now: float) -> str:

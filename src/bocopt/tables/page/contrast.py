@@ -87,7 +87,7 @@ def _by_blocks(view: View, policy: str, reference: str) -> Contrast | None:
         block=block,
         paid=float(paid.mean()),
         stages=gains.size,
-        missing=0,
+        missing=len(view.played.cost) - view.findings.warm_up - gains.size,
         why="It needs a comparison that was declared before the first stage.",
     )
 

@@ -69,6 +69,8 @@ def _first_sentence(view: View, found: Contrast) -> str:
     if found.missing and found.always and found.at_random:
         return _with_missing(view, found, found.at_random)
     said = f"{_did(view, found)} ({_sure(view, found)}) {_than(view, found)}"
+    if found.missing:
+        return f"{_IF}, {_said(view)} {said}{'' if found.verdict else f': {_OPEN}'}."
     return (
         f"{_subject(view)} {said}." if found.verdict else f"So far {_said(view)} {said}: {_OPEN}."
     )
@@ -80,15 +82,14 @@ def _with_missing(view: View, found: Contrast, at_random: Contrast) -> str:
     whatever = f"Whatever the {many} outcomes that are missing were"
     sure = f"{100 * level(view):g}%: {_amounts(view, found)}"
     if found.verdict:
-        return f"{whatever}, {_said(view)} {_did_so(view, found)} {_than(view, found)} ({sure})."
+        verb, than = _WORDS[view.findings.sense, found.verdict > 0]
+        return f"{whatever}, {_said(view)} {verb} {than} {_reference(view)} ({sure})."
     seen = f"{_did(view, at_random)} ({_sure(view, at_random)}) {_than(view, at_random)}"
     rest = "" if at_random.verdict else f": {_OPEN} even then"
-    return (
-        f"{whatever}, {_OPEN} ({sure}). If whether an outcome is missing does not depend on what "
-        f"it was, {_said(view)} {seen}{rest}."
-    )
+    return f"{whatever}, {_OPEN} ({sure}). {_IF}, {_said(view)} {seen}{rest}."
 
 
+_IF = "If whether an outcome is missing does not depend on what it was"
 _OPEN = "which is better is open"
 
 
@@ -104,19 +105,12 @@ def _did(view: View, found: Contrast) -> str:
     return f"{_verb(view, found)} {share if _in_percent(found) else _a_stage(view, found.gain)}"
 
 
-def _did_so(view: View, found: Contrast) -> str:
-    """The same without a number."""
-    sense, better = view.findings.sense, found.verdict > 0
-    return "cost" if sense is Sense.MINIMISE and not better else _WORDS[sense, better][0]
-
-
 def _verb(view: View, found: Contrast) -> str:
     return _WORDS[view.findings.sense, found.gain >= 0][0]
 
 
 def _than(view: View, found: Contrast) -> str:
-    better = found.gain >= 0 if not found.missing else found.verdict > 0
-    return f"{_WORDS[view.findings.sense, better][1]} {_reference(view)}"
+    return f"{_WORDS[view.findings.sense, found.gain >= 0][1]} {_reference(view)}"
 
 
 def _in_percent(found: Contrast) -> bool:
@@ -192,12 +186,12 @@ def _how_sure(view: View, found: Contrast) -> str:
         if found.missing
         else ""
     )
+    sure = f"{'each ' * bool(found.missing)}with {100 * level(view):g}% confidence{together}"
     return (
-        f"Amounts hold with {100 * level(view):g}% confidence{together}, and so do percents"
-        f" (both with {100 * (2 * level(view) - 1):g}%), at all times at once: they may be looked "
-        "at, and the study stopped, at any stage. They are about what was to be expected at these "
-        f"stages on average, given all outcomes before each; the percent is of what "
-        f"{_reference(view)} was expected to {_PAY[view.findings.sense]}.{missing}"
+        f"Intervals hold at all times at once, {sure}: "
+        "they may be looked at, and the study stopped, at any stage. They are about what was to be "
+        "expected at these stages on average, given all outcomes before each; the percent is of "
+        f"what {_reference(view)} was expected to {_PAY[view.findings.sense]}.{missing}"
     )
 
 

@@ -149,4 +149,6 @@ def _legend(view: View, contrasts: dict[str, Contrast | None]) -> str:
             "average, all policies together. On average: whether that is on one side of 0, and "
             "since when this is known; it says nothing of the stages since. "
         )
+    if any(found.missing for found in known):
+        said += "An outcome that is missing counts at all times as the worst for either side. "
     return f"{said}Feasible: with its 95% band, at all times. Regret: to hindsight."

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bocopt.compared import Compared, Pair, compared_of
+from bocopt.compared import Compared, Pair, compared_of, declared
 from bocopt.core import Array, IntArray, Problem, is_ranged
-from bocopt.guarantees import Comparison, Evidence, comparisons, range_of
+from bocopt.guarantees import Comparison, Evidence, range_of
 from bocopt.guarantees.certificate import Shadow, nan_is_no_news
 from bocopt.guarantees.monitor import range_of_difference
 from bocopt.guarantees.ratios import Outcomes
@@ -41,7 +41,7 @@ def compared(
     """
     others = [name for name in played if name != reference]
     now, found = played[reference], {}
-    for one in comparisons(others, scale=scale, delta=delta) if others else []:
+    for one in declared(others, scale, delta) if others else []:
         stages = _both(problem, series, now, played[one.name], warm_up)
         if stages.came.sum() >= 2:
             found[one.name] = _judged(replace(one, shadow=0), stages, problem, reference)
