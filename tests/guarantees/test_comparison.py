@@ -131,7 +131,7 @@ def test_compare_tells_who_is_better_by_how_much_and_since_when() -> None:
         {"better": better, "the same": worse}, worse, PROBLEM, PaperStream(), horizon=300
     )
     good, same = found["better"], found["the same"]
-    assert good.delta == same.delta == 0.025  # they share it
+    assert good.delta == same.delta == pytest.approx(0.025)  # they share it
     assert good.difference.high < 0 < good.difference.since < 300
     assert good.bootstrap.low <= good.difference.seen <= good.bootstrap.high < 0
     assert good.difference.low <= good.bootstrap.low

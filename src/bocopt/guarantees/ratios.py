@@ -27,8 +27,8 @@ _ON_PAYMENT = 0.1  # of the capital
 _EVEN = np.full(len(_SHARES), (1.0 - _ON_PAYMENT) / len(_SHARES))
 _LOG_WEIGHTS = np.log(np.repeat(np.append(_EVEN, _ON_PAYMENT)[:, None] / 2.0, 2, axis=1))
 _D, _P = np.append(np.ones(len(_SHARES)), 0.0), np.append(_SHARES, 1.0)  # of d and of p in each
-_TURNS, _FINER = 48, 13  # rays that are tried at once
-_CLOSE = 1e-6  # of a turn
+_TURNS, _FINER = 48, 9  # rays that are tried at once
+_CLOSE = 1e-5  # of a turn
 _STEPS = 34
 _LARGEST, _ROUNDING = 1e100, 1e-12
 
@@ -57,9 +57,12 @@ def shares(
         return None
     far = float(np.abs(ends).sum())
     pairs = _Pairs(*_folded(difference, paid, scale), np.log(1.0 / delta), middle, far)
-    if not pairs.least(lambda d, p: p) > 0.0:
+    turns = np.arange(_TURNS) / _TURNS
+    edge = pairs.edge(turns)
+    if not pairs.least(lambda d, p: p, turns, edge) > 0.0:
         return None
-    return pairs.least(lambda d, p: -d / p), -pairs.least(lambda d, p: d / p)
+    low = pairs.least(lambda d, p: -d / p, turns, edge)
+    return low, -pairs.least(lambda d, p: d / p, turns, edge)
 
 
 def _middle(outcomes: Outcomes) -> float:
@@ -94,17 +97,18 @@ class _Pairs(NamedTuple):
     middle: Array  # (2)
     far: float  # beyond which there are none
 
-    def least(self, of: Callable[[Array, Array], Array]) -> float:
+    def least(self, of: Callable[[Array, Array], Array], turns: Array, edge: Array) -> float:
         """The least value on the edge of a function that falls to it from both sides."""
-        turns = np.arange(_TURNS) / _TURNS
+        step = float(turns[1] - turns[0])
         while True:
-            found = of(*self._edge(turns).T)
-            best, step = int(found.argmin()), float(turns[1] - turns[0])
+            found = of(*edge.T)
+            best = int(found.argmin())
             if step < _CLOSE:
                 return float(found[best])
             turns = turns[best] + step * np.linspace(-1.0, 1.0, _FINER)
+            step, edge = float(turns[1] - turns[0]), self.edge(turns)
 
-    def _edge(self, turns: Array) -> Array:
+    def edge(self, turns: Array) -> Array:
         """(n) shares of a full turn -> (n, 2) where the ray from the middle leaves the set."""
         ways = np.stack([np.cos(2.0 * np.pi * turns), np.sin(2.0 * np.pi * turns)], axis=-1)
         inside, outside = np.zeros(len(turns)), np.full(len(turns), self.far)
