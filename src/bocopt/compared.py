@@ -56,8 +56,8 @@ class Compared(NamedTuple):
     @property
     def percent(self) -> Array:
         """() of what is paid now; negative where the policy is better; NaN if nothing is paid."""
-        paid = self.sense.sign * self.today
-        return np.where(paid > 0.0, 100.0 * self.difference.seen / np.abs(self.today), np.nan)
+        paid = np.where(self.sense.sign * self.today > 0.0, np.abs(self.today), np.nan)
+        return np.asarray(100.0 * self.difference.seen / paid)
 
     def words(self, unit: str = "") -> str:
         """For one trial, in sentences; `unit` is that of a cost, say " EUR"."""

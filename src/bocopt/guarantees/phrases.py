@@ -24,11 +24,10 @@ def between(low: float, high: float, sense: Sense, unit: str = "") -> str:
     >>> between(2.0, 2.0, Sense.MINIMISE)
     '2 more'
     """
-    if low == high:
-        return amount(low, sense, unit)
-    if low * high > 0:
-        near, far = sorted((abs(low), abs(high)))
-        return f"{near:.3g} to {far:.3g}{unit} {_direction(low, sense)}"
+    if low * high > 0 or low == high:
+        near, far = (f"{end:.3g}" for end in sorted((abs(low), abs(high))))
+        both = near if near == far else f"{near} to {far}"
+        return f"{both}{unit} {_direction(low, sense)}"
     return f"from {amount(high, sense, unit)} to {amount(low, sense, unit)}"
 
 

@@ -49,6 +49,21 @@ def shares(
     An outcome that never came counts at its worst. `scale`, declared in advance, is about what a
     difference can be on most stages.
     """
+    pairs = pairs_of(difference, paid, delta, scale)
+    if pairs is None:
+        return None
+    turns = np.arange(_TURNS) / _TURNS
+    edge = pairs.edge(turns)
+    if not pairs.least(lambda d, p: p, turns, edge) > 0.0:
+        return None
+    low = pairs.least(lambda d, p: -d / p, turns, edge)
+    return low, -pairs.least(lambda d, p: d / p, turns, edge)
+
+
+def pairs_of(
+    difference: Outcomes, paid: Outcomes, delta: float, scale: float | None = None
+) -> "Pairs | None":
+    """What D and P can be; None where a range is not known, or P is not above 0."""
     ends = np.stack([difference.low, difference.high, paid.low, paid.high])
     if not (np.abs(ends) < _LARGEST).all():
         return None
@@ -56,13 +71,7 @@ def shares(
     if not middle[1] > 0.0:
         return None
     far = float(np.abs(ends).sum())
-    pairs = _Pairs(*_folded(difference, paid, scale), np.log(1.0 / delta), middle, far)
-    turns = np.arange(_TURNS) / _TURNS
-    edge = pairs.edge(turns)
-    if not pairs.least(lambda d, p: p, turns, edge) > 0.0:
-        return None
-    low = pairs.least(lambda d, p: -d / p, turns, edge)
-    return low, -pairs.least(lambda d, p: d / p, turns, edge)
+    return Pairs(*_folded(difference, paid, scale), np.log(1.0 / delta), middle, far)
 
 
 def _middle(outcomes: Outcomes) -> float:
@@ -88,7 +97,7 @@ def _folded(d: Outcomes, p: Outcomes, scale: float | None) -> tuple[Array, Array
     return kernels.bets.all_after(bets, worst, lows, highs, betting.STAKES), highs.sum(axis=-1)
 
 
-class _Pairs(NamedTuple):
+class Pairs(NamedTuple):
     """Those (D, P) that are not refuted: a convex set around the middle."""
 
     bets: Array  # (a, 2, SIZE)
@@ -114,11 +123,11 @@ class _Pairs(NamedTuple):
         inside, outside = np.zeros(len(turns)), np.full(len(turns), self.far)
         for _ in range(_STEPS):
             tried = (inside + outside) / 2.0
-            out = self._log_capital(self.middle + tried[:, None] * ways) >= self.enough
+            out = self.log_capital(self.middle + tried[:, None] * ways) >= self.enough
             inside, outside = np.where(out, inside, tried), np.where(out, tried, outside)
         return np.asarray(self.middle + outside[:, None] * ways)
 
-    def _log_capital(self, pairs: Array) -> Array:
+    def log_capital(self, pairs: Array) -> Array:
         """(..., 2) -> ()."""
         sums = pairs[..., :1] * _D + pairs[..., 1:] * _P
         both = np.stack([sums, -sums], axis=-1)

@@ -79,14 +79,19 @@ def _first_sentence(view: View, found: Contrast) -> str:
 def _with_missing(view: View, found: Contrast, at_random: Contrast) -> str:
     """What is known whatever the missing outcomes were; where that is little, what is if."""
     many = f"{found.missing:,} of {found.missing + found.stages:,}"
-    whatever = f"Whatever the {many} outcomes that are missing were"
-    sure = f"{100 * level(view):g}%: {_amounts(view, found)}"
+    whatever, sure = (
+        f"Whatever the {many} outcomes that are missing were",
+        f"{100 * level(view):g}%",
+    )
     if found.verdict:
         verb, than = _WORDS[view.findings.sense, found.verdict > 0]
-        return f"{whatever}, {_said(view)} {verb} {than} {_reference(view)} ({sure})."
+        did = f"{_said(view)} {verb} {_amounts(view, found)} ({sure})"
+        return f"{whatever}, {did} {than} {_reference(view)}."
     seen = f"{_did(view, at_random)} ({_sure(view, at_random)}) {_than(view, at_random)}"
     rest = "" if at_random.verdict else f": {_OPEN} even then"
-    return f"{whatever}, {_OPEN} ({sure}). {_IF}, {_said(view)} {seen}{rest}."
+    return (
+        f"{whatever}, {_OPEN} ({sure}: {_amounts(view, found)}). {_IF}, {_said(view)} {seen}{rest}."
+    )
 
 
 _IF = "If whether an outcome is missing does not depend on what it was"

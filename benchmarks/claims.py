@@ -1,0 +1,148 @@
+"""What a printed sentence claims, read from its text, and whether that is true of a game."""
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+from games import Game
+
+
+class Claim(NamedTuple):
+    """Between what the average gain lies, at all times at once: positive is better."""
+
+    kind: str
+    low: float
+    high: float
+    side: int  # 1 said to be better, -1 to be worse, 0 open
+    digit: float  # what one more in the last printed place is
+    share: bool = False  # in percent of what is paid now, or an amount a stage
+    whatever: bool = False  # of all stages, or of those with an outcome
+    of: str = "gain"  # of the policy; or what the decisions taken bring, or how often they may be
+
+
+OWN, FEASIBLE = "own", "feasible"
+
+
+_NUMBER = r"(-?[\d,.]+(?:e[+-]?\d+)?)"
+_ENDS = rf"{_NUMBER} to {_NUMBER}"
+_LARGE = re.compile(rf"\([\d.]+%: {_ENDS}(?P<unit>[^)]*)\)")
+_AMOUNT = re.compile(rf" {_ENDS} EUR a stage \([\d.]+%\)")
+
+
+def in_large_sentence(said: str) -> list[Claim]:
+    """What the first sentence of a report claims."""
+    found = []
+    for part in re.split(r"(?<=\.) (?=If )", said):
+        match = _LARGE.search(part) or _AMOUNT.search(part)
+        if match is None:
+            continue
+        is_open, whatever = "which is better is open" in part, part.startswith("Whatever")
+        gained = "saved" in part or ("more than" in part and "earned" in part)
+        low, high = (_value(match[i]) for i in (1, 2))
+        if not gained:
+            low, high = -high, -low
+        unit = match.groupdict().get("unit", " EUR a stage")
+        kind = (
+            "whatever is missing"
+            if whatever
+            else "percent"
+            if not unit and "%" in part.partition("(")[0]
+            else "amount"
+        )
+        found.append(
+            Claim(
+                kind,
+                low,
+                high,
+                0 if is_open else 1 if gained else -1,
+                _last_places(match[1], match[2]),
+                share=kind == "percent",
+                whatever=whatever,
+            )
+        )
+    return found
+
+
+_TOLD = re.compile(
+    r"expected at these stages: (?P<amounts>[^;(]*)(?:\((?P<percent>[^)]*)\))?; "
+    r"(?P<verdict>[^.]*)\."
+)
+_SIDED = re.compile(rf"{_NUMBER}(?: EUR|%)? (less|more)")
+_BOTH = re.compile(rf"{_NUMBER} to {_NUMBER}(?: EUR|%)? (less|more)")
+
+
+def in_words(said: str, earned: bool) -> list[Claim]:
+    """What `Compared.words` claims of all stages."""
+    match = _TOLD.search(said)
+    if match is None:
+        return []
+    verdict = match["verdict"]
+    side = 0 if "open" in verdict else 1 if verdict.startswith("better") else -1
+    return [
+        _sided(kind, match[kind], earned, side)
+        for kind in ("amounts", "percent")
+        if match[kind] is not None
+    ]
+
+
+def _sided(kind: str, text: str, earned: bool, side: int) -> Claim:
+    """Of '2 to 4 less', 'from 1 less to 4 more' or '2 less'."""
+    both = _BOTH.search(text)
+    parts = [(both[1], both[3]), (both[2], both[3])] if both else _SIDED.findall(text)
+    good = "more" if earned else "less"
+    ends = [_value(number) * (1.0 if word == good else -1.0) for number, word in parts]
+    digit = _last_places(*(number for number, _ in parts))
+    name = f"{kind} in words"
+    return Claim(name, min(ends), max(ends), side, digit, kind == "percent", whatever=True)
+
+
+def in_monitor(said: str, earned: bool) -> list[Claim]:
+    """What the lines of a monitor claim: of the decisions taken, and of the policy beside them."""
+    found = []
+    most = re.search(rf"^headline: .* is at (most|least) {_NUMBER} \(seen", said, re.MULTILINE)
+    if most is not None:
+        gain = _value(most[2]) * (1.0 if earned else -1.0)  # of what is earned, at least
+        found.append(Claim("headline", gain, np.inf, 0, _last_places(most[2]), of=OWN))
+    band = re.search(rf"Feasible between {_NUMBER} and {_NUMBER}:?", said)
+    if band is not None:
+        low, high = _value(band[1]), _value(band[2].rstrip("."))
+        found.append(Claim("feasible", low, high, 0, 1e-3, of=FEASIBLE))
+    told = re.search(r"policy (?:costs|earns) (.*) a stage on average than .*\): ([^.]*)", said)
+    if told is not None:
+        side = 0 if "open" in told[2] else 1 if told[2].startswith("better") else -1
+        found.append(_sided("comparison", told[1], earned, side))
+    return found
+
+
+def _value(number: str) -> float:
+    return float(number.replace(",", ""))
+
+
+def _last_places(*numbers: str) -> float:
+    """The larger one; a plain 0 has none."""
+    return max((_last_place(each) for each in numbers if _value(each)), default=0.0)
+
+
+def _last_place(number: str) -> float:
+    """What one more in the last place is; of whole numbers, of the fourth digit."""
+    mantissa, _, exponent = number.replace(",", "").partition("e")
+    places = len(mantissa.partition(".")[2])
+    digits = len(mantissa.strip("-").replace(".", "").lstrip("0"))
+    rounded = 0 if places else max(digits - 3, 0)
+    return float(10.0 ** (int(exponent or 0) - places + rounded))
+
+
+def is_untrue(game: Game, claim: Claim) -> bool:
+    """Whether what was to be expected is not as claimed, but for the rounding in print."""
+    seen = ~game.hidden | claim.whatever
+    now, policy = game.expected[seen].sum(axis=0)
+    gain, stages = now - policy, int(seen.sum())
+    if claim.of == FEASIBLE:
+        true = game.feasible
+    elif claim.of == OWN:
+        true = -now / stages
+    else:
+        true = 100.0 * gain / abs(now) if claim.share else gain / stages
+    near = 1e-9 * float(np.abs(game.expected).max()) + 0.5001 * claim.digit
+    outside = not claim.low - near <= true <= claim.high + near
+    return bool(outside or claim.side * true < -near)

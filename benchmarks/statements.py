@@ -1,0 +1,98 @@
+"""How often printed sentences are untrue, with adversaries: benchmarks/results/statements.md.
+
+    python benchmarks/statements.py --runs 400
+
+Each run is looked at three times, at a third, two thirds and all of its stages; it counts as untrue
+where a claim of one kind was, at any of them, beyond what its last printed place rounds away.
+"""
+
+import argparse
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+
+import numpy as np
+from adversaries import ADVERSARIES
+from claims import in_monitor, is_untrue
+from printed import claims, monitored
+from results_file import write, write_markdown
+from scipy.stats import beta
+
+STAGES, LOOKS, DELTAS = 200, 3, (0.05, 0.2)
+ANY = "any line of a monitor"  # claimed with 1 less all deltas: headline, feasibility, comparison
+
+
+def untrue_kinds(name: str, delta: float, seed: int) -> dict[str, bool]:
+    """One run: which kinds of claims were made, and whether one was ever untrue."""
+    rng = np.random.default_rng(seed)
+    game, found = ADVERSARIES[name](rng, STAGES), dict[str, bool]()
+    monitor_seed = int(rng.integers(2**32))
+    for t in np.linspace(STAGES / LOOKS, STAGES, LOOKS).astype(int):
+        seen = game.until(int(t))
+        made = claims(seen, delta)
+        if not game.hidden.any():
+            said = monitored(seen, delta, np.random.default_rng(monitor_seed))
+            lines = in_monitor(said, game.earned)
+            made += lines
+            found[ANY] = found.get(ANY, False) | any(is_untrue(seen, each) for each in lines)
+        for claim in made:
+            found[claim.kind] = found.get(claim.kind, False) | is_untrue(seen, claim)
+    return found
+
+
+def allowed(kind: str, delta: float) -> float:
+    return 3.0 * delta if kind == ANY else delta
+
+
+def highest(untrue: int, runs: int) -> float:
+    """The upper end of the 95% interval of Clopper and Pearson."""
+    return float(beta.ppf(0.975, untrue + 1, runs - untrue)) if untrue < runs else 1.0
+
+
+def counted(name: str, delta: float, runs: int) -> dict[str, tuple[int, int]]:
+    """By kind: runs in which it was claimed, and in which it was untrue."""
+    made, untrue = Counter[str](), Counter[str]()
+    for seed in range(runs):
+        for kind, wrong in untrue_kinds(name, delta, seed).items():
+            made[kind] += 1
+            untrue[kind] += wrong
+    return {kind: (made[kind], untrue[kind]) for kind in made}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=400)
+    runs = parser.parse_args().runs
+    jobs = [(name, delta) for name in ADVERSARIES for delta in DELTAS]
+    with ProcessPoolExecutor(2) as pool:
+        found = list(pool.map(partial(_job, runs), jobs))
+    rows, numbers = [], []
+    for (name, delta), kinds in zip(jobs, found, strict=True):
+        for kind, (made, untrue) in kinds.items():
+            most, limit = highest(untrue, made), allowed(kind, delta)
+            holds = most <= 1.3 * limit
+            numbers.append(
+                {"adversary": name, "delta": delta, "claim": kind, "runs": made, "untrue": untrue}
+                | {"highest": round(most, 4), "holds": holds}
+            )
+            shown = f"{untrue / made:.4f}", f"{most:.4f}", "yes" if holds else "NO"
+            rows.append(f"| {name} | {delta:g} | {kind} | {made} | {' | '.join(shown)} |")
+    write("statements", {"stages": STAGES, "looks": LOOKS, "rows": numbers})
+    head = "| adversary | delta | claim | runs | untrue | at most (95%) | at most 1.3 delta |"
+    write_markdown("statements", [_ABOUT, "", head, "|---|---:|---|---:|---:|---:|---|", *rows])
+
+
+_ABOUT = f"""# How often printed sentences are untrue
+
+`python benchmarks/statements.py`: {STAGES} stages a run, looked at {LOOKS} times; a run counts
+where a claim was untrue at any look. Claims are read from the text as it is printed: the large
+sentence of a report, the words of a comparison, the lines of a monitor. What adversaries do is in
+`benchmarks/adversaries.py`. "{ANY}" is claimed with 1 - 3 delta, all else with 1 - delta."""
+
+
+def _job(runs: int, job: tuple[str, float]) -> dict[str, tuple[int, int]]:
+    return counted(*job, runs)
+
+
+if __name__ == "__main__":
+    main()

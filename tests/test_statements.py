@@ -1,0 +1,65 @@
+"""Printed sentences claim what is true: `benchmarks/statements.py` in small, and its own test."""
+
+import numpy as np
+import pytest
+from adversaries import ADVERSARIES
+from claims import in_large_sentence, in_monitor, in_words, is_untrue
+from printed import claims, monitored, printed
+from scipy.stats import binom
+from statements import allowed, counted
+
+CHEAP = [name for name in ADVERSARIES if not name.startswith(("share", "a tenth"))]
+
+
+@pytest.mark.parametrize("name", CHEAP)
+def test_printed_claims_are_seldom_untrue(name: str) -> None:
+    """Where each is untrue with a chance of delta, more than these are with one of .001."""
+    for kind, (made, untrue) in counted(name, 0.2, 8).items():
+        assert untrue <= binom.ppf(0.999, made, allowed(kind, 0.2)), (kind, made, untrue)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ADVERSARIES)
+def test_printed_claims_are_seldom_untrue_in_more_runs(name: str) -> None:
+    for kind, (made, untrue) in counted(name, 0.2, 40).items():
+        assert untrue <= binom.ppf(0.999, made, allowed(kind, 0.2)), (kind, made, untrue)
+
+
+@pytest.mark.parametrize("name", ["share of a small profit", "share with heavy tails"])
+def test_what_was_not_expected_is_found_untrue(name: str) -> None:
+    """With other expectations than the ones it was drawn by: all that is claimed of it is wrong."""
+    game = ADVERSARIES[name](np.random.default_rng(0), 150)
+    other = game._replace(expected=game.expected - np.array([-200.0, 200.0]), feasible=0.2)
+    said = monitored(game, 0.05, np.random.default_rng(0))
+    for claim in (*claims(game, 0.05), *in_monitor(said, game.earned)):
+        assert not is_untrue(game, claim)
+        assert is_untrue(other, claim) or claim.kind == "headline"  # which bounds one side
+
+
+def test_every_kind_of_sentence_is_read() -> None:
+    """A claim that is not found in the text could not be judged."""
+    kinds = {
+        "high demand is hidden": {"whatever is missing", "amounts in words"},
+        "no difference": {"amount", "amounts in words"},
+        "share with heavy tails": {"percent", "amounts in words", "percent in words"},
+        "always the same": {"percent", "amounts in words", "percent in words"},
+    }
+    for name, expected in kinds.items():
+        game = ADVERSARIES[name](np.random.default_rng(0), 150)
+        assert {claim.kind for claim in claims(game, 0.05)} == expected
+    said = monitored(game, 0.05, np.random.default_rng(0))
+    found = in_monitor(said, earned=False)
+    assert [each.kind for each in found] == ["headline", "feasible", "comparison in words"]
+    assert "all together with 85%" in said
+
+
+def test_what_hides_outcomes_is_named_where_it_matters() -> None:
+    game = ADVERSARIES["high demand is hidden"](np.random.default_rng(0), 300)
+    large, words = printed(game, 0.05)
+    assert large.startswith("Whatever the ")
+    assert "If whether an outcome is missing does not depend on what it was" in large
+    assert "which is better is open" in large.partition(" If ")[0]
+    [whatever, *_] = in_large_sentence(large)
+    assert whatever.whatever
+    assert "whatever the" in words
+    assert in_words(words, earned=False)[0].low == pytest.approx(whatever.low, rel=0.01)
