@@ -242,6 +242,17 @@ def test_blocks_are_longer_the_longer_stages_resemble_each_other() -> None:
     assert block_length(np.zeros(10)) == block_length(np.ones(1)) == 1
 
 
+def test_the_length_of_blocks_does_not_depend_on_the_unit() -> None:
+    series = autoregressive(0.7, 0, 500)
+    lengths = {block_length(np.ldexp(series, unit)) for unit in (-1000, -400, 0, 300, 400, 1000)}
+    assert lengths == {block_length(series)} != {1}
+
+
+def test_a_few_stages_are_blocks_as_well() -> None:
+    lengths = [block_length(autoregressive(0.0, seed, n)) for n in range(1, 9) for seed in range(9)]
+    assert set(lengths) <= {1, 2}
+
+
 def test_block_intervals_cover_about_as_often_as_they_say() -> None:
     """Of a series that resembles itself; drawn one by one they would be far too short."""
     inside = {True: 0, False: 0}

@@ -21,6 +21,8 @@ def block_length(series: Array) -> int:
     for circular blocks; corrected by Patton, Politis, White (2009).
     """
     stages = len(series)
+    unit = np.frexp(np.abs(series).max())[1]  # a power of two: squares of squares stay finite
+    series = np.ldexp(series, -unit)
     around = series - series.mean()
     if stages < 4 or not np.any(around):
         return 1
@@ -31,12 +33,13 @@ def block_length(series: Array) -> int:
     chance = 2.0 * np.sqrt(np.log10(stages) / stages)
     small = np.abs(covariance[1:] / covariance[0]) < chance
     runs = [lag for lag in range(len(small) - some + 1) if small[lag : lag + some].all()]
-    last = min(2 * max(runs[0] if runs else int(np.flatnonzero(~small)[-1]) + 1, 1), furthest)
+    cut = runs[0] if runs else int(np.max(np.flatnonzero(~small) + 1, initial=0))
+    last = min(2 * max(cut, 1), furthest)
     lags = np.arange(1, last + 1)
     window = np.clip(2.0 * (1.0 - lags / last), 0.0, 1.0)
     at_zero = covariance[0] + 2.0 * (window * covariance[1 : last + 1]).sum()
     slope = 2.0 * (window * lags * covariance[1 : last + 1]).sum()
-    wanted = (2.0 * slope**2 / (4.0 / 3.0 * max(at_zero, 1e-300) ** 2)) ** (1 / 3)
+    wanted = (2.0 * slope**2 / (4.0 / 3.0 * max(at_zero, 1e-100) ** 2)) ** (1 / 3)
     wanted = wanted * stages ** (1 / 3)
     longest = min(int(np.ceil(3 * np.sqrt(stages))), stages // 3)
     return int(np.clip(np.ceil(wanted), 1, max(longest, 1)))
