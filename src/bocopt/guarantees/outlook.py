@@ -14,14 +14,14 @@ from bocopt import arguments
 from bocopt.core import Array, BoolArray
 from bocopt.guarantees import kernels
 from bocopt.guarantees.certificate import Certificate, Evidence, certificate
-from bocopt.numeric import noise
 from bocopt.state import mapped
 
 _POWERS = np.array([0.1, 0.25, 0.5])  # of bets on each of: high, low, either
 _NO_BET = 0.3  # of the capital
-_PRIOR = np.tile(np.append(np.full(9, (1.0 - _NO_BET) / 9), _NO_BET) / 2.0, (2, 1))  # of both tests
+_PRIOR = np.tile(np.append(np.full(9, (1.0 - _NO_BET) / 9), _NO_BET), (2, 1))  # of each test
+_GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0  # its multiples, less whole numbers, are all over [0, 1)
 _TURNS = np.array([0.0, 0.5])  # of a window
-_JUMPS = 0.01  # share of the capital that starts anew after every block
+_JUMPS = 0.01  # share of a test's capital that starts anew after every block
 _LOG_PRIOR, _LOG_JUMPS = np.log(_PRIOR), np.log(_JUMPS * _PRIOR)
 
 
@@ -30,8 +30,10 @@ class Blocks(NamedTuple):
 
     t: Array  # ()
     paid: Array  # () in the block that has begun
+    weighed: Array  # () likewise, weighed by where in the block it was paid
     begun: Array  # () stages of it
-    averages: Array  # (window) the latest last
+    averages: Array  # (window) since it started, the latest last
+    seconds: Array  # (window) which of equal averages counts as higher
     many: Array  # () of them that count
     compared: Array  # (2) of them that each of two tests compares with
     capital: Array  # (2, bets) logs
@@ -41,21 +43,31 @@ class Blocks(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Outlook:
-    """An interval for the average cost of the next `ahead` decisions.
+    """An interval for the average cost of the next whole block of `ahead` decisions.
 
-    Stages are taken in blocks of `ahead`. If the next block is exchangeable with the latest ones,
-    at most `window` of them, its average is equally likely to have any rank among theirs: between
-    their delta / 2 quantiles it lies with a chance of 1 - delta (conformal prediction). Blocks may
-    be alike inside: seasons shorter than a block do no harm.
+    Stages are counted as their outcomes come, and taken in blocks of `ahead`. If all blocks since a
+    start are exchangeable, whatever came before it, then the average of any of them lies between
+    the delta / 2 quantiles of the latest `window` blocks known some blocks earlier, with a chance
+    of at least 1 - delta (conformal prediction). Blocks may be alike inside: seasons shorter than a
+    block do no harm. But nothing is said of stages from the middle of one block to that of another.
 
-    The test: under that assumption the ranks of new blocks are uniform and independent. Capital is
-    staked on high ones, low ones and both; it multiplies by 1 / doubt with a chance of `doubt` at
-    most. When it does, all blocks are forgotten, and the outlook is back once there are enough.
-    Two tests share the capital. Each begins with new blocks after a window of them, as ranks among
-    the latest alone would depend on each other; they take turns, so that one always knows many.
+    A live test may refute this. All blocks are then forgotten, and the outlook starts again with
+    those to come. If the blocks after a start are exchangeable, the chance that it is refuted at
+    all before another start is at most `doubt`. In random order, the rank k of the latest of n
+    blocks is uniform and independent of earlier ranks. So capital staked on a function of k that is
+    1 on average is a martingale, and multiplies by 2 / doubt with a chance of doubt / 2 at most
+    (Ville's inequality). Equal averages are ordered by what is inside the blocks. Those that remain
+    equal count against the test: gains fall in k, so its capital is at most what it would be if
+    they were ordered at random. No random number is drawn, and two streams are refuted at once only
+    by what their costs have in common. A block outside the interval is extreme without any ties.
+
+    Ranks among the latest `window` blocks alone would depend on each other. So a test begins with
+    new blocks after a window of them, and there are two that take turns: one always knows many.
+    Each is a martingale only given its own ranks, so they share doubt, never capital.
 
     Reference: Vovk, Gammerman, Shafer (2022), Algorithmic learning in a random world (conformal
-    test martingales); Herbster, Warmuth (1998), Tracking the best expert.
+    test martingales); Herbster, Warmuth (1998), Tracking the best expert; Choe, Ramdas (2024),
+    Combining evidence across filtrations.
     """
 
     lockstep: ClassVar[bool] = True
@@ -78,8 +90,9 @@ class Outlook:
     def init(self, lead: tuple[int, ...]) -> Blocks:
         zero = np.zeros(lead)
         return Blocks(
-            *(zero,) * 3,
+            *(zero,) * 4,
             averages=np.full((*lead, self.window), np.nan),
+            seconds=np.full((*lead, self.window), np.nan),
             many=zero,
             compared=np.zeros((*lead, 2)),
             capital=np.broadcast_to(_LOG_PRIOR, (*lead, *_PRIOR.shape)).copy(),
@@ -88,8 +101,9 @@ class Outlook:
         )
 
     def step(self, state: Blocks, evidence: Evidence) -> Blocks:
-        t, paid, begun, *rest = state
-        state = Blocks(t + 1.0, paid + evidence.cost, begun + 1.0, *rest)
+        t, paid, weighed, begun, *rest = state
+        cost, weight = evidence.cost, begun * _GOLDEN % 1.0
+        state = Blocks(t + 1.0, paid + cost, weighed + weight * cost, begun + 1.0, *rest)
         ended = np.asarray(state.begun == self.ahead)
         if not ended.any():
             return state
@@ -99,19 +113,22 @@ class Outlook:
     def _with_block(self, state: Blocks) -> Blocks:
         """After the last stage of a block."""
         average = state.paid / self.ahead
-        rank = self._rank(state, average)
-        capital, total = kernels.ranks.staked(rank, state.capital, _POWERS)
-        anew = total[..., None, None] + _LOG_JUMPS
+        top, bottom = kernels.ranks.ranked(
+            state.averages, state.seconds, state.compared, average, state.weighed
+        )
+        capital, total = kernels.ranks.staked(top, bottom, state.compared, state.capital, _POWERS)
+        anew = total[..., None] + _LOG_JUMPS
         capital = np.logaddexp(capital + np.log1p(-_JUMPS), anew)
-        won = total >= np.log(1.0 / self.doubt)
+        won = total.max(axis=-1) >= np.log(2.0 / self.doubt)
         many = np.where(won, 0.0, np.minimum(state.many + 1.0, self.window))
-        kept = np.concatenate([state.averages[..., 1:], average[..., None]], axis=-1)
         turn = (state.t[..., None] / self.ahead + _TURNS * self.window) % self.window < 1.0
         return Blocks(
             t=state.t,
             paid=np.zeros(average.shape),
+            weighed=np.zeros(average.shape),
             begun=np.zeros(average.shape),
-            averages=np.where(won[..., None], np.nan, kept),
+            averages=_kept(state.averages, average, won),
+            seconds=_kept(state.seconds, state.weighed, won),
             many=many,
             compared=np.where(won[..., None] | turn, 0.0, state.compared + 1.0),
             capital=np.where(won[..., None, None], _LOG_PRIOR, capital),
@@ -119,15 +136,8 @@ class Outlook:
             since=np.where(won, state.t, state.since),
         )
 
-    def _rank(self, state: Blocks, average: Array) -> Array:
-        """(2) in (0, 1): small where it is higher than most; ties are broken at random."""
-        same = np.zeros(state.t.shape, np.int64)
-        u = noise.uniform(same, state.t.astype(np.int64), "outlook", ())
-        rank: Array = kernels.ranks.ranked(state.averages, state.compared, average, u)
-        return rank
-
     def interval(self, state: Blocks) -> tuple[Array, Array]:
-        """() between what the next average lies; NaN where there are too few blocks."""
+        """() between what the next block's average lies; NaN where there are too few blocks."""
         left_out = np.floor((state.many + 1.0) * self.delta / 2.0 + 1e-9).astype(int)
         ordered = np.sort(state.averages, axis=-1)  # NaN last
         few = self._few(state)
@@ -148,19 +158,26 @@ class Outlook:
         seen = np.where(known, state.averages, 0.0).sum(axis=-1) / np.maximum(state.many, 1.0)
         return certificate(
             "outlook",
-            f"average cost of the next {self.ahead} decisions",
+            f"average cost of the next whole block of {self.ahead} decisions{self._when(state)}",
             value=seen,
             slack=high - seen,
             trivial=np.full(seen.shape, np.inf),
             delta=self.delta,
             assumptions=(
-                f"they are exchangeable with the {int(state.many.max())} blocks of "
-                f"{self.ahead} before, which a live test has not refuted",
+                f"it is exchangeable with the {int(state.many.max())} whole blocks before, which a "
+                "live test has not refuted",
             ),
             broken={},
             failed=few,
             note=self._note(state, low, high),
         )
+
+    def _when(self, state: Blocks) -> str:
+        """The stages of that block, counted from 1, where they are the same in all trials."""
+        first = state.t + (self.ahead - state.begun) % self.ahead + 1.0
+        if np.unique(first).size > 1:
+            return ""
+        return f" (stages {int(first.max())} to {int(first.max()) + self.ahead - 1})"
 
     def _note(self, state: Blocks, low: Array, high: Array) -> str:
         few = self._few(state)
@@ -173,9 +190,15 @@ class Outlook:
         if (state.refuted > 0).any():
             last = int(state.since.max())
             notes.append(
-                f"Switched off after stage {last}: costs no longer were like those before."
+                f"Began anew after stage {last}: blocks were no longer exchangeable, says the test."
             )
         return " ".join(notes)
+
+
+def _kept(before: Array, latest: Array, won: BoolArray) -> Array:
+    """(window) with the latest instead of the first, or nothing once the test has won."""
+    kept = np.concatenate([before[..., 1:], latest[..., None]], axis=-1)
+    return np.where(won[..., None], np.nan, kept)
 
 
 def _where(ended: BoolArray, after: Blocks, before: Blocks) -> Blocks:

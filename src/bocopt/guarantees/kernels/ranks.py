@@ -5,35 +5,60 @@ import numpy as np
 from bocopt.core import Array
 from bocopt.numeric.compiled import gufunc
 
-_LEAST = 1e-12  # a rank of 0 or 1 would win or lose all
 
+@gufunc(
+    "void(f8[:], f8[:], f8[:], f8, f8, f8[:], f8[:])",
+    "(w),(w),(c),(),()->(c),(c)",
+)
+def ranked(
+    averages: Array,
+    seconds: Array,
+    compared: Array,
+    average: float,
+    second: float,
+    top: Array,
+    bottom: Array,
+) -> None:
+    """Ranks from the top and from the bottom among itself and the last so many blocks, from 1.
 
-@gufunc("void(f8[:], f8[:], f8, f8, f8[:])", "(w),(c),(),()->(c)")
-def ranked(averages: Array, compared: Array, average: float, u: float, rank: Array) -> None:
-    """Among the last so many averages: small where it is higher; u in [0, 1) breaks ties."""
+    Of equal averages, the second numbers decide; of equal pairs, each counts as more extreme.
+    """
     for c in range(len(compared)):
-        above, same = 0.0, 1.0
+        top[c] = bottom[c] = 1.0
         for i in range(max(len(averages) - int(compared[c]), 0), len(averages)):
-            above += averages[i] > average
-            same += averages[i] == average
-        rank[c] = (above + u * same) / (compared[c] + 1.0)
+            same = average == averages[i]
+            top[c] += not (average > averages[i] or (same and second > seconds[i]))
+            bottom[c] += not (average < averages[i] or (same and second < seconds[i]))
 
 
 @gufunc(
-    "void(f8[:], f8[:,:], f8[:], f8[:,:], f8[:])",
-    "(c),(c,b),(p)->(c,b),()",
+    "void(f8[:], f8[:], f8[:], f8[:,:], f8[:], f8[:,:], f8[:])",
+    "(c),(c),(c),(c,b),(p)->(c,b),(c)",
 )
-def staked(rank: Array, before: Array, powers: Array, capital: Array, total: Array) -> None:
-    """Log capital after bets on a low rank, on a high one, on either, and none; its log sum.
+def staked(
+    top: Array,
+    bottom: Array,
+    compared: Array,
+    before: Array,
+    powers: Array,
+    capital: Array,
+    total: Array,
+) -> None:
+    """Log capital after bets on high blocks, low ones, either and none; its log sum.
 
-    Of power a, a bet gains a r^(a - 1): in expectation 1 where r is uniform.
+    Of power a, a bet on rank k of n gains n ((k / n)^a - ((k - 1) / n)^a): less for larger k, and 1
+    on average over all of them. A bet on either is half a bet on each.
     """
-    capital[:] = before
-    for c in range(len(rank)):
-        r = min(max(rank[c], _LEAST), 1.0 - _LEAST)
-        ends = r, 1.0 - r, 2.0 * min(r, 1.0 - r)
-        for k in range(3 * len(powers)):
-            power = powers[k % len(powers)]
-            capital[c, k] += np.log(power) + (power - 1.0) * np.log(ends[k // len(powers)])
-    top = capital.max()
-    total[0] = top + np.log(np.exp(capital - top).sum())
+    many = len(powers)
+    for c in range(len(compared)):
+        capital[c] = before[c]
+        n = compared[c] + 1.0
+        for i in range(many):
+            a = powers[i]
+            high = n ** (1.0 - a) * (top[c] ** a - (top[c] - 1.0) ** a)
+            low = n ** (1.0 - a) * (bottom[c] ** a - (bottom[c] - 1.0) ** a)
+            capital[c, i] += np.log(high)
+            capital[c, many + i] += np.log(low)
+            capital[c, 2 * many + i] += np.log((high + low) / 2.0)
+        largest = capital[c].max()
+        total[c] = largest + np.log(np.exp(capital[c] - largest).sum())
