@@ -157,7 +157,7 @@ def test_costs_that_never_change_are_never_refuted(ahead: int) -> None:
 
 @pytest.mark.full
 def test_costs_that_never_change_are_never_refuted_whatever_the_block() -> None:
-    assert not [ahead for ahead in range(1, 201) if constant_is_refuted(ahead, 110)]
+    assert not [ahead for ahead in range(1, 201) if constant_is_refuted(ahead, 45)]
 
 
 def test_alarms_of_a_fleet_do_not_coincide() -> None:
