@@ -156,9 +156,10 @@ class Outlook:
         few = self._few(state)
         known = np.isfinite(state.averages)
         seen = np.where(known, state.averages, 0.0).sum(axis=-1) / np.maximum(state.many, 1.0)
+        block = f"the next whole block of {self.ahead} decisions{self._when(state)}"
         return certificate(
             "outlook",
-            f"average cost of the next whole block of {self.ahead} decisions{self._when(state)}",
+            f"average cost of {block}",
             value=seen,
             slack=high - seen,
             trivial=np.full(seen.shape, np.inf),
@@ -170,6 +171,7 @@ class Outlook:
             broken={},
             failed=few,
             note=self._note(state, low, high),
+            reward=f"average reward of {block}",
         )
 
     def _when(self, state: Blocks) -> str:
