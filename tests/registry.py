@@ -284,6 +284,10 @@ def _guarantees() -> dict[str, Any]:
             name: CLASSES[name](**on_beliefs)
             for name in ("Theorem32", "Theorem33", "Corollary35", "Comparator")
         },
+        **{
+            name: CLASSES[name](scale=30.0)
+            for name in ("AgainstOneDraw", "ClippedRegret", "OneDraw", "UpdatedBeliefs")
+        },
         "BestArm": the.BestArm(),
         "Direct": the.Direct(lam=0.01),
         "HoeffdingMixture": the.HoeffdingMixture(),

@@ -127,7 +127,7 @@ def test_the_comparator_refuses_moves_and_other_learning_rates() -> None:
     assert "own lam was not 0.4" in other.note
 
 
-def test_mixability_is_refuted_never_certified() -> None:
+def test_jensen_can_be_refuted_never_certified() -> None:
     pairs = list(Squared().stages(np.arange(4), STAGES))
     stages = [evidence for evidence, _ in pairs]
     kept = certify(Corollary35(lam=LAM, scale=1.0), stages)
@@ -139,14 +139,24 @@ def test_mixability_is_refuted_never_certified() -> None:
     worse = [e._replace(loss=e.belief.losses.mean_loss + 0.1) for e in stages]
     found = certify(Corollary35(lam=LAM, scale=1.0), worse)
     assert not found.applicable.any()
+    assert "Jensen's inequality was refuted on 240 stages, in 4 of 4 trials" in found.note
     assert "refuted on 100% of stages" in found.note
+    assert "`AgainstOneDraw` and `ClippedRegret` need neither" in found.note
+
+
+def test_the_corollary_goes_on_where_only_mixability_is_refuted() -> None:
+    """What the decision lost is at most the belief's mean loss, but above its mix loss."""
+    stages = [e for e, _ in Squared().stages(np.arange(4), STAGES)]
     between = [
         e._replace(loss=(e.belief.losses.mean_loss + e.belief.losses.mix_loss) / 2) for e in stages
     ]
     found = certify(Corollary35(lam=LAM, scale=1.0), between)
-    assert not found.applicable.any()
+    assert found.applicable.all()
+    assert found.bound == pytest.approx(certify(Theorem33(lam=LAM, scale=1.0), stages).bound)
     assert "Mixability: refuted on 100% of stages" in found.note
-    assert "Jensen form: not refuted" in found.note
+    assert "Jensen's inequality: not refuted" in found.note
+    assert any("for every outcome" in text for text in found.assumptions)
+    assert not any("mixability" in text for text in found.assumptions)
 
 
 @pytest.mark.parametrize("theorem", ON_BELIEFS)

@@ -1,6 +1,12 @@
 """Live, honest guarantees on what decisions cost: one fold over stages each."""
 
 from bocopt.guarantees.batch import gibbs, offline
+from bocopt.guarantees.belief_losses import (
+    AgainstOneDraw,
+    ClippedRegret,
+    OneDraw,
+    UpdatedBeliefs,
+)
 from bocopt.guarantees.best_arm import BestArm
 from bocopt.guarantees.certificate import (
     Certificate,
@@ -16,14 +22,17 @@ from bocopt.guarantees.feasibility import Feasibility
 from bocopt.guarantees.guidance import Guidance, guide
 from bocopt.guarantees.monitor import Monitor, evidence_of, range_of
 from bocopt.guarantees.outlook import Outlook
+from bocopt.guarantees.pac_bayes import anytime
 from bocopt.guarantees.theorems import Comparator, Corollary35, Theorem32, Theorem33
 from bocopt.guarantees.tightest import Tightest, headline
 from bocopt.guarantees.vote import c_bound, vote_margin
 
 __all__ = [
+    "AgainstOneDraw",
     "BestArm",
     "Betting",
     "Certificate",
+    "ClippedRegret",
     "Comparator",
     "Comparison",
     "Corollary35",
@@ -36,11 +45,14 @@ __all__ = [
     "Guidance",
     "HoeffdingMixture",
     "Monitor",
+    "OneDraw",
     "Outlook",
     "Theorem32",
     "Theorem33",
     "Tightest",
     "TwoSided",
+    "UpdatedBeliefs",
+    "anytime",
     "c_bound",
     "certify",
     "comparisons",

@@ -15,7 +15,7 @@ def gibbs(losses: Array, log_prior: Array, *, lam: float) -> Array:
     """
     arguments.number("gibbs", "lam", lam, "(0, inf)")
     losses = arguments.array("gibbs", "losses", losses, (None, None))
-    prior = _log_weights("gibbs", "log_prior", log_prior, losses)
+    prior = log_weights("gibbs", "log_prior", log_prior, losses)
     return normalised(prior - lam * losses.mean(axis=-2))
 
 
@@ -44,10 +44,10 @@ def offline(
     arguments.number("offline", "scale", scale, "(0, inf)")
     arguments.number("offline", "delta", delta, "(0, 1)")
     losses = arguments.array("offline", "losses", losses, (None, None))
-    prior = _log_weights("offline", "log_prior", log_prior, losses)
+    prior = log_weights("offline", "log_prior", log_prior, losses)
     if log_posterior is None:
         log_posterior = gibbs(losses, prior, lam=lam)
-    posterior = _log_weights("offline", "log_posterior", log_posterior, losses)
+    posterior = log_weights("offline", "log_posterior", log_posterior, losses)
     q = np.exp(posterior)
     with np.errstate(invalid="ignore"):
         kl = np.where(q > 0, q * (posterior - prior), 0.0).sum(axis=-1)
@@ -72,7 +72,7 @@ def offline(
     )
 
 
-def _log_weights(owner: str, name: str, log_w: Array, losses: Array) -> Array:
+def log_weights(owner: str, name: str, log_w: Array, losses: Array) -> Array:
     """(N), with a sum of 1 up to rounding; -inf is allowed."""
     log_w = arguments.real(owner, name, log_w)
     weights = arguments.array(owner, name, np.exp(log_w), (losses.shape[-1],))

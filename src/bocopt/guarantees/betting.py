@@ -55,11 +55,15 @@ def after(bets: Array, outcome: Array, low: Array, high: Array) -> Array:
 
 def of_counts(ones: Array, zeros: Array) -> Array:
     """(SIZE) after outcomes that were 0 or 1, in a range of 1: their order does not matter."""
-    t = np.asarray(ones + zeros, float)
+    return of_gains(np.asarray(ones)[..., None] * np.log1p(-STAKES), np.asarray(ones + zeros))
+
+
+def of_gains(gain: Array, t: Array) -> Array:
+    """(stakes) -> (SIZE) after t outcomes Y in [0, 1]: the sum of log(1 - a Y) of each stake a."""
+    t = np.asarray(t, float)
     one = np.ones(t.shape)
     about = np.stack(Bets(unit=one, t=t, level=one, base=t), axis=-1)
-    gain, room = np.asarray(ones)[..., None] * np.log1p(-STAKES), t[..., None] * (1.0 - STAKES)
-    return np.concatenate([about, gain, room], axis=-1)
+    return np.concatenate([about, gain, t[..., None] * (1.0 - STAKES)], axis=-1)
 
 
 def log_capital(bets: Array, total: float | Array) -> Array:
@@ -68,12 +72,13 @@ def log_capital(bets: Array, total: float | Array) -> Array:
     return found
 
 
-def most(bets: Array, delta: float) -> Array:
+def most(bets: Array, delta: float, nats: float | Array = 0.0) -> Array:
     """() what the expectations sum to at most, but for a chance of delta.
 
+    `nats` () are added to log(1/delta): what the choice among bets may have cost (a KL divergence).
     The logarithm of E_t is convex, so Newton's steps from above never go below: wherever they stop,
     the answer is on the safe side.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # ranges without end: no bound
-        found: Array = kernels.bets.most(bets, np.log(1.0 / delta), STAKES, LOG_WEIGHTS)
+        found: Array = kernels.bets.most(bets, np.log(1.0 / delta) + nats, STAKES, LOG_WEIGHTS)
     return found

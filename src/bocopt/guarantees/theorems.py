@@ -10,9 +10,9 @@ proofs bound a supermartingale.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -62,46 +62,52 @@ class _OnBeliefs(ABC):
         price: Array = self.lam * sums.t * self.scale**2 / 8 + np.log(1 / self.delta) / self.lam
         return price
 
-    def _certificate(
-        self,
-        name: str,
-        risk: str,
-        sums: Losses,
-        *,
-        value: Array,
-        slack: Array,
-        delta: float,
-        assumptions: tuple[str, ...] = (),
-        broken: dict[str, Array] | None = None,
-        note: str = "",
-    ) -> Certificate:
-        t, scale = np.maximum(sums.t, 1.0), f"{self.scale:g}"
-        counts = sums.capped * np.isfinite(sums.cap)
-        cap = f"{float(sums.cap.max()):g}"
-        capped = f"A loss was at its cap of {cap} {on(counts)}." if counts.any() else ""
-        return certificate(
-            name,
-            risk,
-            value=value / t,
-            slack=slack / t,
-            trivial=np.full(value.shape, self.scale),
-            delta=delta,
-            assumptions=(f"losses are in [0, {scale}], capped if need be", *assumptions),
-            broken={
-                "The policy says nothing of its belief": sums.unknown,
-                f"The loss is not known to be in [0, {scale}] (Clipped would see to it)": (
-                    np.where(sums.unknown > 0, 0.0, sums.unbounded)
-                ),
-                f"A particle's loss was outside [0, {scale}]": sums.outside,
-                "Another belief had decided than the one that learned": sums.stale,
-                **(broken or {}),
-            },
-            if_vacuous=hint(sums.t * self.scale**2, sums.t, self.delta),
-            note=f"{note} {capped}".strip(),
-        )
+    def _certificate(self, name: str, risk: str, sums: Losses, **said: Any) -> Certificate:
+        hinted = hint(sums.t * self.scale**2, sums.t, self.delta)
+        return of_losses(name, risk, sums, scale=self.scale, if_vacuous=hinted, **said)
 
 
-def _late(sums: Losses) -> tuple[str, ...]:
+def of_losses(
+    name: str,
+    risk: str,
+    sums: Losses,
+    *,
+    scale: float,
+    value: Array,
+    slack: Array,
+    delta: float,
+    assumptions: tuple[str, ...] = (),
+    broken: Mapping[str, Array] | None = None,
+    if_vacuous: str = "",
+    note: str = "",
+) -> Certificate:
+    """value + slack, sums over stages, for losses in [0, scale], which all of these need."""
+    t, counts = np.maximum(sums.t, 1.0), sums.capped * np.isfinite(sums.cap)
+    cap = f"{float(sums.cap.max()):g}"
+    capped = f"A loss was at its cap of {cap} {on(counts)}." if counts.any() else ""
+    return certificate(
+        name,
+        risk,
+        value=value / t,
+        slack=slack / t,
+        trivial=np.full(value.shape, scale),
+        delta=delta,
+        assumptions=(f"losses are in [0, {scale:g}], capped if need be", *assumptions),
+        broken={
+            "The policy says nothing of its belief": sums.unknown,
+            f"The loss is not known to be in [0, {scale:g}] (Clipped would see to it)": (
+                np.where(sums.unknown > 0, 0.0, sums.unbounded)
+            ),
+            f"A particle's loss was outside [0, {scale:g}]": sums.outside,
+            "Another belief had decided than the one that learned": sums.stale,
+            **(broken or {}),
+        },
+        if_vacuous=if_vacuous,
+        note=f"{note} {capped}".strip(),
+    )
+
+
+def late(sums: Losses) -> tuple[str, ...]:
     return (LATE,) * bool(sums.late.any())
 
 
@@ -124,7 +130,7 @@ class Theorem32(_OnBeliefs):
             value=sums.posterior,
             slack=sums.kl / self.lam + self._price(sums),
             delta=self.delta,
-            assumptions=_late(sums),
+            assumptions=late(sums),
         )
 
 
@@ -144,26 +150,37 @@ class Theorem33(_OnBeliefs):
             value=sums.mean,
             slack=self._price(sums),
             delta=self.delta,
-            assumptions=_late(sums),
+            assumptions=late(sums),
         )
 
 
 class Corollary35(_OnBeliefs):
-    """Theorem 3.3 for the aggregated decision, if l(pi, d) <= mix loss for every outcome (E11).
+    """Theorem 3.3 for the aggregated decision, if l(pi, d) <= E_pi l(theta, d) for every outcome.
 
-    Realised stages can refute that, never certify it: `note` says on how many they did, and how
-    large the gaps are. The weaker Jensen form, l(pi, d) <= E_pi l, is all that the proof needs.
+    The print assumes mixability, l(pi, d) <= mix loss, which is stronger, as the mix loss is never
+    above the mean (E11). Its proof takes expectations given the past of
+
+        l(pi_t, d_t) <= E_pi_t l(theta, d_t)    hence    R_t(pi_t) <= E_pi_t R_t(theta),
+
+    so Jensen's form is enough: it is what is assumed here, and a refuted mixability is only noted.
+    One stage can refute either of them, and none can certify them, as they are about outcomes that
+    did not come too. Of the right side alone, which is about expectations, a stage says nothing:
+    `AgainstOneDraw` bounds how far it is from true, and is not in need of it.
 
     Reference: paper, corollary 3.5.
     """
 
     def _said(self, sums: Losses) -> Certificate:
         same = np.broadcast_to(sums.other_kind == 0, sums.t.shape)
-        gaps = ""
+        jensen = np.where(same, sums.jensen, 0.0)
+        note = ""
         if same.any():
-            mixability = _refuted(sums, sums.refuted, sums.own - sums.mix, same)
-            jensen = _refuted(sums, sums.jensen, sums.own - sums.mean, same)
-            gaps = f"Mixability: {mixability}; its Jensen form: {jensen}."
+            gaps = {
+                "Mixability": _refuted(sums, sums.refuted, sums.own - sums.mix, same),
+                "Jensen's inequality": _refuted(sums, sums.jensen, sums.own - sums.mean, same),
+            }
+            note = f"{'; '.join(f'{name}: {gap}' for name, gap in gaps.items())}."
+            note += " `AgainstOneDraw` and `ClippedRegret` need neither." * bool(jensen.any())
         return self._certificate(
             "Corollary 3.5",
             "average risk of the aggregated decision",
@@ -172,17 +189,17 @@ class Corollary35(_OnBeliefs):
             slack=sums.mean - sums.own + self._price(sums),
             delta=self.delta,
             assumptions=(
-                "mixability holds: l(pi, d) <= mix loss for every outcome",
+                "Jensen's inequality holds: l(pi, d) <= E_pi l(theta, d) for every outcome",
                 "the decision is the aggregated one, P(pi), as BMA's",
-                *_late(sums),
+                *late(sums),
             ),
             broken={
                 "The decision's loss is unknown, or not what the policy learns from": (
                     sums.other_kind
                 ),
-                "Mixability was refuted": np.where(same, sums.refuted, 0.0),
+                "Jensen's inequality was refuted": jensen,
             },
-            note=gaps,
+            note=note,
         )
 
 

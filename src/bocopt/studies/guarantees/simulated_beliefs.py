@@ -56,7 +56,7 @@ class FiniteBelief(_Beliefs):
             lucky = (update.losses.mean_loss < 0.2) & self.restless
             intact = np.where(lucky, 0.0, 1.0)
             yield (
-                _belief(loss[..., 0], losses=update.losses, intact=intact),
+                belief_of(loss[..., 0], losses=update.losses, intact=intact),
                 {
                     ONE_DRAW: (before * chance).sum(axis=-1),
                     UPDATED: (after * chance).sum(axis=-1),
@@ -98,7 +98,7 @@ class Squared(_Beliefs):
             update = gibbs_update(log_w, loss, LAM)
             ahead += expected - own
             yield (
-                _belief(own, loss=own, losses=update.losses, intact=np.ones(seeds.shape)),
+                belief_of(own, loss=own, losses=update.losses, intact=np.ones(seeds.shape)),
                 {
                     ONE_DRAW: (np.exp(log_w) * risk).sum(axis=-1),
                     UPDATED: (np.exp(update.log_w) * risk).sum(axis=-1),
@@ -108,7 +108,7 @@ class Squared(_Beliefs):
             log_w = update.log_w
 
 
-def _belief(cost: Array, losses: LossReport, intact: Array, **known: Any) -> Evidence:
+def belief_of(cost: Array, losses: LossReport, intact: Array, **known: Any) -> Evidence:
     """Of losses in [0, 1]."""
     zero = np.zeros(cost.shape)
     bounds = LossBounds(zero, zero + 1.0, zero + 1.0)
