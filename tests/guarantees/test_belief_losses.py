@@ -104,7 +104,7 @@ def test_a_broken_assumption_gives_no_number(
     belief = e.belief._replace(losses=losses._replace(**own))
     if "loss_upper" in change:
         belief = belief._replace(bounds=belief.bounds._replace(**change))
-    stages[5] = e._replace(belief=belief, stale=change.get("stale", e.stale))
+    stages[5] = e._replace(belief=belief, stale=change.get("stale", np.zeros(3)) > 0)
     found = certify(theorem(scale=1.0), stages)
     assert found.applicable.tolist() == [False, True, True]
     assert np.isnan(found.bound[0])
@@ -125,7 +125,7 @@ def test_decisions_without_hindsight_have_no_regret_to_bound() -> None:
 
 def test_late_outcomes_are_an_assumption_here_too() -> None:
     stages = stages_of()
-    for guarantee in (*(kind(scale=1.0) for kind in ON_BELIEFS), ClippedRegret(scale=1.0)):
+    for guarantee in certificates(1.0).values():
         assert "came late or never" not in " ".join(certify(guarantee, stages).assumptions)
         late = [*stages, stages[0]._replace(late=np.ones(3, bool))]
         assert "came late or never" in certify(guarantee, late).assumptions[-1]
@@ -195,7 +195,8 @@ def test_they_fail_no_more_often_than_they_may(name: str, many: int, horizon: in
 
 
 def test_bad_settings_are_named() -> None:
-    for kind in (*ON_BELIEFS, ClippedRegret):
+    kinds: list[Any] = [*ON_BELIEFS, ClippedRegret]
+    for kind in kinds:
         with pytest.raises(ValueError, match=f"'scale' parameter of {kind.__name__}"):
             kind(scale=0.0)
         with pytest.raises(ValueError, match=f"'delta' parameter of {kind.__name__}"):

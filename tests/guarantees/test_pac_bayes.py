@@ -27,14 +27,15 @@ def posteriors(found: Wealth, prior: Array, risks: Array, rng: np.random.Generat
     points = np.where(np.eye(size) > 0, 0.0, -np.inf)
     gibbs = [normalised(prior - lam * found.lost) for lam in (0.0, 0.1, 1.0, 10.0)]
     luck = [normalised(prior + lam * (risks - found.lost)) for lam in (0.1, 0.5, 2.0)]
-    chosen = [bettor(found, prior), *(normalised(rng.normal(0, 3, size)) for _ in range(5))]
+    chosen = [bettor(found, prior), *(normalised(rng.normal(0, 3, (size,))) for _ in range(5))]
     return [*points, *gibbs, *luck, *chosen]
 
 
 @pytest.mark.parametrize("scale", [1.0, 100.0])
 def test_the_bound_is_where_the_capital_of_a_posterior_reaches_its_level(scale: float) -> None:
     rng = np.random.default_rng(0)
-    losses, prior, q = scale * rng.random((40, 3)) ** 2, *normalised(rng.normal(size=(2, 3)))
+    losses = scale * rng.random((40, 3)) ** 2
+    prior, q = normalised(rng.normal(size=3)), normalised(rng.normal(size=3))
     kl = float((np.exp(q) * (q - prior)).sum())
 
     def capital(total: float) -> float:

@@ -235,8 +235,8 @@ class ClippedRegret:
         return type(self), self.scale
 
     def init(self, lead: tuple[int, ...]) -> Regrets:
-        zeros = [np.zeros(lead) for _ in Regrets._fields[:-1]]
-        return Regrets(*zeros, betting.no_bets(lead, self.scale))
+        zero = np.zeros(lead)
+        return Regrets(zero, zero, zero, zero, zero, zero, betting.no_bets(lead, self.scale))
 
     def step(self, state: Regrets, evidence: Evidence) -> Regrets:
         e, known = evidence, np.isfinite(evidence.loss)

@@ -162,6 +162,13 @@ STUDIES: Mapping[str, Study] = {
             lambda full: full._replace(trials=100 * full.trials, horizon=min(300, full.horizon)),
         ),
         Study(
+            "guarantees-belief",
+            "The belief's certificates: slack, applicability, coverage.",
+            "guarantees",
+            "belief",
+            Size.part,
+        ),
+        Study(
             "guarantees-comparison",
             "Since when a policy is surely better than another.",
             "guarantees",

@@ -12,6 +12,7 @@ from bocopt.guarantees import Certificate, Guarantee, TwoSided, gibbs, offline
 from bocopt.guarantees.certificate import nan_is_no_news
 from bocopt.numeric import noise
 from bocopt.numeric.weights import uniform
+from bocopt.studies.guarantees.simulated_losses import LOSSES
 from bocopt.studies.guarantees.simulation import Simulation
 from bocopt.studies.guarantees.simulations import SIMULATIONS
 from bocopt.work.task import Record, Task
@@ -31,7 +32,7 @@ class Cover(Task):
     trials_per_block: ClassVar[int] = 1000
 
     def run(self) -> Record:
-        simulation = SIMULATIONS[self.simulation]
+        simulation = {**SIMULATIONS, **LOSSES}[self.simulation]
         tried = {
             (name, delta): entry
             for delta in DELTAS

@@ -94,12 +94,12 @@ class ChosenLosses(Simulation):
 
 
 LOSSES: Mapping[str, Simulation] = {
-    "fair": ChosenLosses("fair"),
-    "opposed": ChosenLosses("fair", opposed=True),
-    "a coin each": ChosenLosses("fair", coins=_PARAMETERS),
-    "rare": ChosenLosses("rare"),
-    "drift": ChosenLosses("drift", coins=_PARAMETERS),
-    "gambler": ChosenLosses("gambler"),
-    "opposed gambler": ChosenLosses("gambler", opposed=True),
-    "risky": ChosenLosses("risky", coins=_PARAMETERS),
+    "fair losses": ChosenLosses("fair"),
+    "opposed losses": ChosenLosses("fair", opposed=True),
+    "losses with a coin each": ChosenLosses("fair", coins=_PARAMETERS),
+    "rare losses": ChosenLosses("rare"),
+    "drifting losses": ChosenLosses("drift", coins=_PARAMETERS),
+    "a gambler's losses": ChosenLosses("gambler"),
+    "an opposed gambler's losses": ChosenLosses("gambler", opposed=True),
+    "risky losses": ChosenLosses("risky", coins=_PARAMETERS),
 }

@@ -24,6 +24,7 @@ from bocopt.losses import Clipped
 from bocopt.report.blocks import Chart, Curve, Grid, Row, Section
 from bocopt.report.text import count
 from bocopt.studies.guarantees.certify import Certify
+from bocopt.studies.guarantees.simulated_losses import certificates
 from bocopt.studies.paper.settings import Settings, policies_of, problem_of
 from bocopt.studies.study import Size, Summary
 from bocopt.work.task import Record, Task
@@ -66,6 +67,7 @@ def _beliefs() -> dict[str, Guarantee[Any]]:
         "Theorem 3.3, lam*": Theorem33(lam=best, scale=CUT),
         "Corollary 3.5, lam*": Corollary35(lam=best, scale=CUT),
         "comparator, printed lam": Comparator(lam=PRINTED, scale=CUT),
+        **certificates(CUT),
     }
 
 
@@ -75,7 +77,7 @@ def _guarantees(policy: str) -> dict[str, Guarantee[Any]]:
     return _decisions() | ({"best arm": BestArm()} if policy == ENSEMBLE else {})
 
 
-def _policies() -> dict[str, Policy[Any]]:
+def policies() -> dict[str, Policy[Any]]:
     printed = policies_of(Settings())
     bma: Any = printed[BMA]
     clipped = replace(bma.sampler, loss=Clipped(bma.sampler.loss, at=CUT))
@@ -99,7 +101,7 @@ def _at(horizon: int) -> tuple[int, ...]:
 
 def tasks(size: Size) -> dict[str, Task]:
     found: dict[str, Task] = {}
-    for name, policy in _policies().items():
+    for name, policy in policies().items():
         horizon = _stages_of(name, size)
         found[name] = Certify(
             policy=policy,
