@@ -67,7 +67,8 @@ ERRATA = (
     Erratum(
         "E11",
         "Mixability is assumed for every lambda, which is essentially impossible.",
-        '`Corollary35` measures both gaps: "refuted on p% of stages" or "not refuted"',
+        "`Corollary35` needs Jensen's form alone, and measures both; `AgainstOneDraw` and "
+        "`ClippedRegret` need neither",
     ),
     Erratum(
         "E12",
@@ -127,6 +128,20 @@ ERRATA = (
         "E22",
         "The root of the squared error has no gradient where the error is 0.",
         "defined as 0 in `PtO`",
+    ),
+    Erratum(
+        "E23",
+        "Assumption 3.1(b) bounds the cost from above only, but the proof of Theorem 3.2 takes "
+        "losses in [0, C]. Rewards with a minus, as in the experiment, are below any C > 0 while "
+        "losses are tens: Theorems 3.2 and 3.3 are then false.",
+        "C bounds losses on both sides, or there is no number: costs above 0, or C = largest less "
+        "least cost, or `Clipped`. With C = 1, Theorem 3.3 is wrong in @E23@ on the paper's stream",
+    ),
+    Erratum(
+        "E24",
+        "Assumption 3.4 is about all pi on outcomes, P(Xi); a belief is on parameters, P(Theta). W "
+        "is 3 x 12, but W x is taken.",
+        "beliefs on parameters, W of 12 x 3; no effect on results",
     ),
 )
 
