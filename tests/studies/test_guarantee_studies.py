@@ -12,11 +12,12 @@ from small_studies import results
 from bocopt import Constant, PaperStream, run
 from bocopt.guarantees import HoeffdingMixture
 from bocopt.studies import reproduce
-from bocopt.studies.guarantees import coverage, tightness, versus
+from bocopt.studies.guarantees import belief, coverage, tightness, versus
 from bocopt.studies.guarantees.certify import Certify
 from bocopt.studies.guarantees.cover import DELTAS, Cover
 from bocopt.studies.guarantees.simulations import SIMULATIONS
 from bocopt.studies.learning.data import TODAY
+from bocopt.studies.paper import errata
 from bocopt.studies.paper.settings import Settings, problem_of
 from bocopt.studies.study import Size
 
@@ -78,6 +79,34 @@ def test_the_truth_is_an_average_over_the_law() -> None:
     assert record["true_cost"][:, -1] == pytest.approx(-88.3, abs=1.5)
     assert (record["true_cost"] < record["mixture/bound"]).all()
     assert record["mixture/note"].shape == (2,)
+
+
+def test_the_beliefs_certificates_beside_the_truth() -> None:
+    size = Size(trials=2, horizon=20)
+    summary = belief.summarise(size, {n: t.run() for n, t in belief.tasks(size).items()})
+    rows = summary["stream"]
+    assert rows["one draw, by bets"]["true"] > rows["clipped regret"]["true"] > 0.0
+    for name in ("one draw, by bets", "clipped regret", "against one draw"):
+        assert rows[name]["after"]["20"]["applicable"] == 2
+        assert rows[name]["wrong"] == 0
+    sound = rows["Theorem 3.3, lam*"]["after"]["20"]["slack"]["mean"]
+    tiny = rows["Theorem 3.3 as printed, C = 1 (E23)"]["after"]["20"]["slack"]["mean"]
+    assert tiny == pytest.approx(sound / 100)
+    assert summary["intervals above delta"] == 0
+    assert summary["batch"]["bound/anytime"] < summary["batch"]["bound/offline"]
+    found = {(row["simulation"], row["certificate"]) for row in summary["covered"]}
+    assert len(found) == 8 * 4 + 2
+    page = reproduce.markdown_of("guarantees-belief", summary)
+    assert "Intervals above their delta: 0 of 68." in page
+
+
+def test_errata_say_what_the_committed_study_found_of_a_bound_from_above_only() -> None:
+    summary = json.loads((DOCS / "guarantees-belief.json").read_text())
+    row = summary["stream"]["Theorem 3.3 as printed, C = 1 (E23)"]
+    [said] = [e.here for e in errata.ERRATA if e.name == "E23"]
+    assert f"wrong in {row['wrong']} of {summary['trials']} trials" in said
+    assert row["wrong"] > 0.05 * summary["trials"]
+    assert summary["stream"]["Theorem 3.3, lam*"]["wrong"] == 0
 
 
 def test_proportions_at_their_ends() -> None:

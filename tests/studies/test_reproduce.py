@@ -241,7 +241,7 @@ def test_the_report_shows_it_all(written: Path) -> None:
         assert f"<h2>{heading}</h2>" in text
     assert text.count("<svg") == 4
     assert "84.52 ± 0.05" in text
-    for n in range(1, 23):
+    for n in range(1, 25):
         assert f">E{n}</th>" in text
     assert "<td>1.5</td>" in text  # the wall seconds of ABOUT
     assert "<code>offset</code>" in text

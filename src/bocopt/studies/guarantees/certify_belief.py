@@ -34,7 +34,7 @@ class CertifyBelief(Play):
     law: ConditionalSampler
     cap: float
     at: tuple[int, ...]
-    draws: int = 64
+    draws: int = 32
     trials_per_block: ClassVar[int] = 10
 
     def run(self) -> Record:

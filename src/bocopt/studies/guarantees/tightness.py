@@ -24,7 +24,6 @@ from bocopt.losses import Clipped
 from bocopt.report.blocks import Chart, Curve, Grid, Row, Section
 from bocopt.report.text import count
 from bocopt.studies.guarantees.certify import Certify
-from bocopt.studies.guarantees.simulated_losses import certificates
 from bocopt.studies.paper.settings import Settings, policies_of, problem_of
 from bocopt.studies.study import Size, Summary
 from bocopt.work.task import Record, Task
@@ -67,7 +66,6 @@ def _beliefs() -> dict[str, Guarantee[Any]]:
         "Theorem 3.3, lam*": Theorem33(lam=best, scale=CUT),
         "Corollary 3.5, lam*": Corollary35(lam=best, scale=CUT),
         "comparator, printed lam": Comparator(lam=PRINTED, scale=CUT),
-        **certificates(CUT),
     }
 
 
