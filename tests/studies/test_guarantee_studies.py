@@ -93,7 +93,7 @@ def test_the_beliefs_certificates_beside_the_truth() -> None:
     tiny = rows["Theorem 3.3 as printed, C = 1 (E23)"]["after"]["20"]["slack"]["mean"]
     assert tiny == pytest.approx(sound / 100)
     assert summary["intervals above delta"] == 0
-    assert summary["batch"]["bound/anytime"] < summary["batch"]["bound/offline"]
+    assert 0.4 < summary["batch"]["bound/anytime"] < 1.0
     found = {(row["simulation"], row["certificate"]) for row in summary["covered"]}
     assert len(found) == 8 * 4 + 2
     page = reproduce.markdown_of("guarantees-belief", summary)

@@ -123,7 +123,8 @@ class UpdatedBeliefs(_OnLosses):
     E_q log(Q - R) <= log(Q - E_q R), as the mean of logs does over stages, and log(Q - l) lies
     above its chord from 0 to C, with equality for losses of 0 or C. So where E_q_t l_t sum to m,
     sum E_q_t R is at most what bets say after m / C outcomes that were C and t - m / C that were 0,
-    at a level of log(1/delta) + sum KL(q_s || pi_s).
+    at a level of log(1/delta) + sum KL(q_s || pi_s). It follows how large losses are, and not how
+    much they vary: where they are about C / 2, theorem 3.2 at its lam* is tighter at its horizon.
 
     Reference: Jang, Jun, Kuzborskij, Orabona (2023), Tighter PAC-Bayes bounds through coin-betting;
     Haddouche, Guedj (2022), Online PAC-Bayes learning, for priors that change.

@@ -188,8 +188,7 @@ def _stream(summary: Summary) -> Grid:
                     f"{row['seen']:.2f}",
                     "-" if row["true"] is None else f"{row['true']:.2f}",
                     "-" if row["wrong"] is None else f"{row['wrong']} of {trials}",
-                ],
-                muted="lam*" in name,
+                ]
             )
             for name, row in rows.items()
         ],
