@@ -10,6 +10,7 @@ from bocopt.beliefs import for_horizon
 from bocopt.core import Array
 from bocopt.guarantees import AgainstOneDraw, Corollary35, Guarantee, OneDraw, Theorem32, Theorem33
 from bocopt.report.blocks import Grid, Row, Section
+from bocopt.report.text import count
 from bocopt.studies.guarantees.certify_belief import (
     APART,
     DECISION,
@@ -196,7 +197,7 @@ def _stream(summary: Summary) -> Grid:
         "= 0.05. *Wrong*: trials in which the true risk, by 32 draws a stage from the law, was "
         f"outside at any of the {len(summary['stages'])} stages looked at. That the aggregated "
         f"decision loses less than one draw from the belief is certain in {summary['pays']} of "
-        f"{trials} trials.",
+        f"{count(trials, 'trial')}.",
         words=True,
     )
 

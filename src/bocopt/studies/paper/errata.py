@@ -135,7 +135,8 @@ ERRATA = (
         "losses in [0, C]. Rewards with a minus, as in the experiment, are below any C > 0 while "
         "losses are tens: Theorems 3.2 and 3.3 are then false.",
         "C bounds losses on both sides, or there is no number: costs above 0, or C = largest less "
-        "least cost, or `Clipped`. With C = 1, Theorem 3.3 is wrong in 17 of 20 trials on its stream",
+        "least cost, or `Clipped`. With C = 1, Theorem 3.3 is wrong in 17 of 20 trials on its "
+        "stream",
     ),
     Erratum(
         "E24",
