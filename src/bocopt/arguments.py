@@ -26,7 +26,15 @@ _LARGEST_SEED = np.iinfo(np.int64).max
 _NOT_LISTS = (str, bytes, bytearray, Mapping, Set)  # their items are something else, or in no order
 
 
-def wrong(owner: str, name: str, expected: str, got: object, about: str = PARAMETER) -> ValueError:
+class WrongError(ValueError):
+    """A bad argument: its message names the owner, and its fields are what it is made of."""
+
+    def __init__(self, message: str, name: str = "", why: str = "") -> None:
+        super().__init__(message)
+        self.name, self.why = name, why  # `why` without the name, as a file would tell it
+
+
+def wrong(owner: str, name: str, expected: str, got: object, about: str = PARAMETER) -> WrongError:
     """The error for a bad argument; the caller raises it.
 
     >>> print(wrong("Knapsack", "alpha", "a number in (0, 1]", 1.4))
@@ -35,9 +43,9 @@ def wrong(owner: str, name: str, expected: str, got: object, about: str = PARAME
     return _error(about, owner, name, expected, repr(got))
 
 
-def _error(about: str, owner: str, name: str, expected: str, got: str) -> ValueError:
-    subject = about.format(name=name, owner=owner)
-    return ValueError(f"{subject} must be {expected}. Got {got} instead.")
+def _error(about: str, owner: str, name: str, expected: str, got: str) -> WrongError:
+    why = f"must be {expected}. Got {got} instead."
+    return WrongError(f"{about.format(name=name, owner=owner)} {why}", name, why)
 
 
 def kind(owner: str, name: str, value: object, wanted: type) -> None:

@@ -142,21 +142,25 @@ REFUSED = {
     "repeated times": case(
         rows("2024-03-01,5,1", "2024-03-02,6,2", "2024-03-01,7,2"),
         "{}, lines 2 and 4, column 'day': both at 2024-03-01. Where a time has several "
-        'decisions, say repeated = "keep".',
+        'decisions, say repeated = "keep"; what looks back, such as lags, must then stand in '
+        "columns of the table.",
     ),
     "missing time": case(
         rows("2024-03-01,5,1", ",6,2"),
         "{}, line 3, column 'day': a date as in line 2 expected, nothing found.",
     ),
     "all times missing": case(
-        rows(",5,1", ",6,2"), "{}, line 2, column 'day': a time expected, nothing found."
+        rows(",5,1", ",6,2"),
+        "{0}, line 2, column 'day': a time expected, nothing found.\n"
+        "{0}, line 3, column 'day': a time expected, nothing found.",
     ),
     "infinite time": case(
         rows("1,5,1", "inf,6,2"), "{}, line 3, column 'day': a time expected, 'inf' found."
     ),
     "times in another notation": case(
         rows("01/03/2024,5,1", "02/03/2024,6,2"),
-        "{}, line 2, column 'day': a time expected, '01/03/2024' found." + TIMES,
+        "{0}, line 2, column 'day': a time expected, '01/03/2024' found." + TIMES + "\n"
+        "{0}, line 3, column 'day': a time expected, '02/03/2024' found.",
     ),
     "mixed notations": case(
         rows("2024-03-01,5,1", "2024-03-02 12:00,6,2"),
@@ -210,7 +214,9 @@ REFUSED = {
         "{}, line 3: 3 cells expected, 4 found. A cell with a tab in it must stand in quotes.",
     ),
     "ragged after a quoted newline": case(
-        rows('2024-03-01,5,"a\nb"', "2024-03-02,6"), "{}, line 4: 3 cells expected, 2 found."
+        rows('2024-03-01,5,"a\nb"', "2024-03-02,6"),
+        "{0}, line 2, column 'price': a number expected, 'a\\nb' found.\n"
+        "{0}, line 4: 3 cells expected, 2 found.",
     ),
     "open quote": case(
         rows("2024-03-01,5,1", '2024-03-02,"6,1'),

@@ -190,8 +190,11 @@ BROKEN = {
     "lags = [1, 7]": ("lags = [0]", "line 16: 'lags' must be"),
     'missing = "last"': ('missing = "first"', "'missing' must be"),
     'name = "kiosk"': ('name = "shop"', "has no 'shop', which should be the problem"),
-    "seed = 0": ("seed = -1", "The 'seed' parameter of study must be"),
-    "confidence = 0.95": ("confidence = 95", "The 'confidence' parameter of study must be"),
+    "seed = 0": ("seed = -1", "'seed' must be an integer in [0, 9e18]. Got -1 instead."),
+    "confidence = 0.95": (
+        "confidence = 95",
+        "'confidence' must be a number in (0, 1). Got 95 instead.",
+    ),
     'policies = ["SampleAverage"]': (
         'policies = ["SampelAverage"]',
         "has no 'SampelAverage', which should be a policy (known without it: Ensemble,",

@@ -90,7 +90,8 @@ def told() -> Iterator[None]:
         say(f"{ended(error)} {GOES_ON}", err=True)
         raise typer.Exit(1) from None
     except (ValueError, ModuleNotFoundError) as error:
-        say(str(error), err=True)
+        for line in str(error).split("\n"):
+            say(line, err=True)
         raise typer.Exit(1) from None
     except BrokenPipeError:
         raise  # nobody reads on: the files are written, and Typer ends quietly

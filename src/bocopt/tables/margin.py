@@ -11,7 +11,28 @@ from bocopt import arguments
 from bocopt.core import Array, Decision, IntArray, Problem
 from bocopt.policies.baselines import NoInfo, given
 
+_MOST_NAMES = 20  # in an error
 _MARGINS = tuple(round(0.8 + 0.05 * step, 2) for step in range(25))  # up to 2
+
+
+class Named(dict[str, float]):
+    """A context by name, as a rule sees it."""
+
+    def __missing__(self, name: str) -> float:
+        listed = ", ".join(f"'{one}'" for one in list(self)[:_MOST_NAMES])
+        more = f" and {len(self) - _MOST_NAMES} more" if len(self) > _MOST_NAMES else ""
+        raise ValueError(
+            f"A rule asks for {name!r}, which the context does not have. It has: {listed}{more}."
+        )
+
+
+def named(names: Sequence[str], x: Array) -> Named:
+    """(k) -> its numbers by name.
+
+    >>> named(["price"], np.array([2.5]))["price"]
+    2.5
+    """
+    return Named(zip(names, x.tolist(), strict=True))
 
 
 @dataclass(frozen=True)
@@ -103,7 +124,7 @@ class TunedRule:
 
     def _one(self, x: Array, margin: Mapping[str, Any]) -> Array:
         """(k) -> (d)."""
-        z = np.asarray(self.rule(dict(zip(self.x_names, x.tolist(), strict=True)), **margin), float)
+        z = np.asarray(self.rule(named(self.x_names, x), **margin), float)
         if z.ndim != 1:
             raise arguments.wrong("the rule", "z", "one decision (d)", z, arguments.RETURNED)
         return z

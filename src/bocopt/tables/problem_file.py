@@ -16,7 +16,7 @@ from bocopt.policies import (
     Rule,
     SampleAverage,
 )
-from bocopt.tables.margin import BestMargin
+from bocopt.tables.margin import BestMargin, named
 from bocopt.tables.user_file import imported
 
 #: Policies that a study may name without writing them: all they need is the problem.
@@ -35,7 +35,7 @@ class ByName:
     names: tuple[str, ...]
 
     def __call__(self, x: Array) -> ArrayLike:
-        return self.function(dict(zip(self.names, x.tolist(), strict=True)))
+        return self.function(named(self.names, x))
 
 
 @dataclass(frozen=True)

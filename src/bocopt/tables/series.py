@@ -17,3 +17,4 @@ class Series(NamedTuple):
     now: Array | None  # (T, d) decisions that were taken; NaN in a row where none was
     lines: IntArray  # (T) where the stage stands in the file: its line, or its row
     notes: tuple[str, ...]  # what was found in the table, and what was assumed: a sentence each
+    warm_up: int = 0  # first stages, that no number counts

@@ -141,7 +141,7 @@ def played(
             sense=problem.sense,
             alpha=problem.risk.alpha,
             series=series,
-            warm_up=int(file.spec.warm_up),
+            warm_up=series.warm_up,
             now=now,
             played=found,
             compared=compared(
@@ -149,7 +149,7 @@ def played(
                 series,
                 against,
                 found,
-                warm_up=int(file.spec.warm_up),
+                warm_up=series.warm_up,
                 scale=file.scale,
                 delta=file.delta,
             )

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt.core import Array
+from bocopt.tables.faults import Fault
 from bocopt.tables.reading.cells import numbers_or_none
 from bocopt.tables.reading.columns import Column, Frame, TableError
 from bocopt.tables.reading.times import looks_like_a_time
@@ -38,15 +39,17 @@ def read_csv(path: Path) -> Frame:
 def _read(path: Path) -> Frame:
     layout = _layout(path)
     wanted = [place for place, name in enumerate(layout.names) if name]
-    lines, columns = _columns(layout, wanted, numbers=True)
-    if not lines:
+    faults: list[Fault] = []
+    lines, columns = _columns(layout, wanted, faults, numbers=True)
+    if not lines and not faults:
         raise TableError(f"{path} has no rows below the names of its columns.")
     late = [place for place in wanted if columns[place] is None]
     if late:
-        columns |= _columns(layout, late, numbers=False)[1]
+        columns |= _columns(layout, late, [], numbers=False)[1]
     found = {layout.names[place]: column for place, column in columns.items()}
     whole = {name: column for name, column in found.items() if column is not None}
-    return Frame(str(path), "line", np.array(lines, np.int64), whole)
+    broken = TableError(*faults) if faults else None
+    return Frame(str(path), "line", np.array(lines, np.int64), whole, broken=broken)
 
 
 def _layout(path: Path) -> Layout:
@@ -105,7 +108,7 @@ def _records(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
                     yield line, cells
                 line = reader.line_num + 1
         except csv.Error as error:
-            raise TableError(f"{path}, line {line}: {_in_words(error)}.") from error
+            raise TableError(Fault(line, f"{path}, line {line}: {_in_words(error)}.")) from error
 
 
 def _in_words(error: csv.Error) -> str:
@@ -115,12 +118,15 @@ def _in_words(error: csv.Error) -> str:
 
 
 def _columns(
-    layout: Layout, wanted: Sequence[int], *, numbers: bool
+    layout: Layout, wanted: Sequence[int], faults: list[Fault], *, numbers: bool
 ) -> tuple[list[int], dict[int, Column | None]]:
-    """The lines of all rows, and columns; None for one that turned out to be texts too late."""
+    """The lines of all rows, and columns; None for one that turned out to be texts too late.
+
+    Lines that are no rows are left out, and told in `faults`.
+    """
     growing = {place: _Growing(layout.rows, numbers) for place in wanted}
     lines: list[int] = []
-    for part_lines, rows in _parts(layout):
+    for part_lines, rows in _parts(layout, faults):
         lines += part_lines
         by_column = list(zip(*rows, strict=True))
         for place, column in growing.items():
@@ -128,21 +134,35 @@ def _columns(
     return lines, {place: column.whole() for place, column in growing.items()}
 
 
-def _parts(layout: Layout) -> Iterator[tuple[list[int], list[list[str]]]]:
+def _parts(layout: Layout, faults: list[Fault]) -> Iterator[tuple[list[int], list[list[str]]]]:
     """Some rows below the names at a time, each as wide as it should be."""
     records = islice(_records(layout.path, layout.delimiter), 1, None)
-    while part := list(islice(records, _ROWS)):
-        for line, cells in part:
-            if len(cells) != len(layout.names):
-                raise _ragged(layout, line, len(cells))
-        yield [line for line, _ in part], [cells for _, cells in part]
+    while part := _some(records, faults):
+        good = [(line, cells) for line, cells in part if len(cells) == len(layout.names)]
+        if len(good) < len(part):
+            ragged = (one for one in part if len(one[1]) != len(layout.names))
+            faults += (_ragged(layout, line, len(cells)) for line, cells in ragged)
+        if good:
+            yield [line for line, _ in good], [cells for _, cells in good]
 
 
-def _ragged(layout: Layout, line: int, found: int) -> TableError:
+def _some(
+    records: Iterator[tuple[int, list[str]]], faults: list[Fault]
+) -> list[tuple[int, list[str]]]:
+    """The next records; none after a line that cannot be told from the next."""
+    part = list[tuple[int, list[str]]]()
+    try:
+        part.extend(islice(records, _ROWS))  # those before the error stay
+    except TableError as error:
+        faults += error.faults
+    return part
+
+
+def _ragged(layout: Layout, line: int, found: int) -> Fault:
     sign = "tab" if layout.delimiter == "\t" else layout.delimiter
     hint = f" A cell with a {sign} in it must stand in quotes." if found > len(layout.names) else ""
     expected = f"{len(layout.names)} cells expected, {found} found"
-    return TableError(f"{layout.path}, line {line}: {expected}.{hint}")
+    return Fault(line, f"{layout.path}, line {line}: {expected}.", hint)
 
 
 class _Growing:

@@ -1,6 +1,7 @@
 """Times in a table: dates, months, moments with or without a time zone, or numbers."""
 
 import re
+from collections import Counter
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
@@ -8,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bocopt.core import Array, BoolArray, IntArray
+from bocopt.tables.faults import Fault
 from bocopt.tables.reading.cells import is_gap, numbers_or_none
-from bocopt.tables.reading.columns import Frame
+from bocopt.tables.reading.columns import Frame, TableError
 
 Kind = Literal["date", "month", "moment", "number"]
 Clock = NDArray[np.datetime64]
@@ -54,15 +56,14 @@ def looks_like_a_time(cell: str) -> bool:
 def times_of(frame: Frame, name: str, *, gaps: bool = False) -> Times:
     """A column of times of one kind; with `gaps`, some may be missing."""
     cells = frame.column(name)
-    found = _numbers(frame, name) if isinstance(cells, np.ndarray) else _texts(frame, name, gaps)
-    if not gaps:
-        frame.refuse(name, found.missing, "a time")
-    return found
+    read = _numbers if isinstance(cells, np.ndarray) else _texts
+    return read(frame, name, gaps)
 
 
-def _numbers(frame: Frame, name: str) -> Times:
+def _numbers(frame: Frame, name: str, gaps: bool) -> Times:
     values = frame.numbers(name)
-    frame.refuse(name, np.isinf(values), "a time")
+    bad = np.isinf(values) if gaps else ~np.isfinite(values)
+    frame.refuse(name, bad, "a time")
     shown = frame.texts(name)
     missing = np.isnan(values)
     clock = _days(values)
@@ -90,16 +91,31 @@ def _order(clock: Clock) -> IntArray:
 def _texts(frame: Frame, name: str, gaps: bool) -> Times:
     cells = frame.texts(name)
     missing = np.array([gaps and is_gap(cell) for cell in cells])
-    first = int(missing.argmin())  # the first that is there: texts are not all missing
-    kind = _kind_of(cells[first])
-    if kind is None:
-        raise frame.error(first, name, "a time", cells[first], _HINT)
+    kind = _kind_of(cells[int(missing.argmin())])  # texts are not all missing
     moments = [None if gap else _moment(c, kind) for c, gap in zip(cells, missing, strict=True)]
-    for row, moment in enumerate(moments):
-        if moment is None and not missing[row] and not _is_number(cells[row], kind):
-            expected = f"{_WORDS[kind]} as in {frame.place} {frame.places[first]}"
-            raise frame.error(row, name, expected, cells[row])
+    if kind is None or any(m is None and not gap for m, gap in zip(moments, missing, strict=True)):
+        _refuse_others(frame, name, cells, missing)
+    assert kind is not None
     return _of_moments(frame, name, kind, moments, missing)
+
+
+def _refuse_others(frame: Frame, name: str, cells: list[str], missing: BoolArray) -> None:
+    """All that is not of the kind that most are; there are such, or no time at all."""
+    kinds = [None if gap else _read_as(c) for c, gap in zip(cells, missing, strict=True)]
+    common = Counter(kind for kind in kinds if kind is not None).most_common(1)
+    if not common:
+        frame.refuse(name, ~missing, "a time", _HINT)
+        return
+    kind = common[0][0]
+    bad = np.array([kind != one for one in kinds]) & ~missing
+    expected = f"{_WORDS[kind]} as in {frame.place} {frame.places[kinds.index(kind)]}"
+    frame.refuse(name, bad, expected)
+
+
+def _read_as(cell: str) -> Kind | None:
+    """The kind of time that a cell can be read as; a day that there is not is none."""
+    kind = _kind_of(cell)
+    return kind if kind == "number" or _moment(cell, kind) is not None else None
 
 
 def _of_moments(
@@ -124,11 +140,16 @@ def _offsets(frame: Frame, name: str, moments: list[datetime | None]) -> dict[ti
     zoned = {offset: row for offset, row in first.items() if offset is not None}
     if zoned and None in first:
         rows = [first[None], min(zoned.values())]
-        raise frame.error_of_two(rows, name, "one time has a time zone and one has none.")
+        raise TableError(_of_two(frame, name, rows, "one time has a time zone and one has none."))
     if zoned and max(zoned) - min(zoned) > _SUMMER_TIME:
         what = f"time zones {_zone(min(zoned))} and {_zone(max(zoned))}. Write all times in one."
-        raise frame.error_of_two([zoned[min(zoned)], zoned[max(zoned)]], name, what)
+        rows = [zoned[min(zoned)], zoned[max(zoned)]]
+        raise TableError(_of_two(frame, name, rows, what))
     return zoned
+
+
+def _of_two(frame: Frame, name: str, rows: list[int], what: str) -> Fault:
+    return frame.fault_of_two(rows, f", column '{name}': {what}")
 
 
 def _offset(moment: datetime) -> timedelta:
@@ -151,9 +172,9 @@ def _is_number(cell: str, kind: Kind) -> bool:
     return kind == "number" and numbers_or_none([cell]) is not None and not is_gap(cell)
 
 
-def _moment(cell: str, kind: Kind) -> datetime | None:
+def _moment(cell: str, kind: Kind | None) -> datetime | None:
     """None where a cell is not of this kind."""
-    if kind == "number" or not _SHAPES[kind].fullmatch(cell):
+    if kind is None or kind == "number" or not _SHAPES[kind].fullmatch(cell):
         return None
     try:
         return datetime.fromisoformat(f"{cell}-01" if kind == "month" else cell)

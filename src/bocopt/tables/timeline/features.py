@@ -13,7 +13,6 @@ from bocopt.tables.timeline.seasons import seasons
 from bocopt.tables.timeline.spec import Spec
 from bocopt.tables.timeline.stages import Stages
 
-LARGEST = 1e100  # in size, that a number may be
 _MOST_CATEGORIES = 500  # of one column
 
 
@@ -44,20 +43,9 @@ def features(frame: Frame, spec: Spec, stages: Stages, outcomes: Outcomes) -> It
     )
 
 
-def finite(frame: Frame, name: str) -> Array:
-    """A column of numbers that are not too large; NaN where one is missing."""
-    values = frame.numbers(name)
-    frame.refuse(name, np.isinf(values), "a finite number")
-    frame.refuse(name, np.abs(values) > LARGEST, f"a number up to {LARGEST:g} in size")
-    return values
-
-
 def _context(frame: Frame, spec: Spec, stages: Stages, name: str) -> Feature:
-    values = finite(frame, name)
+    values = frame.numbers(name)[stages.rows]
     missing = np.isnan(values)
-    if spec.missing == "refuse":
-        frame.refuse(name, missing, "a number")
-    values = values[stages.rows]
     if missing.any() and spec.missing == "last":
         values = _filled(values)
     return Feature((name,), values, _gaps(name, int(missing.sum()), len(values)))
@@ -81,20 +69,17 @@ def _last(known: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> IntArray:
 
 
 def _category(frame: Frame, spec: Spec, stages: Stages, name: str) -> Feature:
-    texts = np.array(frame.texts(name), object)
-    if spec.missing == "refuse":
-        frame.refuse(name, texts == "", "a text or a number")
-    texts = texts[stages.rows]
+    texts = np.array(frame.texts(name), object)[stages.rows]
     known = texts != ""
     gaps = _gaps(name, int((~known).sum()), len(texts))
     if spec.missing == "last":
         last = _last(known)
         texts = np.where(last < 0, "", texts[last])
-    values = sorted({*texts[: spec.warm_up]} - {""})
+    values = sorted({*texts[: stages.first(spec.warm_up)]} - {""})
     if len(values) > _MOST_CATEGORIES:
         raise TableError(
             f"{frame.path}, column '{name}': at most {_MOST_CATEGORIES} categories expected, "
-            f"{len(values)} found in the first {spec.warm_up} rows."
+            f"{len(values)} found in the first {spec.warm_up} {stages.unit}."
         )
     numbers = {value: number for number, value in enumerate(values)}
     codes = np.array([numbers.get(text, -1) for text in texts])
@@ -103,8 +88,8 @@ def _category(frame: Frame, spec: Spec, stages: Stages, name: str) -> Feature:
         hot[~known] = np.nan
     others = int(((codes < 0) & (texts != "")).sum())
     note = (
-        f"'{name}' has values that are not in the first {spec.warm_up} rows in {others} of "
-        f"{len(texts)} rows: they count as none of the others"
+        f"'{name}' has values that are not in the first {spec.warm_up} {stages.unit} in {others} "
+        f"of {len(texts)} rows: they count as none of the others"
     )
     names = tuple(f"{name} = {value}" for value in values)
     return Feature(names, hot, (*gaps, *([note] if others else [])))

@@ -8,9 +8,10 @@ from bocopt import arguments
 from bocopt.core import Array, BoolArray
 from bocopt.tables.reading.columns import Frame, TableError
 from bocopt.tables.series import Series
-from bocopt.tables.timeline.features import Feature, Outcomes, features, finite
+from bocopt.tables.timeline.checked import checked
+from bocopt.tables.timeline.features import Feature, Outcomes, features
 from bocopt.tables.timeline.spec import Spec
-from bocopt.tables.timeline.stages import Stages, due_of, stages_of
+from bocopt.tables.timeline.stages import Due, Stages
 
 _RULES = {
     "last": "the last known one stands for it, and 0 before the first",
@@ -22,9 +23,8 @@ def series_of(frame: Frame, spec: Spec) -> Series:
     """Stages in time order; what is shown at each is known when its decision is taken."""
     arguments.kind("series_of", "frame", frame, Frame)
     arguments.kind("series_of", "spec", spec, Spec)
-    _check_length(frame, spec)
-    stages = stages_of(frame, spec)
-    outcomes, notes = _outcomes(frame, spec, stages)
+    frame, stages, due = checked(frame, spec)
+    outcomes, notes = _outcomes(frame, spec, stages, due)
     found = list(features(frame, spec, stages, outcomes))
     names = tuple(name for feature in found for name in feature.names)
     x = _joined(found, len(frame))
@@ -46,21 +46,12 @@ def series_of(frame: Frame, spec: Spec) -> Series:
         now=now,
         lines=frame.places[stages.rows],
         notes=tuple(said),
+        warm_up=stages.first(spec.warm_up),
     )
 
 
-def _check_length(frame: Frame, spec: Spec) -> None:
-    if len(frame) < 2:
-        raise TableError(f"{frame.path} has one row: two or more expected.")
-    if len(frame) <= spec.warm_up:
-        raise TableError(
-            f"{frame.path} has {len(frame)} rows: more expected than the {spec.warm_up} of "
-            "the 'warm_up'."
-        )
-
-
-def _outcomes(frame: Frame, spec: Spec, stages: Stages) -> tuple[Outcomes, list[str]]:
-    xi = np.stack([finite(frame, name)[stages.rows] for name in spec.outcome], axis=1)
+def _outcomes(frame: Frame, spec: Spec, stages: Stages, due: Due) -> tuple[Outcomes, list[str]]:
+    xi = np.stack([frame.numbers(name)[stages.rows] for name in spec.outcome], axis=1)
     gaps = np.isnan(xi)
     for number, name in enumerate(spec.outcome):
         if gaps[:, number].all():
@@ -71,9 +62,8 @@ def _outcomes(frame: Frame, spec: Spec, stages: Stages) -> tuple[Outcomes, list[
     if without.any():
         xi[without] = np.nan
         notes.append(f"{without.sum()} of {len(xi)} rows have no outcome{_partly(gaps)}.")
-    due, notes_of_due = due_of(frame, spec, stages)
-    arrives = np.where(without, len(xi), due)
-    return Outcomes(xi, due, arrives), [*notes_of_due, *notes]
+    arrives = np.where(without, len(xi), due.stages)
+    return Outcomes(xi, due.stages, arrives), [*due.notes, *notes]
 
 
 def _partly(gaps: BoolArray) -> str:
@@ -106,7 +96,7 @@ def _unchanging(names: tuple[str, ...], x: Array) -> Iterator[str]:
 def _decisions(frame: Frame, spec: Spec, stages: Stages) -> tuple[Array | None, list[str]]:
     if not spec.decisions:
         return None, []
-    now = np.stack([finite(frame, name)[stages.rows] for name in spec.decisions], axis=1)
+    now = np.stack([frame.numbers(name)[stages.rows] for name in spec.decisions], axis=1)
     without = np.isnan(now).any(axis=1)
     if without.all():
         listed = ", ".join(f"'{name}'" for name in spec.decisions)

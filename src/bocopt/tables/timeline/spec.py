@@ -1,7 +1,8 @@
 """Which columns of a table mean what, and what is known when."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any, Literal, get_args
 
 from bocopt import arguments
@@ -21,8 +22,8 @@ class Spec:
     - `outcome`: the columns of xi. A row with a gap in one of them has no outcome: nothing is
       learned from it.
     - `context`: columns of numbers that are known when the decision of their row is taken.
-    - `categories`: columns of texts or numbers, known likewise. Each value among the first
-      `warm_up` rows gets a column of ones and zeros; later values have zeros in all of them.
+    - `categories`: columns of texts or numbers, known likewise. Each value in the warm-up
+      gets a column of ones and zeros; later values have zeros in all of them.
     - `time`: the column of times. Without it, rows are stages as they stand.
     - `calendar`: what the time says: "weekday" and "month" as ones and zeros (Monday and January
       have none), "hour", "week" and "day_of_year" as a sine and a cosine that goes round once a
@@ -33,12 +34,15 @@ class Spec:
     - `missing`: "last" puts the last known number in a gap, and 0 where there is none yet; "keep"
       leaves NaN, for policies that take it; "refuse" makes a gap an error.
     - `repeated`: with "keep" a time may have several rows. All of them are decided before any
-      outcome of that time is known, and a delay counts times. With "refuse" they are an error.
+      outcome of that time is known; a delay and the warm-up count times. Nothing may then look
+      back over rows, which may be of several series: not `lags`, not `rolling`, and no gap is
+      filled from the row before. With "refuse" they are an error.
     - `delay`: the outcome of a stage is known from the decision 1 + delay stages later on.
     - `arrives`: or the column with the time at which it comes. Decisions at later times know it; it
       is never known where that is missing.
     - `decisions`: columns of what was decided; none was in a row with a gap.
-    - `warm_up`: first stages, for a start.
+    - `warm_up`: first rows, for a start, or first times where times have several rows. They are
+      played, and no number counts them; they also say which categories there are.
 
     >>> spec = Spec("demand", context=["price"], time="day", calendar=["weekday"], lags=[1, 7])
     >>> spec.outcome, spec.lags
@@ -60,44 +64,46 @@ class Spec:
     warm_up: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("outcome", "context", "categories", "decisions"):
-            self._set(name, _names(name, getattr(self, name)))
-        if not self.outcome:
-            raise arguments.wrong("Spec", "outcome", "one or more names of columns", self.outcome)
-        for name in ("time", "arrives"):
-            self._set(name, _name(name, getattr(self, name)))
-        self._set("calendar", _names("calendar", self.calendar))
-        for word in self.calendar:
-            _one_of("calendar", word, Calendar)
-        for name in ("lags", "rolling"):
-            self._set(name, _counts(name, getattr(self, name)))
-        _one_of("missing", self.missing, Missing)
-        _one_of("repeated", self.repeated, Repeated)
-        self._set("delay", arguments.integer("Spec", "delay", self.delay, f"[0, {_LONGEST}"))
-        self._set("warm_up", arguments.integer("Spec", "warm_up", self.warm_up, "[0, 1e9]"))
-        self._check_together()
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        for error in all_wrong(given):
+            raise error
+        for name, value in given.items():
+            object.__setattr__(self, name, _FIELDS[name](name, value))
 
-    def _set(self, name: str, value: Any) -> None:
-        object.__setattr__(self, name, value)
 
-    def _check_together(self) -> None:
-        """What one says must go with what others say."""
-        if self.categories and not self.warm_up:
-            expected = "1 or more where there are 'categories': its rows say which there are"
-            raise arguments.wrong("Spec", "warm_up", expected, self.warm_up)
-        if self.arrives is not None and self.delay:
-            raise arguments.wrong("Spec", "delay", "0 where there is 'arrives'", self.delay)
-        needs_time = [word for word in self.calendar if word != "trend"]
-        if self.time is None and (needs_time or self.arrives is not None):
-            what = "'arrives'" if self.arrives is not None else f"'calendar' {needs_time}"
-            raise arguments.wrong("Spec", "time", f"a column where there is {what}", None)
-        seen: dict[str, str] = {} if self.time is None else {self.time: "time"}
-        for role in _ROLES:
-            for column in _listed(getattr(self, role)):
-                if column in seen:
-                    expected = f"other columns than '{seen[column]}'"
-                    raise arguments.wrong("Spec", role, expected, column)
-                seen[column] = role
+def all_wrong(given: Mapping[str, Any]) -> list[arguments.WrongError]:
+    """What is wrong with some fields of a `Spec`: with each, or else with what they say together.
+
+    >>> [error.name for error in all_wrong({"lags": [0], "missing": "first", "delay": 1})]
+    ['lags', 'missing']
+    """
+    found, wrong = {}, []
+    for name, value in given.items():
+        try:
+            found[name] = _FIELDS[name](name, value)
+        except arguments.WrongError as error:
+            wrong.append(error)
+    return wrong or list(_conflicts(found))
+
+
+def _conflicts(given: Mapping[str, Any]) -> Iterator[arguments.WrongError]:
+    """What one says must go with what others say."""
+    time, arrives, warm_up = given.get("time"), given.get("arrives"), given.get("warm_up", 0)
+    if given.get("categories") and not warm_up:
+        expected = "1 or more where there are 'categories': its rows say which there are"
+        yield arguments.wrong("Spec", "warm_up", expected, warm_up)
+    if arrives is not None and given.get("delay"):
+        yield arguments.wrong("Spec", "delay", "0 where there is 'arrives'", given["delay"])
+    needs_time = [word for word in given.get("calendar", ()) if word != "trend"]
+    if time is None and (needs_time or arrives is not None):
+        what = "'arrives'" if arrives is not None else f"'calendar' {needs_time}"
+        yield arguments.wrong("Spec", "time", f"a column where there is {what}", None)
+    seen: dict[str, str] = {} if time is None else {time: "time"}
+    for role in _ROLES:
+        for column in _listed(given.get(role)):
+            if column in seen:
+                yield arguments.wrong("Spec", role, f"other columns than '{seen[column]}'", column)
+            seen[column] = role
 
 
 def _listed(names: Any) -> tuple[Any, ...]:
@@ -124,10 +130,25 @@ def _name(name: str, given: object) -> str | None:
     raise arguments.wrong("Spec", name, "the name of a column, or None", given)
 
 
-def _one_of(name: str, given: object, words: Any) -> None:
+def _outcome(name: str, given: object) -> tuple[str, ...]:
+    names = _names(name, given)
+    if not names:
+        raise arguments.wrong("Spec", name, "one or more names of columns", given)
+    return names
+
+
+def _one_of(words: Any, name: str, given: object) -> object:
     if given not in get_args(words):
         listed = ", ".join(f"'{word}'" for word in get_args(words))
         raise arguments.wrong("Spec", name, f"one of {listed}", given)
+    return given
+
+
+def _calendar(name: str, given: object) -> tuple[str, ...]:
+    found = _names(name, given)
+    for word in found:
+        _one_of(Calendar, name, word)
+    return found
 
 
 def _counts(name: str, given: Any) -> tuple[int, ...]:
@@ -137,3 +158,25 @@ def _counts(name: str, given: Any) -> tuple[int, ...]:
     if len(set(found)) < len(found):
         raise arguments.wrong("Spec", name, "different from each other", found)
     return found
+
+
+def _up_to(largest: str, name: str, given: object) -> int:
+    return arguments.integer("Spec", name, given, f"[0, {largest}")
+
+
+#: What each field comes to; errors name it.
+_FIELDS: Mapping[str, Callable[[str, Any], Any]] = {
+    "outcome": _outcome,
+    "context": _names,
+    "categories": _names,
+    "time": _name,
+    "calendar": _calendar,
+    "lags": _counts,
+    "rolling": _counts,
+    "missing": partial(_one_of, Missing),
+    "repeated": partial(_one_of, Repeated),
+    "delay": partial(_up_to, _LONGEST),
+    "arrives": _name,
+    "decisions": _names,
+    "warm_up": partial(_up_to, "1e9]"),
+}

@@ -1,14 +1,21 @@
 """The rows of a table as stages: in time order, and with what is known when."""
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from bocopt.core import Array, IntArray
-from bocopt.tables.reading.columns import Frame, TableError
+from bocopt.core import Array, BoolArray, IntArray
+from bocopt.tables.faults import Fault
+from bocopt.tables.reading.columns import Frame, TableError, all_of, at_rows
 from bocopt.tables.reading.times import Clock, Times, times_of
 from bocopt.tables.timeline.gaps import gaps_note
 from bocopt.tables.timeline.known import after_arrival, after_delay
+from bocopt.tables.timeline.repeats import (
+    notes_of_copies,
+    refuse_looking_back,
+    refuse_repeated,
+)
 from bocopt.tables.timeline.spec import Spec
 
 Rows = IntArray | slice  # in time order; a slice where they stand so, and nothing is to be copied
@@ -26,6 +33,15 @@ class Stages(NamedTuple):
     zoned: bool
     notes: tuple[str, ...]
 
+    @property
+    def unit(self) -> str:
+        """What delays and the warm-up count: rows, or times where rows share one."""
+        return "rows" if self.moments[-1] == len(self.moments) - 1 else "times"
+
+    def first(self, count: int) -> int:
+        """How many stages there are in the first rows or times."""
+        return int(np.searchsorted(self.moments, count))
+
 
 def stages_of(frame: Frame, spec: Spec) -> Stages:
     """Sorted by time; rows of one time stay as they stand."""
@@ -33,12 +49,14 @@ def stages_of(frame: Frame, spec: Spec) -> Stages:
         numbers = np.arange(len(frame))
         counted = tuple(str(number + 1) for number in range(len(frame)))
         return Stages(slice(None), counted, numbers, numbers, None, "number", False, ())
-    times = times_of(frame, spec.time)
+    times = _times(frame, spec, spec.time)
     rows, notes = _sorted(frame, spec.time, times)
     order = times.order[rows]
     same = np.flatnonzero(np.diff(order) == 0)
-    if len(same) and spec.repeated == "refuse":
-        raise _repeated(frame, spec.time, np.arange(len(frame))[rows][same[0] : same[0] + 2])
+    if len(same):
+        refuse = refuse_repeated if spec.repeated == "refuse" else refuse_looking_back
+        refuse(frame, spec, times.order)
+        notes += [*_kept(same, len(frame)), *notes_of_copies(frame, times.order)]
     shown = _in_order(times.shown, rows)
     clock = None if times.clock is None else times.clock[rows]
     gap = gaps_note(times.kind, order, clock, shown)
@@ -47,7 +65,6 @@ def stages_of(frame: Frame, spec: Spec) -> Stages:
         *times.notes,
         *_zones(spec.time, times),
         *notes,
-        *_kept(same, len(frame)),
         *([gap] if gap else []),
     )
     return Stages(
@@ -68,12 +85,22 @@ def _in_order(shown: list[str], rows: Rows) -> list[str]:
     return shown if isinstance(rows, slice) else [shown[row] for row in rows]
 
 
-def _repeated(frame: Frame, name: str, rows: IntArray) -> TableError:
-    what = (
-        f"both at {frame.texts(name)[rows[0]]}. Where a time has several decisions, "
-        'say repeated = "keep".'
-    )
-    return frame.error_of_two(rows.tolist(), name, what)
+def _times(frame: Frame, spec: Spec, name: str) -> Times:
+    """Those of the rows; where some are wrong, what is wrong with others is told as well."""
+    try:
+        return times_of(frame, name)
+    except TableError as error:
+        wrong = error
+    numbers: dict[str, int] = {}
+    texts = np.array([numbers.setdefault(text, len(numbers)) for text in frame.texts(name)])
+    alone = np.where(frame.gaps(name, of_texts=True), -1 - np.arange(len(frame)), texts)
+    refuse = refuse_repeated if spec.repeated == "refuse" else refuse_looking_back
+
+    def raised() -> None:
+        raise wrong
+
+    all_of([raised, partial(refuse, frame, spec, alone)])
+    raise wrong
 
 
 def _kept(same: IntArray, count: int) -> list[str]:
@@ -90,25 +117,40 @@ def _zones(name: str, times: Times) -> list[str]:
     return [f"The times of '{name}' are {zones} from UTC; calendars follow the clock as written."]
 
 
-def due_of(frame: Frame, spec: Spec, stages: Stages) -> tuple[IntArray, list[str]]:
-    """(T) the first stage at which each outcome should be known, and what was assumed."""
-    if spec.arrives is None:
-        unit = "stages" if stages.moments[-1] == len(frame) - 1 else "times"
+class Due(NamedTuple):
+    """When outcomes should be known."""
+
+    stages: IntArray  # (T) the first at which each should
+    notes: tuple[str, ...]  # what was assumed
+
+
+def due_of(frame: Frame, spec: Spec, stages: Stages, came: Times | None) -> Due:
+    """By a delay, or by the column of arrivals."""
+    if spec.arrives is None or came is None:
+        unit = "stages" if stages.unit == "rows" else stages.unit
         note = f"An outcome is known {spec.delay + 1} {unit} after its decision."
-        return after_delay(stages.moments, spec.delay), [note] if spec.delay else []
-    came = times_of(frame, spec.arrives, gaps=True)
+        return Due(after_delay(stages.moments, spec.delay), (note,) if spec.delay else ())
     _check_comparable(frame, spec, stages, came)
     order, missing = came.order[stages.rows], came.missing[stages.rows]
-    early = np.flatnonzero(~missing & (order < stages.times))
-    if len(early):
-        row = int(np.arange(len(frame))[stages.rows][early[0]])
-        expected = f"a time from {stages.shown[early[0]]} on, that of the decision,"
-        raise frame.error(row, spec.arrives, expected, came.shown[row])
+    _refuse_early(frame, spec.arrives, stages, ~missing & (order < stages.times))
     notes = [f"An outcome is known to decisions later than its '{spec.arrives}'."]
     if missing.any():
         rows = f"{missing.sum()} of {len(frame)} rows"
         notes.append(f"{rows} have no '{spec.arrives}': their outcomes never arrive.")
-    return after_arrival(stages.times, order, missing), notes
+    return Due(after_arrival(stages.times, order, missing), tuple(notes))
+
+
+def _refuse_early(frame: Frame, name: str, stages: Stages, early: BoolArray) -> None:
+    """What comes before its decision."""
+    rows = np.arange(len(frame))[stages.rows]
+    decided = dict(zip(rows[early].tolist(), np.flatnonzero(early).tolist(), strict=True))
+
+    def fault(row: int) -> Fault:
+        time = stages.shown[decided[row]]
+        return frame.fault(row, name, f"a time from {time} on, that of the decision,")
+
+    if early.any():
+        raise at_rows(np.array(sorted(decided)), fault)
 
 
 def _check_comparable(frame: Frame, spec: Spec, stages: Stages, came: Times) -> None:

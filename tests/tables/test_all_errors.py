@@ -1,0 +1,182 @@
+"""Everything that is wrong is told at once, in the order of lines: of a table, and of a study."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bocopt.tables import Spec, read, series_of
+from bocopt.tables.faults import Fault
+from bocopt.tables.reading.columns import TableError, all_of
+from bocopt.tables.study_file import load_study
+
+CALLS: dict[str, Any] = {"outcome": "calls", "context": ["price"], "time": "day"}
+
+
+def said_of(path: Path, *lines: str, **change: Any) -> list[str]:
+    path.write_text("\n".join(["day,calls,price", *lines, ""]))
+    with pytest.raises(TableError) as caught:
+        series_of(read(path), Spec(**{**CALLS, **change}))
+    return str(caught.value).removesuffix("\n").split("\n")
+
+
+def test_all_that_is_wrong_in_a_table_is_told_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "calls.csv"
+    said = said_of(
+        path,
+        "2024-03-01,5,1.5",
+        "02.03.2024,6,1.5",
+        "2024-03-03,-,1.5",
+        "2024-03-04,7,1,5",
+        '2024-03-05,8,"1,5"',
+        "2024-03-05,9,1.5",
+        "2024-03-06,inf,x",
+        "2024-03-07,4,1",
+        "2024-03-07,4,1",
+        '2024-03-08,"5",2,5',
+        "2024-03-09,1e101",
+        "2024-03-10,5,open",
+    )
+    assert [line.removeprefix(f"{path}, ") for line in said] == [
+        "line 3, column 'day': a date as in line 2 expected, '02.03.2024' found.",
+        "line 4, column 'calls': a number expected, '-' found.",
+        "line 5: 3 cells expected, 4 found. A cell with a , in it must stand in quotes.",
+        "lines 6 and 7, column 'day': both at 2024-03-05. Where a time has several decisions, say "
+        'repeated = "keep"; what looks back, such as lags, must then stand in columns of the '
+        "table.",
+        "line 6, column 'price': a number expected, '1,5' found. Write numbers with a decimal "
+        "point and without thousands separators.",
+        "line 8, column 'calls': a finite number expected, 'inf' found.",
+        "line 8, column 'price': a number expected, 'x' found.",
+        "lines 9 and 10: the same row twice. Remove one of them; if both took place, say "
+        'repeated = "keep".',
+        "line 11: 3 cells expected, 4 found.",
+        "line 12: 3 cells expected, 2 found.",
+        "line 13, column 'price': a number expected, 'open' found.",
+    ]
+
+
+def test_twenty_are_shown_and_the_rest_is_counted(tmp_path: Path) -> None:
+    path = tmp_path / "calls.csv"
+    days = (f"{1 + n // 28:02}-{1 + n % 28:02}" for n in range(300))
+    lines = [f"2{n:03}-{day},n/e,{'2' if n % 2 else '?'}" for n, day in enumerate(days)]
+    said = said_of(path, *lines, "2400-01-01,5")
+    assert len(said) == 21
+    assert said[0] == f"{path}, line 2, column 'calls': a number expected, 'n/e' found."
+    assert said[1] == f"{path}, line 2, column 'price': a number expected, '?' found."
+    assert said[2] == f"{path}, line 3, column 'calls': a number expected, 'n/e' found."
+    assert said[-1] == "And 431 more."  # 300 + 150 + 1 less 20
+
+
+def test_columns_that_are_not_there_are_told_with_the_rest(tmp_path: Path) -> None:
+    path = tmp_path / "calls.csv"
+    said = said_of(path, "2024-03-01,x,1", "2024-03-02,6,1", context=["prise", "rain"])
+    assert said[0].startswith(f"{path} has no column 'prise'.")
+    assert said[1].startswith(f"{path} has no column 'rain'.")
+    assert said[2] == f"{path}, line 2, column 'calls': a number expected, 'x' found."
+
+
+def test_arrivals_are_told_with_the_rest(tmp_path: Path) -> None:
+    path = tmp_path / "calls.csv"
+    early = said_of(
+        path, "2024-03-02,5,2024-03-01", "2024-03-03,6,2024-03-01", context=(), arrives="price"
+    )
+    assert [line.split(", column")[0] for line in early] == [f"{path}, line 2", f"{path}, line 3"]
+    odd = said_of(path, "2024-03-02,5,x", "2024-3-3,6,2024-03-04", context=(), arrives="price")
+    assert len(odd) == 2
+
+
+def test_nothing_is_given_out_of_a_file_with_broken_lines(tmp_path: Path) -> None:
+    path = tmp_path / "calls.csv"
+    path.write_text("day,calls\n2024-03-01,5\n2024-03-02\n")
+    frame = read(path)
+    for use in (frame.numbers, frame.texts, frame.column):
+        with pytest.raises(TableError, match="line 3: 2 cells expected, 1 found"):
+            use("calls")
+
+
+def test_lines_before_one_that_never_ends_are_looked_at(tmp_path: Path) -> None:
+    path = tmp_path / "calls.csv"
+    said = said_of(path, "2024-03-01,x,1", '2024-03-02,"6,1', "2024-03-03,6,1")
+    assert said == [
+        f"{path}, line 2, column 'calls': a number expected, 'x' found.",
+        f"{path}, line 3: a quote is opened and never closed.",
+    ]
+
+
+def test_errors_add_up() -> None:
+    def fails(*lines: int) -> Any:
+        def fail() -> None:
+            raise TableError(*(Fault(line, f"line {line}", " hint") for line in lines))
+
+        return fail
+
+    with pytest.raises(TableError) as caught:
+        all_of([fails(*range(30, 60)), lambda: 1, fails(*range(0, 60, 2))])
+    lines = str(caught.value).split("\n")
+    assert lines[0] == "line 0 hint"
+    assert lines[1:20] == [f"line {line}" for line in (*range(2, 31, 2), 30, 31, 32, 32)]
+    assert lines[20:] == ["And 40 more."]
+    assert all_of([lambda: 1, lambda: 2]) == [1, 2]
+
+
+STUDY = """titel = "A shop"
+policies = "Ensemble"
+extra = 1
+
+[data]
+file = "data.csv"
+outcom = ["papers"]
+lags = [0]
+missing = "first"
+warm_up = 2.5
+delay = 1
+
+[problem]
+nam = "kiosk"
+
+[run]
+seed = -1
+confidence = 95
+trace = "xlsx"
+"""
+
+
+def test_all_that_is_wrong_in_a_study_file_is_told_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    path.write_text(STUDY)
+    with pytest.raises(ValueError, match="titel") as caught:
+        load_study(path)
+    said = [line.removeprefix(f"{path}, ") for line in str(caught.value).split("\n")]
+    assert [line.split(": ")[0] for line in said] == [
+        f"line {number}" for number in (1, 2, 3, 5, 7, 8, 9, 10, 14, 17, 18, 19)
+    ]
+    assert said[0] == "line 1: a study has no key 'titel'. Did you mean 'title'?"
+    assert said[3] == "line 5: [data] must say which columns are the 'outcome'."
+    assert said[4] == "line 7: [data] has no key 'outcom'. Did you mean 'outcome'?"
+    assert said[5] == "line 8: 'lags' must be an integer in [1, 1e6]. Got 0 instead."
+    assert said[8] == "line 14: [problem] has no key 'nam'. Did you mean 'name'?"
+
+
+def test_what_does_not_go_together_is_told_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    path.write_text(
+        '[data]\nfile = "data.csv"\noutcome = "a"\ncategories = "b"\narrives = "c"\ndelay = 2\n'
+        'decisions = "a"\n[problem]\n'
+    )
+    with pytest.raises(ValueError, match="warm_up") as caught:
+        load_study(path)
+    said = str(caught.value).split("\n")
+    assert len(said) == 4
+    for word in ("'warm_up' must be 1 or more", "'delay' must be 0", "'time' must be a column"):
+        assert any(word in line for line in said)
+    assert f"{path}, line 7: 'decisions' must be other columns than 'outcome'. Got 'a'" in said[-1]
+
+
+def test_keys_are_found_in_their_own_part(tmp_path: Path) -> None:
+    """Two parts have a `file`, and a comment may name a key."""
+    path = tmp_path / "study.toml"
+    path.write_text('[data]\nfile = "d.csv"\noutcome = "a"\n# name = 3\n[problem]\nfile = 3\n')
+    with pytest.raises(ValueError, match="must be a text") as caught:
+        load_study(path)
+    assert str(caught.value) == f"{path}, line 6: 'file' must be a text in quotes. Got 3 instead."
