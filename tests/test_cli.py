@@ -247,7 +247,8 @@ def test_a_closed_pipe_ends_a_run_quietly_and_after_all_is_written(
     )
     os.close(write)
     assert run.returncode in (1, 141)
-    assert not run.stderr
+    told = (run.stderr or "").splitlines()  # how far it is, and no trouble
+    assert all(line.startswith("table1: ") for line in told)
     assert (tmp_path / "index.html").exists()
 
 

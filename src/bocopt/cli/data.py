@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from bocopt.cli.shared import Address, folder, progress_bar, say
+from bocopt.cli.progress import progress
+from bocopt.cli.shared import Address, folder, say
 from bocopt.cli.tables import spread_over, told
 
 _NAMES = ("chicago", "calls", "flights", "electricity", "pizzas")
@@ -41,16 +42,15 @@ def _play(names: list[str], out: Path, fresh: bool, cluster: str | None) -> None
     started = time.perf_counter()
     studies = {name: reproduce.opened(out, name) for name in names}
     found = {}
-    with progress_bar() as progress:
-        bar = progress.add_task("playing", total=sum(study.stages for study in studies.values()))
+    with progress("data", sum(study.stages for study in studies.values())) as shown:
         if cluster is not None:
-            spread_over(cluster, list(studies.values()), fresh, progress, bar)
-            fresh = False
+            spread_over(cluster, list(studies.values()), fresh, shown)
         for name, study in studies.items():
-            progress.update(bar, description=name)
-            found[name] = reproduce.found_in(
-                study, fresh=fresh, advance=lambda n: progress.advance(bar, n)
-            )
+            if cluster is None:
+                shown.begin(name, study.stages)
+                found[name] = reproduce.found_in(study, fresh=fresh, advance=shown.advance)
+            else:
+                found[name] = reproduce.found_in(study, fresh=False)
     reproduce.write(out, found)
     for grid in summary.grids(found):
         Console().print(terminal(grid))

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from bocopt.cli.progress import progress
 from bocopt.cli.shared import (
     GOES_ON,
     Address,
     ended,
     folder,
-    progress_bar,
     say,
     versions,
     workers_at,
@@ -113,7 +113,7 @@ def _run_and_show(name: str, size: Size, crew: Crew, out: Path, fresh: bool) -> 
     plan = study.plan_of(name, size)
     work = study.work_of(plan, Store(out / "blocks"), fresh)
     computed = work.stages_missing
-    _finish(work, crew)
+    _finish(name, work, crew)
     about = {
         "command": f"bocopt reproduce {name}",
         "jobs": crew.processes if crew.cluster is None else "on a cluster",
@@ -145,31 +145,26 @@ def _show_tables(section: "Section") -> None:
             console.print(terminal(block))
 
 
-def _finish(work: "Work", crew: Crew) -> None:
+def _finish(name: str, work: "Work", crew: Crew) -> None:
     from bocopt.work.processes import processes
 
-    with progress_bar() as progress:
-        bar = progress.add_task("connecting", total=None)
+    with progress(name) as shown:
 
-        def begin(description: str) -> None:
-            done = work.stages - work.stages_missing
-            progress.reset(bar, description=description, total=work.stages, completed=done)
-
-        def advance(stages: int) -> None:
-            progress.advance(bar, stages)
+        def begin() -> None:
+            shown.begin("playing", work.stages, work.stages - work.stages_missing)
 
         if crew.cluster is None:
-            progress.update(bar, description="compiling (first run only)")
+            shown.say("compiling (first run only)")
             work.compile()
-            begin("playing")
+            begin()
             workers = min(crew.processes, max(1, work.blocks_missing))
             with processes(workers) as executor:
-                work.finish(executor, advance, lambda: workers)
+                work.finish(executor, shown.advance, lambda: workers)
         else:
-            with workers_at(crew.cluster, lambda n: progress.update(bar, description=n)) as found:
-                begin("playing")
-                executor, size = found
-                work.finish(executor, advance, size)
+            shown.say("connecting")
+            with workers_at(crew.cluster, shown.say) as (executor, size):
+                begin()
+                work.finish(executor, shown.advance, size)
     for processor, where in work.other_processors.items():
         say(f"The last bits may differ: {where} has another processor, {processor}.", err=True)
 

@@ -5,15 +5,11 @@ from concurrent.futures import BrokenExecutor, Executor
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from bocopt.report.text import plain
-
-if TYPE_CHECKING:
-    from rich.progress import Progress
-
 
 GOES_ON = "What is finished is stored; the same command goes on from there."
 
@@ -69,39 +65,6 @@ def ended(error: BrokenExecutor) -> str:
     if isinstance(error, LostError):
         return str(error)
     return "A worker process was killed, perhaps for want of memory."
-
-
-def progress_bar() -> "Progress":
-    """On a terminal; files and pipes get the results only."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        ProgressColumn,
-        Task,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-    from rich.text import Text
-
-    class RateColumn(ProgressColumn):
-        def render(self, task: Task) -> Text:
-            return Text(f"{task.speed:,.0f}/s" if task.speed else "", style="progress.data.speed")
-
-    console = Console(stderr=True)
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("stages"),
-        RateColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        disable=not console.is_terminal,
-    )
 
 
 def versions() -> dict[str, str]:

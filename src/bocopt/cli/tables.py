@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bocopt.cli.shared import GOES_ON, Address, ended, folder, progress_bar, say, workers_at
+from bocopt.cli.progress import Progress, progress
+from bocopt.cli.shared import GOES_ON, Address, ended, folder, say, workers_at
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
-
     from bocopt.tables.study import Study
 
 _EXAMPLES = ("newsvendor", "staffing", "allocation", "portfolio")
@@ -119,15 +118,13 @@ def _show(study: "Study") -> None:
     say(f"It would play {study.stages} stages, and write to {file.results}.")
 
 
-def spread_over(
-    address: str, studies: Sequence["Study"], fresh: bool, progress: "Progress", bar: "TaskID"
-) -> None:
+def spread_over(address: str, studies: Sequence["Study"], fresh: bool, shown: Progress) -> None:
     """Play them on the workers of a cluster."""
     from bocopt.tables.spread import spread
 
-    with workers_at(address, lambda n: progress.update(bar, description=n)) as (executor, size):
-        spread(studies, executor, size, fresh=fresh, advance=lambda n: progress.advance(bar, n))
-    progress.reset(bar)
+    shown.begin("playing", sum(study.stages for study in studies))
+    with workers_at(address, shown.say) as (executor, size):
+        spread(studies, executor, size, fresh=fresh, advance=shown.advance)
 
 
 def _play(study: "Study", fresh: bool, cluster: str | None) -> None:
@@ -136,12 +133,12 @@ def _play(study: "Study", fresh: bool, cluster: str | None) -> None:
 
     started = time.perf_counter()
     results = folder(str(study.file.results), "results")
-    with progress_bar() as progress:
-        bar = progress.add_task("playing", total=study.stages)
-        if cluster is not None:
-            spread_over(cluster, [study], fresh, progress, bar)
-            fresh = False
-        findings, agents = played(study, fresh=fresh, advance=lambda n: progress.advance(bar, n))
+    with progress(study.file.title, study.stages) as shown:
+        if cluster is None:
+            findings, agents = played(study, fresh=fresh, begin=shown.begin, advance=shown.advance)
+        else:
+            spread_over(cluster, [study], fresh, shown)
+            findings, agents = played(study)
     write(study, findings, agents)
     for found in findings.compared.values():
         for line in found.words(f" {study.file.unit}" if study.file.unit else "").splitlines():

@@ -1,6 +1,7 @@
 """A study from a table: everything that its files name, and what comes of playing it."""
 
 import hashlib
+import math
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -45,10 +46,10 @@ class Study(NamedTuple):
         """Who plays: the policies, after the rule that is followed now."""
         return {**({NOW: self.rule} if self.rule else {}), **self.policies}
 
-    def kept(self, name: str, every: int) -> Kept:
-        """Where the progress of one of them is kept, every so many stages."""
+    def kept(self, name: str, every: int, seconds: float = math.inf) -> Kept:
+        """Where the progress of one of them is kept, every so many stages, and by time."""
         folder = self.file.results / "progress" / _slug(name)
-        return Kept(folder, _digest(self, self.everyone[name]), every)
+        return Kept(folder, _digest(self, self.everyone[name]), every, seconds)
 
     def agent(self, name: str) -> Agent[Any]:
         """The one that played a policy, as it was after the last stage."""
@@ -117,18 +118,25 @@ def played(
     *,
     fresh: bool = False,
     keep_every: int = 200,
+    keep_seconds: float = 5.0,
+    begin: Callable[[str, int], None] = lambda name, stages: None,
     advance: Callable[[int], None] = lambda stages: None,
 ) -> tuple[Findings, dict[str, Agent[Any]]]:
-    """Play what has not been played, and judge it; what is played is kept every so many stages."""
+    """Play what has not been played, and judge it.
+
+    What is played is kept every so many stages, and where these are slow every so many seconds.
+    `begin` hears who plays next, and at how many stages; `advance` hears how many are played.
+    """
     series, problem, file = study.series, study.problem, study.file
     found: dict[str, Played] = {}
     agents: dict[str, Agent[Any]] = {}
     if series.now is not None:
         found[NOW] = paid(problem, series, series.now)
     for name, policy in study.everyone.items():
-        kept = study.kept(name, every=keep_every)
+        kept = study.kept(name, keep_every, keep_seconds)
         if fresh:
             kept.forget()
+        begin(name, len(series.x))
         found[name], agents[name] = play(
             policy, problem, series, seed=file.seed, kept=kept, advance=advance
         )

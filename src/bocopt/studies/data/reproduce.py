@@ -30,7 +30,9 @@ def opened(out: Path, name: str) -> Study:
     return open_study(folder / "study.toml")
 
 
-def found_in(study: Study, *, fresh: bool, advance: Callable[[int], None]) -> dict[str, Any]:
+def found_in(
+    study: Study, *, fresh: bool, advance: Callable[[int], None] = lambda stages: None
+) -> dict[str, Any]:
     """Play what has not been played, write the report, and say what it says."""
     findings, agents = played(study, fresh=fresh, advance=advance)
     write_study(study, findings, agents)

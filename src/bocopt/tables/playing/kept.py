@@ -1,5 +1,6 @@
 """What has been played of a study, so that the same command goes on from there."""
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -8,6 +9,8 @@ from bocopt import checkpoint, file
 from bocopt.core import Array, Policy, Problem
 from bocopt.live import Agent
 from bocopt.state import CheckpointError
+
+_SHARE = 0.05  # of the time, at the most, goes into keeping by time
 
 
 class Progress(NamedTuple):
@@ -34,6 +37,7 @@ class Kept:
     folder: Path
     digest: str  # of everything that the results depend on
     every: int  # stages
+    seconds: float = math.inf  # and at the latest, where keeping itself does not take long
 
     def due(self, t: int) -> bool:
         return t % self.every == 0
@@ -41,6 +45,10 @@ class Kept:
     def next(self, t: int) -> int:
         """The first stage after this one that is due."""
         return (t // self.every + 1) * self.every
+
+    def pause(self, took: float) -> float:
+        """Seconds until the next, where the last one took so long."""
+        return max(self.seconds, took / _SHARE)
 
     def keep(self, progress: Progress) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)

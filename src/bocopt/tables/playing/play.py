@@ -1,5 +1,7 @@
 """Play a policy on a series, as an agent would have lived it."""
 
+import math
+import time
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
@@ -49,15 +51,23 @@ def play(
     """
     at = (kept.latest(policy, problem) if kept else None) or begun(policy, problem, seed)
     advance(at.t)
-    end = len(series.x)
+    end, deadline = len(series.x), _deadline(kept, 0.0)
     while at.t < end:
-        at = stretch(series, at, min(end, kept.next(at.t)) if kept else end, advance)
-        if kept and kept.due(at.t):
+        until = min(end, kept.next(at.t)) if kept else end
+        at = stretch(series, at, until, advance, deadline)
+        if kept and (at.t < end or kept.due(at.t)):
+            before = time.monotonic()
             kept.keep(at)
+            deadline = _deadline(kept, time.monotonic() - before)
     *_, rest = arrivals(series)
     record = _Record(end, at.arrays)
     record.outcomes(at.agent, series, rest)
     return record.played(tuple(str(at.agent.monitor).splitlines())), at.agent
+
+
+def _deadline(kept: Kept | None, took: float) -> float:
+    """When to keep what is played by then, if keeping took so many seconds the last time."""
+    return time.monotonic() + kept.pause(took) if kept else math.inf
 
 
 def begun(policy: Policy[Any], problem: Problem, seed: int) -> Progress:
@@ -66,9 +76,16 @@ def begun(policy: Policy[Any], problem: Problem, seed: int) -> Progress:
 
 
 def stretch(
-    series: Series, at: Progress, until: int, advance: Callable[[int], None] = lambda stages: None
+    series: Series,
+    at: Progress,
+    until: int,
+    advance: Callable[[int], None] = lambda stages: None,
+    deadline: float = math.inf,
 ) -> Progress:
-    """Decide at the stages from where it stands to another, which is not decided."""
+    """Decide at the stages from where it stands to another, which is not decided.
+
+    After a time, by the monotonic clock, it stops at the next stage.
+    """
     agent, first, arrays = at
     record = _Record(len(series.x), arrays)
     comes = np.asarray(np.isfinite(series.xi).all(axis=-1))
@@ -78,6 +95,8 @@ def stretch(
         if not comes[t]:
             agent.forget(t)
         advance(1)
+        if time.monotonic() >= deadline:
+            return Progress(agent, t + 1, record.arrays)
     return Progress(agent, until, record.arrays)
 
 

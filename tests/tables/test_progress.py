@@ -1,0 +1,142 @@
+"""What is told of a study while it is played, and what is kept of one whose stages are slow."""
+
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from bocopt.cli import app, progress
+from bocopt.tables.starters import starter
+from bocopt.tables.study import Study, open_study, played
+
+SLOW = """
+import time
+from dataclasses import dataclass
+from typing import Any
+from bocopt import SampleAverage
+
+@dataclass(frozen=True)
+class Slow:
+    inner: Any
+
+    def init(self, seeds):
+        return self.inner.init(seeds)
+
+    def decide(self, state, t, x):
+        time.sleep(0.02)
+        return self.inner.decide(state, t, x)
+
+    def learn(self, state, t, x, decision, xi):
+        return self.inner.learn(state, t, x, decision, xi)
+
+def slow(problem):
+    return Slow(SampleAverage(problem))
+"""
+
+
+def written(folder: Path, rows: int = 60) -> Path:
+    for name, content in starter("newsvendor").items():
+        text = content.decode().replace('["Ensemble", "SampleAverage"]', '["slow"]')
+        if name == "data.csv":
+            text = "".join(text.splitlines(keepends=True)[: rows + 1])
+        if name == "problem.py":
+            text += SLOW
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder / "study.toml"
+
+
+def test_lines_are_printed_where_there_is_no_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "_EVERY", 0.1)
+    monkeypatch.setattr(progress, "_LONGEST", 0.1)
+    result = CliRunner().invoke(app, ["run", str(written(tmp_path))])
+    assert result.exit_code == 0, result.output
+    lines = [one for one in result.stderr.splitlines() if one != "A kiosk: starting"]
+    assert lines[0] == "A kiosk: slow, stage 0 of 60 (0%)"
+    told = [re.fullmatch(r"A kiosk: slow, stage (\d+) of 60 \(\d+%\)(.*)", one) for one in lines]
+    stages = [int(one[1]) for one in told if one]
+    assert len(stages) == len(lines) >= 5
+    assert stages == sorted(stages)
+    assert any(one and re.fullmatch(r", about \d+ s left", one[2]) for one in told)
+    assert "stage" not in result.stdout.splitlines()[-1]  # the results alone
+
+
+def test_a_long_stage_does_not_silence_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "_EVERY", 0.05)
+    monkeypatch.setattr(progress, "_LONGEST", 0.05)
+    with progress.progress("shop") as shown:
+        shown.begin("Ensemble", 10)
+        shown.advance(0)
+        time.sleep(0.4)
+    assert capsys.readouterr().err.count("shop: Ensemble, stage 0 of 10 (0%)\n") >= 3
+
+
+def test_what_was_played_before_is_no_speed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "_EVERY", 0.05)
+    monkeypatch.setattr(progress, "_LONGEST", 0.05)
+    with progress.progress("shop") as shown:
+        shown.begin("Ensemble", 1000)
+        shown.advance(900)
+        time.sleep(0.2)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[-1] == "shop: Ensemble, stage 900 of 1,000 (90%)"
+
+
+class StoppedError(Exception):
+    pass
+
+
+def advances(study: Study, stop: int | None = None, **keep: Any) -> list[int]:
+    """What `played` told of its advance, until it is stopped."""
+    told: list[int] = []
+
+    def advance(stages: int) -> None:
+        told.append(stages)
+        if stop is not None and sum(told) >= stop:
+            raise StoppedError
+
+    try:
+        played(study, advance=advance, **keep)
+    except StoppedError:
+        assert stop is not None
+    return told
+
+
+def test_a_study_of_slow_stages_is_kept_by_time(tmp_path: Path) -> None:
+    """Stopped long before the 200th stage, it goes on near where it was, to the same bits."""
+    (tmp_path / "whole").mkdir()
+    whole, _ = played(open_study(written(tmp_path / "whole")))
+    study = open_study(written(tmp_path))
+    advances(study, 40, keep_seconds=0.1)
+    told = advances(study, 50, keep_seconds=0.1)
+    assert 20 <= told[0] < 40  # kept every five stages or so
+    again, _ = played(study)
+    for one, other in zip(whole.played["slow"], again.played["slow"], strict=True):
+        assert repr(one) == repr(other)
+    assert str(again.compared) == str(whole.compared)
+
+
+def test_keeping_takes_little_of_the_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where keeping is slow it is done seldom."""
+    from bocopt.tables.playing.kept import Kept
+
+    keep, kept = Kept.keep, list[int]()
+
+    def slow(self: Kept, at: Any) -> None:
+        kept.append(at.t)
+        time.sleep(0.05)
+        keep(self, at)
+
+    monkeypatch.setattr(Kept, "keep", slow)
+    started = time.monotonic()
+    played(open_study(written(tmp_path)), keep_seconds=0.05)
+    took = time.monotonic() - started
+    assert 1 <= len(kept) <= 2 + took  # a second or more between two, as each takes 0.05
