@@ -9,6 +9,7 @@ import numpy as np
 from bocopt.core import Array, IntArray
 from bocopt.tables.reading.columns import Frame, TableError
 from bocopt.tables.timeline.known import lagged, recent_mean
+from bocopt.tables.timeline.odd import alike
 from bocopt.tables.timeline.seasons import seasons
 from bocopt.tables.timeline.spec import Spec
 from bocopt.tables.timeline.stages import Stages
@@ -92,7 +93,8 @@ def _category(frame: Frame, spec: Spec, stages: Stages, name: str) -> Feature:
         f"of {len(texts)} rows: they count as none of the others"
     )
     names = tuple(f"{name} = {value}" for value in values)
-    return Feature(names, hot, (*gaps, *([note] if others else [])))
+    notes = (*gaps, *([note] if others else []), *alike(name, {*texts} - {""}))
+    return Feature(names, hot, notes)
 
 
 def _calendar(frame: Frame, spec: Spec, stages: Stages) -> Iterator[Feature]:

@@ -10,6 +10,7 @@ from bocopt.tables.reading.columns import Frame, TableError
 from bocopt.tables.series import Series
 from bocopt.tables.timeline.checked import checked
 from bocopt.tables.timeline.features import Feature, Outcomes, features
+from bocopt.tables.timeline.odd import far
 from bocopt.tables.timeline.spec import Spec
 from bocopt.tables.timeline.stages import Due, Stages
 
@@ -62,6 +63,9 @@ def _outcomes(frame: Frame, spec: Spec, stages: Stages, due: Due) -> tuple[Outco
     if without.any():
         xi[without] = np.nan
         notes.append(f"{without.sum()} of {len(xi)} rows have no outcome{_partly(gaps)}.")
+    lines = frame.places[stages.rows]
+    for name, values in zip(spec.outcome, xi.T, strict=True):
+        notes += far(name, values, frame.place, lines)
     arrives = np.where(without, len(xi), due.stages)
     return Outcomes(xi, due.stages, arrives), [*due.notes, *notes]
 
