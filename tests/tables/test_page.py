@@ -55,6 +55,15 @@ def test_every_page_is_well_formed_and_needs_nothing_else(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
+def test_the_menu_names_each_section_as_it_calls_itself(name: str) -> None:
+    source = shown(name).source
+    menu = source.split("<nav", 1)[1].split("</nav>", 1)[0]
+    links = re.findall(r'<a href="#([^"]+)">([^<]+)</a>', menu)
+    assert links == re.findall(r'<section id="([^"]+)">\n<h2>([^<]+)</h2>', source)
+    assert links
+
+
+@pytest.mark.parametrize("name", CASES)
 def test_every_chart_has_its_numbers_in_a_table(name: str) -> None:
     found = shown(name)
     for figure_ in found.figures:

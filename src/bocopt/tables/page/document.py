@@ -1,20 +1,20 @@
 """The report of a study: one HTML file that needs nothing else."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from string import Template
 
 from bocopt import arguments
 from bocopt.report.document import document, part, style
 from bocopt.tables.findings import Findings
-from bocopt.tables.page.basis import assumed, use
-from bocopt.tables.page.calibration import calibration
-from bocopt.tables.page.feasible import feasibility
+from bocopt.tables.page.basis import ASSUMED, USE, assumed, use
+from bocopt.tables.page.calibration import CALIBRATION, calibration
+from bocopt.tables.page.feasible import FEASIBILITY, feasibility
 from bocopt.tables.page.headline import headline
-from bocopt.tables.page.markup import text
-from bocopt.tables.page.money import over_time, policies
+from bocopt.tables.page.markup import anchor, text
+from bocopt.tables.page.money import OVER_TIME, POLICIES, over_time, policies
 from bocopt.tables.page.view import View
-from bocopt.tables.page.weights import weights
-from bocopt.tables.page.worst import worst
+from bocopt.tables.page.weights import WEIGHTS, weights
+from bocopt.tables.page.worst import WORST, worst
 
 _BODY = Template("""<header>
 <h1><bdi>$title</bdi></h1>
@@ -25,7 +25,16 @@ $sections</main>
 <script>
 $script</script>
 """)
-_SECTIONS = (over_time, policies, feasibility, calibration, weights, worst, assumed, use)
+_SECTIONS: Mapping[str, Callable[[View], str]] = {  # by title
+    OVER_TIME: over_time,
+    POLICIES: policies,
+    FEASIBILITY: feasibility,
+    CALIBRATION: calibration,
+    WEIGHTS: weights,
+    WORST: worst,
+    ASSUMED: assumed,
+    USE: use,
+}
 
 
 def page(findings: Findings, names: Mapping[str, Sequence[str]] | None = None) -> str:
@@ -38,21 +47,20 @@ def page(findings: Findings, names: Mapping[str, Sequence[str]] | None = None) -
     if not findings.played:
         raise arguments.wrong("page", "findings", "of at least one policy", findings.played)
     view = View(findings, names or {})
-    sections = [made for made in (make(view) for make in _SECTIONS) if made]
+    made = {title: make(view) for title, make in _SECTIONS.items()}
+    sections = {title: section for title, section in made.items() if section}
     title = text(findings.title)
     body = _BODY.substitute(
         title=title,
         headline=headline(view),
         links=" ".join(map(_link, sections)),
-        sections="".join(sections),
+        sections="".join(sections.values()),
         script=part("bocopt.tables.page", "page.js"),
     )
     css = part("bocopt.report", "style.css") + part("bocopt.tables.page", "page.css")
     return document(title, style(css), body)
 
 
-def _link(section: str) -> str:
-    """To a section, by its own id and title."""
-    anchor = section.split('id="', 1)[1].split('"', 1)[0]
-    title = section.split("<h2>", 1)[1].split("</h2>", 1)[0]
-    return f'<a href="#{anchor}">{title}</a>'
+def _link(title: str) -> str:
+    """To the section of that title."""
+    return f'<a href="#{anchor(title)}">{title}</a>'
