@@ -19,6 +19,7 @@ _EVERY = 5.0  # seconds between lines, which grow with the time that has passed
 _LONGEST = 30.0
 _SHARE = 1 / 20  # of the time that has passed
 _MARKS = 8  # lines, over which the speed is taken
+_KNOWN = 3  # stages, before which nothing is said of the speed: the first may compile
 
 
 class Progress(Protocol):
@@ -120,7 +121,7 @@ class _Lines:
         if self._marks:
             since, done = self._marks[0]
             now = self._done  # once: it may grow meanwhile
-            if now > done:
+            if now >= done + _KNOWN:
                 left = (self._total - now) * (time.monotonic() - since) / (now - done)
         with suppress(OSError):  # nobody reads on: the work is done all the same
             typer.echo(
