@@ -298,6 +298,7 @@ def _guarantees() -> dict[str, Any]:
         "Tightest": the.headline(scale=20.0),
         "Betting": the.Betting(),
         "Comparison": the.Comparison(),
+        "Worsening": the.Worsening(),
         "Outlook": the.Outlook(ahead=1, window=9, delta=0.9),
     }
 

@@ -91,6 +91,16 @@ class Comparison:
         broken = sums.absent + sums.unknown + sums.exceeded + sums.impossible
         return bool(sums.better > 0) and not broken
 
+    def log_evidence(self, state: Array) -> Array:
+        """() log e-value that the other one is better on average so far; -inf where it says none.
+
+        See `many`, which weighs those of many comparisons.
+        """
+        sums, bets = named(Apart, state[..., :_SUMS]), state[..., _SUMS:]
+        broken = sums.absent + sums.unknown + sums.exceeded + sums.impossible
+        found = betting.log_capital(np.split(bets, 2, axis=-1)[0], 0.0)
+        return np.where(broken > 0, -np.inf, found)
+
     def interval(self, state: Array) -> tuple[Array, Array]:
         """() the least and the largest average expected difference that is believable."""
         found = self.difference(state)

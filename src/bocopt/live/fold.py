@@ -13,7 +13,8 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, Decision, Policy, Problem, S
-from bocopt.guarantees import Comparison, Monitor, evidence_of, range_of
+from bocopt.guarantees import Comparison, Monitor, Worsening, evidence_of, range_of
+from bocopt.guarantees.worsening import worsenings
 from bocopt.live.record import Live, Open, own
 from bocopt.policies import Shadowed
 from bocopt.run import Stage, checked_decision, context, review
@@ -44,10 +45,12 @@ class Forgotten(NamedTuple):
 Event = Decided | Observed | Forgotten
 
 
-def watching(policy: Policy[S], problem: Problem, scale: float | None = None) -> Monitor:
-    """A monitor of all that there is to watch."""
+def watching(
+    policy: Policy[S], problem: Problem, scale: float | None = None, *, lately: bool = False
+) -> Monitor:
+    """A monitor of all that there is to watch; `lately` adds whether a shadow costs more lately."""
     shadows = policy.names if isinstance(policy, Shadowed) else ()
-    return Monitor(problem, shadows=shadows, scale=scale)
+    return Monitor(problem, worsenings(shadows) if lately else (), shadows=shadows, scale=scale)
 
 
 @dataclass(frozen=True)
@@ -161,7 +164,8 @@ class Fold(Generic[S]):
         """The states of the monitor, with those of comparisons left as they were."""
         before = self.monitor.begun(()) if before is None else before
         trios = zip(self.monitor.guarantees, before, after, strict=True)
-        return tuple(old if isinstance(g, Comparison) else new for g, old, new in trios)
+        beside = Comparison | Worsening
+        return tuple(old if isinstance(g, beside) else new for g, old, new in trios)
 
 
 def _closed(live: Live, number: int) -> dict[str, Any]:

@@ -72,7 +72,7 @@ def kind_of(
 ) -> Kind:
     """Put it together; a shadow that is promoted decides, and the one before it is its shadow."""
     deciding = _deciding(policy, dict(shadows or {}), promote)
-    monitor = watching(deciding, problem, scale)
+    monitor = watching(deciding, problem, scale, lately=True)
     by = configuration(deciding, problem, monitor)[:16]
     return Kind(
         name=name,

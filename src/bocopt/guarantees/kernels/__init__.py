@@ -5,6 +5,7 @@ from types import ModuleType
 
 
 def __getattr__(name: str) -> ModuleType:
-    if name in ("bets", "folds", "ranks"):  # asked for once: an import leaves its name here
+    # asked for once: an import leaves its name here
+    if name in ("bets", "folds", "lately", "ranks"):
         return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -104,6 +104,20 @@ class Losses(NamedTuple):
     late: Array  # () stages whose outcome came late, or after one that never came
 
 
+class Lately(NamedTuple):
+    """Counts of stages; bets on a change in either direction stand behind them."""
+
+    t: Array  # () compared
+    unit: Array  # () of the stakes: if none was declared, the first range above 0
+    alarms: Array  # () that the other decision costs more
+    worse: Array  # () the stage of the latest one; 0 where it has been better since
+    absent: Array  # () stages at which the other one did not decide
+    unknown: Array  # () stages without a range
+    exceeded: Array  # () stages whose difference was outside its range
+    impossible: Array  # () stages whose outcome the range was not meant for
+    late: Array  # ()
+
+
 def places(record: type[Record], first: int = 0) -> Any:
     """Where each field is, with its name.
 
