@@ -1,5 +1,6 @@
 """Policies that are changed, shadowed and promoted, on one log."""
 
+import json
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,9 @@ from shop import (
 from bocopt import SampleAverage
 from bocopt.live.events import from_bytes
 from bocopt.live.fold import Decided, Observed
-from bocopt.service.commands import RefusedError, Show
+from bocopt.service.commands import Begin, RefusedError, Show
 from bocopt.service.engine import Engine
+from bocopt.service.kind import kind_of
 from bocopt.service.stores import Store
 
 
@@ -83,3 +85,36 @@ def apart(store: Store, number: int) -> float:
     _, [(solution, _)] = decision.memo
     costs = [here.problem.cost(x, z, observed.xi) for z in (solution[0], decision.solution.z)]
     return float(costs[0] - costs[1])
+
+
+@pytest.mark.parametrize(("before", "now"), [(160.0, 80.0), (None, 80.0), (160.0, None)])
+def test_a_scale_is_the_one_that_was_declared_before_the_outcomes(
+    file: Store, before: float | None, now: float | None
+) -> None:
+    """Or the headline would be made of bets that are chosen after them."""
+    ours = engine(file, shop(scale=before))
+    play(ours, 5)
+    said = certificates(ours)
+    for version in ("1", "2"):
+        with pytest.raises(RefusedError, match=r"A scale counts only where it was declared before"):
+            engine(file, shop(scale=now, version=version))
+    assert certificates(engine(file, shop(scale=before))) == said
+    other = kind_of("other", here.problem, here.policy, scale=now)
+    assert one(engine(file, shop(scale=before), other), Begin("other")).status == 200
+
+
+def test_each_configuration_is_logged_with_the_first_decision_that_it_takes(file: Store) -> None:
+    plain, shadowed = shop(), shop(shadows={"latest": here.latest})
+    for kind, stages in [(plain, 3), (plain, 0), (shadowed, 2), (plain, 1)]:
+        play(engine(file, kind), stages)
+    found = file.configurations("shop")
+    assert [(each.n, each.by == plain.fold.by, each.decision) for each in found] == [
+        (1, True, 0),
+        (2, False, 3),
+        (3, True, 5),
+    ]
+    assert [list(json.loads(each.about)["shadows"]) for each in found] == [[], ["latest"], []]
+    north = one(engine(file, shadowed), Begin("north", "shop"))
+    assert north.status == 201
+    [only] = file.configurations("north")
+    assert (only.n, only.by, only.decision) == (1, shadowed.fold.by, 0)

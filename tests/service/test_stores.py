@@ -168,15 +168,6 @@ def test_other_addresses_are_refused(url: str) -> None:
         open_store(url)
 
 
-def test_a_file_of_another_schema_is_refused(tmp_path: Path) -> None:
-    open_store("sqlite:///log.db", tmp_path).close()
-    with sqlite3.connect(tmp_path / "log.db") as connection:
-        connection.execute("UPDATE about SET value = 2")
-    connection.close()
-    with pytest.raises(StoreError, match="has schema version 2; this bocopt reads version 1"):
-        open_store("sqlite:///log.db", tmp_path)
-
-
 def test_every_commit_is_synced(tmp_path: Path) -> None:
     from bocopt.service.stores.sqlite import _Sqlite
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from bocopt.live.events import OtherConfigurationError, from_snapshot
 from bocopt.service.config import Config
 from bocopt.service.held import DamagedError, Held, begun, sound
+from bocopt.service.registry import other_scale
 from bocopt.service.replay import Finding, chosen, rows_of
 from bocopt.service.stores import Declared, Snapshot, Store
 from bocopt.state import CheckpointError
@@ -33,6 +34,8 @@ def _of_stream(config: Config, store: Store, declared: Declared) -> Iterator[Fin
     if (declared.version, declared.fingerprint) != (kind.version, kind.fingerprint):
         words = "began with another problem or policy than the file declares."
         yield Finding(False, f"{declared.id}: {words}")
+    if declared.scale != kind.scale:
+        yield Finding(False, other_scale(declared, kind))
     held, snapshots = (
         begun(kind, declared),
         {each.seq: each for each in store.snapshots(declared.id)},

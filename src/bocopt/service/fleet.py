@@ -7,6 +7,7 @@ from itertools import islice
 from bocopt.service.commands import RefusedError
 from bocopt.service.held import DamagedError, Held, followed, rebuilt
 from bocopt.service.kind import Kind
+from bocopt.service.registry import other_scale
 from bocopt.service.stores import Declared, Store, StoreError
 
 
@@ -47,6 +48,8 @@ class Fleet:
         kind = self.kinds[declared.problem]
         if (declared.version, declared.fingerprint) != (kind.version, kind.fingerprint):
             raise RefusedError(409, _other(declared, kind))
+        if declared.scale != kind.scale:
+            raise RefusedError(409, other_scale(declared, kind))
         return rebuilt(self.store, kind, declared, self.beat)
 
     def keep(self, held: Mapping[str, Held]) -> None:

@@ -1,5 +1,6 @@
 """A kind of stream, as a configuration file declares it: the problem, who decides, and limits."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -41,6 +42,8 @@ class Kind:
     names: tuple[str, ...]  # of the numbers of a decision
     seed: int = 0
     limits: Limits = Limits()
+    scale: float | None = None  # of the headline
+    about: str = "{}"  # who decides and who is compared, as JSON, for the log
 
     @property
     def problem(self) -> Problem:
@@ -82,7 +85,17 @@ def kind_of(
         names=names or names_of(problem),
         seed=seed,
         limits=limits or Limits(),
+        scale=scale,
+        about=_about(deciding),
     )
+
+
+def _about(policy: Policy[Any]) -> str:
+    """Names and digests, by which it can be told later what was declared."""
+    shadows = policy.shadows if isinstance(policy, Shadowed) else {}
+    own = policy.policy if isinstance(policy, Shadowed) else policy
+    beside = {name: fingerprint(shadow)[:16] for name, shadow in shadows.items()}
+    return json.dumps({"decides": fingerprint(own)[:16], "shadows": beside})
 
 
 def _deciding(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bocopt.service.commands import Begin, RefusedError
 from bocopt.service.kind import Kind
-from bocopt.service.stores import Declared, Store
+from bocopt.service.stores import Configured, Declared, Store
 
 
 @dataclass(frozen=True)
@@ -22,15 +22,28 @@ class Registry:
 
         Streams of a kind that is no longer in the file are left alone.
         """
-        changed = [
-            self._adopted(each) for each in self.store.streams() if each.problem in self.kinds
-        ]
+        known = [each for each in self.store.streams() if each.problem in self.kinds]
+        changed = [self._adopted(each) for each in known]
         self.store.redeclare([each for each in changed if each is not None])
+        self._configure(known, now)
         self.begin([Begin(name) for name in self.kinds], now)
+
+    def _configure(self, known: Sequence[Declared], now: float) -> None:
+        """Log who decides from now on, and what is compared, where that has changed."""
+        latest = {each.stream: each for each in self.store.configurations()}
+        found = list[Configured]()
+        for declared in known:
+            kind, before = self.kinds[declared.problem], latest.get(declared.id)
+            if before is None or before.by != kind.fold.by:
+                n, first = before.n + 1 if before else 1, self.store.last_decision(declared.id) + 1
+                found.append(Configured(declared.id, n, kind.fold.by, first, now, kind.about))
+        self.store.configure(found)
 
     def _adopted(self, declared: Declared) -> Declared | None:
         """A stream that has begun before, if it is to be declared anew."""
         kind = self.kinds[declared.problem]
+        if declared.scale != kind.scale:
+            raise RefusedError(409, other_scale(declared, kind))
         if declared.version != kind.version:
             return declared._replace(version=kind.version, fingerprint=kind.fingerprint)
         if declared.fingerprint != kind.fingerprint:
@@ -50,6 +63,7 @@ class Registry:
         new = {w.id: w for w in reversed(wanted) if isinstance(w, Declared) and not before[w.id]}
         if new:
             self.store.declare(list(new.values()))
+            self._configure(list(new.values()), now)
         found: list[bool | RefusedError] = []
         for begin, want in zip(asked, wanted, strict=True):
             if isinstance(want, RefusedError):
@@ -68,7 +82,14 @@ class Registry:
             return error
         seed = kind.seed if begin.seed is None else begin.seed
         return Declared(
-            begin.stream, kind.name, kind.version, kind.fingerprint, self.numeric, seed, now
+            id=begin.stream,
+            problem=kind.name,
+            version=kind.version,
+            fingerprint=kind.fingerprint,
+            numeric=self.numeric,
+            seed=seed,
+            created=now,
+            scale=kind.scale,
         )
 
     def _kind(self, begin: Begin, before: Declared | None) -> Kind:
@@ -84,6 +105,19 @@ class Registry:
                 f"like it.{hint}",
             )
         return self.kinds[name]
+
+
+def other_scale(declared: Declared, kind: Kind) -> str:
+    """Why a stream cannot go on with another scale: its bets would be made after the outcomes."""
+    before, now = (
+        "without a scale" if scale is None else f"with scale = {scale:g}"
+        for scale in (declared.scale, kind.scale)
+    )
+    return (
+        f"Stream {declared.id!r} began {before}, and [streams.{kind.name}] is declared {now}. A "
+        "scale counts only where it was declared before the outcomes, whatever the version. Put it "
+        "back, or declare another [streams.NAME] for new streams."
+    )
 
 
 def _begun(begin: Begin, wanted: Declared, there: Declared) -> RefusedError | None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from bocopt.service.stores.store import (
+    Configured,
     ConflictError,
     Declared,
     Row,
@@ -14,6 +15,7 @@ from bocopt.service.stores.store import (
 )
 
 __all__ = [
+    "Configured",
     "ConflictError",
     "Declared",
     "Row",

@@ -7,7 +7,7 @@ from threading import Lock
 from typing import Any
 from urllib.parse import urlsplit
 
-from bocopt.service.stores.sql import SqlStore, Statement, tables
+from bocopt.service.stores.sql import SqlStore, Statement, check, tables
 from bocopt.service.stores.store import ConflictError, Store, StoreError
 
 try:
@@ -25,7 +25,14 @@ _ONE_AT_A_TIME = 0x62_6F_63_6F  # the lock under which tables are made
 
 def open_postgres(url: str, *, read_only: bool = False) -> Store:
     """The store in this database; its tables are made where there are none."""
-    return SqlStore(_Postgres(url, read_only), _shown(url))
+    database = _Postgres(url, read_only)
+    try:
+        if not read_only:
+            database.prepare()
+        return SqlStore(database, _shown(url))
+    except BaseException:
+        database.close()
+        raise
 
 
 def _shown(url: str) -> str:
@@ -38,9 +45,13 @@ class _Postgres:
     def __init__(self, url: str, read_only: bool) -> None:
         self._url, self._read_only, self._lock = url, read_only, Lock()
         self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
-        if not read_only:
-            lock = (f"SELECT pg_advisory_xact_lock({_ONE_AT_A_TIME})", [()])
-            self.write([lock, *tables("BYTEA")])
+
+    def prepare(self) -> None:
+        """Make the tables where there are none; a StoreError where there are others."""
+        if self.read("SELECT to_regclass('about')") != [(None,)]:
+            check(self, _shown(self._url))
+        lock = (f"SELECT pg_advisory_xact_lock({_ONE_AT_A_TIME})", [()])
+        self.write([lock, *tables("BYTEA")])
 
     def _connected(self) -> "psycopg.Connection[tuple[Any, ...]]":
         """A connection that works as far as is known; a lost one is made anew."""

@@ -3,16 +3,31 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
-from bocopt.service.stores.store import Declared, Row, Snapshot, Standing, Store, StoreError, Tally
+from bocopt.service.stores.store import (
+    Configured,
+    Declared,
+    Row,
+    Snapshot,
+    Standing,
+    Store,
+    StoreError,
+    Tally,
+)
 
 Statement = tuple[str, Sequence[Sequence[Any]]]  # SQL with ? for values, once for each of them
 
-_SCHEMA = 1
-_TABLES = """
+#: Raised with every change of the tables below: a test has the digest of each.
+SCHEMA = 2
+TABLES = """
 CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value BIGINT NOT NULL);
 CREATE TABLE IF NOT EXISTS streams (
   id TEXT PRIMARY KEY, problem TEXT NOT NULL, version TEXT NOT NULL, fingerprint TEXT NOT NULL,
-  "numeric" TEXT NOT NULL, seed BIGINT NOT NULL, created DOUBLE PRECISION NOT NULL);
+  "numeric" TEXT NOT NULL, seed BIGINT NOT NULL, created DOUBLE PRECISION NOT NULL,
+  scale DOUBLE PRECISION);
+CREATE TABLE IF NOT EXISTS configurations (
+  stream TEXT NOT NULL REFERENCES streams (id), n BIGINT NOT NULL, decided_by TEXT NOT NULL,
+  decision BIGINT NOT NULL, at DOUBLE PRECISION NOT NULL, about TEXT NOT NULL,
+  PRIMARY KEY (stream, n));
 CREATE TABLE IF NOT EXISTS events (
   stream TEXT NOT NULL REFERENCES streams (id), seq BIGINT NOT NULL, kind TEXT NOT NULL,
   decision BIGINT NOT NULL, key TEXT, body {bytes} NOT NULL, at DOUBLE PRECISION NOT NULL,
@@ -43,7 +58,9 @@ _SNAPSHOT = """INSERT INTO snapshots VALUES (?, ?, ?, ?)
 ON CONFLICT (stream, seq) DO UPDATE SET sha256 = excluded.sha256, state = excluded.state"""
 _ONLY_TWO = """DELETE FROM snapshots WHERE stream = ? AND seq NOT IN
 (SELECT seq FROM snapshots WHERE stream = ? ORDER BY seq DESC LIMIT 2)"""
-_DECLARE = "INSERT INTO streams VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"
+_DECLARE = "INSERT INTO streams VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"
+_CONFIGURE = """INSERT INTO configurations VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (stream, n) DO NOTHING"""
 _REDECLARE = (
     'UPDATE streams SET problem = ?, version = ?, fingerprint = ?, "numeric" = ? WHERE id = ?'
 )
@@ -85,9 +102,20 @@ class Database(Protocol):
 
 def tables(kind_of_bytes: str) -> list[Statement]:
     """What makes the tables where there are none."""
-    created = _TABLES.format(bytes=kind_of_bytes).split(";")[:-1]
+    created = TABLES.format(bytes=kind_of_bytes).split(";")[:-1]
     version = "INSERT INTO about VALUES ('schema', ?) ON CONFLICT (name) DO NOTHING"
-    return [*((sql, [()]) for sql in created), (version, [(_SCHEMA,)])]
+    return [*((sql, [()]) for sql in created), (version, [(SCHEMA,)])]
+
+
+def check(database: Database, name: str) -> None:
+    """A StoreError where the tables are those of another version; nothing is changed."""
+    [(schema,)] = database.read("SELECT value FROM about WHERE name = 'schema'")
+    if schema != SCHEMA:
+        raise StoreError(
+            f"{name} has tables of schema {schema}; this bocopt reads schema {SCHEMA}, and has "
+            "changed nothing. Go on with the version of bocopt that wrote it; or write its "
+            "decisions to tables with that version (`bocopt export`), and begin a new store."
+        )
 
 
 class SqlStore(Store):
@@ -95,12 +123,7 @@ class SqlStore(Store):
 
     def __init__(self, database: Database, name: str) -> None:
         self._database = database
-        [(schema,)] = database.read("SELECT value FROM about WHERE name = 'schema'")
-        if schema != _SCHEMA:
-            raise StoreError(
-                f"{name} has schema version {schema}; this bocopt reads version {_SCHEMA}. Go on "
-                "with the version of bocopt that wrote it, or begin anew elsewhere."
-            )
+        check(database, name)
 
     def append(
         self,
@@ -194,6 +217,16 @@ class SqlStore(Store):
     def redeclare(self, declared: Sequence[Declared]) -> None:
         to = [(d.problem, d.version, d.fingerprint, d.numeric, d.id) for d in sorted(declared)]
         self._database.write([(_REDECLARE, to)])
+
+    def configure(self, configured: Sequence[Configured]) -> None:
+        self._database.write([(_CONFIGURE, sorted(configured))])
+
+    def configurations(self, stream: str | None = None) -> list[Configured]:
+        where, values = ("", ()) if stream is None else (" WHERE stream = ?", (stream,))
+        rows = self._database.read(
+            f"SELECT * FROM configurations{where} ORDER BY stream, n", values
+        )
+        return [Configured(*row) for row in rows]
 
     def streams(self) -> list[Declared]:
         return [Declared(*row) for row in self._database.read("SELECT * FROM streams ORDER BY id")]

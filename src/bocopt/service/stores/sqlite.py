@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Any
 from urllib.parse import quote
 
-from bocopt.service.stores.sql import SqlStore, Statement, tables
+from bocopt.service.stores.sql import SqlStore, Statement, check, tables
 from bocopt.service.stores.store import ConflictError, Store, StoreError
 
 _PATIENCE = 10.0  # seconds to wait for another writer
@@ -17,7 +17,12 @@ _TWICE = (sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_UNIQUE
 
 def open_sqlite(path: Path, *, read_only: bool = False) -> Store:
     """The store in this file, which is made where there is none; for reading it must be there."""
-    return SqlStore(_Sqlite(path, read_only), str(path))
+    database = _Sqlite(path, read_only)
+    try:
+        return SqlStore(database, str(path))
+    except BaseException:
+        database.close()
+        raise
 
 
 class _Sqlite:
@@ -44,6 +49,8 @@ class _Sqlite:
                 self._connection.execute("PRAGMA journal_mode = WAL")
                 self._connection.execute("PRAGMA synchronous = FULL")
         if not read_only:
+            if self.read("SELECT 1 FROM sqlite_master WHERE name = 'about'"):
+                check(self, str(self._path))
             self.write(tables("BLOB"))
 
     def read(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:

@@ -39,6 +39,18 @@ class Declared(NamedTuple):
     numeric: str  # of the machine and the libraries that it began with
     seed: int
     created: float
+    scale: float | None = None  # of the headline, as it was declared before any outcome
+
+
+class Configured(NamedTuple):
+    """What decides on a stream from a decision on, and what is compared with it."""
+
+    stream: str
+    n: int  # from 1
+    by: str  # the configuration, as decisions name it
+    decision: int  # the first that it takes
+    at: float  # seconds since 1970
+    about: str  # as JSON: see `Kind.about`
 
 
 class Tally(NamedTuple):
@@ -166,6 +178,14 @@ class Store(Protocol):
 
     def redeclare(self, declared: Sequence[Declared]) -> None:
         """Another version, fingerprint or machine for streams that have begun."""
+        ...
+
+    def configure(self, configured: Sequence[Configured]) -> None:
+        """Note who decides from now on; the n-th of a stream stays as it is."""
+        ...
+
+    def configurations(self, stream: str | None = None) -> list[Configured]:
+        """Those of one stream, or of all, by stream and in order; nothing is ever removed."""
         ...
 
     def streams(self) -> list[Declared]:
