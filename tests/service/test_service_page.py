@@ -11,14 +11,13 @@ import numpy as np
 import pytest
 import shop as here
 from running import Service
-from shop import assert_is_its_log, engine, fleet, one, play, shop
+from shop import assert_is_its_log, engine, fleet, play, shop
 from troubled import HOUR
 
-from bocopt import Constant
 from bocopt.guarantees import Feasibility
 from bocopt.guarantees.feasibility import Counts
 from bocopt.live.fold import Observed
-from bocopt.service.commands import RefusedError, Show
+from bocopt.service.commands import RefusedError
 from bocopt.service.kind import Kind, Limits
 from bocopt.service.page.concerns import judged
 from bocopt.service.page.fleet import SHOWN, fleet_page
@@ -102,7 +101,6 @@ def test_who_needs_a_person_and_who_does_not() -> None:
     assert concerns(waits._replace(open=9), expiring) == ["almost full"]
     assert concerns(FINE._replace(last=NOW - 30 * HOUR), kind) == ["quiet"]
     assert concerns(FINE._replace(last=NOW - 15 * HOUR), kind) == []
-    assert concerns(FINE._replace(told='{"better":["other"]}'), kind) == ["shadow is better"]
     assert judged([FINE._replace(problem="gone")], {"shop": kind}, {}, NOW) == []
 
 
@@ -147,15 +145,6 @@ def test_a_chart_reads_few_rows_and_has_the_right_sums(file: Store) -> None:
             before = found.before[each.n - found.back]
             latest = [one.cost for one in every[each.n - found.back : each.n]]
             assert (each.costs - before.costs) == pytest.approx(sum(latest))
-
-
-def test_a_shadow_that_is_better_is_told_in_the_log(file: Store) -> None:
-    ours = engine(file, shop(policy=Constant([0, 1]), shadows={"average": here.better}))
-    play(ours, 40)
-    certificates = one(ours, Show("shop", "certificates")).body["certificates"]
-    assert "better on average, known since compared stage" in certificates[-1]["words"]
-    [standing] = file.standings()
-    assert concerns(standing._replace(last=NOW, created=NOW), shop()) == ["shadow is better"]
 
 
 NASTY = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'&"

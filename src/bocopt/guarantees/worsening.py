@@ -73,6 +73,10 @@ class Worsening:
         worse = named(Lately, state[..., :_FIRST]).worse
         return np.where(worse > 0, worse, np.nan)
 
+    def stages(self, state: Array) -> int:
+        """For one trial: how many were compared."""
+        return int(named(Lately, state[..., :_FIRST]).t)
+
     def certificate(self, state: Array) -> Certificate:
         """How often there are false alarms; the note says whether it costs more lately."""
         sums = named(Lately, state[..., :_FIRST])

@@ -56,9 +56,10 @@ class Reply(NamedTuple):
 class RefusedError(Exception):
     """Why a command was not done; nothing has changed."""
 
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(status, message)  # all of it, or it could not be sent through a pipe
+    def __init__(self, status: int, message: str, damaged: bool = False) -> None:
+        super().__init__(status, message, damaged)  # all, or it could not be sent through a pipe
         self.status = status
+        self.damaged = damaged  # whether the stream's log cannot be folded
 
     def __str__(self) -> str:
         return str(self.args[1])

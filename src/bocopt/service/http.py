@@ -24,11 +24,13 @@ from bocopt.service.commands import (
     Show,
     Tell,
 )
+from bocopt.service.compared import LEVEL, Better, better
 from bocopt.service.config import ID
 from bocopt.service.feed import Bell, Texts, feed
 from bocopt.service.guard import Guard
 from bocopt.service.kind import Kind
 from bocopt.service.openapi import document
+from bocopt.service.page.fresh import Fresh
 from bocopt.service.page.pages import Pages
 from bocopt.service.requests import (
     answer,
@@ -47,11 +49,12 @@ from bocopt.service.router import Router
 from bocopt.service.session import Session
 from bocopt.service.shown import event_shown
 from bocopt.service.stores import Store, StoreError
+from bocopt.service.told import read as read_told
 
 _WAIT = 10.0  # seconds that a request waits for those before it
 _MOST = 10_000  # events of the log at once
-_DOCTOR = "Run `bocopt doctor`"  # so ends what is told of a stream that cannot be built
 _LISTENERS = 200  # that may follow events at once
+_BETTER = 5.0  # seconds for which what is known of all shadows is good enough
 
 T = TypeVar("T")
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -71,6 +74,7 @@ class Front:
     texts: Texts = field(default_factory=Texts)  # of events, for all who listen
     damaged: dict[str, str] = field(default_factory=dict)  # streams, and what was told of them
     page_reader: Store | None = None  # the page's own, so that no feed waits for a large table
+    _better: Fresh[tuple[int, list[Better]]] = field(default_factory=lambda: Fresh(_BETTER, 1))
 
     async def _do(self, command: Command) -> Response:
         reply = await self.reply(command)
@@ -87,7 +91,7 @@ class Front:
             told = f"No answer within {patience:g} seconds. Ask again with the same key."
             raise RefusedError(504, told) from None
         except RefusedError as error:
-            if _DOCTOR in str(error) and len(self.damaged) < _MOST:
+            if error.damaged and len(self.damaged) < _MOST:
                 self.damaged[command.stream] = str(error)
             raise
         self.damaged.pop(command.stream, None)
@@ -189,6 +193,30 @@ class Front:
         except StoreError as error:
             raise RefusedError(503, str(error)) from error
 
+    async def better(self) -> tuple[int, list[Better]]:
+        """How many shadows were ever compared, and those that may be called better."""
+        reader = self.page_reader or self.reader
+
+        def read() -> tuple[int, list[Better]]:
+            found = [(each, read_told(each.told)) for each in reader.standings()]
+            return better(found, reader.configurations(), self.kinds)
+
+        return await self._better.of("", lambda: self._read(read))
+
+    async def shadows(self, request: Request) -> Response:
+        compared, found = await self.better()
+        told = [
+            {
+                "stream": each.stream,
+                "shadow": each.name,
+                "log_e": each.shown.log_e,
+                "compared_stages": each.shown.stages,
+                "worse_lately": each.shown.alarm,
+            }
+            for each in found
+        ]
+        return answer(200, {"level": LEVEL, "compared": compared, "better": told})
+
     async def healthy(self, request: Request) -> Response:
         return answer(200, {"status": "alive"})
 
@@ -223,6 +251,7 @@ def application(front: Front, token: str | None) -> Starlette:
         session=session,
         patience=front.patience,
         count=front.engine.metrics.count,
+        better=front.better,
     )
     stream = "/v1/streams/{stream}"
     decision = f"{stream}/decisions/{{number}}"
@@ -238,6 +267,7 @@ def application(front: Front, token: str | None) -> Starlette:
         ("GET", f"{stream}/certificates", front.certificates),
         ("GET", f"{stream}/log", front.log),
         ("GET", f"{stream}/events", front.events),
+        ("GET", "/v1/shadows", front.shadows),
         ("GET", "/healthz", front.healthy),
         ("GET", "/readyz", front.ready),
         ("GET", "/metrics", front.metrics),

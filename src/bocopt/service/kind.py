@@ -49,6 +49,11 @@ class Kind:
     def problem(self) -> Problem:
         return self.fold.problem
 
+    @property
+    def shadows(self) -> tuple[str, ...]:
+        """Names of those that are compared with what decides."""
+        return self.fold.policy.names if isinstance(self.fold.policy, Shadowed) else ()
+
     @cached_property
     def weighed(self) -> Mapping[str, tuple[str, ...]]:
         """Names of what the policy that decides weighs: its arms, and its laws by their member."""

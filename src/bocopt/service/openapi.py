@@ -84,7 +84,20 @@ def _watched() -> dict[str, Any]:
     counts = {200: "bocopt_queue 0"}
     metrics = _operation("For Prometheus.", counts, parameters=(), media="text/plain")
     this = _operation("This document.", {200: {"openapi": "3.1.0"}}, parameters=())
-    found = {"/healthz": alive, "/readyz": ready, "/metrics": metrics, "/openapi.json": this}
+    better = {"stream": "shop", "shadow": "average", "log_e": 14.2, "compared_stages": 300}
+    shadows = _operation(
+        "Shadows that are better on average so far, judged over all streams.",
+        {200: {"level": 0.05, "compared": 7, "better": [{**better, "worse_lately": None}]}},
+        (503,),
+        parameters=(),
+    )
+    found = {
+        "/v1/shadows": shadows,
+        "/healthz": alive,
+        "/readyz": ready,
+        "/metrics": metrics,
+        "/openapi.json": this,
+    }
     return {path: {"get": operation} for path, operation in found.items()}
 
 

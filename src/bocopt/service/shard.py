@@ -165,7 +165,7 @@ class Shard:
         except RefusedError as error:
             return error
         except DamagedError as error:
-            return RefusedError(503, f"{error} Run `bocopt doctor`.")
+            return RefusedError(503, f"{error} Run `bocopt doctor`.", damaged=True)
         except StoreError as error:
             return RefusedError(503, str(error))
         except Exception as error:  # of a user's problem or policy: the streams are as they were

@@ -11,6 +11,7 @@ from bocopt.core import Array, Status
 from bocopt.guarantees import Certificate
 from bocopt.live.events import from_bytes
 from bocopt.live.fold import Decided, Event, Observed
+from bocopt.service import compared
 from bocopt.service.commands import RefusedError, Show
 from bocopt.service.explain import explanation
 from bocopt.service.held import Held
@@ -76,7 +77,8 @@ def shown(store: Store, held: Held, show: Show) -> Mapping[str, Any]:
     if show.what == "summary":
         return summary(held)
     if show.what == "certificates":
-        return {"certificates": [_said(held.kind, found) for found in certificates(held)]}
+        said = {"certificates": [_said(held.kind, found) for found in certificates(held)]}
+        return said | _compared(store, held)
     assert show.number is not None
     rows = store.about(held.stream, show.number)
     if not rows:
@@ -119,6 +121,14 @@ def certificates(held: Held) -> list[Certificate]:
     monitor.restore(watched)
     trios = zip(monitor.certificates(), watched, monitor.begun(()), strict=True)
     return [found for found, state, begun in trios if not _same(state, begun)]
+
+
+def _compared(store: Store, held: Held) -> dict[str, Any]:
+    """Since when shadows are compared; nothing where there are none."""
+    if not held.kind.shadows:
+        return {}
+    since = compared.since(store.configurations(held.stream), held.kind.fold.by)
+    return {"compared_since": {"decision": since.decision, "words": since.words}}
 
 
 def _same(one: Any, other: Any) -> bool:

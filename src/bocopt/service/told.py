@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from bocopt.core import Array
-from bocopt.guarantees import Comparison
 from bocopt.live.record import Live
 from bocopt.run import Stage
+from bocopt.service import compared
 from bocopt.service.kind import Kind
 
 _MOST = 20  # names, or components of an outcome
@@ -17,7 +17,7 @@ _LEAST = 0.0005  # of a weight that is told
 
 
 def told(kind: Kind, live: Live, stage: Stage) -> str:
-    """As JSON: weights by name, where the outcome lay in what was predicted, better shadows."""
+    """As JSON: weights by name, where the outcome lay in what was predicted, and the shadows."""
     found: dict[str, Any] = {
         what: weights
         for what, names in kind.weighed.items()
@@ -26,8 +26,7 @@ def told(kind: Kind, live: Live, stage: Stage) -> str:
     levels = stage.info.get("probability")
     if levels is not None and levels.ndim == 1 and np.isfinite(levels).all():
         found["levels"] = levels[:_MOST].round(4).tolist()
-    better = _better(kind, live)
-    return json.dumps(found | ({"better": better} if better else {}), separators=(",", ":"))
+    return json.dumps(found | compared.shown(kind, live), separators=(",", ":"))
 
 
 _LEAVES = {"arms": "arm_weights", "members": "weights"}  # what a policy calls them
@@ -44,12 +43,6 @@ def _weights(names: Sequence[str], given: Array | None) -> dict[str, float]:
         sums[name] = sums.get(name, 0.0) + weight
     largest = sorted(sums, key=lambda name: -sums[name])[:_MOST]
     return {name: round(sums[name], 4) for name in sums if name in largest and sums[name] >= _LEAST}
-
-
-def _better(kind: Kind, live: Live) -> list[str]:
-    """Shadows that are surely better than what decides."""
-    pairs = zip(kind.fold.monitor.guarantees, live.watched or (), strict=False)
-    return [g.name for g, state in pairs if isinstance(g, Comparison) and g.better(state)][:_MOST]
 
 
 def read(text: str) -> Mapping[str, Any]:

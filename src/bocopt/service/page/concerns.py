@@ -7,10 +7,10 @@ import numpy as np
 
 from bocopt.guarantees import Feasibility
 from bocopt.guarantees.feasibility import Counts
+from bocopt.service.compared import LEVEL, Better
 from bocopt.service.kind import Kind
 from bocopt.service.page.times import length
 from bocopt.service.stores import Standing
-from bocopt.service.told import read
 from bocopt.tables.page.numbers import percent, target
 
 _FULL = 0.9  # of max_open
@@ -40,15 +40,23 @@ class Judged(NamedTuple):
 
 
 def judged(
-    standings: Sequence[Standing], kinds: Mapping[str, Kind], damaged: Mapping[str, str], now: float
+    standings: Sequence[Standing],
+    kinds: Mapping[str, Kind],
+    damaged: Mapping[str, str],
+    now: float,
+    better: Sequence[Better] = (),
 ) -> list[Judged]:
-    """Those of known kinds, those that need a person first."""
+    """Those of known kinds, those that need a person first; `better` is of all streams."""
     known = [each for each in standings if each.problem in kinds]
     highs = _most_feasible(known, kinds)
-    found = [
-        Judged(each, tuple(_concerns(each, kinds[each.problem], high, damaged.get(each.id), now)))
-        for each, high in zip(known, highs, strict=True)
-    ]
+    shadows: dict[str, list[Better]] = {}
+    for one in better:
+        shadows.setdefault(one.stream, []).append(one)
+    found = []
+    for each, high in zip(known, highs, strict=True):
+        own, damage = kinds[each.problem], damaged.get(each.id)
+        concerns = _concerns(each, own, high, damage, now, shadows.get(each.id, ()))
+        found.append(Judged(each, tuple(concerns)))
     return sorted(found, key=lambda one: (one.rank, one.standing.id))
 
 
@@ -70,7 +78,12 @@ def _below(each: Standing, kind: Kind) -> bool:
 
 
 def _concerns(
-    each: Standing, kind: Kind, high: float, damage: str | None, now: float
+    each: Standing,
+    kind: Kind,
+    high: float,
+    damage: str | None,
+    now: float,
+    better: Sequence[Better],
 ) -> list[Concern]:
     """The worst first."""
     parts = (
@@ -78,7 +91,8 @@ def _concerns(
         _feasibility(each, kind, high),
         _full(each, kind),
         _overdue(each, kind, now),
-        _better(each),
+        _better(better),
+        _not_lately(better),
         _quiet(each, now),
     )
     return [part for part in parts if part is not None]
@@ -125,12 +139,32 @@ def _overdue(each: Standing, kind: Kind, now: float) -> Concern | None:
     return Concern(3, "overdue", words)
 
 
-def _better(each: Standing) -> Concern | None:
-    names = read(each.told).get("better")
-    if not names:
+def _better(better: Sequence[Better]) -> Concern | None:
+    """Those that cost no more lately."""
+    said = "; ".join(_average(one) for one in better if one.shown.alarm is None)
+    if not said:
         return None
-    said = ", ".join(map(str, names))
-    return Concern(4, "shadow is better", f"Surely better than what decides: {said}. Promote it?")
+    words = f"Better than what decides, on average so far: {said}. Promote it? {PROMISE}"
+    return Concern(4, "shadow is better", words)
+
+
+def _not_lately(better: Sequence[Better]) -> Concern | None:
+    found = [one for one in better if one.shown.alarm is not None]
+    if not found:
+        return None
+    said = "; ".join(f"{_average(one)}, but {one.shown.lately('it')}" for one in found)
+    words = f"Better than what decides, on average so far: {said}. Look before you promote it."
+    return Concern(5, "shadow was better", f"{words} {PROMISE}")
+
+
+PROMISE = (
+    f"Of all shadows that are listed so, over all streams, {100 * LEVEL:g}% at most are expected "
+    "not to be better on average."
+)
+
+
+def _average(one: Better) -> str:
+    return f"{one.name} (over {one.shown.stages:,} compared stages)"
 
 
 def _quiet(each: Standing, now: float) -> Concern | None:
@@ -140,4 +174,4 @@ def _quiet(each: Standing, now: float) -> Concern | None:
     if silent <= max(_LONG * pace, _SHORTEST):
         return None
     words = f"Nothing came for {length(silent)}; before, there was a decision every {length(pace)}."
-    return Concern(5, "quiet", words)
+    return Concern(6, "quiet", words)

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from bocopt.service.commands import Command, RefusedError, Reply, Show
+from bocopt.service.compared import Better
 from bocopt.service.kind import Kind
 from bocopt.service.page.concerns import Judged, judged
 from bocopt.service.page.document import file_response, html, trouble
@@ -47,6 +48,7 @@ class Pages:
     session: Session | None  # None: without a token
     patience: float
     count: Callable[[str, str], None]
+    better: Callable[[], Awaitable[tuple[int, Sequence[Better]]]]  # shadows, over all streams
     guesses: int = 0
     _fleet: Fresh[list[Judged]] = field(default_factory=lambda: Fresh(_FLEET, 1))
     _streams: Fresh[str] = field(default_factory=lambda: Fresh(_STREAM, _KEPT))
@@ -89,9 +91,12 @@ class Pages:
         make = partial(fleet_page, found, self.kinds, time.time(), query=query, number=number)
         return html(await run_sync(partial(make, leave=self.session is not None)))
 
-    async def _judged(self) -> list[Judged]:
+    async def _judged(self, stream: str | None = None) -> list[Judged]:
+        _, better = await self.better()
+
         def read() -> list[Judged]:
-            return judged(self.reader.standings(), self.kinds, dict(self.damaged), time.time())
+            standings = self.reader.standings(stream)
+            return judged(standings, self.kinds, dict(self.damaged), time.time(), better)
 
         return await self._read(read)
 
@@ -103,14 +108,8 @@ class Pages:
     async def _drawn(self, stream: str, kind: Kind) -> str:
         found = await self._read(partial(seen, self.reader, kind, stream))
         certificates = await self._certificates(stream, found.seq)
-        standings = await self._read(partial(self.reader.standings, stream))
-        now = time.time()
-        concerns = [
-            concern
-            for one in judged(standings, self.kinds, dict(self.damaged), now)
-            for concern in one.concerns
-        ]
-        leave = self.session is not None
+        concerns = [each for one in await self._judged(stream) for each in one.concerns]
+        now, leave = time.time(), self.session is not None
         return await run_sync(partial(stream_page, found, certificates, concerns, now, leave=leave))
 
     async def _certificates(self, stream: str, seq: int) -> Certificates | str:

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from bocopt.service.kind import Kind
-from bocopt.service.stores import Row, Store, Tally
+from bocopt.service.stores import Configured, Row, Store, Tally
 from bocopt.tables.page.numbers import thinned
 
 _POINTS = 200  # of a line
@@ -28,6 +28,7 @@ class Seen(NamedTuple):
     events: list[Row]  # of the latest decisions
     outcomes: dict[int, Tally]  # of them
     decisions: int
+    configured: list[Configured]  # who decided and was compared, since when
 
 
 def seen(reader: Store, kind: Kind, stream: str) -> Seen:
@@ -57,6 +58,7 @@ def seen(reader: Store, kind: Kind, stream: str) -> Seen:
         events=reader.events_of(stream, first, newest),
         outcomes={each.decision: each for each in outcomes},
         decisions=newest + 1,
+        configured=reader.configurations(stream),
     )
 
 

@@ -6,11 +6,13 @@ from typing import Any
 from bocopt.live.events import from_bytes
 from bocopt.live.fold import Decided
 from bocopt.report.text import count
+from bocopt.service import compared
 from bocopt.service.page import charts
 from bocopt.service.page.concerns import Concern
 from bocopt.service.page.document import page
 from bocopt.service.page.seen import Seen
 from bocopt.service.page.times import length, stamp
+from bocopt.service.told import read
 from bocopt.state import CheckpointError
 from bocopt.tables.page.markup import name, paragraph, section, text
 from bocopt.tables.page.numbers import figure, percent, target
@@ -36,6 +38,7 @@ def stream_page(
             _tiles(seen, now),
             *([make(seen) for make in drawn] if seen.drawn else []),
             _shadows(certificates),
+            _compared(seen),
             _waiting(seen, now),
             _latest(seen),
             _guaranteed(certificates),
@@ -154,6 +157,22 @@ def _proviso(each: Mapping[str, Any]) -> str:
     provided = f"Provided that {'; '.join(each['assumptions'])}." if each["assumptions"] else ""
     vacuous = "Vacuous: it says no more than the range does." if each["vacuous"] else ""
     return " ".join(part for part in (provided, vacuous, str(each["note"])) if part)
+
+
+def _compared(seen: Seen) -> str:
+    """What "on average" and "since stage" are about, and who has cost more lately."""
+    if not seen.kind.shadows:
+        return ""
+    found = {} if seen.last is None else compared.read(seen.kind, read(seen.last.told))
+    many = max((each.stages for each in found.values()), default=0)
+    lead = (
+        f"Each is judged by its average over the {count(many, 'stage')} that were compared so far, "
+        "not by the latest. A stage is a decision of this configuration whose outcome is known; "
+        f"they count from 1. {compared.since(seen.configured, seen.kind.fold.by).words}"
+    )
+    lately = [f"{words}." for name, each in found.items() if (words := each.lately(name))]
+    said = "".join(paragraph(text(words)) for words in [lead, *lately])
+    return f'<div id="compared">{said}</div>\n'
 
 
 def _waiting(seen: Seen, now: float) -> str:
