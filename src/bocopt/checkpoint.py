@@ -3,8 +3,9 @@
     magic (8 bytes) | SHA-256 of all that follows | schema version | header and arrays (`state`)
 
 A version of bocopt reads the schema that it writes and refuses others by number: what cannot be
-read with certainty is not read. From schema 3 on, the first released one, a version that changes
-the schema also reads the one before it.
+read with certainty is not read. The number is raised with every change of what a header or a state
+of ours has: a test has the digest of their names. From 1.0 on, a version that changes the schema
+also reads the one before it.
 """
 
 import hashlib
@@ -19,7 +20,7 @@ from bocopt import file
 from bocopt.state import Arrays, CheckpointError, pack, unpack
 
 MAGIC = b"bocopt\x00\x01"
-SCHEMA = 3
+SCHEMA = 4
 _VERSION = struct.Struct("<I")
 _START = len(MAGIC) + hashlib.sha256().digest_size
 
@@ -51,7 +52,7 @@ def load(path: str | Path) -> tuple[dict[str, Any], Arrays]:
     if schema != SCHEMA:
         raise CheckpointError(
             f"{path} has schema version {schema}; this bocopt reads version {SCHEMA}. Go on with "
-            "the version of bocopt that wrote it, or begin anew."
+            "the version of bocopt that wrote it, or begin anew and learn its outcomes again."
         )
     try:
         return unpack(body[_VERSION.size :])

@@ -7,6 +7,7 @@ import pytest
 from bocopt import Ensemble, Shadowed
 from bocopt.service.config import Config, load_config
 from bocopt.service.toml_file import ConfigError
+from bocopt.tables.names import names_of
 
 SHOP = """\
 from bocopt import Knapsack, SampleAverage
@@ -94,7 +95,20 @@ def problem(xi, order, more):
 
 def test_names_of_a_declared_program(tmp_path: Path) -> None:
     config = loaded(tmp_path, '[streams.shop]\nproblem = "shop:problem"\n', PROGRAM)
-    assert config.kinds["shop"].names == ("order[0]", "order[1]", "more")
+    kind = config.kinds["shop"]
+    assert kind.names == ("order[0]", "order[1]", "more")
+    assert tuple(names_of(kind.problem, kind.fold.policy)["z"]) == kind.names  # as in a report
+
+
+def test_numbers_of_contexts_and_outcomes_may_have_names(tmp_path: Path) -> None:
+    named = '[streams.shop]\nproblem = "shop:problem"\ncontext = ["rain", "day"]\n'
+    kind = loaded(tmp_path, named + 'outcome = ["north", "south"]\n', SHOP).kinds["shop"]
+    assert (kind.contexts, kind.outcomes) == (("rain", "day"), ("north", "south"))
+    assert kind.limits.context == 2
+    for line in ('outcome = ["north"]', 'outcome = ["north", "north"]', "context = [1]"):
+        said = '[streams.shop]\nproblem = "shop:problem"\n' + line
+        with pytest.raises(ConfigError, match=f"'{line.partition(' ')[0]}' must be"):
+            loaded(tmp_path, said, SHOP)
 
 
 def test_one_line_promotes_a_shadow(tmp_path: Path) -> None:

@@ -197,6 +197,10 @@ class Ensemble:
         pairs = zip(self.names, _Memo(*memo).decisions, strict=True)
         return [(name, solution[0]) for name, (solution, _) in pairs]
 
+    def arm_taken(self, memo: tuple[Any, ...]) -> str:
+        """What the arm is called whose decision was taken, by the memo of a decision."""
+        return self.names[int(_Memo(*memo).chosen)]
+
     def decide(self, state: EnsembleState, t: int, x: Array) -> Decision:
         """The memo holds what every arm decided: see `_Memo`."""
         x = self._context("decide", state, x)

@@ -43,6 +43,7 @@ _STREAM = (
     "hindsight",
     "seed",
     "context",
+    "outcome",
     "expire",
     "max_open",
     "snapshot",
@@ -160,6 +161,8 @@ def _kind(streams: Part, name: str, modules: Modules) -> Kind:
             shadows=candidates,
             promote=promote,
             names=_names(part, problem),
+            contexts=_contexts(part, problem),
+            outcomes=_distinct(part, "outcome", problem.dims.xi),
             scale=part.number("scale", "(0, inf)"),
             hindsight=part.yes("hindsight", True),
             seed=part.integer("seed", 0, "[0, 9e18]"),
@@ -171,9 +174,32 @@ def _kind(streams: Part, name: str, modules: Modules) -> Kind:
         raise streams.wrong(name, str(error)) from error
 
 
+def _contexts(part: Part, problem: Problem) -> tuple[str, ...]:
+    """Names of the numbers of x; none where the file has how many there are, or nothing."""
+    named = isinstance(part.found.get("context"), list)
+    return _distinct(part, "context", problem.dims.x) if named else ()
+
+
+def _distinct(part: Part, key: str, many: int | None) -> tuple[str, ...]:
+    """As many different names as there are numbers, or none."""
+    names = part.words(key)
+    if names and (len(set(names)) != len(names) or many not in (None, len(names))):
+        count = "" if many is None else f"{many} "
+        expected = f"{count}different names, one for each number"
+        raise part.wrong(key, f"'{key}' must be {expected}. Got {list(names)} instead.")
+    return names
+
+
+def _width(part: Part) -> int | None:
+    """How many numbers a context has, where the file says so."""
+    if isinstance(part.found.get("context"), list):
+        return len(part.found["context"])
+    return part.integer("context", 0, "[0, 100000]") if "context" in part.found else None
+
+
 def _limits(part: Part) -> Limits:
     return Limits(
-        context=part.integer("context", 0, "[0, 100000]") if "context" in part.found else None,
+        context=_width(part),
         max_open=part.integer("max_open", 1000, "[1, 100000]"),
         expire=part.number("expire", "(0, inf)"),
         snapshot=part.integer("snapshot", 300, "[1, inf)"),

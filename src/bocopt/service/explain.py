@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bocopt.core import Array, Policy, Problem
+from bocopt.core import Array, Policy, Problem, Status
 from bocopt.live.events import from_bytes
 from bocopt.live.fold import Decided
 from bocopt.policies import Ensemble, Shadowed
@@ -20,16 +20,20 @@ def explanation(store: Store, held: Held, row: Row) -> dict[str, Any]:
     assert isinstance(event, Decided)
     waiting, problem = event.waiting, held.kind.problem
     x, z = waiting.x, waiting.decision.solution.z
-    scenarios, w = _scenarios(held, _state_then(store, held, row, event), event)
-    candidates = [("taken", "", z), *_neighbours(held.kind.names, z)]
+    then = _state_then(store, held, row, event)
+    scenarios, w = _scenarios(held, then, event)
+    candidates, arm = [("taken", "", z), *_neighbours(held.kind.names, z)], None
     if event.by == held.kind.fold.by:  # else the memo is another policy's
         candidates += _others(held.kind.fold.policy, waiting.decision.memo)
+        arm = _arm(held.kind.fold.policy, waiting.decision.memo, then)
     expected = _expected(problem, x, np.stack([other for *_, other in candidates]), scenarios, w)
     return {
         "id": event.number,
         "scenarios": len(w),
         "sense": problem.sense.value,
         "alpha": problem.risk.alpha,
+        "status": Status(int(waiting.decision.solution.status)).message,
+        "arm": arm,
         "candidates": [
             {"what": what, "name": name, "z": _by_name(held, other), **numbers}
             for (what, name, other), numbers in zip(candidates, expected, strict=True)
@@ -78,6 +82,17 @@ def _others(policy: Policy[Any], memo: tuple[Any, ...]) -> Iterator[tuple[str, s
     if isinstance(policy, Ensemble):
         for name, z in policy.arm_decisions(memo):
             yield "arm", name, z
+
+
+def _arm(policy: Policy[Any], memo: tuple[Any, ...], then: Any) -> dict[str, Any] | None:
+    """Whose decision was taken, of an ensemble's arms: only the model's is under its scenarios."""
+    if isinstance(policy, Shadowed):
+        policy, memo, then = policy.policy, memo[0], then.own
+    if not isinstance(policy, Ensemble):
+        return None
+    name = policy.arm_taken(memo)
+    weights = dict(zip(policy.names, then.info.arm_weights.tolist(), strict=True))
+    return {"name": name, "weight": weights[name], "own_scenarios": name == policy.names[0]}
 
 
 def _by_name(held: Held, z: Array) -> dict[str, float]:

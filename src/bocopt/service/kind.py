@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from bocopt.core import Array, Policy, Problem
+from bocopt.core import Policy, Problem
 from bocopt.fingerprint import fingerprint
 from bocopt.live.agent import configuration
 from bocopt.live.fold import Fold, Observed, watching
 from bocopt.policies import Ensemble, Shadowed
+from bocopt.problems.names import decision_names
 
 _TRIED = 3  # outcomes after which all code has run
 
@@ -40,6 +41,8 @@ class Kind:
     fingerprint: str
     fold: Fold[Any]
     names: tuple[str, ...]  # of the numbers of a decision
+    contexts: tuple[str, ...] = ()  # of the numbers of x, where they have names
+    outcomes: tuple[str, ...] = ()  # of those of xi
     seed: int = 0
     limits: Limits = Limits()
     scale: float | None = None  # of the headline
@@ -73,6 +76,8 @@ def kind_of(
     shadows: Mapping[str, Policy[Any]] | None = None,
     promote: str | None = None,
     names: tuple[str, ...] = (),
+    contexts: tuple[str, ...] = (),
+    outcomes: tuple[str, ...] = (),
     scale: float | None = None,
     hindsight: bool = True,
     seed: int = 0,
@@ -88,6 +93,8 @@ def kind_of(
         fingerprint=fingerprint((problem, policy)),
         fold=Fold(deciding, problem, monitor, hindsight, by),
         names=names or names_of(problem),
+        contexts=contexts,
+        outcomes=outcomes,
         seed=seed,
         limits=limits or Limits(),
         scale=scale,
@@ -114,15 +121,7 @@ def _deciding(
 
 def names_of(problem: Problem) -> tuple[str, ...]:
     """Of the numbers of a decision: those of a declared program, or z0, z1, ..."""
-    plain = tuple(f"z{i}" for i in range(problem.dims.z))
-    if not hasattr(problem, "named"):
-        return plain
-    parts: Mapping[str, Array] = problem.named(np.arange(float(problem.dims.z)))
-    return tuple(
-        name if part.ndim == 0 or part.size == 1 else f"{name}[{','.join(map(str, at))}]"
-        for name, part in parts.items()
-        for at in np.ndindex(part.shape)
-    )
+    return decision_names(problem) or tuple(f"z{i}" for i in range(problem.dims.z))
 
 
 def compiled(kind: Kind) -> None:

@@ -109,6 +109,8 @@ def summary(held: Held) -> dict[str, Any]:
         "alpha": problem.risk.alpha,
         "dims": problem.dims._asdict(),
         "names": list(held.kind.names),
+        "context": list(held.kind.contexts),
+        "outcome": list(held.kind.outcomes),
     }
 
 

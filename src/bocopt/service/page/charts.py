@@ -129,5 +129,6 @@ def calibration(seen: Seen) -> str:
     if not found:
         return ""
     levels = np.array([each for each in found if len(each) == len(found[-1])])
-    columns = {f"xi {i}": column for i, column in enumerate(levels.T, start=1)}
+    names = seen.kind.outcomes or [f"xi {i + 1}" for i in range(levels.shape[1])]
+    columns = dict(zip(names, levels.T, strict=False))
     return shown(f"Of the latest {len(levels):,} outcomes. The model", columns)

@@ -61,9 +61,30 @@ def _header(case: Case) -> str:
         f"<h1>Decision {case.number:,}</h1>\n",
         paragraph(_sentence(case), kind="headline"),
         paragraph(said, kind="z"),
+        paragraph(text(_chooser(case)), kind="note"),
         paragraph(_neighbouring(case), kind="note"),
     ]
     return f'<header id="said">\n{"".join(parts)}</header>\n'
+
+
+def _chooser(case: Case) -> str:
+    """Who found z, and under which law it is what its status says."""
+    if isinstance(case.explained, str):
+        return ""
+    arm, said = case.explained["arm"], f"{case.explained['status']}."
+    if arm is not None:
+        said = f"Decided by the arm {arm['name']!r} (weight {percent(arm['weight'])}%): {said}"
+    if _is_under_scenarios(case.explained):
+        return said
+    return (
+        f"{said} That is under the outcomes that this arm goes by. Below, all are judged under the "
+        "model's scenarios, another law: others may be better there."
+    )
+
+
+def _is_under_scenarios(explained: Mapping[str, Any]) -> bool:
+    """Whether z was decided under the scenarios that all are judged under."""
+    return explained["arm"] is None or bool(explained["arm"]["own_scenarios"])
 
 
 def _neighbouring(case: Case) -> str:
@@ -99,8 +120,9 @@ def _sentence(case: Case) -> str:
     if alpha is not None and not _meets(taken, alpha):
         return f"{said}: below the target of {target(alpha)}."
     if allowed:
-        others = _listed(allowed)
-        return f"{said}. These would {verb} {better} and meet the target: {others}."
+        these = "These" if _is_under_scenarios(explained) else "Under the model's scenarios, these"
+        met = "" if alpha is None else " and meet the target"
+        return f"{said}. {these} would {verb} {better}{met}: {_listed(allowed)}."
     if rivals:
         return f"{said}. What would {verb} {better} misses the target of {target(alpha)}."
     return f"{said}. Nothing beside it would {verb} {better}."
@@ -154,8 +176,10 @@ def _chosen(case: Case) -> str:
     bodies = "".join(
         _group(case, title, rows, scale, shares) for title, rows in groups.items() if rows
     )
+    own = _is_under_scenarios(explained)
+    whose = "that z was decided under" if own else "of the model, and z was decided under others"
     lead = (
-        f"Each is judged under the {explained['scenarios']:,} scenarios that z was decided under. "
+        f"Each is judged under the {explained['scenarios']:,} scenarios {whose}. "
         f"The line on the left is the expected {word} of z"
         f"{', the one on the right is the target' if alpha is not None else ''}. "
         "A hollow mark misses the target."
@@ -243,7 +267,7 @@ def _came(case: Case) -> str:
         said = f"It was given up {stamp(ends[0].at)} UTC, {after} later."
         return section("What came of it", paragraph(said))
     word, sign = case.kind.problem.sense.value, case.kind.problem.sense.sign
-    tiles = [("xi", ", ".join(map(figure, event.xi.tolist())), f"{after} later")]
+    tiles = [("xi", called(case.kind.outcomes, event.xi.tolist()), f"{after} later")]
     if case.outcome is not None:
         expected = ""
         if not isinstance(case.explained, str):
@@ -264,7 +288,18 @@ def _asked(case: Case) -> str:
     decided = _decided(case)
     if decided is None:
         return ""
-    x = ", ".join(map(figure, decided.waiting.x.tolist())) or "nothing"
+    x = called(case.kind.contexts, decided.waiting.x.tolist()) or "nothing"
     learned = int(decided.waiting.learned)
     said = f"The context x was {text(x)}, and {learned:,} outcomes were known."
     return section("What was known", paragraph(said))
+
+
+def called(names: Sequence[str], values: Sequence[float]) -> str:
+    """Numbers by their names, where there are as many.
+
+    >>> called(["rain", "degrees"], [0.0, 21.5]), called([], [0.0, 21.5])
+    ('rain = 0, degrees = 21.5', '0, 21.5')
+    """
+    if len(names) != len(values):
+        return ", ".join(map(figure, values))
+    return ", ".join(f"{what} = {figure(n)}" for what, n in zip(names, values, strict=True))

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
@@ -10,6 +11,12 @@ from typing import Any
 from bocopt.tables.starters.data import MADE
 
 EXAMPLES = tuple(MADE)
+_NAMED = {  # what row.txt makes of a row
+    "newsvendor": (("temperature", "rain", "weekend"), ("papers", "magazines")),
+    "staffing": (("campaign", "Monday", "weekend"), ("morning", "noon", "afternoon", "evening")),
+    "allocation": (("forecast", "weekend"), ("district A", "district B", "district C")),
+    "portfolio": (("mood", "volatility", "Monday"), ("asset A", "asset B", "asset C", "asset D")),
+}
 
 
 def starter(name: str, *, service: bool = False) -> dict[str, bytes]:
@@ -18,7 +25,9 @@ def starter(name: str, *, service: bool = False) -> dict[str, bytes]:
     study = _text(name, "study.toml")
     if service:
         stream = tomllib.loads(study)["problem"]["name"]
-        parts = {"@stream": stream, "@row": _text(name, "row.txt").strip()}
+        context, outcome = (json.dumps(names) for names in _NAMED[name])
+        parts = {"@stream": stream, "@context": context, "@outcome": outcome}
+        parts["@row"] = _text(name, "row.txt").strip()
         first = {
             "bocopt.toml": _filled(_text("bocopt.toml"), parts),
             "client.py": _filled(_text("client.txt"), parts),

@@ -1,0 +1,28 @@
+"""What the numbers of a decision are called, wherever they are shown."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from bocopt.core import Array, Problem
+
+
+def decision_names(problem: Problem) -> tuple[str, ...]:
+    """(d) as the declaration of the program has them; none where a problem has no names.
+
+    >>> from bocopt import minimise, program, real
+    >>> @program(xi=1, order=real(2), more=real())
+    ... def shop(xi, order, more):
+    ...     return minimise(order.sum() + more * xi[0])
+    >>> decision_names(shop)
+    ('order[0]', 'order[1]', 'more')
+    """
+    named = getattr(problem, "named", None)
+    if named is None:
+        return ()
+    parts: Mapping[str, Array] = named(np.zeros(problem.dims.z))
+    return tuple(
+        name if part.size == 1 else f"{name}[{','.join(map(str, place))}]"
+        for name, part in parts.items()
+        for place in np.ndindex(part.shape)
+    )
