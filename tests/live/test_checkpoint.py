@@ -313,12 +313,13 @@ def test_other_states_have_another_number() -> None:
     """Or a checkpoint would be opened, and fail with an array that is not there."""
     average = SampleAverage(PROBLEM)
     lines = set[str]()
-    for policy in (
+    policies: list[Any] = [
         Ensemble(PROBLEM),
         average,
         ResidualSampleAverage(PROBLEM),
         Shadowed(average, {"other": average}),
-    ):
+    ]
+    for policy in policies:
         agent = Agent(policy, PROBLEM)
         for _ in range(2):
             agent.observe(agent.decide(CONTEXT).id, OUTCOME)

@@ -24,12 +24,10 @@ KIND = shop(policy=Constant([0, 1]), shadows={"average": here.better})
 NOW = 1e9
 
 
-def standing(stream: str, log_e: float, kind: Kind = KIND, alarm: int | None = None) -> Any:
+def standing(stream: str, log_e: float, kind: Kind = KIND, alarm: int | None = None) -> Standing:
     told = {"compared": {"by": kind.fold.by, "shadows": {"average": [log_e, 300, alarm]}}}
-    number = {"events": 0, "decisions": 0, "open": 0, "outcomes": 300, "feasibles": 300}
-    times = {"created": NOW, "last": NOW, "oldest": None, "delay": None}
-    sums = {"costs": 0.0, "hindsights": None}
-    return Standing(id=stream, problem="shop", told=json.dumps(told), **number, **times, **sums)
+    nothing = Standing(stream, "shop", NOW, 0, 0, NOW, 0, None, 300, None, 0.0, 300, None, "{}")
+    return nothing._replace(told=json.dumps(told))
 
 
 def found(
