@@ -102,6 +102,24 @@ def test_evidence_says_nothing_where_the_comparison_does_not_apply() -> None:
         assert guarantee.log_evidence(guarantee.step(state, Evidence(np.array(1.0)))) == -np.inf
 
 
+def test_what_the_ranges_say_alone_is_sure_and_missing_outcomes_count_against_it() -> None:
+    guarantee, one = Comparison(), np.array(1.0)
+    state = missing = guarantee.init(())
+    with nan_is_no_news():
+        for _ in range(5):
+            certain = Evidence(one, shadows=(Shadow(0.5 * one, -0.5 * one, -0.5 * one),))
+            state = guarantee.step(state, certain)
+        assert guarantee.log_evidence(state) == np.inf
+        nearly, tiny = guarantee.init(()), np.array(-1e-17)
+        nearly = guarantee.step(nearly, Evidence(one, shadows=(Shadow(one + tiny, tiny, tiny),)))
+        assert guarantee.log_evidence(nearly) == 0.0  # rounding is no evidence
+        for _ in range(20):
+            missing = guarantee.step(missing, stage(np.array(-0.9)))
+        before = guarantee.log_evidence(missing)
+        never = stage(np.array(np.nan))._replace(came=np.array(False))
+        assert guarantee.log_evidence(guarantee.step(missing, never)) < before
+
+
 def believed_ever(log_e: Array, q: float) -> int:
     """At how many streams of one fleet a shadow is believed at some stage; each has one."""
     shares = np.full(log_e.shape[1], share(1, of=1) / log_e.shape[1])

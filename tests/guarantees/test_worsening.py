@@ -103,6 +103,17 @@ def test_a_wide_stage_is_bet_on_less_and_certain_ones_are_none() -> None:
         assert (state[9:] == same[9:]).all()
 
 
+def test_an_outcome_that_never_came_tells_of_no_change() -> None:
+    """In neither direction, whatever hides outcomes: it counts as the one that says least."""
+    guarantee = Worsening(scale=2.0)
+    state = guarantee.init(())
+    never = next(stages([np.nan]))._replace(came=np.array(False))
+    with nan_is_no_news():
+        after = guarantee.step(state, never)
+        assert (after[9:] == np.tile(1.0 - _STAKES, 2)).all()
+        assert guarantee.certificate(after).applicable
+
+
 def test_what_breaks_its_range_is_told_and_gives_no_number() -> None:
     guarantee = Worsening(name="b")
     for e, why in [

@@ -85,12 +85,6 @@ class Comparison:
             since=np.where(since > 0, since, np.nan),
         )
 
-    def better(self, state: Array) -> bool:
-        """For one trial: whether the other one is surely better, and nothing speaks against it."""
-        sums = named(Apart, state[..., :_SUMS])
-        broken = sums.absent + sums.unknown + sums.exceeded + sums.impossible
-        return bool(sums.better > 0) and not broken
-
     def log_evidence(self, state: Array) -> Array:
         """() log e-value that the other one is better on average so far; -inf where it says none.
 
@@ -99,7 +93,9 @@ class Comparison:
         sums, bets = named(Apart, state[..., :_SUMS]), state[..., _SUMS:]
         broken = sums.absent + sums.unknown + sums.exceeded + sums.impossible
         found = betting.log_capital(np.split(bets, 2, axis=-1)[0], 0.0)
-        return np.where(broken > 0, -np.inf, found)
+        rounding = 4.0 * 2.0**-52 * sums.t * (abs(sums.own) + abs(sums.other))
+        sure = np.where(sums.high < -rounding, np.inf, found)  # by the ranges alone
+        return np.where(broken > 0, -np.inf, sure)
 
     def interval(self, state: Array) -> tuple[Array, Array]:
         """() the least and the largest average expected difference that is believable."""

@@ -64,7 +64,7 @@ class Worsening:
         known = len(e.shadows) > self.shadow
         shown = e.shadows[self.shadow] if known else (nothing, nothing, nothing)
         after: Array = kernels.lately.watched(
-            state, e.cost, *shown, e.possible, e.late, 1.0 / self.rate, _STAKES
+            state, e.cost, *shown, e.came, e.possible, e.late, 1.0 / self.rate, _STAKES
         )
         return after
 

@@ -3,7 +3,8 @@
 import numpy as np
 
 from bocopt.core import Array
-from bocopt.guarantees.kernels.folds import is_outside, within
+from bocopt.guarantees.kernels.bets import EPSILON
+from bocopt.guarantees.kernels.folds import within
 from bocopt.guarantees.kernels.records import Lately, places
 from bocopt.numeric.compiled import compiled, gufunc
 
@@ -23,8 +24,8 @@ def moved(bets: Array, difference: float, reach: float, unit: float, stakes: Arr
 
 
 @gufunc(
-    "void(f8[:], f8, f8, f8, f8, b1, b1, f8, f8[:], f8[:])",
-    "(n),(),(),(),(),(),(),(),(b)->(n)",
+    "void(f8[:], f8, f8, f8, f8, b1, b1, b1, f8, f8[:], f8[:])",
+    "(n),(),(),(),(),(),(),(),(),(b)->(n)",
 )
 def watched(
     before: Array,
@@ -32,6 +33,7 @@ def watched(
     other: float,
     low: float,
     high: float,
+    came: bool,
     possible: bool,
     late: bool,
     enough: float,
@@ -40,23 +42,26 @@ def watched(
 ) -> None:
     """One more stage; where one of both sums is `enough`, it begins again."""
     after[:] = before
-    difference = other - cost
+    difference = other - cost if came else np.nan
     known, low, high, kept = within(difference, low, high)
     after[LATELY.t] += 1.0
-    after[LATELY.absent] += np.isnan(other)
-    after[LATELY.unknown] += not known and np.isfinite(other)
-    after[LATELY.exceeded] += known and is_outside(difference, low, high)
-    after[LATELY.impossible] += not possible
+    after[LATELY.unknown] += not known and (not came or np.isfinite(other))
     after[LATELY.late] += late
-    if not known or not high > low:
+    if came:
+        after[LATELY.absent] += np.isnan(difference)
+        rounding = 4.0 * EPSILON * (abs(other) + abs(cost))
+        after[LATELY.exceeded] += abs(difference - kept) > 1e-9 * (high - low) + rounding
+        after[LATELY.impossible] += not possible
+    if not high > low or (came and np.isnan(kept)):
         return
     if after[LATELY.unit] == 0.0:
         after[LATELY.unit] = high - low
     unit, half = after[LATELY.unit], FIRST + len(stakes)
-    if moved(after[FIRST:half], kept, -low, unit, stakes) >= enough:
+    least, most = (kept, kept) if came else (low, high)  # a missing one tells of no change
+    if moved(after[FIRST:half], least, -low, unit, stakes) >= enough:
         after[FIRST:half] = 0.0
         after[LATELY.alarms] += 1.0
         after[LATELY.worse] = after[LATELY.t]
-    if moved(after[half:], -kept, high, unit, stakes) >= enough:
+    if moved(after[half:], -most, high, unit, stakes) >= enough:
         after[half:] = 0.0
         after[LATELY.worse] = 0.0
