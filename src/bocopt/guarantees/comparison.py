@@ -19,7 +19,7 @@ from bocopt.guarantees.certificate import (
     certificate,
     on,
 )
-from bocopt.guarantees.kernels.records import Apart, named
+from bocopt.guarantees.kernels.records import Apart, Bets, named
 
 _RANGES = "the difference lies in a range that is known before xi"
 _SUMS = len(Apart._fields)
@@ -92,7 +92,9 @@ class Comparison:
         """
         sums, bets = named(Apart, state[..., :_SUMS]), state[..., _SUMS:]
         broken = sums.absent + sums.unknown + sums.exceeded + sums.impossible
-        found = betting.log_capital(np.split(bets, 2, axis=-1)[0], 0.0)
+        up = np.split(bets, 2, axis=-1)[0]
+        known = named(Bets, up[..., : len(Bets._fields)]).t == 0  # no difference was uncertain
+        found = np.where(known, 0.0, betting.log_capital(up, 0.0))
         rounding = 4.0 * 2.0**-52 * sums.t * (abs(sums.own) + abs(sums.other))
         sure = np.where(sums.high < -rounding, np.inf, found)  # by the ranges alone
         return np.where(broken > 0, -np.inf, sure)
