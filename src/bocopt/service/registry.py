@@ -30,14 +30,18 @@ class Registry:
 
     def _configure(self, known: Sequence[Declared], now: float) -> None:
         """Log who decides from now on, and what is compared, where that has changed."""
-        latest = {each.stream: each for each in self.store.configurations()}
-        found = list[Configured]()
+        latest = {each.stream: (each.n, each.by) for each in self.store.configurations()}
+        changed = list[Configured]()
         for declared in known:
-            kind, before = self.kinds[declared.problem], latest.get(declared.id)
-            if before is None or before.by != kind.fold.by:
-                n, first = before.n + 1 if before else 1, self.store.last_decision(declared.id) + 1
-                found.append(Configured(declared.id, n, kind.fold.by, first, now, kind.about))
-        self.store.configure(found)
+            n, by = latest.get(declared.id, (0, ""))
+            if by != self.kinds[declared.problem].fold.by:
+                first = self.store.last_decision(declared.id) + 1
+                changed.append(self._configured(declared, n + 1, first, now))
+        self.store.configure(changed)
+
+    def _configured(self, declared: Declared, n: int, first: int, now: float) -> Configured:
+        kind = self.kinds[declared.problem]
+        return Configured(declared.id, n, kind.fold.by, first, now, kind.about)
 
     def _adopted(self, declared: Declared) -> Declared | None:
         """A stream that has begun before, if it is to be declared anew."""
@@ -62,8 +66,8 @@ class Registry:
         wanted = [self._wanted(begin, before[begin.stream], now) for begin in asked]
         new = {w.id: w for w in reversed(wanted) if isinstance(w, Declared) and not before[w.id]}
         if new:
-            self.store.declare(list(new.values()))
-            self._configure(list(new.values()), now)
+            first = [self._configured(each, 1, 0, now) for each in new.values()]
+            self.store.declare(list(new.values()), first)
         found: list[bool | RefusedError] = []
         for begin, want in zip(asked, wanted, strict=True):
             if isinstance(want, RefusedError):

@@ -211,8 +211,8 @@ class SqlStore(Store):
         rows = self._database.read(_STANDINGS.format(where=where), values)
         return [_standing(*row) for row in rows]
 
-    def declare(self, declared: Sequence[Declared]) -> None:
-        self._database.write([(_DECLARE, sorted(declared))])
+    def declare(self, declared: Sequence[Declared], configured: Sequence[Configured] = ()) -> None:
+        self._database.write([(_DECLARE, sorted(declared)), (_CONFIGURE, sorted(configured))])
 
     def redeclare(self, declared: Sequence[Declared]) -> None:
         to = [(d.problem, d.version, d.fingerprint, d.numeric, d.id) for d in sorted(declared)]

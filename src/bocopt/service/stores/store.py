@@ -172,8 +172,8 @@ class Store(Protocol):
         """One stream at a glance, or all of them, by id."""
         ...
 
-    def declare(self, declared: Sequence[Declared]) -> None:
-        """Begin streams; those that have begun stay as they are."""
+    def declare(self, declared: Sequence[Declared], configured: Sequence[Configured] = ()) -> None:
+        """Begin streams, with who decides at first; those that have begun stay as they are."""
         ...
 
     def redeclare(self, declared: Sequence[Declared]) -> None:
