@@ -11,6 +11,7 @@ import numpy as np
 
 from bocopt.core import Array, IntArray
 from bocopt.models.kernels.forest import GUESS_COUNTS, LARGEST_SHARE, SEED
+from bocopt.models.kernels.trees import MOST_TRIED, SHARE_TRIED
 from bocopt.models.kernels.trees import scattered as bits
 from bocopt.models.kernels.trees import uniform
 
@@ -91,7 +92,8 @@ class ReadableForest:
     def split(self, node: Node, key: Any) -> None:
         best, rows = np.array(0.0), np.array(node.rows)
         weight, outcomes = self.weight[rows], self.weight[rows][:, None] * self.y[rows]
-        for k, column in enumerate(self.x[rows].T):
+        for k, feature in enumerate(self.tried(key)):
+            column = self.x[rows, feature]
             cut = column.min() + uniform(key, k) * (column.max() - column.min())
             left = column <= cut
             part, whole = in_order(weight[left]), in_order(weight)
@@ -100,9 +102,22 @@ class ReadableForest:
             apart = whole * in_order(outcomes[left]) - part * in_order(outcomes)
             gain = in_order(apart**2) / (whole * part * (whole - part))
             if gain > best:
-                best, node.feature, node.cut = gain, k, cut
+                best, node.feature, node.cut = gain, feature, cut
                 parts = rows[left].tolist(), rows[~left].tolist()
                 node.children = tuple(Node(part) for part in parts)
+
+    def tried(self, key: Any) -> list[int]:
+        """The contexts that a split looks at: all, or a random part of many."""
+        left = list(range(self.x.shape[1]))
+        if len(left) <= MOST_TRIED:
+            return left
+        many, found = len(left), []
+        for i in range(max(MOST_TRIED, many // SHARE_TRIED)):
+            j = int(uniform(key, many + i) * len(left))
+            found.append(left[j])
+            left[j] = left[0]  # what stood first takes the free place
+            del left[0]
+        return found
 
     def end(self, node: Node, x: Array) -> Node:
         while node.children:

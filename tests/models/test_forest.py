@@ -37,7 +37,7 @@ def assert_as_readable(x: Array, weight: Array, y: Array, rule: kernel.Rule, pri
 
 @given(
     n=st.integers(1, 40),
-    dim_x=st.integers(0, 5),
+    dim_x=st.integers(0, 14),  # above ten, a split looks at some
     dim_y=st.integers(1, 4),
     trees=st.integers(1, 9),
     folds=st.integers(2, 4),
