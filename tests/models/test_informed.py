@@ -28,8 +28,8 @@ def _scores(model: Informed, rows: Any) -> tuple[Any, Any]:
     for t, (x, xi) in enumerate(zip(*rows, strict=True)):
         before = state.log_w
         state = model.step(state, t, x, xi)
-        both.append(np.logaddexp.reduce(before + state.info.kin_score))
-        own.append(state.info.kin_score[0])
+        both.append(np.logaddexp.reduce(before + state.info.log_score))
+        own.append(state.info.log_score[0])
     return np.cumsum(both), np.cumsum(own)
 
 
@@ -50,7 +50,7 @@ def test_the_fleet_helps_a_stream_that_is_like_it() -> None:
 def test_a_stream_far_from_the_fleet_is_on_its_own_after_three_outcomes(kind: str) -> None:
     x, xi = UNLIKE[kind]
     state = learned(informed(PRIOR), (x[:3], xi[:3]))
-    assert state.info.kin_weights[0] > 0.9
+    assert state.info.weights[0] > 0.9
 
 
 def test_without_trust_in_the_fleet_scenarios_are_those_of_the_mixture() -> None:
@@ -89,7 +89,7 @@ def test_an_outcome_below_zero_ends_the_logarithm() -> None:
     assert logarithmic.any()
     x, xi = UNLIKE["below zero"]
     state = learned(model, (x[:1], xi[:1]))
-    assert (np.isneginf(state.info.kin_score) == logarithmic).all()
+    assert (np.isneginf(state.info.log_score) == logarithmic).all()
     assert np.median(model.sample(state, x[1])[0]) < 0.0
 
 

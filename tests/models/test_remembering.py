@@ -168,7 +168,8 @@ def test_contexts_and_outcomes_keep_their_length() -> None:
 def test_a_stage_costs_the_same_after_ten_thousand() -> None:
     from time import process_time
 
-    model = Remembering(Mixture(dim_xi=12, memory=100), lags=(1, 24), periods=(24,))
+    members, few = [ConstantVariance()], {"memory": 100, "scenarios": 64}
+    model = Remembering(plain(dim_xi=12, members=members, **few), lags=(1, 24), periods=(24,))
     state, seconds = model.init(np.array(0)), []
     for t, (x, xi) in zip(range(10_000), PaperStream().stages(np.array(0)), strict=False):
         begin = process_time()

@@ -18,11 +18,15 @@ from bocopt.numeric.weights import normalised
 
 
 class InformedInfo(NamedTuple):
-    """What the last outcome said; first the stream's own mixture, then the laws of the fleet."""
+    """What the last outcome said of what decides: the stream's own mixture and the laws of the fleet.
 
-    kin_weights: Array  # (1 + L) after the outcome
-    kin_score: Array  # (1 + L) log density of the outcome, as predicted
-    kin_probability: Array  # (m) of a smaller outcome
+    Its first parts are called as those of a mixture alone.
+    """
+
+    weights: Array  # (1 + L) after the outcome: first the mixture's
+    log_score: Array  # (1 + L) log density of the outcome, as predicted
+    mixture_score: Array  # () of all together
+    probability: Array  # (m) of a smaller outcome, under all together
     of_own: MixtureInfo
 
 
@@ -120,9 +124,10 @@ class Informed:
             known=self._folk.start(lead),
             log_w=np.log(weights),
             info=InformedInfo(
-                kin_weights=weights,
-                kin_score=np.full(weights.shape, np.nan),
-                kin_probability=np.full((*lead, self.dim_xi), np.nan),
+                weights=weights,
+                log_score=np.full(weights.shape, np.nan),
+                mixture_score=np.full(lead, np.nan),
+                probability=np.full((*lead, self.dim_xi), np.nan),
                 of_own=own.info,
             ),
         )
@@ -138,18 +143,22 @@ class Informed:
         own = self._mixture.step(state.own, t, x, xi)
         own_score, own_probability = self._of_own(state, own, spread)
         score = np.concatenate([own_score[..., None], laws.log_density(y) + slope], axis=-1)
-        score = np.where(np.isfinite(score) & self._usable(own), score, -np.inf)
-        below = np.concatenate([own_probability[..., None, :], laws.probability(y)], axis=-2)
-        weights = np.exp(self._weighed(state.log_w, score))
+        score = np.where(np.isfinite(score) & self._suited(own), score, -np.inf)
+        possible = np.swapaxes(self._folk.suits(spread[..., None]), -1, -2)
+        kin_probability = np.where(possible, laws.probability(y), 0.0)
+        below = np.concatenate([own_probability[..., None, :], kin_probability], axis=-2)
+        log_w = normalised(np.where(self._suited(state.own), state.log_w, -np.inf))
+        weights = np.exp(self._weighed(log_w, score))
         return InformedState(
             seeds=state.seeds,
             own=own,
             known=self._folk.after(state.known, laws, x, spread),
             log_w=np.log(weights),
             info=InformedInfo(
-                kin_weights=weights,
-                kin_score=score,
-                kin_probability=(np.exp(state.log_w)[..., None] * below).sum(axis=-2),
+                weights=weights,
+                log_score=score,
+                mixture_score=np.logaddexp.reduce(log_w + score, axis=-1),
+                probability=(np.exp(log_w)[..., None] * below).sum(axis=-2),
                 of_own=own.info,
             ),
         )
@@ -157,7 +166,8 @@ class Informed:
     def sample(self, state: InformedState, x: Array) -> tuple[Array, Array]:
         """(k) -> (s, m), (s): equally likely scenarios of xi, shared out by weight."""
         x, many = self._checked("sample", state, x), self._mixture.scenarios
-        weights = np.exp(state.log_w) * self._usable(state.own)
+        weights = np.exp(state.log_w) * self._suited(state.own)
+        weights[..., 0] *= bool(state.own.xi.size)
         edges = np.cumsum(weights / weights.sum(axis=-1, keepdims=True), axis=-1)
         place = np.arange(many)
         whose = ((place[:, None] + 0.5) / many > edges[..., None, :-1]).sum(axis=-1)
@@ -193,11 +203,10 @@ class Informed:
             return own.info.mixture_score, own.info.probability
         return self._folk.anywhere(xi)
 
-    def _usable(self, own: MixtureState) -> BoolArray:
+    def _suited(self, own: MixtureState) -> BoolArray:
         """(1 + L): whether outcomes so far are of the kind that each was made for."""
         suits = self._folk.suits(own.lowest)
-        seen = np.full((*suits.shape[:-1], 1), bool(own.xi.size))
-        return np.concatenate([seen, suits], axis=-1)
+        return np.concatenate([np.ones_like(suits[..., :1]), suits], axis=-1)
 
     def _weighed(self, log_w: Array, score: Array) -> Array:
         """(1 + L) after the outcome; where none could predict it, as at the start."""

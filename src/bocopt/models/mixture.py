@@ -189,7 +189,7 @@ class Mixture:
     def sample(self, state: MixtureState, x: Array) -> tuple[Array, Array]:
         """(k) -> (s, m), (s): equally likely scenarios of xi, shared out by weight."""
         laws, failed = self._laws(state, self.checked_context("Mixture.sample", state, x))
-        edges = np.cumsum(_without(np.exp(state.log_w), failed), axis=-1)
+        edges = np.cumsum(np.exp(_log_shares(state.log_w, failed)), axis=-1)
         middle = (np.arange(self.scenarios) + 0.5) / self.scenarios
         whose = (middle[:, None] > edges[..., None, :-1]).sum(axis=-1)
         seen = laws.draw(whose, *base_points(self.scenarios, self.dim_xi))
@@ -235,8 +235,13 @@ class Mixture:
         return np.linalg.cholesky(correlation).astype(np.float64, copy=False)
 
     def _scored(self, state: MixtureState, x: Array, xi: Array, lowest: Array) -> MixtureState:
-        """With the weights, widths and correlations that the outcome leaves."""
+        """With the weights, widths and correlations that the outcome leaves.
+
+        Weights are shared out among the laws that the past suits, before the outcome is looked at:
+        one that cannot give it has density 0, and nothing of it lies below.
+        """
         laws, failed = self._laws(state, x)
+        log_w = _log_shares(state.log_w, failed)
         seen, slope = self._panel.seen(state.fits, xi)
         seen = seen[..., self._fit, :]
         score = laws.log_density(seen) + slope[..., self._fit]
@@ -246,12 +251,11 @@ class Mixture:
         self._warn(failed & ~unsuited)
         errors = np.where(failed[..., None], 0.0, laws.errors(seen))
         usual = np.where(failed[..., None], 1.0, errors)  # 1 leaves a width as it is
-        w = _without(np.exp(state.log_w), failed)
-        with np.errstate(divide="ignore"):
-            joint = np.log(w) + score
-        after = np.exp(normalised(joint))
+        after = np.exp(_log_shares(log_w + score, failed))
         after = (1 - self.share) * after + self.share / len(self._fit)
-        probability = (w[..., None] * laws.probability(seen)).sum(axis=-2)
+        possible = np.swapaxes(self._panel.suits(xi[..., None]), -1, -2)[..., self._fit, :]
+        below = np.where(possible, laws.probability(seen), 0.0)
+        probability = (np.exp(log_w)[..., None] * below).sum(axis=-2)
         levels = state.levels.after(probability)
         if self.calibrate:
             probability = state.levels.level(probability)
@@ -263,7 +267,7 @@ class Mixture:
             info=MixtureInfo(
                 weights=after,
                 log_score=score,
-                mixture_score=log_total(joint),
+                mixture_score=log_total(log_w + score),
                 probability=probability,
                 failed=failed.astype(np.float64),
             ),
@@ -284,11 +288,9 @@ class Mixture:
             warn(f"{name} is left out: {why}. The others carry on.", stacklevel=2)
 
 
-def _without(w: Array, failed: BoolArray) -> Array:
+def _log_shares(log_w: Array, failed: BoolArray) -> Array:
     """(M): the weights of those that work, with sum 1."""
-    kept = np.where(failed, 0.0, w)
-    total = kept.sum(axis=-1, keepdims=True)
-    if not (total > 0).all():
+    kept = np.where(failed, -np.inf, log_w)
+    if not np.isfinite(kept).any(axis=-1).all():
         raise RuntimeError("No member of the mixture can predict.")
-    shares: Array = kept / total
-    return shares
+    return normalised(kept)
