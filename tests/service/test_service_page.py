@@ -14,9 +14,11 @@ from running import Service
 from shop import assert_is_its_log, engine, fleet, play, shop
 from troubled import HOUR
 
+from bocopt import Ensemble, Mixture
 from bocopt.guarantees import Feasibility
 from bocopt.guarantees.feasibility import Counts
 from bocopt.live.fold import Observed
+from bocopt.models import Informed, Remembering, SharedPrior
 from bocopt.service.commands import RefusedError
 from bocopt.service.kind import Kind, Limits
 from bocopt.service.page.concerns import judged
@@ -61,6 +63,24 @@ def test_a_stage_tells_weights_and_where_its_outcome_lay(file: Store) -> None:
     }
     assert sum(found["members"].values()) == pytest.approx(1.0, abs=0.003)
     assert found["levels"] == state.info.of_arms[0].probability.round(4).tolist()
+
+
+@pytest.mark.parametrize("kind", ["of a fleet", "with lags"])
+def test_a_stage_tells_the_laws_of_any_model(file: Store, kind: str) -> None:
+    streams = [np.random.default_rng(seed).lognormal(0.0, 0.3, (9, 2)) for seed in range(3)]
+    prior = SharedPrior.of([(np.zeros((9, 1)), xi) for xi in streams])
+    model = Informed(prior) if kind == "of a fleet" else Remembering(Mixture(dim_xi=2), lags=[1])
+    ours = engine(file, shop(policy=Ensemble(here.problem, model)))
+    play(ours, 4)
+    last = file.last_stage("shop")
+    assert last is not None
+    found = read(last.told)
+    laws = {name.partition(",")[0] for name in model.names}
+    assert {"own", "near kin"} <= laws or "Forest" in laws
+    assert set(found["members"]) <= laws
+    assert sum(found["members"].values()) == pytest.approx(1.0, abs=0.003)
+    info = fleet(ours).held("shop").live.state.info.of_arms[0]
+    assert found["levels"] == info.probability.round(4).tolist()
 
 
 def test_what_is_told_is_short_whatever_a_policy_has() -> None:

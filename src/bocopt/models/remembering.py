@@ -98,6 +98,11 @@ class Remembering:
         """How many components the model is made for, where it says so."""
         return getattr(self.model, "dim_xi", None)
 
+    @property
+    def names(self) -> Sequence[str]:
+        """Of what the model weighs, where it says so."""
+        return getattr(self.model, "names", ())
+
     @cached_property
     def _waves(self) -> list[Wave]:
         return waves(self.periods, self.harmonics)
