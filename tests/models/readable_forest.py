@@ -11,9 +11,8 @@ import numpy as np
 
 from bocopt.core import Array, IntArray
 from bocopt.models.kernels.forest import GUESS_COUNTS, LARGEST_SHARE, SEED
-from bocopt.models.kernels.trees import MOST_TRIED, SHARE_TRIED
+from bocopt.models.kernels.trees import MOST_TRIED, SHARE_TRIED, uniform
 from bocopt.models.kernels.trees import scattered as bits
-from bocopt.models.kernels.trees import uniform
 
 
 @dataclass

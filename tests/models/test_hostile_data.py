@@ -165,6 +165,14 @@ def test_a_single_stage(learner: str) -> None:
     _assert_sound(Played(*(part[:, 0] for part in _alone(learner, x, xi))), xi)
 
 
+@pytest.mark.parametrize("constant", [0.1, 1 / 3, 493502.75])
+def test_a_constant_whose_mean_is_rounded_fails_nobody(constant: float) -> None:
+    """Warnings are errors: rounding was taken for a spread, which RandomCoefficients blew up."""
+    played = _alone("plain", np.zeros((8, 2)), np.full((8, 2), constant))
+    assert not played.failed.any()
+    assert played.scenarios[-1] == pytest.approx(constant)
+
+
 Spoil = Callable[[Any], Any]
 
 

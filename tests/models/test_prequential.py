@@ -55,7 +55,9 @@ def test_a_law_that_was_out_before_takes_no_part() -> None:
     both, one = _two(share=0.0), plain(dim_xi=1, members=[ConstantVariance()], discounts=[1.0])
     left, alone = _after(both, outcomes), _after(one, outcomes)
     xi = np.array([2.0])
-    found, expected = (m.step(s, 201, np.zeros(0), xi).info for m, s in ((both, left), (one, alone)))
+    found, expected = (
+        m.step(s, 201, np.zeros(0), xi).info for m, s in ((both, left), (one, alone))
+    )
     assert found.mixture_score == pytest.approx(expected.mixture_score)
     assert found.probability == pytest.approx(expected.probability)
 
@@ -88,9 +90,7 @@ def test_levels_rise_with_the_outcome_across_zero() -> None:
 
 
 def test_an_outcome_that_no_law_could_give_is_an_error() -> None:
-    mixture = plain(
-        dim_xi=1, members=[ConstantVariance()], discounts=[1.0], scales=[Logarithmic()]
-    )
+    mixture = plain(dim_xi=1, members=[ConstantVariance()], discounts=[1.0], scales=[Logarithmic()])
     with pytest.raises(RuntimeError, match="No member of the mixture can predict"):
         mixture.step(_after(mixture, _lognormal(20)), 20, np.zeros(0), LATE)
 

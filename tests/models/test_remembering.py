@@ -14,7 +14,6 @@ from trees import same_bits
 from bocopt import (
     Agent,
     Ensemble,
-    Mixture,
     Predictive,
     Replay,
     run,

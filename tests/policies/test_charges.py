@@ -148,6 +148,48 @@ def test_the_price_is_half_the_spread_for_each_miss_too_many() -> None:
     assert price(books.charges) == 0.0  # never below: what was not missed is not saved up
 
 
+@pytest.mark.filterwarnings("ignore:No arm of the ensemble has met")
+@pytest.mark.parametrize("stage", [0, 3, 40])
+def test_one_stage_sets_no_price_for_long(stage: int) -> None:
+    """A decision that cost 437 more, where 4 is usual: a miss was priced by 437 for ever."""
+    problem, even, books = Judged(Chance(0.9)), np.array([0.5, 0.5]), fresh()
+    for t in range(60):
+        paid = np.array([437.0, 0.0]) if t == stage else np.array([10.0, 14.0])
+        books = books.after(problem, even, paid, np.ones(2))
+        if t > stage:
+            assert price(books.charges) == pytest.approx(0.5 * 4.0 * 0.9 * (t + 1))
+
+
+def test_what_is_typical_follows_costs_up_at_once_and_down_in_time() -> None:
+    problem, even, books = Judged(Chance(0.9)), np.array([0.5, 0.5]), fresh()
+    sizes = [1.0] * 20 + [100.0] * 20 + [0.0] * 500 + [1.0] * 300
+    found = []
+    for size in sizes:
+        books = books.after(problem, even, np.array([size, 0.0]), np.zeros(2))
+        found.append(float(books.charges.spread))
+    assert found[:20] == [1.0] * 20
+    assert found[21:540] == pytest.approx([100.0] * 519, rel=0.03)  # from the second one on
+    assert 1.0 <= found[-1] <= 2.0  # where stages without a difference said nothing
+    assert 150 < np.argmax(np.array(found[540:]) <= 2.0) < 250
+
+
+def test_one_dear_stage_does_not_tie_the_ensemble_to_the_dearer_arm() -> None:
+    """Both arms meet alpha in the long run; the cheap one had one dear stage, and both a bad start.
+
+    With the largest difference for C, the cheap arm had .12 of the weight in stages 150 to 500.
+    """
+    rng, problem, books, trials = np.random.default_rng(11), Judged(Chance(0.9)), fresh((40,)), 40
+    weights = []
+    for t in range(500):
+        w = books.weights(PRIOR)
+        weights.append(w[:, 0])
+        cheap = 438.0 if t == 2 else 10.0
+        paid = np.broadcast_to([cheap, 14.4], (trials, 2)) + rng.normal(size=(trials, 2))
+        missed = rng.random((trials, 2)) < (1.0 if t < 6 else [0.1, 0.05])
+        books = books.after(problem, PRIOR, paid, missed.astype(float))
+    assert np.mean(weights[150:]) > 0.5
+
+
 def test_arms_that_cost_the_same_are_told_apart_by_their_misses() -> None:
     books, problem = fresh(), Judged(Chance(0.9))
     for _ in range(40):

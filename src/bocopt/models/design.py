@@ -19,6 +19,7 @@ _ROUNDS, _FIRST = 4, 5  # of finding them, once there are so many outcomes
 GUESS, GUESS_COUNTS = 0.3, 2.0  # where outcomes are few: a spread of 0.3 |xi|, worth two of them
 _MOST_GUESSED = 4.0  # the guess in units of the variance that three or more outcomes show
 _SMALLEST = 1e-150  # of a variance: constant outcomes have none
+_ROUNDED = 1e-13  # of a mean: a spread that may be rounding alone
 
 
 class Ground(NamedTuple):
@@ -89,7 +90,7 @@ def design(x: Array, xi: Array, discount: float, *, by_evidence: bool = False) -
     if n > 2:
         guess = np.minimum(guess, _MOST_GUESSED * scatter / (size - 1.0))
     variance = (GUESS_COUNTS * guess + scatter) / (GUESS_COUNTS + size - 1.0)
-    variance = np.maximum(variance, _SMALLEST)
+    variance = np.maximum(variance, np.maximum((_ROUNDED * mean) ** 2, _SMALLEST))
     standard = _standard(x, centre[..., None, :], width[..., None, :])
     phi, around = with_one(standard), xi - mean[..., None, :]
     rounds = _ROUNDS if by_evidence and n >= _FIRST and x.shape[-1] else 0

@@ -13,12 +13,13 @@ from bocopt.models.kinsfolk import Kinsfolk, Known
 from bocopt.models.law import base_points
 from bocopt.models.mixture import Mixture
 from bocopt.models.mixture_state import MixtureInfo, MixtureState
+from bocopt.models.reach import between, within_reach
 from bocopt.models.shared_prior import SharedPrior
 from bocopt.numeric.weights import normalised
 
 
 class InformedInfo(NamedTuple):
-    """What the last outcome said of what decides: the stream's own mixture and the laws of the fleet.
+    """What the last outcome said of the stream's own mixture and the laws of the fleet together.
 
     Its first parts are called as those of a mixture alone.
     """
@@ -186,16 +187,12 @@ class Informed:
         laws = self._folk.laws(state.known, x)
         drawn = laws.draw(whose, *base_points(whose.shape[-1], self.dim_xi))
         found = self._folk.back(whose, drawn)
-        low, high = (end[..., None, :] for end in self._ends(state))
         whole = self.prior.reach.whole & state.own.whole
-        return np.clip(counts.cut(whole, found), low, high)
-
-    def _ends(self, state: InformedState) -> tuple[Array, Array]:
-        """(m), (m): the mixture's, were it to have seen what the fleet has."""
-        reach = self.prior.reach
-        lowest = np.minimum(state.own.lowest, reach.lowest)
-        highest = np.maximum(state.own.highest, reach.highest)
-        return self._mixture.ends(lowest, highest)
+        lowest = np.minimum(state.own.lowest, self.prior.reach.lowest)
+        highest = np.maximum(state.own.highest, self.prior.reach.highest)
+        outcomes = self.prior.outcomes + self._mixture.seen(state.own)
+        found = between(found, within_reach(lowest, highest + whole, outcomes))
+        return between(counts.cut(whole, found), self._mixture.ends(lowest, highest))
 
     def _of_own(self, state: InformedState, own: MixtureState, xi: Array) -> tuple[Array, Array]:
         """(), (m): the log density that the mixture gave, and the probability below."""

@@ -21,6 +21,7 @@ from bocopt.models.member import Member, least_discount
 from bocopt.models.mixture_state import MixtureInfo, MixtureState
 from bocopt.models.panel import Panel
 from bocopt.models.random_coefficients import RandomCoefficients
+from bocopt.models.reach import between, within_reach
 from bocopt.models.scale import Logarithmic, Plain, Scale
 from bocopt.models.smooth import Smooth
 from bocopt.numeric.history import empty
@@ -54,6 +55,8 @@ class Mixture:
     - Where outcomes did not lie evenly in what was predicted, `calibrate` corrects the margins.
       Whole numbers stay whole. Where no outcome was ever negative (or else positive), no scenario
       is; or all lie in the `support`: two ends, each a number or one a component.
+    - No scenario is further beyond all outcomes so far than these are apart, but for a reach that
+      shrinks as they come in (`models/reach.py`).
     - Fits look back on at most `memory` outcomes and are renewed with every outcome at first, later
       when two per cent are new: the amortised cost of a stage is bounded.
     - A member that fails (it raises, or predicts nonsense) is left out with a warning until it can
@@ -194,10 +197,12 @@ class Mixture:
         whose = (middle[:, None] > edges[..., None, :-1]).sum(axis=-1)
         seen = laws.draw(whose, *base_points(self.scenarios, self.dim_xi))
         scenarios = self._panel.back(state.fits, self._fit[whose], seen)
+        reach = within_reach(state.lowest, state.highest + state.whole, self.seen(state))
+        scenarios = between(scenarios, reach)
         if self.calibrate:
             scenarios = state.levels.correct(scenarios)
-        low, high = (end[..., None, :] for end in self.ends(state.lowest, state.highest))
-        scenarios = np.clip(counts.cut(state.whole, scenarios), low, high)
+        ends = self.ends(state.lowest, state.highest)
+        scenarios = between(counts.cut(state.whole, scenarios), ends)
         return scenarios, np.full(self.scenarios, 1.0 / self.scenarios)
 
     def ends(self, lowest: Array, highest: Array) -> tuple[Array, Array]:

@@ -10,6 +10,7 @@ from bocopt.models.design import Design, Ground, with_one
 from bocopt.models.member import Fit, Moments, inverse, ridge
 
 _MOST_CONTEXTS = 8  # that the variance depends on: the cost grows with their square
+_LEAST = 1e-12  # of a variance, in units of the outcomes': rounding may leave less than nothing
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class RandomCoefficients:
         def quadratic(matrix: Array) -> Array:
             """(m, q, q) -> (n, m): phi'S phi."""
             flat = np.swapaxes(matrix.reshape(*shape[:-2], q * q), -1, -2)
-            return np.maximum(np.matmul(squares, flat), 1e-12 * variance[..., None, :])
+            return np.maximum(np.matmul(squares, flat), _LEAST * variance[..., None, :])
 
         def total(values: Array) -> Array:
             """(n, m) -> (m, q, q): sum of value phi phi'."""
@@ -96,7 +97,8 @@ class RandomCoefficients:
         if chosen.shape[-1] < x.shape[-1]:
             location, leverage = ridge(ground, x)
         along = np.matmul(covariance + spread, phi[..., None])[..., 0]
-        variance = (along * phi).sum(axis=-1) * (1 + leverage)
+        variance = np.maximum((along * phi).sum(axis=-1), _LEAST * ground.variance)
+        variance = variance * (1 + leverage)
         return Moments(location + (slopes * phi).sum(axis=-1), np.sqrt(variance), self.df)
 
 

@@ -10,6 +10,8 @@ from bocopt.core import Array, BoolArray
 
 Bend = tuple[Array, ...]
 
+_ROOM = 0.05  # beyond the largest outcome, on the logarithmic scale: there always is as much
+
 
 class Scale(Protocol):
     """An increasing function of each number, chosen by the past. All functions are pure."""
@@ -86,13 +88,17 @@ class Logarithmic:
         return np.ones((*lead, dim_x)), np.ones((*lead, dim_xi)), np.ones((*lead, dim_xi))
 
     def fit(self, x: Array, xi: Array) -> Bend:
-        """c of contexts (infinite: left alone) and outcomes, and the furthest outcome drawn."""
-        unit = self._unit(np.maximum(xi, 0.0))
+        """c of contexts (infinite: left alone) and outcomes, and the furthest outcome drawn.
+
+        That is half a range beyond the largest on the scale, and a whole one as outcomes are: where
+        one was near 0, the first of them is many times the largest.
+        """
+        xi = np.maximum(xi, 0.0)
+        unit = self._unit(xi)
         of_x = np.where((x >= 0).all(axis=-2), self._unit(np.abs(x)), np.inf)
-        low, high = (
-            np.log1p(np.maximum(ends, 0.0) / unit) for ends in (xi.min(axis=-2), xi.max(axis=-2))
-        )
-        return of_x, unit, high + 0.5 * np.maximum(high - low, 0.1)
+        least, most = xi.min(axis=-2), xi.max(axis=-2)
+        low, high, far = (np.log1p(y / unit) for y in (least, most, 2.0 * most - least))
+        return of_x, unit, np.maximum(np.minimum(high + 0.5 * (high - low), far), high + _ROOM)
 
     def _unit(self, values: Array) -> Array:
         mean = values.mean(axis=-2)

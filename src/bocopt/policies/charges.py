@@ -6,31 +6,38 @@ is a miss, and arm a is charged
 
     l(a) = c(a) + price * missed(a),    price = 1/2 C Q,
 
-where C is the largest difference between the arms' costs that one stage has shown, and Q is the
-excess: the ensemble's own expected misses above 1 - alpha, Q' = max(Q + w'missed - (1 - alpha), 0).
+where C is the typical difference between the arms' costs of one stage, and Q is the excess: the
+ensemble's own expected misses above 1 - alpha, Q' = max(Q + w'missed - (1 - alpha), 0).
+
+Typical is the second largest difference so far, where one that was followed by k others counts
+.98^k of itself: a single stage sets no price, and what was is forgotten. C is raised to it at once,
+and lowered to it when it is less than half of C.
 
 What is guaranteed. Let the risk be a mean, and let some arm meet alpha: whatever has happened, the
-chance that it misses next is at most 1 - alpha. Let B = sqrt(1 + log(1 / least prior) / 4), and let
-C be known from the start. After T stages the expected misses are at most (1 - alpha) T and
+chance that it misses next is at most 1 - alpha. Let B = sqrt(1 + log(1 / least prior) / 4), let the
+arms' costs of a stage differ by R at most, where R >= C, and let C be what it is from the start.
+After T stages the expected misses are at most (1 - alpha) T and
 
-    sqrt(T) (4 B + 2 + sqrt(5 + 8 B / sqrt(T))),    a share of 1 - alpha + O(1 / sqrt(T)).
+    R/C sqrt(T) (4 B + 2 + sqrt(5 + 8 B / sqrt(T))),    a share of 1 - alpha + O(1 / sqrt(T)).
 
-Where costs come to differ more, the stages before add what does not grow with T. What holding alpha
-costs is not bounded beforehand: `cost_bound` tells it afterwards.
+Where C settles later, the stages before add what does not grow with T. Where it never does, as what
+is typical falls by half again and again, nothing is claimed but what is always true: misses are
+expected to be (1 - alpha) T and Q at most, and Q is known. What holding alpha costs is not bounded
+beforehand: `cost_bound` tells it afterwards.
 
 Proof. With g = w'missed - (1 - alpha), AdaHedge's bound for that arm is, summed over stages,
 
     sum price g  <=  sum (c(a) - w'c) + sum price (missed(a) - (1 - alpha)) + 2 gap.
 
 - The left side is C/2 sum Q g >= C/4 (Q_T^2 - T), as Q'^2 <= Q^2 + 2 Q g + g^2 and g^2 <= 1.
-- The first sum is at most C T.
+- The first sum is at most R T.
 - The terms of the second have means of at most 0, as the price is known before the outcome. By
   Doob, its largest value has a mean of at most C/2 sqrt(T) q, where q^2 = E max Q^2.
-- A stage adds at most min(r, eta r^2 / 8) to the gap, where r <= C (1 + Q/2) is the spread of
-  charges. So gap^2 <= B^2 sum r^2, and E gap <= C B sqrt(T) (1 + q/2).
+- A stage adds at most min(r, eta r^2 / 8) to the gap, where r <= R (1 + Q/2) is the spread of
+  charges. So gap^2 <= B^2 sum r^2, and E gap <= R B sqrt(T) (1 + q/2).
 
-Together q^2 <= 5 T + 8 B sqrt(T) + (2 + 4 B) sqrt(T) q, and q^2 <= a + b q gives q <= b + sqrt(a).
-At last, sum g <= Q_T, and E Q_T <= q.
+Together q^2 <= R/C (5 T + 8 B sqrt(T) + (2 + 4 B) sqrt(T) q), and q^2 <= a + b q gives
+q <= b + sqrt(a). At last, sum g <= Q_T, and E Q_T <= q.
 
 If no arm meets alpha there is a warning, and the price rises until the arm that misses least
 decides. Costs are counted as they are with `Expectation` and `Chance`. With any other risk, an arm
@@ -52,6 +59,8 @@ from bocopt.problems.risk import Chance, Expectation
 
 _LATEST = 1000  # costs of each arm that a risk other than a mean looks back on
 _STEP = 0.5  # of the price, in spreads of costs for each miss too many
+_KEEP = 0.98  # of a difference, after another stage
+_FALLEN = 0.5  # of what was typical, at which it is lowered
 _LONG = 20  # stages before which nobody is blamed
 
 
@@ -61,8 +70,10 @@ class Charges(NamedTuple):
     past: History  # (n, A) the latest costs, where the risk is no mean
     paid: Array  # (A) in all
     surcharge: Array  # () what the draw was charged above its cost, in all
-    spread: Array  # () the largest difference between costs of one stage
-    excess: Array  # () expected misses of the ensemble above 1 - alpha
+    spread: Array  # () the typical difference between costs of one stage, C
+    largest: Array  # () the largest differences so far, each less for every stage since
+    second: Array  # ()
+    excess: Array  # () expected misses of the ensemble above 1 - alpha, Q
     arm_excess: Array  # (A) the same of each arm
     stages: Array  # ()
     warned: BoolArray  # () whether no arm had met alpha for long, at any stage so far
@@ -82,7 +93,7 @@ def allowed_misses(problem: Problem) -> float | None:
 def no_charges(lead: tuple[int, ...], arms: int) -> Charges:
     """Before any outcome."""
     one, each = np.zeros(lead), np.zeros((*lead, arms))
-    return Charges(empty(lead, arms), each, one, one, one, each, one, np.zeros(lead, bool))
+    return Charges(empty(lead, arms), each, *[one] * 5, each, one, np.zeros(lead, bool))
 
 
 def price(charges: Charges) -> Array:
@@ -115,11 +126,11 @@ def booked(
     past = charges.past
     if not _is_mean(problem.risk):
         past = past.append(paid).at_most(_LATEST)
-    after = charges._replace(
+    after = _compared(charges, paid.max(axis=-1) - paid.min(axis=-1))
+    after = after._replace(
         past=past,
         paid=charges.paid + paid,
         surcharge=charges.surcharge + (w * (charge - paid)).sum(axis=-1),
-        spread=np.maximum(charges.spread, paid.max(axis=-1) - paid.min(axis=-1)),
         stages=charges.stages + 1.0,
     )
     if allowed is None:
@@ -137,6 +148,19 @@ def booked(
             stacklevel=3,
         )
     return after
+
+
+def _compared(charges: Charges, differ: Array) -> Charges:
+    """After a stage whose costs differ by so much; one where they do not shows nothing."""
+    largest, second = _KEEP * charges.largest, _KEEP * charges.second
+    second = np.maximum(second, np.minimum(largest, differ))
+    largest = np.maximum(largest, differ)
+    typical = np.where(second > 0, second, largest)  # the first one is all there is
+    moves = (typical > charges.spread) | (typical < _FALLEN * charges.spread)
+    spread = np.where(moves, typical, charges.spread)
+    after, before = (spread, largest, second), (charges.spread, charges.largest, charges.second)
+    shown = [np.where(differ > 0, new, old) for new, old in zip(after, before, strict=True)]
+    return charges._replace(spread=shown[0], largest=shown[1], second=shown[2])
 
 
 def cost_bound(charges: Charges, totals: Array, gap: Array) -> Array:
