@@ -176,7 +176,7 @@ def test_what_is_typical_follows_costs_up_at_once_and_down_in_time() -> None:
 def test_one_dear_stage_does_not_tie_the_ensemble_to_the_dearer_arm() -> None:
     """Both arms meet alpha in the long run; the cheap one had one dear stage, and both a bad start.
 
-    With the largest difference for C, the cheap arm had .12 of the weight in stages 150 to 500.
+    With the largest difference for C, the cheap arm had .17 of the weight from stage 150 on.
     """
     rng, problem, books, trials = np.random.default_rng(11), Judged(Chance(0.9)), fresh((40,)), 40
     weights = []
@@ -187,7 +187,7 @@ def test_one_dear_stage_does_not_tie_the_ensemble_to_the_dearer_arm() -> None:
         paid = np.broadcast_to([cheap, 14.4], (trials, 2)) + rng.normal(size=(trials, 2))
         missed = rng.random((trials, 2)) < (1.0 if t < 6 else [0.1, 0.05])
         books = books.after(problem, PRIOR, paid, missed.astype(float))
-    assert np.mean(weights[150:]) > 0.5
+    assert np.mean(weights[150:]) > 0.95
 
 
 def test_arms_that_cost_the_same_are_told_apart_by_their_misses() -> None:
