@@ -75,9 +75,9 @@ class Ensemble:
 
     Where the problem has a chance constraint, arms are charged for decisions that turn out
     infeasible, at a price that rises while the ensemble misses more than 1 - alpha of its stages.
-    With "sample", alpha is met in the long run if an arm meets it. Not so where the problem says
-    `prices_infeasibility`: its costs count. Under other risks than the mean, an arm is charged what
-    a cost adds to the risk of its costs so far (how, and proofs: `policies/charges.py`).
+    With "sample", alpha is met in the long run if an arm meets it and costs settle. Not so where
+    the problem says `prices_infeasibility`: its costs count. Under other risks than the mean, an
+    arm is charged what a cost adds to the risk of its costs so far (`policies/charges.py`).
 
     `level` "adaptive" has the model's scenarios spread until measured misses are 1 - alpha
     (`SpreadControl`): for a model that is too sure of itself, or not sure enough.
@@ -131,7 +131,7 @@ class Ensemble:
         cost = "expected cost at most the best arm's plus info.arm_bound"
         if allowed_misses(self.problem) is None:
             return cost
-        return f"{cost}; alpha is met in the long run if an arm meets it"
+        return f"{cost}; alpha is met in the long run if an arm meets it and costs settle"
 
     @property
     def lockstep(self) -> bool:
