@@ -1,19 +1,28 @@
 """How old losses lose their weight: a discount, a window, and fixed share."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from bocopt.beliefs.belief import Belief, own_roots
 from bocopt.beliefs.past import Ledger
 from bocopt.beliefs.space import Space
-from bocopt.beliefs.target import losses_at, stage_of
+from bocopt.beliefs.target import Leaving, losses_at, stage_of
 from bocopt.core import Array, BoolArray, Loss
 from bocopt.numeric import noise
 from bocopt.numeric.noise import When
-from bocopt.numeric.weights import normalised
 
 _NEGLIGIBLE = 1e-12  # weight below which a discounted stage no longer counts
+
+
+class Parted(NamedTuple):
+    """A belief without its oldest stage in the past, and what its weights still have of it."""
+
+    flat: Belief
+    leaving: Leaving | None  # where one does
+    gone: Array  # (N) discounted loss there
+    repaid: Array  # (N) the same, of those whose place a particle took
 
 
 @dataclass(frozen=True)
@@ -42,27 +51,27 @@ class Forgetting:
             return float(np.ceil(np.log(_NEGLIGIBLE) / np.log(self.discount)))
         return np.inf
 
-    def without_the_oldest(self, flat: Belief, loss: Loss) -> Belief:
-        """Where no more are kept, the oldest stage leaves the totals and the weights."""
+    def without_the_oldest(self, flat: Belief, loss: Loss) -> Parted:
+        """Where no more are kept, the oldest stage leaves the totals; the weights still have it."""
+        none = np.zeros(flat.total.shape)
         if flat.past.size < self.stages_kept:
-            return flat
+            return Parted(flat, None, none, none)
         x, xi, t = (part.rows[:, 0, :] for part in flat.past)
-        lost = losses_at(
-            loss, flat.theta, stage_of(loss, flat.seeds, t[:, 0].astype(np.int64), x, xi)
-        )
-        weight = self.discount ** (flat.past.size - 1)
-        gone = weight * lost * (flat.birth <= flat.past.first[:, None])
-        paid_back, inherited = np.zeros(gone.shape), flat.inherited
+        stage = stage_of(loss, flat.seeds, t[:, 0].astype(np.int64), x, xi)
+        leaving = Leaving(stage, flat.past.first, self.discount ** (flat.past.size - 1))
+        lost = losses_at(loss, flat.theta, stage)
+        gone = leaving.counted(lost, flat.birth, leaving.arrival[:, None])
+        repaid, inherited = none, flat.inherited
         if inherited.shape[-1]:
-            paid_back = weight * inherited[..., 0]
-            inherited = np.append(inherited[..., 1:], np.zeros((*gone.shape, 1)), axis=-1)
-        return flat._replace(
+            repaid = leaving.weight * inherited[..., 0]
+            inherited = np.append(inherited[..., 1:], none[..., None], axis=-1)
+        after = flat._replace(
             total=flat.total - gone,
-            carried=flat.carried - paid_back,
+            carried=flat.carried - repaid,
             inherited=inherited,
-            log_w=normalised(flat.log_w + flat.lam[:, None] * (gone + paid_back)),
             past=flat.past.without_the_oldest(),
         )
+        return Parted(after, leaving, gone, repaid)
 
     def no_inheritance(self, lead: tuple[int, ...]) -> Array:
         """(N) -> (N, window): what there is to keep before any birth."""

@@ -21,7 +21,7 @@ from bocopt.beliefs.belief import (
 from bocopt.beliefs.forgetting import Forgetting
 from bocopt.beliefs.kernels import CrankNicolson, Kernel
 from bocopt.beliefs.learning_rate import Fixed, LearningRate
-from bocopt.beliefs.moves import Mover, Particles, moved, particles_of
+from bocopt.beliefs.moves import Mover, moved, particles_of
 from bocopt.beliefs.past import Ledger, nothing
 from bocopt.beliefs.settings import (
     check_chains,
@@ -30,7 +30,7 @@ from bocopt.beliefs.settings import (
     default_kernel,
 )
 from bocopt.beliefs.space import Space
-from bocopt.beliefs.target import Coefficients, Stage, Target, losses_at, stage_of
+from bocopt.beliefs.target import Coefficients, Leaving, Stage, Target, losses_at, stage_of
 from bocopt.beliefs.tempering import travel, way
 from bocopt.beliefs.update import gibbs_update
 from bocopt.core import Array, IntArray, Loss, Prior
@@ -170,15 +170,18 @@ class ResampleMove:
         update = gibbs_update(flat.log_w, last, flat.lam)
         gap = flat.gap + (update.losses.mean_loss - update.losses.mix_loss)
         lam = self._learning_rate(gap)
-        flat = self._forgetting.without_the_oldest(flat, self.loss)
-        start = Coefficients(flat.lam, np.zeros(len(lam)))
-        end = Coefficients(lam * self.discount, lam)
+        none = np.zeros(len(lam))
+        flat, leaving, gone, repaid = self._forgetting.without_the_oldest(flat, self.loss)
+        start = Coefficients(flat.lam, none, flat.lam)
+        end = Coefficients(lam * self.discount, lam, none)
         if alike("in and past the warm-up of a prior", flat.past.seen < self._space.warm_up):
             seen = flat.past.append(x, xi, t)
             flat, last = self._begun_again(flat, stage, seen.x.rows, seen.xi.rows)
-            start = Coefficients(np.zeros(len(lam)), np.zeros(len(lam)))
-        change = way(particles_of(flat, last), start, end)
-        particles = self._travel(flat, stage, last, start, end, _ROUNDS)
+            start, leaving = Coefficients(none, none, none), None
+        particles = particles_of(flat, last, gone, repaid)
+        change = way(particles, start, end)
+        target = self._target(flat, stage, leaving)
+        particles = travel(self._mover(_ROUNDS), particles, target, start, end)
         flat = flat._replace(
             lam=lam,
             gap=gap,
@@ -221,11 +224,12 @@ class ResampleMove:
         stage = stage_of(self.loss, flat.seeds, n - 1, x[:, -1], xi[:, -1])
         first = self._space.warm_up
         flat, last = self._begun_again(flat, stage, x[:, :first], xi[:, :first])
-        nowhere = np.zeros(len(flat.seeds))
-        end = Coefficients(flat.lam * self.discount, flat.lam)
-        particles = self._travel(
-            flat, stage, last, Coefficients(nowhere, nowhere), end, _ROUNDS_OF_A_BATCH
-        )
+        none = np.zeros(len(flat.seeds))
+        start = Coefficients(none, none, none)
+        end = Coefficients(flat.lam * self.discount, flat.lam, none)
+        particles = particles_of(flat, last, np.zeros(last.shape), np.zeros(last.shape))
+        mover, target = self._mover(_ROUNDS_OF_A_BATCH), self._target(flat, stage)
+        particles = travel(mover, particles, target, start, end)
         return many_axes(arrived(flat, particles, stage, self.discount, self._space), lead)
 
     def _begun_again(self, flat: Belief, stage: Stage, x: Array, xi: Array) -> tuple[Belief, Array]:
@@ -267,27 +271,18 @@ class ResampleMove:
         flat = one_axis(belief, 0, 0)
         x, xi, t = (part.rows[:, -1, :] for part in flat.past)
         stage = Stage(t[:, 0].astype(np.int64), x, xi, np.zeros((len(x), self.loss.dim_noise)))
-        trials = np.arange(len(flat.seeds))
-        here = Coefficients(flat.lam, np.zeros(len(trials)))
+        trials, none = np.arange(len(flat.seeds)), np.zeros(flat.total.shape)
+        here = Coefficients(flat.lam, none[:, 0], none[:, 0])
         mover = Mover(self._kernel, sweeps, None, self.threshold)
-        particles = particles_of(flat, np.zeros(flat.total.shape))
+        particles = particles_of(flat, none, none, none)
         particles = moved(mover, particles, self._target(flat, stage).at(trials, here), purpose)
         after = placed(flat, particles, self._space)._replace(total=particles.before)
         return many_axes(with_intact(after, np.zeros(len(trials))), belief.seeds.shape)
 
-    def _travel(
-        self,
-        flat: Belief,
-        stage: Stage,
-        last: Array,
-        start: Coefficients,
-        end: Coefficients,
-        rounds: int,
-    ) -> Particles:
-        mover = Mover(self._kernel, self.sweeps, self.chain_length, self.threshold, rounds)
-        return travel(mover, particles_of(flat, last), self._target(flat, stage), start, end)
+    def _mover(self, rounds: int) -> Mover:
+        return Mover(self._kernel, self.sweeps, self.chain_length, self.threshold, rounds)
 
-    def _target(self, flat: Belief, stage: Stage) -> Target:
+    def _target(self, flat: Belief, stage: Stage, leaving: Leaving | None = None) -> Target:
         none = np.zeros(len(flat.seeds))
         return Target(
             ledger=self._ledger(flat),
@@ -296,7 +291,8 @@ class ResampleMove:
             ),
             stage=stage,
             trials=np.arange(len(flat.seeds)),
-            coefficients=Coefficients(none, none),
+            coefficients=Coefficients(none, none, none),
+            leaving=leaving,
         )
 
     def _ledger(self, flat: Belief) -> Ledger:

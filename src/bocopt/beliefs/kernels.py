@@ -21,6 +21,7 @@ class Chain(NamedTuple):
     energy: Array  # (M)
     before: Array  # (M) total loss before the current stage
     last: Array  # (M) loss at the current stage
+    gone: Array  # (M) discounted loss at the stage that leaves, since birth; 0 where none does
 
 
 class Shape(NamedTuple):

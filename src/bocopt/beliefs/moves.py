@@ -38,6 +38,8 @@ class Particles(NamedTuple):
     log_w: Array  # (N)
     before: Array  # (N) total loss over the past
     last: Array  # (N) loss at the stage beside it
+    gone: Array  # (N) discounted loss at the stage that leaves it
+    repaid: Array  # (N) the same, of those whose place a particle took
     birth: IntArray  # (N)
     carried: Array  # (N)
     inherited: Array  # (N, window)
@@ -74,14 +76,16 @@ def with_some(tree: T, trials: IntArray, of: int, some: T) -> T:
     return replaced_tree
 
 
-def particles_of(belief: Belief, last: Array) -> Particles:
-    """The particles of a belief, with their losses (N) at the stage beside its past."""
+def particles_of(belief: Belief, last: Array, gone: Array, repaid: Array) -> Particles:
+    """The particles of a belief, with their losses (N) at the stages beside its past."""
     none = np.zeros(len(belief.seeds))
     return Particles(
         u=belief.u,
         log_w=belief.log_w,
         before=belief.total,
         last=last,
+        gone=gone,
+        repaid=repaid,
         birth=belief.birth,
         carried=belief.carried,
         inherited=belief.inherited,
@@ -164,9 +168,10 @@ def moved(mover: Mover, particles: Particles, target: Target, purpose: str) -> P
         """The states of a chain are kept one after another."""
         return np.tile(part, (1, copies, *(1,) * (part.ndim - 2)))
 
-    birth, before, last = taken(particles.birth), taken(particles.before), taken(particles.last)
+    birth = taken(particles.birth)
+    losses = taken(particles.before), taken(particles.last), taken(particles.gone)
     target = target.born(birth)
-    chain = Chain(taken(particles.u), target.coefficients.energy(before, last), before, last)
+    chain = Chain(taken(particles.u), target.coefficients.energy(*losses), *losses)
     shape = shape_of(particles.u, w, group, kept, alike=copies)
     with one_thread():
         states = _walked(mover, chain, shape, particles.scale, target, draws)
@@ -181,6 +186,8 @@ def moved(mover: Mover, particles: Particles, target: Target, purpose: str) -> P
         log_w=uniform((trials,), size),
         before=chain.before,
         last=chain.last,
+        gone=chain.gone,
+        repaid=repeated(taken(particles.repaid)),
         birth=repeated(birth),
         carried=repeated(taken(particles.carried)),
         inherited=repeated(taken(particles.inherited)),

@@ -33,22 +33,37 @@ def losses_at(loss: Loss, theta: Array, stage: Stage) -> Array:
     return checked(loss, loss(theta, x, xi, u))
 
 
+class Leaving(NamedTuple):
+    """The oldest stage on its way out: the past no longer has it, the target does in part."""
+
+    stage: Stage
+    arrival: IntArray  # () how many arrived before it
+    weight: float  # with which it counted, by the discount
+
+    def counted(self, lost: Array, birth: IntArray, arrival: IntArray) -> Array:
+        """(M), (M), (M) -> (M): how much of their loss there still counts for these births."""
+        counted: Array = self.weight * lost * (birth <= arrival)
+        return counted
+
+
 class Coefficients(NamedTuple):
-    """energy = before * (total loss over the past) + last * (loss at the stage)."""
+    """energy = before * (total loss over the past) + last * (loss at the stage that enters)
+    + gone * (discounted loss at the stage that leaves)."""
 
     before: Array  # ()
     last: Array  # ()
+    gone: Array  # ()
 
-    def energy(self, before: Array, last: Array) -> Array:
-        """(N), (N) -> (N)."""
-        energy: Array = self.before[..., None] * before + self.last[..., None] * last
-        return energy
+    def energy(self, before: Array, last: Array, gone: Array) -> Array:
+        """(N), (N), (N) -> (N)."""
+        of_past: Array = self.before[..., None] * before
+        return of_past + self.last[..., None] * last + self.gone[..., None] * gone
 
     def towards(self, end: "Coefficients", share: Array) -> "Coefficients":
         return Coefficients(*(a + share * (b - a) for a, b in zip(self, end, strict=True)))
 
     def of(self, trials: IntArray) -> "Coefficients":
-        return Coefficients(self.before[trials], self.last[trials])
+        return Coefficients(*(part[trials] for part in self))
 
 
 @dataclass
@@ -60,6 +75,7 @@ class Target:
     stage: Stage
     trials: IntArray  # (B) those that are moved
     coefficients: Coefficients  # (B)
+    leaving: Leaving | None = None
     birth: IntArray = field(default_factory=lambda: np.zeros((0, 0), np.int64))  # (B, M)
     evaluated: Array = field(init=False)  # (B)
     spared: Array = field(init=False)  # (B)
@@ -89,18 +105,21 @@ class Target:
         row, column = np.nonzero(asked)
         if not row.size:
             nothing = np.zeros(budget.shape)
-            return nothing > 0, Chain(u, nothing, nothing, nothing)
+            return nothing > 0, Chain(u, nothing, nothing, nothing, nothing)
         trial = self.trials[row]
-        theta = self.sample(u[row, column], trial)
-        x, xi, u_stage = (part[trial] for part in (self.stage.x, self.stage.xi, self.stage.u))
-        last = checked(self.ledger.loss, self.ledger.loss(theta, x, xi, u_stage))
-        on_past, on_last = self.coefficients.before[row], self.coefficients.last[row]
-        spare = budget[row, column] - on_last * last
+        theta, birth = self.sample(u[row, column], trial), self.birth[row, column]
+        last, gone = self._lost(theta, trial, self.stage), np.zeros(len(row))
+        if self.leaving:
+            lost = self._lost(theta, trial, self.leaving.stage)
+            gone = self.leaving.counted(lost, birth, self.leaving.arrival[trial])
+        on_past, on_last, on_gone = (part[row] for part in self.coefficients)
+        spare = budget[row, column] - on_last * last - on_gone * gone
         with np.errstate(divide="ignore", invalid="ignore"):
             room = np.where(on_past > 0, spare / on_past, np.where(spare > 0, np.inf, -np.inf))
-        totals = self.ledger.totals(theta, trial, self.birth[row, column], room)
-        full = np.bincount(row, minlength=len(self.trials)) * (self.ledger.past.size + 1.0)
-        done = np.bincount(row, weights=totals.evaluated + 1.0, minlength=len(self.trials))
+        totals = self.ledger.totals(theta, trial, birth, room)
+        beside = 1.0 + (self.leaving is not None)
+        full = np.bincount(row, minlength=len(self.trials)) * (self.ledger.past.size + beside)
+        done = np.bincount(row, weights=totals.evaluated + beside, minlength=len(self.trials))
         self.evaluated += done
         self.spared += full - done
 
@@ -111,5 +130,10 @@ class Target:
 
         below = np.zeros(budget.shape, bool)
         below[row, column] = totals.alive
-        before, last = spread_out(totals.total), spread_out(last)
-        return below, Chain(u, self.coefficients.energy(before, last), before, last)
+        losses = spread_out(totals.total), spread_out(last), spread_out(gone)
+        return below, Chain(u, self.coefficients.energy(*losses), *losses)
+
+    def _lost(self, theta: Array, trial: IntArray, stage: Stage) -> Array:
+        """(M, p), (M) -> (M): what proposals lose at one stage of their trials."""
+        x, xi, u = (part[trial] for part in (stage.x, stage.xi, stage.u))
+        return checked(self.ledger.loss, self.ledger.loss(theta, x, xi, u))

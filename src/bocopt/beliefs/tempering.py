@@ -60,11 +60,13 @@ def travel(
 def way(particles: Particles, start: Coefficients, end: Coefficients) -> Array:
     """(N) how much heavier, in logs, particles are at the end than at the start.
 
-    What is carried counts like the rest of the past. No move depends on it.
+    What is carried counts like the rest of the past, what is repaid like the rest of the stage
+    that leaves. No move depends on them.
     """
-    before, last = particles.before, particles.last
-    change = start.energy(before, last) - end.energy(before, last)
-    return change + (start.before - end.before)[:, None] * particles.carried
+    losses = particles.before, particles.last, particles.gone
+    change = start.energy(*losses) - end.energy(*losses)
+    change = change + (start.before - end.before)[:, None] * particles.carried
+    return change + (start.gone - end.gone)[:, None] * particles.repaid
 
 
 def _with_a_round(done: Array, pending: IntArray, share: Array) -> Array:
