@@ -43,6 +43,11 @@ class Forgetting:
     share: float
 
     @property
+    def slides(self) -> bool:
+        """Whether stages lose weight: the posterior goes on moving, however many were seen."""
+        return self.discount < 1 or self.window is not None
+
+    @property
     def stages_kept(self) -> float:
         """How many stages count."""
         if self.window is not None:

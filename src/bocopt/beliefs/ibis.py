@@ -28,6 +28,7 @@ from bocopt.beliefs.settings import (
     check_forgetting,
     check_moves,
     default_kernel,
+    default_threshold,
 )
 from bocopt.beliefs.space import Space
 from bocopt.beliefs.target import Coefficients, Leaving, Stage, Target, losses_at, stage_of
@@ -42,6 +43,7 @@ from bocopt.numeric.weights import effective_size, normalised, uniform
 from bocopt.priors import Calibrated
 
 _ROUNDS = 20  # of moves in one stage, at most: one or two as a rule, more where it tells much
+_ROUNDS_OF_SMALL_STEPS = 50  # likewise where what is forgotten makes the steps small
 _ROUNDS_OF_A_BATCH = 100  # which is entered at once
 
 
@@ -54,9 +56,12 @@ class ResampleMove:
     sweeps of `kernel`, whose target looks back on every stage, and the rest of the stage follows:
     once as a rule (IBIS), more often where one stage tells much (adaptive tempering). Nothing but
     the number of particles and of sweeps stands between the particles and the exact posterior. At
-    most 20 times a stage, though: where that will not do the rest only reweights, with a warning,
-    and `info.unfinished` says so.
+    most 20 times a stage, though (50 with a discount or a window): where that will not do the rest
+    only reweights, with a warning, and `info.unfinished` says so.
 
+    - `threshold`: by default 0.5, and 0.9 with a discount or a window. Such a posterior never
+      settles, so errors of one move are not outweighed by what follows; with 0.5, a few effective
+      particles set the shape that all are then moved with, and their error stays.
     - `sweeps`: by default until particles have forgotten where the move began, along the slowest
       quarter of their axes: 0.2 left of 1 in squared correlation (`info.left`), after 50 sweeps at
       most, or after 10 where 50 would leave more than half. A number: always so many.
@@ -67,9 +72,9 @@ class ResampleMove:
       each parameter.
     - `early_rejection`: proposals are dropped as soon as the losses seen so far reject them; the
       accepted ones are the same bit for bit.
-    - `discount` and `window` forget: old losses lose weight, and drop out (at once: a stage that
-      leaves is not tempered). Either bounds the cost of a move in an endless stream: with a
-      discount, stages drop out when their weight is below 1e-12.
+    - `discount` and `window` forget: old losses lose weight, and drop out (on the same way, in as
+      many steps, as the new stage enters). Either bounds the cost of a move in an endless stream:
+      with a discount, stages drop out when their weight is below 1e-12.
     - `share`: each particle is replaced by a fresh one from the prior with this probability per
       stage and counts losses from there on (fixed share), so that a change of regime is survived.
       What its place lost before is forgotten as all losses are (`Forgetting`).
@@ -89,7 +94,7 @@ class ResampleMove:
     loss: Loss
     lam: float | LearningRate
     size: int = 200
-    threshold: float = 0.5
+    threshold: float | None = None
     kernel: Kernel | None = None
     sweeps: int | None = None
     chain_length: int | None = None
@@ -110,7 +115,7 @@ class ResampleMove:
             arguments.number(name, "lam", self.lam, "(0, inf)")
         arguments.integer(name, "threads", self.threads, "[1, inf)")
         check_forgetting(name, self.discount, self.window, self.share)
-        check_moves(name, self.size, self.threshold, self.sweeps)
+        check_moves(name, self.size, self._threshold, self.sweeps)
         check_chains(name, self.size, self.chain_length, self._kernel, self.prior.dim)
 
     @property
@@ -125,6 +130,12 @@ class ResampleMove:
         if many_shapes or self.chain_length:
             return CrankNicolson()
         return default_kernel(self.size, self.prior.dim)
+
+    @property
+    def _threshold(self) -> float:
+        if self.threshold is not None:
+            return self.threshold
+        return default_threshold(self._forgetting.slides)
 
     @property
     def _space(self) -> Space:
@@ -181,7 +192,8 @@ class ResampleMove:
         particles = particles_of(flat, last, gone, repaid)
         change = way(particles, start, end)
         target = self._target(flat, stage, leaving)
-        particles = travel(self._mover(_ROUNDS), particles, target, start, end)
+        rounds = _ROUNDS_OF_SMALL_STEPS if self._forgetting.slides else _ROUNDS
+        particles = travel(self._mover(rounds), particles, target, start, end)
         flat = flat._replace(
             lam=lam,
             gap=gap,
@@ -273,14 +285,14 @@ class ResampleMove:
         stage = Stage(t[:, 0].astype(np.int64), x, xi, np.zeros((len(x), self.loss.dim_noise)))
         trials, none = np.arange(len(flat.seeds)), np.zeros(flat.total.shape)
         here = Coefficients(flat.lam, none[:, 0], none[:, 0])
-        mover = Mover(self._kernel, sweeps, None, self.threshold)
+        mover = Mover(self._kernel, sweeps, None, self._threshold)
         particles = particles_of(flat, none, none, none)
         particles = moved(mover, particles, self._target(flat, stage).at(trials, here), purpose)
         after = placed(flat, particles, self._space)._replace(total=particles.before)
         return many_axes(with_intact(after, np.zeros(len(trials))), belief.seeds.shape)
 
     def _mover(self, rounds: int) -> Mover:
-        return Mover(self._kernel, self.sweeps, self.chain_length, self.threshold, rounds)
+        return Mover(self._kernel, self.sweeps, self.chain_length, self._threshold, rounds)
 
     def _target(self, flat: Belief, stage: Stage, leaving: Leaving | None = None) -> Target:
         none = np.zeros(len(flat.seeds))

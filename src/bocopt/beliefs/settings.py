@@ -4,11 +4,18 @@ from bocopt import arguments
 from bocopt.beliefs.kernels import CrankNicolson, FittedCrankNicolson, Kernel, learns_shape
 
 _PER_PARAMETER = 2  # particles that a fitted kernel needs, at least
+_THRESHOLD = 0.5
+_THRESHOLD_OF_A_SLIDING_POSTERIOR = 0.9  # docs/results/posterior-forgetting.md has what 0.5 does
 
 
 def default_kernel(size: int, dim: int) -> Kernel:
     """For so many particles and parameters."""
     return FittedCrankNicolson() if size >= _PER_PARAMETER * dim else CrankNicolson()
+
+
+def default_threshold(slides: bool) -> float:
+    """Of the effective size, where the posterior settles or slides on for ever."""
+    return _THRESHOLD_OF_A_SLIDING_POSTERIOR if slides else _THRESHOLD
 
 
 def check_forgetting(name: str, discount: float, window: int | None, share: float) -> None:

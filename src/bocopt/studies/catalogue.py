@@ -87,6 +87,13 @@ STUDIES: Mapping[str, Study] = {
             lambda full: full.part(percent=10),
         ),
         Study(
+            "posterior-forgetting",
+            "The same while a window slides or losses fade.",
+            "posterior",
+            "forgetting",
+            lambda full: full.part(10, percent=4),
+        ),
+        Study(
             "posterior-tuning",
             "The scale of the prior and the learning rate.",
             "posterior",

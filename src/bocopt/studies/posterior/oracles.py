@@ -77,25 +77,29 @@ class OneDirection:
 
 @dataclass(frozen=True, kw_only=True)
 class Oracle(Task):
-    """A sampler against a posterior that is known: N(H^-1 b, H^-1), H = I + lam sum A."""
+    """A sampler against a posterior that is known: N(H^-1 b, H^-1), H = I + lam sum A.
+
+    `discount` and `window` are those of the sampler, where it has them.
+    """
 
     sampler: Sampler[Any]
     lam: float
     dim: int
     world: World = Quadratic()
+    discount: float = 1.0
+    window: int | None = None
 
     def run(self) -> Record:
         seeds = np.array(self.seeds)
         belief = self.sampler.init(seeds)
-        precision = np.broadcast_to(np.eye(self.dim), (len(seeds), self.dim, self.dim))
-        shift, counts = np.zeros((len(seeds), self.dim)), np.zeros((3, len(seeds)))
+        told, counts = [], np.zeros((3, len(seeds)))
         for t in range(self.horizon):
             x, xi = self.world.stage(seeds, t, self.dim)
             belief = self.sampler.step(belief, t, x, xi)
-            matrix, vector = self.world.evidence(x, xi, self.dim)
-            precision, shift = precision + self.lam * matrix, shift + self.lam * vector
+            told.append(self.world.evidence(x, xi, self.dim))
             info = belief.info
             counts += [info.rejuvenated, *_cost(info, len(seeds))]
+        precision, shift = self._evidence_of(told, len(seeds))
         covariance = np.linalg.inv(precision)
         exact = np.matmul(covariance, shift[..., None])[..., 0]
         sd = np.sqrt(np.diagonal(covariance, axis1=-2, axis2=-1))
@@ -107,6 +111,16 @@ class Oracle(Task):
         if isinstance(belief, Belief):
             record["standard_error"] = posterior_mean(belief, belief.theta).standard_error / sd
         return record
+
+    def _evidence_of(self, told: list[tuple[Array, Array]], trials: int) -> tuple[Array, Array]:
+        """H (p, p) and b (p), as the stages count at the end."""
+        precision = np.broadcast_to(np.eye(self.dim), (trials, self.dim, self.dim))
+        shift = np.zeros((trials, self.dim))
+        kept = told[-(self.window or len(told)) :]
+        for age, (matrix, vector) in zip(range(len(kept) - 1, -1, -1), kept, strict=True):
+            count = self.lam * self.discount**age
+            precision, shift = precision + count * matrix, shift + count * vector
+        return precision, shift
 
 
 def _cost(info: Any, trials: int) -> tuple[Array, Array]:
