@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 from lengths import long
-from posteriors import Quadratic, learned, outcomes
+from posteriors import NOTHING, Quadratic, errors, learned, outcomes
+from trees import same_bits
 
-from bocopt.beliefs import AdaHedge, Belief, CrankNicolson
+from bocopt.beliefs import AdaHedge, Belief, CrankNicolson, RandomWalk, posterior_mean
 from bocopt.core import Array
 
 STAGES, SHARE = 30, 0.05
@@ -97,3 +98,41 @@ def test_what_was_inherited_is_what_is_carried(discount: float) -> None:
     first = STAGES - 12
     before_birth = first + np.arange(12) < belief.birth[..., None]
     assert ((belief.inherited > 0) == before_birth).all()
+
+
+@pytest.mark.parametrize(("window", "discount"), [(20, 1.0), (None, 0.95)], ids=["window", "fades"])
+@pytest.mark.parametrize(("dim", "trials"), [(2, 100), long(8, 40), long(48, 2)])
+def test_errors_stay_as_small_as_they_are_said_to_be(
+    window: int | None, discount: float, dim: int, trials: int
+) -> None:
+    """They were 3.1 and 1.7 times as large in two dimensions, and .12 of the variance was lost."""
+    stages = 40
+    xi = outcomes(stages, trials, dim)
+    belief = learned(xi, lam=2.0, size=200, window=window, discount=discount)
+    age = np.arange(stages - 1, -1, -1.0)
+    counts = 2.0 * discount**age * (age < (window or stages))
+    error, variance = errors(belief, xi, counts)
+    estimate = posterior_mean(belief, belief.theta)
+    said = np.sqrt((estimate.standard_error**2).mean() * (1 + counts.sum()))
+    exact = np.tensordot(counts, xi, 1) / (1 + counts.sum())
+    z = (estimate.mean - exact) / estimate.standard_error
+    assert error <= 1.2 * said
+    assert 0.9 < (np.abs(z) < 2).mean() < 0.99
+    assert 0.96 < variance < 1.03
+
+
+def test_a_stage_that_told_much_is_left_in_steps() -> None:
+    """All at once, one particle had all the weight."""
+    xi = outcomes(6, 8, 2)
+    xi[2] += 5.0
+    steps = {"kernel": RandomWalk(), "sweeps": 10, "threshold": 0.5, "size": 500}
+    belief, patient = (
+        learned(xi, lam=20.0, window=3, early_rejection=early, **steps) for early in (True, False)
+    )
+    error, variance = errors(belief, xi, 20.0 * (np.arange(6) >= 3))
+    assert (belief.info.rejuvenated >= 3).all()
+    assert error < 0.2
+    assert variance == pytest.approx(1, abs=0.15)
+    each = Quadratic()(belief.theta[None], xi[3:], xi[3:, :, None, :], xi)
+    assert belief.total == pytest.approx(each.sum(axis=0))
+    assert same_bits(belief._replace(info=NOTHING), patient._replace(info=NOTHING))
