@@ -7,12 +7,16 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from extensions import figures
 from extensions.docstrings import fields, inline, plain_to_rst, short_types
 from extensions.links import broken
 from extensions.pages import blocks
 from extensions.public import MODULES, homes, names_of
+from sphinx.errors import ExtensionError
 from sphinx.util.matching import get_matching_files
 from test_docs import anchors
 
@@ -133,13 +137,32 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
     assert broken(tmp_path) == ["a.html: b.html#there", "b.html: no.png"]
 
 
+def test_what_a_build_drew_takes_the_place_of_what_the_repository_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn, shown = tmp_path / "energy.svg", tmp_path / "_images" / "energy.svg"
+    drawn.write_text("new")
+    monkeypatch.setattr(figures, "draw_all", lambda: [drawn])
+    app: Any = SimpleNamespace(builder=SimpleNamespace(format="html"), outdir=tmp_path)
+    with pytest.raises(ExtensionError, match=r"energy.svg is drawn, but no page shows it"):
+        figures.renew(app, None)
+    shown.parent.mkdir()
+    shown.write_text("old")
+    figures.renew(app, ValueError())
+    assert shown.read_text() == "old"
+    figures.renew(app, None)
+    assert shown.read_text() == "new"
+
+
 @pytest.mark.full
-def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+def test_the_site_builds_without_a_warning(tmp_path: Path, pages: set[Path]) -> None:
     options = ["--fail-on-warning", "--keep-going", "--quiet", "-j", "auto", "-c", str(DOCS)]
     build = ["-m", "sphinx", *options, "-d", str(tmp_path / "read"), str(ROOT)]
     site = tmp_path / "site"
     done = subprocess.run([sys.executable, *build, str(site)], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert len(list(site.rglob("*.html"))) > 150
-    drawn = {figure.name for figure in (site / "_images").glob("*.svg")}
-    assert drawn == {figure.name for figure in (DOCS / "examples").glob("*.svg")}
+    links = [re.findall(r"\]\((?!https?:)(\S+\.svg)\)", page.read_text("utf-8")) for page in pages]
+    shown = {Path(link).name for found in links for link in found}
+    assert len(shown) > 4
+    assert {figure.name for figure in (site / "_images").glob("*.svg")} == shown
