@@ -49,36 +49,49 @@ def test_two_hundred_killed_saves(tmp_path: Path) -> None:
     assert inside > 20
 
 
+# For each line that it reads it forks: starting anew would take many times longer than the saves.
+SAVING = """
+import os, sys; sys.path[:0] = sys.argv[2:]
+from small_agent import *
+path, warm = sys.argv[1], small_agent()
+warm.observe(warm.decide(CONTEXT).id, OUTCOME)
+for _ in sys.stdin:
+    if child := os.fork():
+        os.waitpid(child, 0)
+        print("killed", flush=True)
+        continue
+    agent = small_agent()
+    if os.path.exists(path): agent = Agent.load(path, agent._policy, PROBLEM)
+    agent.observe(agent.decide(CONTEXT).id, OUTCOME)
+    print(os.getpid(), flush=True)
+    while True: agent.observe(agent.decide(CONTEXT).id, OUTCOME); agent.save(path)
+"""
+
+
 def assert_killed_saves_load(folder: Path, kills: int) -> int:
     """SIGKILL a process that saves without pause, at random moments; the file always loads."""
     path, chance = folder / "agent.ckpt", random.Random(0)
-    code = (
-        "import sys; sys.path[:0] = sys.argv[2:]; from small_agent import *\n"
-        "import os; agent = small_agent()\n"
-        "if os.path.exists(sys.argv[1]): agent = Agent.load(sys.argv[1], agent._policy, PROBLEM)\n"
-        "agent.observe(agent.decide(CONTEXT).id, OUTCOME); print('ready', flush=True)\n"
-        "while True: agent.observe(agent.decide(CONTEXT).id, OUTCOME); agent.save(sys.argv[1])"
-    )
     agent = small_agent()
     agent.save(path)
     agent.close()
     stages = inside = 0
-    for _ in range(kills):
-        process = subprocess.Popen(
-            [sys.executable, "-c", code, str(path), str(Path(__file__).parents[1])],
-            stdout=subprocess.PIPE,
-        )
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"ready\n"
-        time.sleep(chance.uniform(0, 0.05))
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
-        restored = Agent.load(path, agent._policy, PROBLEM)
-        stages_now = int(restored.state.outcomes.size)
-        assert stages_now >= stages
-        stages = stages_now
-        inside += len(list(folder.glob(".*.tmp")))  # it was being written when it was killed
+    command = [sys.executable, "-c", SAVING, str(path), str(Path(__file__).parents[1])]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+    ) as forking:
+        assert forking.stdin is not None
+        assert forking.stdout is not None
+        for _ in range(kills):
+            forking.stdin.write(b"\n")
+            saving = int(forking.stdout.readline())
+            time.sleep(chance.uniform(0, 0.05))
+            os.kill(saving, signal.SIGKILL)
+            assert forking.stdout.readline() == b"killed\n"
+            restored = Agent.load(path, agent._policy, PROBLEM)
+            stages_now = int(restored.state.outcomes.size)
+            assert stages_now >= stages
+            stages = stages_now
+            inside += len(list(folder.glob(".*.tmp")))  # it was being written when it was killed
     assert stages > 0
     agent.save(path)
     assert [entry.name for entry in folder.iterdir()] == [path.name]

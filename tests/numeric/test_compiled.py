@@ -154,6 +154,7 @@ def test_an_interrupt_while_kernels_are_loaded_for_the_first_time_breaks_nothing
         capture_output=True,
         text=True,
         check=True,
+        timeout=120,
     )
     assert found.stdout.startswith("interrupted [")
 
