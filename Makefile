@@ -28,8 +28,9 @@ kernels: kernels-knapsack kernels-others  ## the machine code, compiled once bef
 kernels-%: .venv/dev
 	$(BIN)/python tests/compile_kernels.py $*
 
-full: .venv/dev  ## the long versions of the tests
-	$(BIN)/pytest -m full -s
+full: .venv/dev  ## the long versions of the tests, and what they found
+	$(MAKE) --no-print-directory -j 2 kernels
+	$(BIN)/pytest -m full -n $(WORKERS) --dist worksteal -rP
 
 bench: .venv/dev  ## speed, memory and accuracy: writes benchmarks/results, a quarter of an hour
 	for study in kernels table1 paper_stack sizes memory oracle ensemble learner programs pool; do $(BIN)/python benchmarks/$$study.py || exit 1; done

@@ -1,6 +1,5 @@
 """Random knapsack instances of every kind, and brute force over their whole lattice."""
 
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -103,8 +102,8 @@ def points(instance: Instance) -> int:
 def brute_force(instance: Instance) -> Solution:
     """Evaluate every point in lexicographic order; sums in item, then scenario order."""
     p = instance.problem
-    ranges = [range(low, high + 1) for low, high in _box(p)]
-    z = np.array(list(product(*ranges)), dtype=np.float64)
+    ranges = [np.arange(low, high + 1.0) for low, high in _box(p)]
+    z = np.stack(np.meshgrid(*ranges, indexing="ij"), axis=-1).reshape(-1, len(ranges))
     resources, items = len(p.capacity), len(p.value)
     objective, weight = np.zeros(len(z)), np.zeros(len(z))
     total = 0.0

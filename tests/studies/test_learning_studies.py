@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lengths import long
 from small_studies import results
 
 from bocopt.studies.learning import streams, table
@@ -13,19 +12,15 @@ from bocopt.studies.learning.task import Learn
 from bocopt.studies.learning.worlds import Later, Synthetic, worlds
 from bocopt.studies.study import Size
 
-
-@pytest.fixture(scope="module", params=[Size(3, 8), long(Size(5, 12))], ids=str)
-def size(request: pytest.FixtureRequest) -> Size:
-    found: Size = request.param
-    return found
+SIZE = Size(3, 8)
 
 
 @pytest.fixture(scope="module")
-def summaries(size: Size, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+def summaries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     folder = tmp_path_factory.mktemp("report")
     found = {
-        **results("learning-table", size, folder),
-        **results("learning-streams", size.part(), folder),
+        **results("learning-table", SIZE, folder),
+        **results("learning-streams", SIZE.part(), folder),
     }
     assert (folder / "learning-calibration.png").exists()
     assert (folder / "learning-weights.svg").exists()
@@ -47,9 +42,9 @@ def test_every_policy_is_compared(summaries: dict[str, Any]) -> None:
 
 
 def test_the_regret_that_was_seen_is_that_of_the_drawn_arms(
-    summaries: dict[str, Any], size: Size
+    summaries: dict[str, Any],
 ) -> None:
-    task = table.tasks(size)[table.ENSEMBLE]
+    task = table.tasks(SIZE)[table.ENSEMBLE]
     record = task.run()
     costs = record["arm_cost"].sum(axis=1).min(axis=-1)
     seen = (-record["reward"].sum(axis=-1) - costs).mean()

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lengths import long
 from small_studies import results
 
 from bocopt import ConditionalOptimum, SampleAverage, run
@@ -25,13 +24,11 @@ NAMES = tuple(worlds())
 QUICK = ("newsvendor", "shortest path", "0-1 knapsack", "0-1 knapsack, certain weights")
 
 
-@pytest.fixture(scope="module", params=[1, long(8)])
-def summaries(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Summaries:
-    folder, stages = tmp_path_factory.mktemp("report"), request.param
-    found = results("problems-classes", Size(2, stages), folder)
-    found |= results("problems-paths", Size(3, 2 * stages), folder)
+@pytest.fixture(scope="module")
+def summaries(tmp_path_factory: pytest.TempPathFactory) -> Summaries:
+    folder = tmp_path_factory.mktemp("report")
+    found = results("problems-classes", Size(2, 1), folder)
+    found |= results("problems-paths", Size(3, 2), folder)
     for noise in paths.NOISES:
         assert (folder / f"problems-paths-{noise}.png").exists()
     page = (folder / "problems-classes.md").read_text()
