@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from registry import KNAPSACK
 
-from bocopt import Predictive, Replay, SampleAverage, run
+from bocopt import Ensemble, Predictive, Replay, SampleAverage, run
 from bocopt.interop import Incremental, from_sklearn
 from bocopt.models import Remembering
+from bocopt.policies import Constant, Frozen, Shadowed
 from bocopt.problems import Newsvendor
 
 linear: Any = pytest.importorskip("sklearn.linear_model")
@@ -75,6 +76,33 @@ def test_a_policy_learns_from_the_decision_that_was_shown() -> None:
     assert (Once.noted[1].solution.z == view.decide_one({"rain": 2.0})).all()
 
 
+@pytest.mark.parametrize(
+    "policy",
+    [
+        Predictive(KNAPSACK, MODEL),
+        Ensemble(KNAPSACK, MODEL),
+        Ensemble(KNAPSACK, MODEL, level="adaptive"),
+        Shadowed(Ensemble(KNAPSACK, MODEL), {"average": SampleAverage(KNAPSACK)}),
+        Frozen(Ensemble(KNAPSACK, MODEL)),
+        SampleAverage(KNAPSACK),
+    ],
+    ids=lambda policy: type(policy).__name__,
+)
+def test_a_policy_predicts_the_mean_of_the_scenarios_under_which_it_decides(policy: Any) -> None:
+    view, state = Incremental(policy, seed=4), policy.init(np.array(4))
+    for t in range(12):
+        view.learn_one(features(t), XI[t])
+        x = X[t, ::-1]
+        state = policy.learn(state, t, x, policy.decide(state, t, x), XI[t])
+    found = policy.scenarios(state, 12, X[12, ::-1])
+    if isinstance(policy, Frozen):
+        assert found is None
+        assert view.predict_one(features(12)) is None
+    else:
+        scenarios, w = found
+        assert view.predict_one(features(12)) == pytest.approx(w @ scenarios)
+
+
 def test_before_any_outcome_nothing_is_predicted() -> None:
     assert Incremental(MODEL).predict_one({"rain": 1.0}) is None
 
@@ -118,7 +146,7 @@ def test_what_does_not_fit_is_named_and_changes_nothing(x: Any, y: Any, said: st
 def test_who_cannot_predict_or_decide_says_so() -> None:
     with pytest.raises(ValueError, match="must be a policy, to decide"):
         Incremental(MODEL).decide_one({"rain": 1.0})
-    with pytest.raises(ValueError, match="must be a model, or a policy with one"):
-        Incremental(SampleAverage(KNAPSACK)).predict_one({"rain": 1.0})
+    with pytest.raises(ValueError, match="must be a model, or a policy that decides under"):
+        Incremental(Constant([1, 1])).predict_one({"rain": 1.0})
     with pytest.raises(ValueError, match=r"'decisions' .* must be 2 names"):
         Incremental(SampleAverage(KNAPSACK), decisions=["one"]).decide_one({"rain": 1.0})

@@ -74,16 +74,23 @@ class Incremental:
         self._features, self._targets = features, targets
 
     def predict_one(self, x: Named) -> Any:
-        """The mean of the law of the outcome, in the form that outcomes had; None before any."""
-        model = self._learner if not self._decides else getattr(self._learner, "model", None)
-        if model is None:
-            expected = "a model, or a policy with one, to predict anything"
+        """The mean of the law of the outcome, in the form that outcomes had; None before any.
+
+        Of a policy: the mean of the scenarios under which it decides; None while it has none.
+        """
+        if self._decides and not hasattr(self._learner, "scenarios"):
+            expected = "a model, or a policy that decides under scenarios, to predict anything"
             raise arguments.wrong(_OWNER, "learner", expected, self._learner)
         if not self._t:
             return None
-        state = self._state.model if self._decides else self._state
         _, here = self._context(x)
-        scenarios, w = scenarios_of(model, state, self._t, here)
+        if self._decides:
+            found = self._learner.scenarios(self._state, self._t, here)
+        else:
+            found = scenarios_of(self._learner, self._state, self._t, here)
+        if found is None:
+            return None
+        scenarios, w = found
         return self._shown((w[:, None] * scenarios).sum(axis=0))
 
     def decide_one(self, x: Named) -> Any:

@@ -189,6 +189,12 @@ class Frozen(Generic[S]):
     def init(self, seeds: IntArray) -> S:
         return self.policy.init(seeds)
 
+    def scenarios(self, state: S, t: int, x: Array) -> tuple[Array, Array] | None:
+        """The policy's, where it has any."""
+        asked = getattr(self.policy, "scenarios", None)
+        found: tuple[Array, Array] | None = asked and asked(state, t, x)
+        return found
+
     def decide(self, state: S, t: int, x: Array) -> Decision:
         return self.policy.decide(state, t, x)
 
