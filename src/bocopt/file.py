@@ -211,11 +211,36 @@ def _sync_folder(target: str) -> None:
             os.close(handle)
 
 
+@contextmanager
+def alone(path: str | Path) -> Iterator[None]:
+    """Nobody else on this machine is inside for this file meanwhile: whoever comes later waits."""
+    with open(path, "ab") as file:
+        _wait_for_lock(file.fileno())
+        try:
+            yield
+        finally:
+            _unlock(file.fileno())
+
+
 if sys.platform == "win32":
+    import errno
+    import msvcrt
 
     def _lock(handle: int) -> bool | None:
         """Whether nobody else has it locked; None where there are no locks."""
-        return None
+        return None  # a file that is locked cannot be read there
+
+    def _wait_for_lock(handle: int) -> None:
+        """Wait until nobody else has it locked, however long: the system waits for ten seconds."""
+        while True:
+            try:
+                return msvcrt.locking(handle, msvcrt.LK_LOCK, 1)
+            except OSError as error:
+                if error.errno not in (errno.EACCES, errno.EDEADLK):
+                    raise
+
+    def _unlock(handle: int) -> None:
+        msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)
 
 else:
     import fcntl
@@ -229,3 +254,10 @@ else:
         except OSError:
             return None
         return True
+
+    def _wait_for_lock(handle: int) -> None:
+        """Wait until nobody else has it locked, however long."""
+        fcntl.flock(handle, fcntl.LOCK_EX)
+
+    def _unlock(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_UN)

@@ -223,6 +223,42 @@ print(one(np.ones(3), np.ones(3)) + two(np.ones(3), np.ones(3)))
 """
 
 
+_ON_WINDOWS = """
+import errno, importlib, sys
+from types import ModuleType
+
+held, refused = [], [errno.EDEADLK, errno.EACCES]  # another process has it, for twenty seconds
+
+def locking(handle, mode, size):
+    if mode == msvcrt.LK_LOCK and refused:
+        raise OSError(refused.pop(), "in use")
+    held.append(mode)
+
+msvcrt = ModuleType("msvcrt")
+msvcrt.LK_LOCK, msvcrt.LK_UNLCK, msvcrt.locking = 1, 0, locking
+import bocopt.file  # of which "win32" chooses the locks
+sys.modules |= {"fcntl": None, "msvcrt": msvcrt}  # "import fcntl" fails from here on
+before, sys.platform = sys.platform, "win32"
+importlib.reload(bocopt.file)
+sys.platform = before
+
+import numpy as np
+from bocopt import Agent, Ensemble
+from bocopt.problems import Newsvendor
+problem = Newsvendor(unit_cost=[1.0], price=[3.0])
+agent = Agent(Ensemble(problem), problem)
+for _ in range(3):
+    agent.observe(agent.decide([0.5]).id, [4.0])
+assert held == [1, 0] * (len(held) // 2), held
+print(agent.decide([0.5]).z.tolist(), len(refused), len(held) > 0)
+"""
+
+
+def test_a_system_without_fcntl_decides_all_the_same() -> None:
+    """As on Windows, by a stub: its lock is tried again while another process has it."""
+    assert run(_ON_WINDOWS) == "[4.0] 0 True"
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("trial", range(6))
 def test_processes_that_compile_at_once_leave_nothing_broken(tmp_path: Path, trial: int) -> None:

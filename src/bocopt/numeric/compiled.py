@@ -24,6 +24,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, TypeVar
 
+from bocopt import file
 from bocopt.interrupts import held_back
 
 with held_back():
@@ -105,10 +106,7 @@ def alone(name: str = "lock") -> Iterator[None]:
     A gufunc must be compiled so: it is kept in two files, and those of two processes do not fit
     together.
     """
-    import fcntl
-
-    with (folder() / name).open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with file.alone(folder() / name):
         yield
 
 
