@@ -27,6 +27,7 @@ from bocopt.core import (
 )
 from bocopt.numeric.history import History
 from bocopt.numeric.stacking import apart, axes_of, key, stacked
+from bocopt.policies.matching import check_same_problem
 from bocopt.run import play
 from bocopt.state import flatten, rebuild
 
@@ -64,6 +65,7 @@ def check_policy(
     arguments.kind("check_policy", "policy", policy, Policy)
     arguments.kind("check_policy", "problem", problem, Problem)
     arguments.kind("check_policy", "stream", stream, Stream)
+    check_same_problem(policy, problem)
     arguments.integer("check_policy", "horizon", horizon, "[2, inf)")
     given = arguments.seeds_of("check_policy", seeds)
     stages = list(islice(stream.stages(given), horizon))

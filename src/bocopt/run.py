@@ -19,6 +19,7 @@ from bocopt.core import (
     State,
     Stream,
 )
+from bocopt.policies.matching import check_same_problem
 from bocopt.problems.hindsight import hindsight as in_hindsight
 from bocopt.state import flatten
 
@@ -57,6 +58,7 @@ def play(
     arguments.kind("play", "policy", policy, Policy)
     arguments.kind("play", "problem", problem, Problem)
     arguments.kind("play", "state", state, State)
+    check_same_problem(policy, problem)
     arguments.integer("play", "t", t, "[0, inf)")
     return _played(policy, problem, state, t, x, xi, hindsight)
 
@@ -157,6 +159,7 @@ def run(
     arguments.kind("run", "policy", policy, Policy)
     arguments.kind("run", "problem", problem, Problem)
     arguments.kind("run", "stream", stream, Stream)
+    check_same_problem(policy, problem)
     seeds = arguments.seeds_of("run", seeds)
     if horizon is not None:
         arguments.integer("run", "horizon", horizon, "[1, inf)")

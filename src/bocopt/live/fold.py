@@ -17,6 +17,7 @@ from bocopt.guarantees import Comparison, Monitor, Worsening, evidence_of, range
 from bocopt.guarantees.worsening import worsenings
 from bocopt.live.record import Live, Open, own
 from bocopt.policies import Shadowed
+from bocopt.policies.matching import check_same_problem
 from bocopt.run import Stage, checked_decision, context, review
 from bocopt.state import CheckpointError, read_only
 
@@ -67,6 +68,9 @@ class Fold(Generic[S]):
     monitor: Monitor
     hindsight: bool = True
     by: str = ""
+
+    def __post_init__(self) -> None:
+        check_same_problem(self.policy, self.problem)
 
     def begin(self, seed: int) -> Live:
         """What is known before any event."""

@@ -1,0 +1,82 @@
+"""Whether a policy decides for the problem on which it is played."""
+
+import reprlib
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from bocopt import arguments
+from bocopt.core import Policy, Problem
+from bocopt.fingerprint import CHANGES_NO_RESULT, fingerprint
+from bocopt.numeric.recent import Recent
+from bocopt.policies.baselines import Frozen
+from bocopt.policies.shadowed import Shadowed
+from bocopt.state import CheckpointError
+
+_RECENT = Recent(8)  # fingerprints: `play` asks at each stage
+_SHORT = reprlib.Repr()
+_SHORT.maxother = 60
+
+
+def check_same_problem(policy: Policy[Any], problem: Problem) -> None:
+    """Raise an error where a policy says that it decides for another problem than this one.
+
+    One and the same object is no question; two are compared by their fingerprints. A policy that
+    does not say its `problem` is not judged, nor are problems that nothing tells from each other.
+
+    >>> from bocopt.policies import SampleAverage
+    >>> from bocopt.problems import Newsvendor
+    >>> bakery, kiosk = (Newsvendor(unit_cost=[1.0], price=[price]) for price in (3.0, 5.0))
+    >>> try:
+    ...     check_same_problem(SampleAverage(bakery), kiosk)
+    ... except ValueError as error:
+    ...     print(str(error).partition(": ")[2])
+    for Newsvendor(price=(3.0,), ...), not for Newsvendor(price=(5.0,), ...).
+    """
+    for one in _deciding(policy):
+        own: Any = getattr(one, "problem", None)
+        if own is problem or not _is_problem(own):
+            continue
+        with suppress(CheckpointError):
+            if _digest(own) != _digest(problem):
+                raise ValueError(
+                    f"The policy {type(one).__name__} decides for another problem than the one it "
+                    f"is given with: for {_shown(own, problem)}, not for {_shown(problem, own)}."
+                )
+
+
+def _deciding(policy: Any) -> Iterator[Any]:
+    """The policies in a wrapper, which is judged by one problem."""
+    if isinstance(policy, Frozen | Shadowed):
+        yield from _deciding(policy.policy)
+    if isinstance(policy, Shadowed):
+        for shadow in policy.shadows.values():
+            yield from _deciding(shadow)
+    yield policy
+
+
+def _is_problem(thing: object) -> bool:
+    with suppress(ValueError):
+        arguments.kind("", "", thing, Problem)
+        return True
+    return False
+
+
+def _digest(problem: Any) -> str:
+    return _RECENT.answer(problem, (), lambda: fingerprint(problem))
+
+
+def _shown(problem: Any, other: Any) -> str:
+    """Its name or its class; of one class, also the fields in which they differ."""
+    kind, name = type(problem).__name__, getattr(problem, "name", None)
+    called = f"{kind} {name!r}" if isinstance(name, str) else kind
+    if type(other) is not type(problem) or not is_dataclass(problem):
+        return called
+    differing = [
+        f"{field.name}={_SHORT.repr(getattr(problem, field.name))}"
+        for field in fields(problem)
+        if field.metadata != CHANGES_NO_RESULT
+        and fingerprint(getattr(problem, field.name)) != fingerprint(getattr(other, field.name))
+    ]
+    return f"{called}({', '.join(differing)}, ...)"
