@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array, BoolArray
+from bocopt.core import Array, BoolArray, Risk
 
 WEIGHT_TOLERANCE = 1e-12  # of the chance constraint: eighteen times 1/20 is 0.9 - 4e-16
 
@@ -115,6 +115,25 @@ class WorstCase:
     def met(self, violations: Array, w: Array) -> BoolArray:
         """(s), (s) -> ()."""
         return _met(self.alpha, violations, w)
+
+
+def share_of_worst(risk: Risk, owner: str = "program") -> float:
+    """The share of outcomes, the worst ones, of whose costs the risk is the mean: 1 means all.
+
+    What a solver minimises follows from it, the worst case being the limit 0. Any other risk is
+    refused, a subclass with a `value` of its own too: none may be solved as if it were another.
+
+    >>> share_of_worst(Expectation()), share_of_worst(CVaR(0.75)), share_of_worst(WorstCase())
+    (1.0, 0.25, 0.0)
+    """
+    if type(risk) in (Expectation, Chance):
+        return 1.0
+    if type(risk) is CVaR:
+        return 1.0 - risk.beta
+    if type(risk) is WorstCase:
+        return 0.0
+    expected = "Expectation(), Chance(alpha), CVaR(beta) or WorstCase(), exactly"
+    raise arguments.wrong(owner, "risk", expected, risk)
 
 
 def _met(alpha: float | None, violations: Array, w: Array) -> BoolArray:

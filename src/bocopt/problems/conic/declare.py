@@ -12,7 +12,7 @@ from bocopt.problems.conic.notation import Declared, Instance, cvxpy, leaf, plai
 from bocopt.problems.conic.problem import CLARABEL, Conic
 from bocopt.problems.program.declare import asked
 from bocopt.problems.program.expression import DeclarationError
-from bocopt.problems.risk import Chance, CVaR, Expectation, WorstCase
+from bocopt.problems.risk import Chance, CVaR, WorstCase, share_of_worst
 
 __all__ = ["from_cvxpy"]
 
@@ -135,9 +135,8 @@ def _solver(solver: str | None, variables: Mapping[str, Any]) -> str:
 
 def _risk(risk: Risk | None, chance: float | None) -> Risk:
     """The risk with alpha 1: what holds in some scenarios only is no convex program."""
-    if not isinstance(risk, Expectation | Chance | CVaR | WorstCase | None):
-        known = "Expectation(), Chance(1), CVaR(beta) or WorstCase()"
-        raise arguments.wrong("from_cvxpy", "risk", known, risk)
+    if risk is not None:
+        share_of_worst(risk, "from_cvxpy")
     alpha = None if risk is None else risk.alpha
     for name, share in (("chance", chance), ("risk.alpha", alpha)):
         if share not in (None, 1):

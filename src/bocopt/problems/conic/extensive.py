@@ -12,7 +12,7 @@ import numpy as np
 from bocopt.core import Array, Risk
 from bocopt.problems.conic.clarabel import Found, Verdict
 from bocopt.problems.conic.notation import Declared, assign, cvxpy
-from bocopt.problems.risk import CVaR, WorstCase
+from bocopt.problems.risk import share_of_worst
 
 _VERDICTS = {
     "optimal": Verdict.SOLVED,
@@ -69,13 +69,14 @@ def solved(problem: Any, solver: str, options: Mapping[str, Any]) -> tuple[Verdi
 
 def _value(costs: list[Any], w: Array, risk: Risk) -> Any:
     cp = cvxpy()
+    worst = share_of_worst(risk, "from_cvxpy")
     if len(costs) == 1:
         return costs[0]
-    if isinstance(risk, WorstCase):
+    if not worst:
         return cp.maximum(*costs)
     shares = (w / w.sum()).tolist()
-    if isinstance(risk, CVaR):
+    if worst < 1.0:
         level = cp.Variable()
         over = [share * cp.pos(cost - level) for share, cost in zip(shares, costs, strict=True)]
-        return level + sum(over) / (1 - risk.beta)
+        return level + sum(over) / worst
     return sum(share * cost for share, cost in zip(shares, costs, strict=True))

@@ -17,6 +17,7 @@ from bocopt.problems.conic.clarabel import Found, Verdict
 from bocopt.problems.conic.cones import compiled
 from bocopt.problems.conic.judge import Judge, Judged
 from bocopt.problems.conic.notation import Declared, Leaf, cvxpy
+from bocopt.problems.risk import share_of_worst
 from bocopt.problems.scenarios import merged
 
 CLARABEL = "CLARABEL"
@@ -37,6 +38,9 @@ class Conic:
     gap: float
     solver: str
     options: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        share_of_worst(self.risk, "from_cvxpy")
 
     @property
     def prices_infeasibility(self) -> bool:

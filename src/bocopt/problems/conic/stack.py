@@ -13,7 +13,7 @@ import numpy as np
 from bocopt.core import Array, BoolArray, IntArray, Risk
 from bocopt.problems.conic.clarabel import ConeProgram, Found, solve
 from bocopt.problems.conic.cones import Cone, Cones, Entries
-from bocopt.problems.risk import CVaR, WorstCase
+from bocopt.problems.risk import share_of_worst
 
 Triplets = tuple[IntArray, IntArray, Array]  # rows, columns, values
 
@@ -28,7 +28,8 @@ class Compiled(NamedTuple):
 
 
 def needs_epigraph(risk: Risk) -> bool:
-    return isinstance(risk, CVaR | WorstCase)
+    """Whether the costs of scenarios count one by one, and not only their mean."""
+    return share_of_worst(risk, "from_cvxpy") < 1.0
 
 
 def under(
@@ -151,8 +152,9 @@ def _value(stack: Stack, epigraphs: IntArray, w: Array, risk: Risk) -> None:
     """Add the risk of the costs, of which epigraphs are columns."""
     level = stack.column(np.ones(1))
     levels = np.repeat(level, len(w))
-    if isinstance(risk, CVaR):
-        excess = stack.column(w / w.sum() / (1 - risk.beta))
+    worst = share_of_worst(risk, "from_cvxpy")
+    if worst:
+        excess = stack.column(w / w.sum() / worst)
         stack.at_most_zero((epigraphs, 1.0), (levels, -1.0), (excess, -1.0))
         stack.at_most_zero((excess, -1.0))
     else:

@@ -25,7 +25,7 @@ from bocopt.problems.program.expression import (
 from bocopt.problems.program.known import Depends
 from bocopt.problems.program.program import Program
 from bocopt.problems.program.variables import Variable
-from bocopt.problems.risk import Chance, CVaR, Expectation, WorstCase
+from bocopt.problems.risk import Chance, CVaR, WorstCase, share_of_worst
 
 __all__ = ["program"]
 
@@ -207,12 +207,10 @@ def _risk(risk: Risk | None, chance: float | None) -> Risk:
     """The risk with its alpha: rows hold in all scenarios unless something else is said."""
     if chance is not None:
         arguments.number("program", "chance", chance, "(0, 1]")
-    if risk is None or isinstance(risk, Expectation):
-        return Chance(1.0 if chance is None else float(chance))
+    if risk is not None:
+        share_of_worst(risk)
     if not isinstance(risk, Chance | CVaR | WorstCase):
-        raise arguments.wrong(
-            "program", "risk", "Expectation(), Chance(alpha), CVaR(beta) or WorstCase()", risk
-        )
+        return Chance(1.0 if chance is None else float(chance))
     if chance is not None and risk.alpha is not None:
         raise arguments.wrong("program", "chance", "said once: the risk has an alpha too", chance)
     alpha = chance if risk.alpha is None else risk.alpha

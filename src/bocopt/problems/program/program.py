@@ -17,6 +17,7 @@ from bocopt.problems.program.form import Answer, EndlessError, Form, Judged, Lim
 from bocopt.problems.program.judge import Judge
 from bocopt.problems.program.known import Step, play
 from bocopt.problems.program.ranges import Ranges
+from bocopt.problems.risk import share_of_worst
 from bocopt.problems.scenarios import merged
 
 
@@ -36,6 +37,9 @@ class Program:
     gap: float
     node_limit: int
     time_limit: float | None
+
+    def __post_init__(self) -> None:
+        share_of_worst(self.risk)
 
     @property
     def sense(self) -> Sense:

@@ -8,7 +8,7 @@ import numpy as np
 from bocopt.core import Array, BoolArray, IntArray
 from bocopt.problems.program import highs
 from bocopt.problems.program.form import Answer, Form, Rows, Sparse, Task, tidied
-from bocopt.problems.risk import WEIGHT_TOLERANCE, Chance, Expectation
+from bocopt.problems.risk import WEIGHT_TOLERANCE, share_of_worst
 
 INSIDE = 1e-7  # how far inside a limit a decision is sought that rounding put outside
 
@@ -31,7 +31,7 @@ class Point(NamedTuple):
 
 def expected(task: Task) -> bool:
     """Whether the mean of the costs is what counts."""
-    return isinstance(task.risk, Chance | Expectation)
+    return share_of_worst(task.risk) == 1.0
 
 
 def own_columns(form: Form) -> int:

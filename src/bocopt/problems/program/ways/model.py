@@ -19,7 +19,7 @@ from bocopt.problems.program.highs import INF, Linear
 from bocopt.problems.program.ways import bigm
 from bocopt.problems.program.ways.assembly import Assembly, Columns
 from bocopt.problems.program.ways.bounds import Box, box, largest, smallest
-from bocopt.problems.risk import CVaR, WorstCase
+from bocopt.problems.risk import share_of_worst
 
 _INSIDE = 1e-7  # how far inside its limits a decision is sought when the judge refused the first
 ChanceRows = Callable[[Assembly, Task, Columns, Array], Columns | None]
@@ -121,15 +121,16 @@ def _refuse_endless(form: Form, found: Box, bounds: Array) -> None:
 def _objective(assembly: Assembly, task: Task, priced: Priced) -> float:
     """Charge the risk of what is paid: -> its constant part."""
     w, s = task.w, len(task.w)
-    if not isinstance(task.risk, CVaR | WorstCase):
+    worst = share_of_worst(task.risk)
+    if worst == 1.0:
         assembly.charge(priced.table, w[:, None] * priced.cost)
         return float(w @ priced.constant)
     threshold = assembly.columns(np.full(1, -INF), np.full(1, INF))
     assembly.charge(threshold, 1.0)
     extra = [np.broadcast_to(threshold, (s, 1))]
-    if isinstance(task.risk, CVaR):
+    if worst:
         above = assembly.columns(np.zeros((s, 1)), np.full((s, 1), INF))
-        assembly.charge(above, w[:, None] / ((1 - task.risk.beta) * w.sum()))
+        assembly.charge(above, w[:, None] / (worst * w.sum()))
         extra.append(above)
     assembly.rows(
         np.concatenate([priced.cost, -np.ones((s, len(extra)))], axis=1)[:, None],

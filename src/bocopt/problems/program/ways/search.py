@@ -4,7 +4,7 @@ What does the work is `exact`, imported at first use: numba takes a while to loa
 """
 
 from bocopt.problems.program.form import Answer, Task
-from bocopt.problems.risk import Chance
+from bocopt.problems.program.ways.fixed import expected
 
 MOST_ITEMS = 30
 NODES = 1000  # of the search, for one node of a branch and bound
@@ -14,7 +14,7 @@ def applies(task: Task) -> bool:
     """Integers z >= 0 alone, under a chance constraint on non-negative sums."""
     form, rows = task.form, task.form.uncertain
     return (
-        isinstance(task.risk, Chance)
+        expected(task)
         and form.shared == form.size == len(form.lower)
         and 1 <= form.size <= MOST_ITEMS
         and form.defining.many == 0

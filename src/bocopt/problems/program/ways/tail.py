@@ -10,14 +10,21 @@ import numpy as np
 
 from bocopt.problems.program.form import Answer, Task
 from bocopt.problems.program.ways import bundles
-from bocopt.problems.program.ways.fixed import Point, answered, shrunk, together, without_stages
+from bocopt.problems.program.ways.fixed import (
+    Point,
+    answered,
+    expected,
+    shrunk,
+    together,
+    without_stages,
+)
 from bocopt.problems.program.ways.hinged import Hinged, Hinges
-from bocopt.problems.risk import CVaR, WorstCase
+from bocopt.problems.risk import share_of_worst
 
 
 def applies(task: Task) -> bool:
     """Whether a tail of costs counts that are linear in columns decided before xi."""
-    return isinstance(task.risk, CVaR | WorstCase) and without_stages(task)
+    return not expected(task) and without_stages(task)
 
 
 def solve(task: Task) -> Answer:
@@ -37,9 +44,8 @@ def _program(task: Task) -> Hinged:
     rows = together(form, form.certain, form.defining, form.uncertain)
     slope = np.full((s, h + 1), -1.0)
     slope[:, :h] = form.cost
-    most = np.full(s, np.inf)
-    if isinstance(task.risk, CVaR):
-        most = task.w / ((1 - task.risk.beta) * task.w.sum())
+    worst = share_of_worst(task.risk)
+    most = task.w / (worst * task.w.sum()) if worst else np.full(s, np.inf)
     knee = -np.broadcast_to(form.constant, s)
     return Hinged(
         np.append(np.zeros(h), 1.0),
