@@ -26,6 +26,7 @@ from bocopt import (
     recourse,
 )
 from bocopt.fingerprint import fingerprint
+from bocopt.problems.program.expression import DeclarationError
 
 RNG = np.random.default_rng(0)
 NONE = np.zeros(0)
@@ -233,6 +234,36 @@ def test_a_number_alone_is_a_part_too() -> None:
         "staff": ((), 3.0),
         "spare": ((), 4.0),
     }
+
+
+def _desk(extra: Any, otherwise: float | None = None, equal: bool = False, **risk: Any) -> Program:
+    @program(xi=2, start=integer(2, upper=9), extra=extra, otherwise=otherwise, **risk)
+    def desk(xi: Any, start: Any, extra: Any) -> Any:
+        covered = start + extra
+        return minimise(start.sum() + 3 * extra.sum()), covered == xi if equal else covered >= xi
+
+    return desk
+
+
+@pytest.mark.parametrize("risk", [{"chance": 0.9}, {"risk": CVaR(0.5, 0.9)}])
+@pytest.mark.parametrize(
+    ("extra", "equal"),
+    [(recourse(2, upper=4), False), (recourse(2, upper=[4, np.inf]), False), (recourse(2), True)],
+)
+def test_a_chance_whose_recourse_may_fail_needs_a_payment(
+    risk: Any, extra: Any, equal: bool
+) -> None:
+    with pytest.raises(
+        DeclarationError, match=r"'desk' cannot .* chance of 0.9 .* otherwise=\.\.\."
+    ):
+        _desk(extra, equal=equal, **risk)
+    assert _desk(extra, 40.0, equal, **risk).cost(NONE, np.zeros(2), np.full(2, 50.0)) in (40, 300)
+
+
+def test_a_recourse_that_is_always_possible_needs_no_payment() -> None:
+    _desk(recourse(2), chance=0.9)
+    _desk(recourse(2, lower=-np.inf), equal=True, chance=0.9)
+    _desk(recourse(2, upper=4))  # all rows hold in all scenarios
 
 
 def test_risks_and_senses_are_what_was_declared() -> None:

@@ -36,7 +36,8 @@ def random_program(kind: str, rng: np.random.Generator) -> Program:
     options: dict[str, Any] = {"risk": risks[rng.integers(3)] if kind != "packing" else None}
     if kind in ("limits", "packing", "mixed") and rng.random() < 0.8:
         options["chance"] = float(rng.choice([0.5, 0.7, 0.9]))
-    if kind in ("packing", "mixed") and rng.random() < 0.5:
+    recourse_may_fail = kind == "mixed" and "chance" in options
+    if kind in ("packing", "mixed") and (rng.random() < 0.5 or recourse_may_fail):
         options["otherwise"] = float(rng.integers(0, 5))
     if kind in ("stages", "mixed"):
         options["later"] = recourse(d, upper=5)

@@ -40,7 +40,8 @@ def from_cvxpy(
     own. Under scenarios, the problem minimises the `risk` of the cost (`Expectation()` or
     `CVaR(beta)` or `WorstCase()`), and the constraints hold in all of them.
 
-    otherwise  what is earned or paid where the truth violates a constraint; without, the objective
+    otherwise  what is paid (or earned) in place of the objective where the truth violates a
+               constraint; nothing is added to it. Without it, the objective is paid as it is
     fallback   z where no feasible one is found; without, what is nearest to zero
     tolerance  by which a constraint may be violated: larger where its numbers are large
     gap        relative: what is so near the solver's bound is called optimal

@@ -88,6 +88,27 @@ class Blueprint:
         return found
 
 
+def surely_held(blueprint: Blueprint) -> bool:
+    """Whether a recourse without a bound can make up for whatever each row lacks.
+
+    By structure alone: a row that holds for another reason is taken as one that may fail.
+    """
+    later = [plane for plane in blueprint.rows if plane.later]
+    return all(_made_up_for(blueprint, plane, i) for plane in later for i in range(plane.size))
+
+
+def _made_up_for(blueprint: Blueprint, plane: Plane, row: int) -> bool:
+    """Whether the left side of a row can be made as small as one likes, and as large where ==."""
+    own = np.flatnonzero((plane.row == row) & (plane.column >= blueprint.shared))
+    step, columns = blueprint.steps[plane.value], plane.column[own]
+    if step.kind != "constant" and len(own):
+        return True  # the signs are known only at a context and an outcome
+    up, down = np.isposinf(blueprint.upper[columns]), np.isneginf(blueprint.lower[columns])
+    rises = step.array[own] > 0 if len(own) else np.zeros(0, bool)
+    falling, rising = np.where(rises, down, up), np.where(rises, up, down)
+    return bool(falling.any() and (rising.any() or not plane.equal))
+
+
 def drawn(
     recording: Recording,
     variables: dict[str, Variable],

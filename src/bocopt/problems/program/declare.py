@@ -14,7 +14,7 @@ from bocopt import arguments
 from bocopt.core import Dims, Risk, Sense
 from bocopt.fingerprint import fingerprint
 from bocopt.problems.program import convexity
-from bocopt.problems.program.blueprint import Blueprint, drawn
+from bocopt.problems.program.blueprint import Blueprint, drawn, surely_held
 from bocopt.problems.program.expression import (
     DeclarationError,
     Expression,
@@ -53,7 +53,9 @@ def program(
     is found out. Under scenarios, the problem minimises the `risk` of the cost (`Expectation()` or
     `CVaR(beta)` or `WorstCase()`), and the rows hold in scenarios of weight `chance` or more (all).
 
-    otherwise   what is earned or paid where the truth violates a row; without, the objective
+    otherwise   what is paid (or earned) in place of the objective where the truth violates a row;
+                nothing is added to it: a penalty on top is a part of the objective. Without it, the
+                objective is paid as it is
     between     two numbers that the objective, or `otherwise`, surely lies between: certificates
                 of what decisions cost need them where nothing narrower follows from `support`
     support     two ends that xi lies between, each a number or one a component: learners draw no
@@ -99,6 +101,7 @@ def program(
                     "its function is not pure: run twice, it declared two different programs"
                 )
             convexity.pressed(blueprint)
+            _check_payment(blueprint, asked, otherwise)
             return Program(
                 name=name,
                 blueprint=blueprint,
@@ -229,6 +232,19 @@ def _between(between: tuple[float, float], sense: Sense) -> tuple[float, float]:
         raise arguments.wrong("program", "between", "two numbers, the smaller one first", between)
     low, high = sorted((sense.sign * ends).tolist())
     return low, high
+
+
+def _check_payment(blueprint: Blueprint, risk: Risk, otherwise: float | None) -> None:
+    """Where rows need not hold, what is paid must be known: the best recourse, or `otherwise`."""
+    if risk.alpha == 1 or otherwise is not None or not blueprint.recourse:
+        return
+    if not surely_held(blueprint):
+        raise DeclarationError(
+            f"its rows need to hold with a chance of {risk.alpha:g} only, and where one does not, "
+            "no recourse is feasible and nothing says what is paid: say by otherwise=... what is "
+            "paid then in place of the objective, or give each row that depends on xi a recourse "
+            "without a bound that makes up for what it lacks"
+        )
 
 
 def _fallback(fallback: Sequence[float] | None, blueprint: Blueprint) -> tuple[float, ...]:

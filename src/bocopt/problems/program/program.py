@@ -69,14 +69,15 @@ class Program:
         return Solution(z, value, status, gap)
 
     def cost(self, x: Array, z: Array, xi: Array) -> Array:
-        """(k), (d), (m) -> () the objective, or `otherwise` where z violates a row."""
+        """(k), (d), (m) -> () the objective, or `otherwise` in its place where z violates a row."""
         cost, violation = self._judged(f"{self.name}.cost", x, z, xi)
         if self.otherwise is not None:
             return np.where(violation > 0, self.otherwise, cost)
         if np.isinf(cost).any() and self._allowed(z):
             raise ValueError(
                 f"The program {self.name!r} has no feasible recourse for this outcome: declare "
-                "what is paid then by otherwise=..., or a recourse that is always possible."
+                "what is paid then in place of the objective by otherwise=..., or a recourse that "
+                "is always possible."
             )
         return cost
 
