@@ -277,6 +277,12 @@ def policies(problem: Problem = KNAPSACK) -> dict[str, Policy[Any]]:
     }
 
 
+def played_on(policy: Policy[Any], otherwise: Problem = KNAPSACK) -> Problem:
+    """The problem that a policy of the registry decides for, where it says one."""
+    problem: Problem = getattr(policy, "problem", otherwise)
+    return problem
+
+
 def _guarantees() -> dict[str, Any]:
     on_beliefs = {"lam": 0.1, "scale": 30.0}
     return {

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from registry import KNAPSACK, STREAM, policies
+from registry import STREAM, played_on, policies
 from trees import same_bits, through_a_file
 
 from bocopt import (
@@ -312,7 +312,7 @@ def test_a_bad_outcome_or_context_changes_nothing(name: str, bad: float) -> None
     state = policy.init(seeds)
     stages = list(islice(STREAM.stages(seeds), 6))
     for t, (x, xi) in enumerate(stages[:5]):
-        _, state = play(policy, KNAPSACK, state, t, x, xi)
+        _, state = play(policy, played_on(policy), state, t, x, xi)
     before = through_a_file(state)
     x, xi = stages[5]
     for broken in ("x", "xi"):
@@ -320,7 +320,7 @@ def test_a_bad_outcome_or_context_changes_nothing(name: str, bad: float) -> None
         (bad_x if broken == "x" else bad_xi)[1, 1] = bad
         expected = f"'{broken}' parameter of play must be finite. Got {bad} at [1, 1]"
         with pytest.raises(ValueError, match=re.escape(expected)):
-            play(policy, KNAPSACK, state, 5, bad_x, bad_xi)
+            play(policy, played_on(policy), state, 5, bad_x, bad_xi)
     assert same_bits(state, before)
 
 

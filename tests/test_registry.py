@@ -32,6 +32,7 @@ from registry import (
     instances,
     kind_of,
     of_kind,
+    played_on,
     policies,
     predictor_of,
     public_modules,
@@ -85,25 +86,20 @@ def test_every_kind_of_class_is_found() -> None:
 @pytest.mark.parametrize("name", of_kind("policy"))
 def test_every_policy_keeps_the_laws(name: str) -> None:
     policy = INSTANCES[name]
-    check_policy(policy, _played_on(policy), STREAM, horizon=STAGES)
-
-
-def _played_on(policy: Any) -> Any:
-    """The problem that it decides for, where it says one."""
-    return getattr(policy, "problem", KNAPSACK)
+    check_policy(policy, played_on(policy), STREAM, horizon=STAGES)
 
 
 @pytest.mark.parametrize("name", of_kind("policy"))
 def test_every_policy_goes_on_after_a_restart(name: str, tmp_path: Path) -> None:
     pair = [policies()[name] for _ in range(2)]
-    one, other = (Agent(policy, _played_on(policy), seed=3) for policy in pair)
+    one, other = (Agent(policy, played_on(policy), seed=3) for policy in pair)
     for t, (x, xi) in enumerate(islice(STREAM.stages(np.array(3)), 6)):
         tickets = [agent.decide(x) for agent in (one, other)]
         assert (tickets[0].z == tickets[1].z).all()
         if t == 3:  # while an outcome is open
             other.save(tmp_path / "agent")
             again = policies()[name]
-            other = Agent.load(tmp_path / "agent", again, _played_on(again))
+            other = Agent.load(tmp_path / "agent", again, played_on(again))
         stages = [agent.observe(t, xi) for agent in (one, other)]
         assert stages[0] is not None
         assert stages[1] is not None

@@ -11,7 +11,7 @@ import pytest
 from cases import parts
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from registry import KNAPSACK, STREAM, policies
+from registry import STREAM, played_on, policies
 from small_agent import CONTEXT, OUTCOME, PROBLEM, small_agent
 from trees import same_bits
 
@@ -187,7 +187,7 @@ def test_threads_share_an_agent() -> None:
 @pytest.mark.parametrize("name", policies())
 def test_nothing_that_an_agent_shows_or_is_shown_can_change_it(name: str) -> None:
     policy = policies()[name]
-    agent, watched = Agent(policy, KNAPSACK), Agent(policy, KNAPSACK)
+    agent, watched = (Agent(policy, played_on(policy)) for _ in range(2))
     for x, xi in islice(STREAM.stages(np.array(0)), 4):
         mine, given = x.copy(), xi.copy()
         ticket = agent.decide(mine)

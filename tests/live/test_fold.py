@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from laws import same
-from registry import KNAPSACK, STREAM, policies
+from registry import KNAPSACK, STREAM, played_on, policies
 from small_agent import CONTEXT, OUTCOME, PROBLEM
 
 from bocopt import Agent, Constant, SampleAverage, Shadowed
@@ -61,17 +61,19 @@ def assert_same(one: Live, other: Live) -> None:
 @pytest.mark.parametrize("name", policies())
 def test_a_log_read_back_ends_as_it_was(name: str) -> None:
     """Decisions are not taken again: a policy that cannot decide folds the same log."""
-    fold = fold_of(policies()[name], KNAPSACK)
+    policy = policies()[name]
+    fold = fold_of(policy, played_on(policy))
     live, log = played(fold)
     again = fold.begin(3)
     for event in log:
-        again, _ = fold.apply(again, from_bytes(to_bytes(event), KNAPSACK))
+        again, _ = fold.apply(again, from_bytes(to_bytes(event), fold.problem))
     assert_same(again, live)
 
 
 @pytest.mark.parametrize("name", policies())
 def test_a_snapshot_and_the_rest_of_the_log_are_the_whole(name: str) -> None:
-    fold = fold_of(policies()[name], KNAPSACK)
+    policy = policies()[name]
+    fold = fold_of(policy, played_on(policy))
     live, log = played(fold)
     half = fold.begin(3)
     for event in log[:7]:

@@ -9,7 +9,7 @@ import pytest
 from fleets import assert_same_live, assert_together_is_one_by_one, fleet_of, same
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from registry import KNAPSACK, PARALLEL, _samplers, policies, the
+from registry import KNAPSACK, _samplers, played_on, policies, the
 from small_agent import PROBLEM
 
 from bocopt import Constant, Ensemble, Mixture, SampleAverage, arguments
@@ -53,7 +53,7 @@ def no_way_back(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("no_way_back")
 @pytest.mark.parametrize("name", POLICIES)
 def test_every_policy_is_played_together_with_the_same_bits(name: str) -> None:
-    problem = PARALLEL if name == "SPOPlus" else KNAPSACK
+    problem = played_on(POLICIES[name])
     groups = assert_together_is_one_by_one(POLICIES[name], problem, (3, 4, 0))
     assert groups < 3  # the second has as many outcomes as the first: one was given up
 
@@ -62,7 +62,7 @@ def test_every_policy_is_played_together_with_the_same_bits(name: str) -> None:
 @pytest.mark.usefixtures("no_way_back")
 @pytest.mark.parametrize("name", POLICIES)
 def test_so_it_is_for_long(name: str) -> None:
-    problem = PARALLEL if name == "SPOPlus" else KNAPSACK
+    problem = played_on(POLICIES[name])
     assert_together_is_one_by_one(POLICIES[name], problem, (60, 61, 9, 13, 6, 55, 56, 8, 0, 0))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from lengths import long
-from registry import KNAPSACK, STREAM, policies
+from registry import KNAPSACK, STREAM, played_on, policies
 from trees import same_bits
 
 from bocopt import BMA, DecisionRegret, Dims, Gaussian, ResampleMove, Sense, Solution, Vote, play
@@ -61,6 +61,7 @@ def test_an_extreme_stage_is_refused_or_learned(
     name: str, problem: Problem, what: str, size: float
 ) -> None:
     policy, pairs = policies(problem)[name], stages(8)
+    problem = played_on(policy, problem)
     state = policy.init(SEEDS)
     for t, (x, xi) in enumerate(pairs[:4]):
         _, state = play(policy, problem, state, t, x, xi)
@@ -113,7 +114,8 @@ READERS: dict[str, Policy[Any]] = {
 @pytest.mark.parametrize("width", [2, 4])
 @pytest.mark.parametrize("name", READERS)
 def test_a_context_of_another_length_is_refused_at_decide(name: str, width: int) -> None:
-    problem, policy = Tracking(), READERS[name]
+    policy = READERS[name]
+    problem = played_on(policy, Tracking())
     state = policy.init(SEEDS)
     for t, (x, xi) in enumerate(stages(3)):
         _, state = play(policy, problem, state, t, x, xi)
