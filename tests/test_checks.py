@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from blackbox import wrapped
-from registry import DIMS, STREAM, policies
+from registry import DIMS, STREAM, played_on, policies
 
 from bocopt import Constant, Decision, Dims, Knapsack, PaperStream, Sense, Solution
 from bocopt.checks import (
@@ -33,7 +33,8 @@ QUICK = ("BMA", "BGS", "PtO", "DFL", "SampleAverage")  # each outcome is a call 
 )
 def test_policies_on_a_users_problem_keep_the_laws(name: str) -> None:
     problem = wrapped(dims=DIMS)
-    check_policy(policies(problem)[name], problem, STREAM, seeds=(0, 1), horizon=3)
+    policy = policies(problem)[name]
+    check_policy(policy, played_on(policy, problem), STREAM, seeds=(0, 1), horizon=3)
 
 
 class Broken:

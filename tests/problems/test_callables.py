@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from blackbox import KNAPSACK, ONE, X, wrapped
 from lengths import long
-from registry import DIMS, STREAM, policies
+from registry import DIMS, STREAM, played_on, policies
 from trees import same_bits, through_a_file
 
 from bocopt import Dims, Status, from_callables, play, record, run
@@ -63,8 +63,10 @@ def test_where_nothing_is_feasible_the_fallback_is_decided() -> None:
 
 @pytest.mark.parametrize("name", policies())
 def test_works_with_every_policy(name: str) -> None:
-    problem = wrapped(dims=DIMS)
-    stages = run(policies(problem)[name], problem, STREAM, seeds=range(2), horizon=3)
+    mine = wrapped(dims=DIMS)
+    policy = policies(mine)[name]
+    problem = played_on(policy, mine)
+    stages = run(policy, problem, STREAM, seeds=range(2), horizon=3)
     trace = record(stages, problem.sense)
     assert trace.reward.shape == (2, 3)
     assert (trace.regret >= -1e-9).all()

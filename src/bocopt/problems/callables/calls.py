@@ -8,6 +8,7 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray
+from bocopt.problems.callables.pace import Pace
 from bocopt.problems.scenarios import spread
 
 Measure = Callable[[Array, Array, Array], Any]
@@ -30,8 +31,8 @@ def called(name: str, function: Callable[..., Any], *values: Array) -> Any:
 class OneByOne:
     """A cost or violation that knows one instance at a time: (k), (d), (m) -> ()."""
 
-    def __init__(self, name: str, function: Measure) -> None:
-        self._number = partial(_number, name, function)
+    def __init__(self, name: str, function: Measure, pace: Pace) -> None:
+        self._number = partial(pace.of, partial(_number, name, function))
 
     def __call__(self, x: Array, z: Array, xi: Array) -> Array:
         call = np.vectorize(self._number, signature="(k),(d),(m)->()", otypes=[np.float64])
@@ -44,8 +45,9 @@ class ByRows:
     The first time that there are several, some are asked for one by one too, and compared.
     """
 
-    def __init__(self, name: str, function: Measure) -> None:
+    def __init__(self, name: str, function: Measure, pace: Pace) -> None:
         self._name, self._function, self._compared = name, function, False
+        self._pace = pace
 
     def __call__(self, x: Array, z: Array, xi: Array) -> Array:
         if (x.ndim, z.ndim, xi.ndim) == (1, 1, 2):
@@ -57,7 +59,7 @@ class ByRows:
         return np.asarray(call(x, z, xi[..., None, :]))[..., 0]
 
     def _rows(self, x: Array, z: Array, xi: Array) -> Array:
-        found = self._asked(x, z, xi)
+        found: Array = self._pace.of(self._asked, x, z, xi, many=len(xi))
         if len(xi) > 1 and not self._compared:
             for i in spread(len(xi), _COMPARED):
                 self._compare(float(found[i]), float(self._asked(x, z, xi[i : i + 1])[0]), int(i))

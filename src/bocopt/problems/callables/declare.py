@@ -30,6 +30,7 @@ def from_callables(
     box: tuple[Any, Any] | None = None,
     integer: bool | Sequence[bool] = False,
     moves: int = 200,
+    scenarios: int | None = None,
     workers: int | None = None,
     timeout: float | None = None,
     bounds: Bounds | None = None,
@@ -50,6 +51,10 @@ def from_callables(
     mean, quantiles of each component, safety factors (`synthetic=False`: none). The answer of
     `solve_many(x, scenarios, w) -> z or None` joins them. With `box=(lower, upper)`, `moves`
     decisions next to the best one are tried too, integer ones where `integer` says so.
+
+    With `scenarios=n`, n of the scenarios, all over, stand for all of them: a program then takes at
+    most (candidates + moves) n calls of `cost`, and as many of `violation`. What slow functions
+    take is said once, with settings that take about two seconds.
 
     With `vectorised=True`, `cost` and `violation` take xi (s, m) and return (s). With `workers`, so
     many processes run `solve`; what takes longer than `timeout` seconds is left out.
@@ -86,6 +91,7 @@ def from_callables(
         box=box,
         integer=integer,
         moves=moves,
+        scenarios=scenarios,
         workers=workers,
         timeout=timeout,
         bounds=bounds,

@@ -30,10 +30,23 @@ class Question(NamedTuple):
 
 
 def ask(
-    x: Array, scenarios: Array, w: Array, *, candidates: int, made_up: int, possible: Possible
+    x: Array,
+    scenarios: Array,
+    w: Array,
+    *,
+    most: int | None,
+    candidates: int,
+    made_up: int,
+    possible: Possible,
 ) -> Question:
-    """Ask for at most so many candidates, of them so many made up, if they are possible."""
+    """Ask for at most so many candidates, of them so many made up, if they are possible.
+
+    Of more than `most` scenarios, so many all over stand for all.
+    """
     scenarios, w = merged(scenarios, w)
+    if most is not None and len(w) > most:
+        some = spread(len(w), most)
+        scenarios, w = scenarios[some], w[some] / w[some].sum()
     if len(scenarios) == 1:
         return Question(x, scenarios, w, asked=scenarios, own=1)
     new = synthetic(scenarios, w, made_up)
@@ -104,6 +117,17 @@ def best_of(judge: Judge, pool: Sequence[Array], seeded: Sequence[Array] = ()) -
             break
         judged.append(judge(z))
     return min(judged, key=lambda one: (*one.rank, *one.z), default=None)
+
+
+def evaluations(scenarios: int, candidates: int, moves: int) -> int:
+    """How often `cost` is asked for one program, as long as a finalist meets the risk.
+
+    >>> evaluations(1024, 26, 0), evaluations(64, 13, 25)
+    (11520, 2432)
+    """
+    screened = candidates > _FINALISTS and scenarios > 2 * _SCREEN
+    pool = candidates * _SCREEN + _FINALISTS * scenarios if screened else candidates * scenarios
+    return pool + moves * scenarios
 
 
 def _best_first(judge: Judge, candidates: list[Array]) -> list[Array]:

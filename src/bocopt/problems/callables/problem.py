@@ -25,6 +25,7 @@ from bocopt.problems.callables.calls import (
     truths,
 )
 from bocopt.problems.callables.moves import Box, improved
+from bocopt.problems.callables.pace import Pace, Plan
 from bocopt.problems.callables.pool import Judge, Judged, Question, ask, best_of
 from bocopt.problems.callables.workers import Answer, Solve, Solver, solver_of
 from bocopt.problems.ranges import decisions, narrowed
@@ -45,6 +46,7 @@ class _Parts(NamedTuple):
     cost: _Measured
     violation: _Measured
     box: Box | None
+    paces: tuple[Pace, ...]
 
 
 class _Answer(NamedTuple):
@@ -72,6 +74,7 @@ class FromCallables:
     box: tuple[Any, Any] | None = None
     integer: bool | Sequence[bool] = False
     moves: int = 200
+    scenarios: int | None = None
     workers: int | None = field(default=None, metadata=CHANGES_NO_RESULT)
     timeout: float | None = None
     bounds: Bounds | None = None
@@ -92,13 +95,15 @@ class FromCallables:
 
     def _made(self) -> _Parts:
         measured = ByRows if self.vectorised else OneByOne
+        paces = Pace("cost"), Pace("violation")
         if self.box is None and self.integer is not False:
             raise arguments.wrong(OWNER, "integer", "False without a box", self.integer)
         return _Parts(
             solver_of(OWNER, self.solver, self.workers, self.timeout),
-            measured("cost", self.payment),
-            never_violated if self.excess is None else measured("violation", self.excess),
+            measured("cost", self.payment, paces[0]),
+            never_violated if self.excess is None else measured("violation", self.excess, paces[1]),
             None if self.box is None else Box.of(self.box, self.integer, self.dims.z),
+            paces,
         )
 
     def _check(self) -> None:
@@ -122,6 +127,8 @@ class FromCallables:
         arguments.kind(OWNER, "prices_infeasibility", self.prices_infeasibility, bool)
         arguments.integer(OWNER, "candidates", self.candidates, "[1, inf)")
         arguments.integer(OWNER, "moves", self.moves, "[0, inf)")
+        if self.scenarios is not None:
+            arguments.integer(OWNER, "scenarios", self.scenarios, "[1, inf)")
         arguments.integer(OWNER, "dims.z", self.dims.z, "[1, inf)")
         arguments.integer(OWNER, "dims.xi", self.dims.xi, "[1, inf)")
 
@@ -182,6 +189,7 @@ class FromCallables:
             x,
             scenarios,
             w,
+            most=self.scenarios,
             candidates=self.candidates,
             made_up=self.candidates // 2 if self.synthetic else 0,
             possible=partial(truths, self.support or _anything, x),
@@ -197,6 +205,10 @@ class FromCallables:
             question.scenarios,
             question.w,
         )
+        if not alone:
+            moves = 0 if self._parts.box is None else self.moves
+            for pace in self._parts.paces:
+                pace.planned = Plan(len(question.w), self.candidates, moves)
         best = best_of(judge, pool) if alone else self._best(judge, pool, x)
         if best is not None and best.missed == 0:
             status = Status.OPTIMAL if alone else Status.POOL

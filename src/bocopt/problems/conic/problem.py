@@ -76,7 +76,7 @@ class Conic:
         return Solution(z, value, status, gap)
 
     def cost(self, x: Array, z: Array, xi: Array) -> Array:
-        """(k), (d), (m) -> () the objective; where z violates a constraint, `otherwise` in its place."""
+        """(k), (d), (m) -> () the objective, or `otherwise` in its place where z is infeasible."""
         return self._each(f"{self.name}.cost", x, z, xi, self._paid)
 
     def violation(self, x: Array, z: Array, xi: Array) -> Array:
