@@ -182,6 +182,7 @@ def _samplers(problem: Problem) -> dict[str, Any]:
         "Remembering": the.Remembering(
             the.Mixture(dim_xi=2, scenarios=16), lags=[1, 3], periods=[5]
         ),
+        "Remembering, informed": the.Remembering(_informed(at_once=True)),
         "Informed": _informed(),
         **_brought(),
     }

@@ -121,6 +121,36 @@ def test_every_problem_keeps_the_laws(name: str, samples: str) -> None:
     check_problem(INSTANCES[name], X, SAMPLES[samples])
 
 
+#: What a part may say of itself beside its contract, by its kind: see `bocopt.core`.
+SAID = {
+    "policy": {"lockstep", "takes_missing", "scenarios"},
+    "sampler": {"lockstep", "takes_missing", "sample_at", "knows_at_once", "names", "dim_xi"},
+    "loss": {"regret", "upper"},
+    "guarantee": {"lockstep"},
+}
+WRAPPERS = [
+    (name, field.name)
+    for kind in SAID
+    for name, thing in of_kind(kind).items()
+    if is_dataclass(thing)
+    for field in fields(thing)
+    if kind_of(type(getattr(thing, field.name))) == kind
+]
+
+
+@pytest.mark.parametrize(("name", "inside"), WRAPPERS)
+def test_a_wrapper_says_all_that_what_is_in_it_says(name: str, inside: str) -> None:
+    part = getattr(INSTANCES[name], inside)
+    said = {one for one in SAID[kind_of(type(part))] if hasattr(part, one)}
+    assert {one for one in said if not hasattr(INSTANCES[name], one)} == set()
+
+
+def test_there_are_wrappers_of_each_kind() -> None:
+    assert {name.partition(",")[0] for name, _ in WRAPPERS} >= {
+        *("Frozen", "Shadowed", "Remembering", "Informed", "SafeGrid", "Clipped"),
+    }
+
+
 def _sampler(sampler: Any) -> Fold:
     def step(state: Any, t: int, trial: Trial) -> Any:
         return sampler.step(state, t, *(part[trial] for part in PAIRS[t]))

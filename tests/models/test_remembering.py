@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from memories import NAN, SHOP, Gappy, Watching, Weekly, mean_cost, small
 from mixtures import plain
-from registry import KNAPSACK, STREAM
+from registry import KNAPSACK, STREAM, shared_prior
 from trees import same_bits
 
 from bocopt import (
@@ -16,11 +16,12 @@ from bocopt import (
     Ensemble,
     Predictive,
     Replay,
+    Status,
     run,
 )
 from bocopt.checks import check_policy
 from bocopt.core import Model, Stream
-from bocopt.models import ConstantVariance
+from bocopt.models import ConstantVariance, Informed
 from bocopt.models.remembering import Remembering
 from bocopt.problems import Newsvendor
 from bocopt.streams import PaperStream
@@ -33,6 +34,35 @@ def test_with_nothing_asked_for_decisions_are_those_of_the_model() -> None:
     for one, other in zip(plain, run(asked, KNAPSACK, STREAM, seeds=range(2)), strict=False):
         assert same_bits(one.decision.solution, other.decision.solution)
         assert same_bits(tuple(one.info.values()), tuple(other.info.values()))
+
+
+def test_a_model_that_knows_at_once_still_does_where_no_lag_is_asked_for() -> None:
+    model, x = Informed(shared_prior(), at_once=True), np.ones(3)
+    at_once, inside, lagged = (
+        Predictive(KNAPSACK, one)
+        for one in (model, Remembering(model, missing="mean"), Remembering(model, lags=[1]))
+    )
+    first = at_once.decide(at_once.init(np.array(0)), 0, x).solution
+    assert first.status != Status.UNINFORMED
+    assert same_bits(inside.decide(inside.init(np.array(0)), 0, x).solution, first)
+    assert lagged.decide(lagged.init(np.array(0)), 0, x).solution.status == Status.UNINFORMED
+    assert Remembering(model).names == model.names
+
+
+def test_a_model_inside_is_asked_at_the_stage_of_the_decision() -> None:
+    """Where outcomes are late, that is not the stage after the latest."""
+    daily = Remembering(Mixture(dim_xi=1, scenarios=4), periods=[2])
+    twice = Remembering(daily)
+    states = [model.init(np.array(0)) for model in (daily, twice)]
+    for t in range(40):
+        pairs = zip((daily, twice), states, strict=True)
+        xi = np.array([5.0 + t % 2])
+        states = [model.step(state, t, np.empty(0), xi) for model, state in pairs]
+    for t in (40, 41):
+        found = [
+            m.sample_at(s, t, np.empty(0))[0] for m, s in zip((daily, twice), states, strict=True)
+        ]
+        assert same_bits(found[0], found[1])
 
 
 @pytest.mark.parametrize("policy", [Predictive, Ensemble])

@@ -101,7 +101,13 @@ class Remembering:
     @property
     def names(self) -> Sequence[str]:
         """Of what the model weighs, where it says so."""
-        return getattr(self.model, "names", ())
+        named: Sequence[str] = getattr(self.model, "names", ())
+        return named
+
+    @property
+    def knows_at_once(self) -> bool:
+        """Where the model does and no lag is asked for: before any outcome none is known."""
+        return bool(getattr(self.model, "knows_at_once", False)) and not self.lags
 
     @cached_property
     def _waves(self) -> list[Wave]:
@@ -140,6 +146,9 @@ class Remembering:
         """(k) -> (s, m), (s): at this stage, which may be a later one where outcomes are late."""
         x = self._checked("sample", state, x)
         shown = self._shown(state, t, x, state.past.total)
+        if hasattr(self.model, "sample_at"):
+            scenarios, w = self.model.sample_at(state.model, t, shown)
+            return scenarios, w
         return self.model.sample(state.model, shown)
 
     def _checked(self, where: str, state: Remembered, x: Array) -> Array:
