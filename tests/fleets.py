@@ -13,7 +13,7 @@ from bocopt.core import Array
 from bocopt.live.fold import Decided, Fold, Forgotten, Observed, watching
 from bocopt.live.record import Live, compact
 from bocopt.live.together import Together
-from bocopt.run import Stage
+from bocopt.loop import Stage
 from bocopt.state import flatten
 
 LATE = (0, 2, 4)  # streams that learn the outcome before the latest first

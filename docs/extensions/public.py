@@ -20,9 +20,9 @@ from extensions.docstrings import fields, plain_to_rst, short_types
 
 MODULES = (
     "bocopt.core",
-    "bocopt.run",
+    "bocopt.loop",
     "bocopt.trace",
-    "bocopt.compare",
+    "bocopt.comparing",
     "bocopt.streams",
     "bocopt.problems",
     "bocopt.problems.program",

@@ -1,6 +1,6 @@
 """Links to files and folders of the repository lead to pages that show them.
 
-`[run.py](../src/bocopt/run.py)` works where the repository is browsed. On the site there would be a
+`[loop.py](../src/bocopt/loop.py)` works where the repository is browsed. On the site it would be a
 download, or nothing for a folder, so each linked file gets a page with its text, and each linked
 folder one with the list of its files.
 """

@@ -5,11 +5,12 @@ Decide under uncertainty, see the outcome in full, learn from the quality of the
 
 from bocopt import losses, models, policies, predictors, priors, problems, streams
 from bocopt.beliefs import GibbsPosterior, LiuWest, ResampleMove
-from bocopt.compare import compare
 from bocopt.compared import Compared
+from bocopt.comparing import compare
 from bocopt.core import Decision, Dims, Sense, Solution, Status
 from bocopt.guarantees import Monitor
 from bocopt.live import Agent
+from bocopt.loop import Stage, play, run
 from bocopt.losses import DecisionRegret
 from bocopt.models import Mixture
 from bocopt.policies import (
@@ -57,7 +58,6 @@ from bocopt.problems.program import (
     real,
     recourse,
 )
-from bocopt.run import Stage, play, run
 from bocopt.streams import PaperStream, Replay, from_csv
 from bocopt.trace import Trace, record
 

@@ -25,10 +25,10 @@ from bocopt.core import (
     is_ranged,
     knows_differences,
 )
+from bocopt.loop import play
 from bocopt.numeric.history import History
 from bocopt.numeric.stacking import apart, axes_of, key, stacked
 from bocopt.policies.matching import check_same_problem
-from bocopt.run import play
 from bocopt.state import flatten, rebuild
 
 _ONE = np.ones(1)

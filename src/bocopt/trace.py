@@ -13,7 +13,7 @@ import numpy as np
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, IntArray, Sense, Status
 from bocopt.file import replace
-from bocopt.run import Stage
+from bocopt.loop import Stage
 
 #: What numbers are spread over, where all trials saw the same x and xi.
 ONE_SERIES = "policy seeds on one series"

@@ -32,8 +32,8 @@ from bocopt.guarantees.certificate import (
 from bocopt.guarantees.comparison import comparisons
 from bocopt.guarantees.feasibility import Feasibility
 from bocopt.guarantees.tightest import headline
+from bocopt.loop import Stage
 from bocopt.problems import why_unranged
-from bocopt.run import Stage
 
 _YES = np.array(True)[()]
 

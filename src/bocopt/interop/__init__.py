@@ -1,6 +1,6 @@
 """Bridges to other libraries: their parts as ours, and ours as theirs."""
 
-from bocopt.interop.environment import environment
+from bocopt.interop.episodes import environment
 from bocopt.interop.frames import to_frame
 from bocopt.interop.incremental import Incremental
 from bocopt.interop.linear_costs import FromPyepo, from_pyepo

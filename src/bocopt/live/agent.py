@@ -14,7 +14,7 @@ from bocopt.fingerprint import fingerprint
 from bocopt.guarantees import Monitor
 from bocopt.live.fold import Fold, Forgotten, Observed, watching
 from bocopt.live.record import Live, kept, restored
-from bocopt.run import Stage, context
+from bocopt.loop import Stage, context
 from bocopt.state import Arrays, CheckpointError, flatten, read_only, rebuild
 
 

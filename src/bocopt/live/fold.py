@@ -16,9 +16,9 @@ from bocopt.core import Array, Decision, Policy, Problem, S
 from bocopt.guarantees import Comparison, Monitor, Worsening, evidence_of, range_of
 from bocopt.guarantees.worsening import worsenings
 from bocopt.live.record import Live, Open, own
+from bocopt.loop import Stage, checked_decision, context, review
 from bocopt.policies import Shadowed
 from bocopt.policies.matching import check_same_problem
-from bocopt.run import Stage, checked_decision, context, review
 from bocopt.state import CheckpointError, read_only
 
 

@@ -18,8 +18,8 @@ from bocopt.core import Array, Decision, S, Solution
 from bocopt.guarantees import evidence_of, range_of
 from bocopt.live.fold import Decided, Fold, Observed
 from bocopt.live.record import Live, Open
+from bocopt.loop import Stage, checked_decision, reports_of
 from bocopt.numeric.stacking import apart, axes_of, key, stacked, together
-from bocopt.run import Stage, checked_decision, reports_of
 from bocopt.state import from_leaves, leaves, read_only, shape_of
 
 _AT_ONCE = 64  # streams: more take more memory, and no less time each

@@ -4,7 +4,7 @@ from bocopt.policies.baselines import ConditionalOptimum, Constant, Frozen, Samp
 from bocopt.policies.bayes import BGS, BMA, MeanPrediction, MostProbable, Vote
 from bocopt.policies.ensemble import Ensemble
 from bocopt.policies.gradient import DFL, Adam, PtO
-from bocopt.policies.informed_ensemble import informed_ensemble
+from bocopt.policies.informed import informed_ensemble
 from bocopt.policies.predictive import Predictive
 from bocopt.policies.shadowed import Shadowed
 from bocopt.policies.spo import SPOPlus

@@ -13,7 +13,7 @@ from bocopt.core import Array
 from bocopt.live.fold import Decided, Event, Observed
 from bocopt.live.record import Live
 from bocopt.live.together import Together
-from bocopt.run import Stage
+from bocopt.loop import Stage
 from bocopt.service.commands import Ask, Command, RefusedError, Tell
 from bocopt.service.held import DamagedError, Held
 from bocopt.service.stores import StoreError

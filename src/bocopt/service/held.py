@@ -8,7 +8,7 @@ from typing import NamedTuple
 from bocopt.live.events import from_bytes, from_snapshot, kind_of, snapshot_bytes, to_bytes
 from bocopt.live.fold import Decided, Event
 from bocopt.live.record import Live
-from bocopt.run import Stage
+from bocopt.loop import Stage
 from bocopt.service.kind import Kind
 from bocopt.service.stores import Declared, Row, Snapshot, Store, Tally
 from bocopt.service.told import told

@@ -8,7 +8,7 @@ import numpy as np
 
 from bocopt.core import Array
 from bocopt.live.record import Live
-from bocopt.run import Stage
+from bocopt.loop import Stage
 from bocopt.service import compared
 from bocopt.service.kind import Kind
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bocopt.core import Policy, Problem, Sense, Stream
 from bocopt.fingerprint import fingerprint
-from bocopt.run import run
+from bocopt.loop import run
 from bocopt.trace import stacked
 from bocopt.work.sources import modules_of, software
 

@@ -3,7 +3,7 @@
 from bocopt.problems.program.declare import program
 from bocopt.problems.program.expression import DeclarationError
 from bocopt.problems.program.functions import absolute, maximise, minimise, pos
-from bocopt.problems.program.program import Program
+from bocopt.problems.program.problem import Program
 from bocopt.problems.program.variables import binary, integer, real, recourse
 
 __all__ = [

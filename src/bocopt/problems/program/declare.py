@@ -23,7 +23,7 @@ from bocopt.problems.program.expression import (
     Row,
 )
 from bocopt.problems.program.known import Depends
-from bocopt.problems.program.program import Program
+from bocopt.problems.program.problem import Program
 from bocopt.problems.program.variables import Variable
 from bocopt.problems.risk import Chance, CVaR, WorstCase, share_of_worst
 

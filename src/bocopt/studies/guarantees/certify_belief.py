@@ -11,10 +11,10 @@ from bocopt.core import Array, ConditionalSampler
 from bocopt.guarantees import AgainstOneDraw, Guarantee, anytime, evidence_of, offline
 from bocopt.guarantees.certificate import nan_is_no_news
 from bocopt.guarantees.pac_bayes import bettor, bounded, wealth
+from bocopt.loop import play
 from bocopt.numeric import noise
 from bocopt.numeric.weights import uniform
 from bocopt.problems.hindsight import decide_as_if, hindsight
-from bocopt.run import play
 from bocopt.studies.guarantees.cover import DELTAS
 from bocopt.work.task import Play, Record, Task
 

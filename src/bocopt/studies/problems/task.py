@@ -9,9 +9,9 @@ import numpy as np
 
 from bocopt import arguments, run
 from bocopt.core import Array, IntArray, Policy
+from bocopt.loop import Stage
 from bocopt.problems import ShortestPath
 from bocopt.problems.hindsight import decide_as_if
-from bocopt.run import Stage
 from bocopt.streams.polynomial import PolynomialCosts
 from bocopt.work.task import Play, Record, Task
 

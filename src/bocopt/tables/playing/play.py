@@ -10,8 +10,8 @@ import numpy as np
 
 from bocopt.core import Array, IntArray, Policy, Problem, Status
 from bocopt.live import Agent
+from bocopt.loop import Stage
 from bocopt.problems.hindsight import hindsight as in_hindsight
-from bocopt.run import Stage
 from bocopt.tables.findings import Played
 from bocopt.tables.playing.kept import Kept, Progress
 from bocopt.tables.series import Series

@@ -12,8 +12,8 @@ from bocopt.core import Array, Policy, Problem, Stream
 from bocopt.guarantees import evidence_of
 from bocopt.guarantees.certificate import nan_is_no_news
 from bocopt.guarantees.ratios import Outcomes
+from bocopt.loop import run
 from bocopt.policies import Recorded, Rule, Shadowed
-from bocopt.run import run
 
 Today = Policy[Any] | Callable[[Array], ArrayLike] | ArrayLike
 
