@@ -22,6 +22,7 @@ MODULES = (
     "bocopt.core",
     "bocopt.loop",
     "bocopt.trace",
+    "bocopt.compared",
     "bocopt.comparing",
     "bocopt.streams",
     "bocopt.problems",

@@ -14,6 +14,7 @@ from trees import same_bits
 from bocopt import (
     Agent,
     Ensemble,
+    Mixture,
     Predictive,
     Replay,
     Status,

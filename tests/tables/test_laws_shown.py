@@ -8,7 +8,7 @@ from findings_cases import CASES
 from pages import parsed
 
 from bocopt import Ensemble, Mixture
-from bocopt.core import Array
+from bocopt.core import Array, Model
 from bocopt.models import ConstantVariance, Informed, Remembering, SharedPrior
 from bocopt.problems import Newsvendor
 from bocopt.tables.findings import Played
@@ -29,7 +29,11 @@ def _shop(seed: int) -> tuple[Array, Array]:
 
 OWN = Mixture(dim_xi=1, members=[ConstantVariance()], scenarios=32)
 INFORMED = Informed(SharedPrior.of([_shop(seed) for seed in range(5)]), OWN)
-MODELS = {"alone": OWN, "of a fleet": INFORMED, "with lags": Remembering(OWN, lags=[1])}
+MODELS: dict[str, Model[Any]] = {
+    "alone": OWN,
+    "of a fleet": INFORMED,
+    "with lags": Remembering(OWN, lags=[1]),
+}
 LAWS = {"alone": OWN.names, "of a fleet": INFORMED.names, "with lags": OWN.names}
 
 

@@ -93,7 +93,18 @@ def allowed_misses(problem: Problem) -> float | None:
 def no_charges(lead: tuple[int, ...], arms: int) -> Charges:
     """Before any outcome."""
     one, each = np.zeros(lead), np.zeros((*lead, arms))
-    return Charges(empty(lead, arms), each, *[one] * 5, each, one, np.zeros(lead, bool))
+    return Charges(
+        past=empty(lead, arms),
+        paid=each,
+        surcharge=one,
+        spread=one,
+        largest=one,
+        second=one,
+        excess=one,
+        arm_excess=each,
+        stages=one,
+        warned=np.zeros(lead, bool),
+    )
 
 
 def price(charges: Charges) -> Array:
