@@ -13,6 +13,8 @@ from bocopt.guarantees.phrases import amount, between, verb
 from bocopt.guarantees.ratios import Outcomes, shares
 from bocopt.numeric.blocks import block_interval, block_length
 
+__all__ = ["Bootstrap", "Compared"]  # what users see of it
+
 NOW = "what is done now"
 _AMOUNTS = 0.8  # of delta; the rest is for shares of what is paid
 

@@ -21,13 +21,13 @@ def between(low: float, high: float, sense: Sense, unit: str = "") -> str:
 
     >>> between(-4.0, -2.0, Sense.MINIMISE), between(-4.0, 1.0, Sense.MAXIMISE)
     ('2 to 4 less', 'from 1 less to 4 more')
-    >>> between(2.0, 2.0, Sense.MINIMISE)
-    '2 more'
+    >>> between(2.0, 2.0, Sense.MINIMISE), between(-4.0, 0.0, Sense.MINIMISE)
+    ('2 more', '0 to 4 less')
     """
-    if low * high > 0 or low == high:
+    if low * high >= 0:
         near, far = (f"{end:.3g}" for end in sorted((abs(low), abs(high))))
         both = near if near == far else f"{near} to {far}"
-        return f"{both}{unit} {_direction(low, sense)}"
+        return f"{both}{unit} {_direction(low + high, sense)}"
     return f"from {amount(high, sense, unit)} to {amount(low, sense, unit)}"
 
 
