@@ -52,9 +52,9 @@ def kind(owner: str, name: str, value: object, wanted: type) -> None:
     """An instance of a class, or of anything that has what a protocol asks for.
 
     >>> from bocopt.core import Stream
-    >>> kind("run", "stream", 3.0, Stream)
+    >>> kind("run", "stream", 3.0, Stream)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ValueError: The 'stream' parameter of run must be a Stream (it needs stages). Got 3.0 instead.
+    bocopt.arguments.WrongError: The 'stream' parameter of run must be a Stream (it needs stages)...
     """
     needs = _members(wanted)
     if isinstance(value, type):
@@ -107,9 +107,9 @@ def number(owner: str, name: str, value: object, interval: str) -> float:
 def integer(owner: str, name: str, value: object, interval: str) -> int:
     """An integer in an interval.
 
-    >>> integer("LiuWest", "steps", 0, "[1, inf)")
+    >>> integer("LiuWest", "steps", 0, "[1, inf)")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ValueError: The 'steps' parameter of LiuWest must be an integer in [1, inf). Got 0 instead.
+    bocopt.arguments.WrongError: The 'steps' parameter of LiuWest must be an integer in [1, inf)...
     """
     if isinstance(value, int | np.integer) and _inside(value, interval):
         return int(value)
@@ -190,9 +190,9 @@ def array(
 
     With `gaps`, NaN stands for a number that is missing.
 
-    >>> array("Knapsack.solve", "w", [0.5, float("nan")], (None,))
+    >>> array("Knapsack.solve", "w", [0.5, float("nan")], (None,))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ValueError: The 'w' parameter of Knapsack.solve must be finite. Got nan at [1] instead.
+    bocopt.arguments.WrongError: The 'w' parameter of Knapsack.solve must be finite. Got nan at...
     """
     if type(values) is np.ndarray and values.dtype == np.float64:
         if _surely_fits(values, shape):

@@ -168,13 +168,14 @@ def _lines(found: Compared, unit: str) -> list[str]:
     today = f"{found.sense.sign * float(found.today):.4g}{unit}"
     of = today if np.isnan(percent) else f"{percent:.2g}% of {today}"
     where = f", on the {found.differences.size - found.missing} with an outcome"
+    only = ", of stages with an outcome" * bool(found.missing)
     ends = between(float(found.bootstrap.low), float(found.bootstrap.high), sense, unit)
     return [
         f"{found.name} {verb(sense)} {amount(float(d.seen), sense, unit)} a stage than "
         f"{found.reference} ({of}; {found.differences.size} stages{where * bool(found.missing)}).",
         *_sure(found, unit),
-        f"For one look, roughly, of a mean that does not change: {ends} (block bootstrap, 95%, "
-        f"blocks of {int(found.bootstrap.length)}).",
+        f"For one look, roughly, of a mean that does not change{only}: {ends} (block bootstrap, "
+        f"95%, blocks of {int(found.bootstrap.length)}).",
         f"Feasible in {100 * float(found.feasible):.3g}% of the stages, with {found.reference} "
         f"{100 * float(found.feasible_today):.3g}%.",
     ]
@@ -196,7 +197,7 @@ def _sure(found: Compared, unit: str) -> list[str]:
     ]
     if found.at_random is not None:
         lines += [
-            f"If what hides outcomes is not what they are: {line}"
+            f"If whether an outcome is missing does not depend on what it was: {line}"
             for line in _sure(found.at_random, unit)
         ]
     return lines

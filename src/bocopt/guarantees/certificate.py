@@ -194,18 +194,20 @@ def certificate(
     reward: str = "",
     other: str = "",
     difference: Difference | None = None,
+    certain: BoolArray = _NO,
 ) -> Certificate:
     """value + slack, or nothing where it does not apply.
 
     `broken` counts the stages that broke an assumption, by which; `failed` is for other causes,
-    which `note` tells. `reward` is what the risk is called where costs are rewards.
+    which `note` tells. `reward` is what the risk is called where costs are rewards. A bound is not
+    vacuous where all was `certain` before the outcomes.
     """
     value, slack = np.asarray(value), np.asarray(slack)
     fine = np.isfinite(value) & np.isfinite(slack) & ~failed
     for count in broken.values():
         fine = fine & (count == 0)
     bound = np.where(fine, value + slack, np.nan)
-    vacuous = (bound >= trivial) & (slack > 0)  # what was certain needs no bound
+    vacuous = (bound >= trivial) & ~certain
     notes = [f"{why} {on(count)}." for why, count in broken.items() if count.any()]
     if not (notes or fine.all() or failed.any()):
         notes.append("What it needs was not shown, or is not a finite number.")

@@ -81,6 +81,7 @@ class _OnDecisions(ABC):
             if_vacuous=f"{wide} {if_vacuous}".strip(),
             note="" if seen.widest.any() else "No outcome could change what they cost.",
             reward=_REWARD,
+            certain=np.asarray(seen.widest == 0),
         )
 
 

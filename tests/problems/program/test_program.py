@@ -181,7 +181,7 @@ def test_a_second_stage_that_cannot_be_asks_for_a_payment() -> None:
         return minimise(build[0] + send[0]), send <= build, send >= xi
 
     assert strict.violation(NONE, np.ones(1), np.array([3.0])) == pytest.approx(1.0, abs=1e-5)
-    with pytest.raises(ValueError, match="declare what is paid then by otherwise="):
+    with pytest.raises(ValueError, match="in place of the objective by otherwise="):
         strict.cost(NONE, np.ones(1), np.array([3.0]))
     solution = strict.solve(NONE, np.array([[3.0], [4.0]]), np.full(2, 0.5))
     assert solution.z == pytest.approx([4.0])
