@@ -45,9 +45,16 @@ def discoveries(log_e: Array, shares: Array, q: float = 0.05) -> BoolArray:
     array([False, False, False])
     """
     arguments.number("discoveries", "q", q, "(0, 1)")
-    log_e, shares = np.asarray(log_e, float), np.asarray(shares, float)
-    if log_e.ndim != 1 or log_e.shape != shares.shape or np.isnan(log_e).any():
-        raise arguments.wrong("discoveries", "log_e", f"numbers {shares.shape}", log_e)
+    if not np.size(log_e) and not np.size(shares):
+        return np.zeros(0, bool)
+    shares = arguments.array("discoveries", "shares", shares, (None,))
+    given, expected = log_e, f"logarithms {shares.shape}, none of them NaN"
+    try:
+        log_e = np.asarray(given, float)
+    except (TypeError, ValueError) as error:
+        raise arguments.wrong("discoveries", "log_e", expected, given) from error
+    if log_e.shape != shares.shape or np.isnan(log_e).any():
+        raise arguments.wrong("discoveries", "log_e", expected, given)
     if not (shares > 0).all() or not shares.sum() <= 1.0 + 1e-9:
         raise arguments.wrong("discoveries", "shares", "above 0, and 1 in all at most", shares)
     weighed = log_e + np.log(shares)
