@@ -7,8 +7,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager, suppress
 from functools import partial
 from multiprocessing import active_children
 from pathlib import Path
@@ -37,30 +38,28 @@ Store.save = save_and_wait
 RUN_SECTION = b'<section id="these-runs">'
 
 
-def start(out: Path, *options: str, code: str = RUN) -> "subprocess.Popen[str]":
-    return subprocess.Popen(
+@contextmanager
+def started(out: Path, *options: str, code: str = RUN) -> Iterator["subprocess.Popen[str]"]:
+    """A run in a session of its own; where a test fails, nothing of it stays behind."""
+    with subprocess.Popen(
         [sys.executable, "-c", code, "reproduce", *options, "--out", str(out)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
-    )
+    ) as run:
+        try:
+            yield run
+        except BaseException:
+            with suppress(ProcessLookupError):
+                os.killpg(run.pid, signal.SIGKILL)
+            raise
 
 
 def finish(out: Path, *options: str) -> None:
-    with start(out, *options) as run:
+    with started(out, *options) as run:
         output, _ = run.communicate()
     assert run.returncode == 0, output
-
-
-def output_of(run: "subprocess.Popen[str]", seconds: float) -> str:
-    """What a run printed, which must end in time; if it does not, nothing of it stays behind."""
-    try:
-        return run.communicate(timeout=seconds)[0]
-    except subprocess.TimeoutExpired:
-        os.killpg(run.pid, signal.SIGKILL)
-        run.communicate()
-        raise
 
 
 def results(out: Path) -> dict[str, bytes]:
@@ -117,16 +116,15 @@ def test_a_stopped_run_leaves_no_process_and_goes_on_to_the_same_bytes(
     sent: signal.Signals, table: tuple[tuple[str, ...], Path], tmp_path: Path
 ) -> None:
     (options, whole), cut = table, tmp_path / "cut"
-    run = start(cut, *options, code=RUN_TO_THE_FIRST_BLOCK)
-    wait_until(lambda: blocks(cut) > 0)
-    if sent is signal.SIGKILL:
-        os.kill(run.pid, sent)
-    else:
-        os.killpg(run.pid, sent)  # as a terminal does on Ctrl-C
-    wait_until(
-        partial(ended, run.pid)
-    )  # before its output, which a process that is left holds open
-    output, _ = run.communicate()
+    with started(cut, *options, code=RUN_TO_THE_FIRST_BLOCK) as run:
+        wait_until(lambda: blocks(cut) > 0)
+        if sent is signal.SIGKILL:
+            os.kill(run.pid, sent)
+        else:
+            os.killpg(run.pid, sent)  # as a terminal does on Ctrl-C
+        # before its output, which a process that is left holds open
+        wait_until(partial(ended, run.pid))
+        output, _ = run.communicate()
     assert blocks(cut) == 1 < blocks(whole)
     if sent is signal.SIGINT:
         assert run.returncode == 130
@@ -212,12 +210,13 @@ def size_of(session: int) -> int:
 @pytest.mark.parametrize("moment", [0.2, long(0.0), long(0.5)])
 def test_an_interrupt_while_workers_start_ends_the_run(moment: float, tmp_path: Path) -> None:
     jobs = 4 * len(os.sched_getaffinity(0)) if sys.platform == "linux" else 4
-    run = start(tmp_path, "table1", "--trials", "2000", "--horizon", "1000", "--jobs", str(jobs))
-    wait_until(lambda: size_of(run.pid) > 2)  # the parent, its resource tracker, a worker
-    time.sleep(moment)
-    os.killpg(run.pid, signal.SIGINT)
-    output = output_of(run, seconds=10)
-    wait_until(partial(ended, run.pid))
+    options = ("table1", "--trials", "2000", "--horizon", "1000", "--jobs", str(jobs))
+    with started(tmp_path, *options) as run:
+        wait_until(lambda: size_of(run.pid) > 2)  # the parent, its resource tracker, a worker
+        time.sleep(moment)
+        os.killpg(run.pid, signal.SIGINT)
+        output, _ = run.communicate(timeout=10)
+        wait_until(partial(ended, run.pid))
     assert run.returncode == 130, output
     assert output.strip().endswith("the same command goes on from there.")
     assert "Traceback" not in output
@@ -228,17 +227,17 @@ def test_an_interrupt_while_workers_start_ends_the_run(moment: float, tmp_path: 
 def test_ten_kills_at_random_moments_change_nothing(tmp_path: Path) -> None:
     options = ("all", "--trials", "20", "--horizon", "60")
     whole, cut = tmp_path / "whole", tmp_path / "cut"
-    started = time.monotonic()
+    begun = time.monotonic()
     finish(whole, *options)
-    typical = time.monotonic() - started
+    typical = time.monotonic() - begun
     moments = random.Random(0)
     stored = []
     for _ in range(10):
-        run = start(cut, *options)
-        time.sleep(moments.uniform(0.0, typical / 4))
-        os.kill(run.pid, signal.SIGKILL)
-        run.communicate()
-        wait_until(partial(ended, run.pid))
+        with started(cut, *options) as run:
+            time.sleep(moments.uniform(0.0, typical / 4))
+            os.kill(run.pid, signal.SIGKILL)
+            run.communicate()
+            wait_until(partial(ended, run.pid))
         stored.append(blocks(cut))
     finish(cut, *options)
     print(f"stored after each kill: {stored}, in the end {blocks(cut)}")
