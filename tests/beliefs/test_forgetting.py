@@ -60,19 +60,30 @@ def counts_of(belief: Belief, discount: float = 1.0, window: int = STAGES, **_: 
 
 
 @pytest.mark.parametrize("options", FORGETTING.values(), ids=list(FORGETTING))
-@pytest.mark.parametrize(("trials", "size"), [(3, 2000), long(6, 20_000)])
+@pytest.mark.parametrize(("trials", "size"), [(12, 2000), long(40, 8000)])
 def test_births_and_parameters_weigh_what_they_do_in_the_exact_posterior(
     options: dict[str, Any], trials: int, size: int
 ) -> None:
+    """Each but for the noise of its particles, and on average but for that of the trials.
+
+    Of paths that began at the edge of the window, few particles hold much of the weight: 40 trials
+    of 2,000 had a standard deviation of .050 there, four times that elsewhere, and a mean error of
+    .006 with a standard error of .008; of 8,000, .017, -.005 and .003. So one trial says little of
+    these.
+    """
     xi = outcomes(STAGES, trials, 1)
     belief = sharing(xi, size=size, **options)
+    edge = min(12, options.get("window", 12))  # older ones are all alike
+    errors: dict[int, list[float]] = {3: [], 6: [], edge: []}
     for trial, counts in enumerate(counts_of(belief, **options)):
         grid, weights, alive = exact(xi[:, trial, 0], counts)
         w, theta = np.exp(belief.log_w[trial]), belief.theta[trial, :, 0]
-        for age in (3, 6, min(12, options.get("window", 12))):  # older ones are all alike
-            fresh = w[belief.birth[trial] > STAGES - age].sum()
-            assert fresh == pytest.approx(alive[-age:].sum(), abs=3 / np.sqrt(size))
+        for age, found in errors.items():
+            found.append(w[belief.birth[trial] > STAGES - age].sum() - alive[-age:].sum())
+            assert abs(found[-1]) < 3 / np.sqrt(size) or (age == edge and "window" in options)
         assert (w * theta).sum() == pytest.approx((weights * grid).sum(), abs=3 / np.sqrt(size))
+    for found in errors.values():
+        assert abs(np.mean(found)) < 4 * np.std(found, ddof=1) / np.sqrt(trials)
 
 
 @pytest.mark.parametrize("options", FORGETTING.values(), ids=list(FORGETTING))
