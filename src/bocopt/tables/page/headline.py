@@ -196,11 +196,8 @@ def _how_sure(view: View, found: Contrast) -> str:
         f"Intervals hold at all times at once, {sure}: "
         "they may be looked at, and the study stopped, at any stage. They are about what was to be "
         "expected at these stages on average, given all outcomes before each; the percent is of "
-        f"what {_reference(view)} was expected to {_PAY[view.findings.sense]}.{missing}"
+        f"the {view.findings.sense.value} expected of {_reference(view)}.{missing}"
     )
-
-
-_PAY = {Sense.MINIMISE: "cost", Sense.MAXIMISE: "earn"}
 
 
 def _one_look(view: View, found: Contrast) -> str:
@@ -209,9 +206,10 @@ def _one_look(view: View, found: Contrast) -> str:
     afterwards = view.findings.now is None and not view.findings.compared
     chosen = " The reference was chosen by its result, which favours it." if afterwards else ""
     unit = f" {text(view.findings.unit)}" if view.findings.unit else ""
+    sample = "the stages with an outcome" if found.missing else "these stages"
     return (
         f"By a block bootstrap (95%, blocks of {found.block}): "
         f"{_ends_of(found, found.once, figure)}{unit} a stage. That one is about something else, "
-        "the mean of a process that does not change, of which these stages are a sample; it is "
+        f"the mean of a process that does not change, of which {sample} are a sample; it is "
         f"asymptotic, and for one look.{chosen}"
     )
