@@ -15,6 +15,7 @@ from bocopt.fingerprint import fingerprint
 from bocopt.live.fold import Fold, watching
 from bocopt.policies import Frozen, Shadowed
 from bocopt.service.kind import kind_of
+from bocopt.studies.paper.variants import Uncapped
 from bocopt.work.task import Play
 
 X, XI = np.ones(3), np.ones(2)
@@ -95,6 +96,16 @@ class Mine:
 
     def learn(self, state: Any, t: int, x: Any, decision: Any, xi: Any) -> Any:
         return state
+
+
+@pytest.mark.parametrize("entrance", ENTRANCES)
+def test_a_problem_may_be_solved_in_another_way_by_one_that_wraps_it(entrance: str) -> None:
+    policy = SampleAverage(Uncapped(EQUAL), first=[0, 0])
+    ENTRANCES[entrance](policy, KNAPSACK)
+    with pytest.raises(ValueError, match="decides for another problem .* Uncapped, not for Knap"):
+        ENTRANCES[entrance](policy, OTHER)
+    with pytest.raises(ValueError, match="decides for another problem .* Knapsack, not for Uncap"):
+        ENTRANCES[entrance](SampleAverage(KNAPSACK, first=[0, 0]), Uncapped(EQUAL))
 
 
 @pytest.mark.parametrize("says", [None, "hard", 3, KNAPSACK, EQUAL])

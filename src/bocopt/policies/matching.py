@@ -22,8 +22,9 @@ _SHORT.maxother = 60
 def check_same_problem(policy: Policy[Any], problem: Problem) -> None:
     """Raise an error where a policy says that it decides for another problem than this one.
 
-    One and the same object is no question; two are compared by their fingerprints. A policy that
-    does not say its `problem` is not judged, nor are problems that nothing tells from each other.
+    One and the same object is no question; two are compared by their fingerprints. A problem may
+    wrap this one, as its `problem`: to solve it in another way. A policy that does not say its
+    `problem` is not judged, nor are problems that nothing tells from each other.
 
     >>> from bocopt.policies import SampleAverage
     >>> from bocopt.problems import Newsvendor
@@ -36,10 +37,11 @@ def check_same_problem(policy: Policy[Any], problem: Problem) -> None:
     """
     for one in _deciding(policy):
         own: Any = getattr(one, "problem", None)
-        if own is problem or not _is_problem(own):
+        found = [each for each in (own, getattr(own, "problem", None)) if _is_problem(each)]
+        if not _is_problem(own) or any(each is problem for each in found):
             continue
         with suppress(CheckpointError):
-            if _digest(own) != _digest(problem):
+            if all(_digest(each) != _digest(problem) for each in found):
                 raise ValueError(
                     f"The policy {type(one).__name__} decides for another problem than the one it "
                     f"is given with: for {_shown(own, problem)}, not for {_shown(problem, own)}."
