@@ -102,9 +102,9 @@ class Mine:
 def test_a_problem_may_be_solved_in_another_way_by_one_that_wraps_it(entrance: str) -> None:
     policy = SampleAverage(Uncapped(EQUAL), first=[0, 0])
     ENTRANCES[entrance](policy, KNAPSACK)
-    with pytest.raises(ValueError, match="decides for another problem .* Uncapped, not for Knap"):
+    with pytest.raises(ValueError, match=r"decides for another problem .* Uncapped, not for Knap"):
         ENTRANCES[entrance](policy, OTHER)
-    with pytest.raises(ValueError, match="decides for another problem .* Knapsack, not for Uncap"):
+    with pytest.raises(ValueError, match=r"decides for another problem .* Knapsack, not for Uncap"):
         ENTRANCES[entrance](SampleAverage(KNAPSACK, first=[0, 0]), Uncapped(EQUAL))
 
 
