@@ -287,3 +287,62 @@ def test_a_shadow_that_decides_nothing_is_named() -> None:
     shown = ShadowReport(np.full((1, 4), np.nan))
     with pytest.raises(ValueError, match="The 'z' that a shadow returned must be finite"):
         evidence_of(PROBLEM, stage._replace(reports=(shown,)))
+
+
+@pytest.mark.parametrize("size", [1.0, 1e6, 1e9])
+def test_a_range_is_judged_by_its_width_however_large_costs_are(size: float) -> None:
+    """Of -1 or 1.5 with a declared range up to 0.2: no stage was flagged at costs of 1e9."""
+    differences = np.where(np.arange(50) % 5 < 3, -1.0, 1.5)
+    evidence = (
+        e._replace(
+            cost=e.cost + size,
+            shadows=tuple(shadow._replace(cost=shadow.cost + size) for shadow in e.shadows),
+        )
+        for e in stages(differences, -1.0, 0.2)
+    )
+    found = Comparison().certificate(folded(Comparison(), evidence)[-1])
+    assert "The difference was outside its range on 20 stages" in found.note
+    assert not found.applicable
+
+
+def test_rounding_in_large_costs_breaks_no_range() -> None:
+    cost = np.array(0.1 + 0.2 + 1e9)
+    shadow = Shadow(cost + 0.3, np.array(0.3 - 1e-13), np.array(0.3 + 1e-13))
+    found = Comparison()
+    state = found.step(found.init(()), Evidence(cost, shadows=(shadow,)))
+    assert found.certificate(state).applicable
+
+
+def test_a_sure_difference_is_no_open_question() -> None:
+    """A range of 0 at every stage: nothing can be bet, and nothing has to be."""
+    guarantee = Comparison()
+    for difference, said in ((-2.0, "better on average"), (0.5, "worse on average"), (0.0, "open")):
+        state = folded(guarantee, stages([difference] * 3, difference, difference))[-1]
+        assert said in guarantee.certificate(state).words()
+        found = guarantee.difference(state)
+        assert found.low == found.high == difference
+
+
+def test_missing_outcomes_count_at_their_worst_for_either_side() -> None:
+    rng = np.random.default_rng(3)
+    differences = rng.uniform(-1.0, 0.2, 200)
+    hidden = rng.random(200) < 0.2
+    all_of_them = list(stages(differences))
+    gaps = [e._replace(came=np.array(not h)) for e, h in zip(all_of_them, hidden, strict=True)]
+    nothing = np.array(np.nan)
+    gaps = [
+        e if e.came else e._replace(cost=nothing, shadows=(e.shadows[0]._replace(cost=nothing),))
+        for e in gaps
+    ]
+    worst = [np.where(hidden, end, differences) for end in (-1.0, 1.0)]
+    guarantee = Comparison()
+    found = guarantee.difference(folded(guarantee, iter(gaps))[-1])
+    least, most = (guarantee.difference(folded(guarantee, stages(d))[-1]) for d in worst)
+    assert found.low == pytest.approx(float(least.low))
+    assert found.high == pytest.approx(float(most.high))
+    assert found.seen == pytest.approx(differences[~hidden].mean())
+    whole = guarantee.difference(folded(guarantee, iter(all_of_them))[-1])
+    assert found.low < whole.low < whole.high < found.high
+    told = guarantee.certificate(folded(guarantee, iter(gaps))[-1])
+    assert told.applicable
+    assert f"The outcome never came on {hidden.sum()} stages" in told.note

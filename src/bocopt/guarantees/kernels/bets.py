@@ -11,6 +11,7 @@ _STEPS = 60
 _CLOSE = 1e-7  # of the answer: what the next step would be is about the square of that
 EPSILON = 2.0**-52  # of float64
 _ROUNDING = 1e-9  # of a sum
+_ROUNDING_OF_COSTS = 1e-12  # each may be a sum of many terms
 _NOTHING = 40.0  # in logs: exp(-40) of a sum is less than its rounding
 
 BETS, APART = places(Bets), places(Apart)
@@ -161,7 +162,7 @@ def compared(
         sums[APART.own] += cost
         sums[APART.other] += other
         sums[APART.absent] += np.isnan(difference)
-        rounding = 4.0 * EPSILON * (abs(other) + abs(cost))
+        rounding = _ROUNDING_OF_COSTS * (abs(other) + abs(cost))
         sums[APART.exceeded] += abs(difference - kept) > 1e-9 * (high - low) + rounding
         sums[APART.impossible] += not possible
     else:
