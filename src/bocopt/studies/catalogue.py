@@ -91,7 +91,7 @@ STUDIES: Mapping[str, Study] = {
             "The same while a window slides or losses fade.",
             "posterior",
             "forgetting",
-            lambda full: full.part(10, percent=4),
+            lambda full: full.part(25, percent=3),
         ),
         Study(
             "posterior-tuning",

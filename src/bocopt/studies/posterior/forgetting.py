@@ -16,7 +16,7 @@ from bocopt.trace import spread
 from bocopt.work.task import Record, Task
 
 _LAM, _DRAWS = 2.0, 1000  # of the bootstrap
-_TIMES = {2: 20, 8: 5, 48: 1}  # parameters: as many more trials where a trial has few numbers
+_TIMES = {2: 50, 8: 12, 48: 1}  # parameters: as many more trials where a trial has few numbers
 
 
 class Setting(NamedTuple):
