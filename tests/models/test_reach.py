@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from mixtures import plain
@@ -87,6 +87,13 @@ LINES = (RandomCoefficients(), LogVariance(), ConstantVariance())
     wild=st.tuples(st.sampled_from([0.0, -1e9, 1e9]), st.sampled_from([1e-9, 1.0, 1e9])),
     scales=st.sampled_from([[Plain()], [Plain(), Logarithmic()]]),
     calibrate=st.booleans(),
+)
+@example(  # a mean so small that another outcome, divided by it, overflows
+    past=(np.zeros((2, 2)), np.array([[0.0, 1.1e-308], [0.0, 1.0]]), np.zeros(2)),
+    sign=0.0,
+    wild=(0.0, 1e-9),
+    scales=[Plain(), Logarithmic()],
+    calibrate=False,
 )
 @settings(max_examples=60, deadline=None)
 def test_scenarios_are_within_reach_whatever_the_past(

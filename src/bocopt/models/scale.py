@@ -10,6 +10,7 @@ from bocopt.core import Array, BoolArray
 
 Bend = tuple[Array, ...]
 
+_LEAST = 1e-200  # mean: others divided by less could overflow
 _ROOM = 0.05  # beyond the largest outcome, on the logarithmic scale: there always is as much
 
 
@@ -102,7 +103,7 @@ class Logarithmic:
 
     def _unit(self, values: Array) -> Array:
         mean = values.mean(axis=-2)
-        unit: Array = self.base * np.where(mean > 0, mean, 1.0)
+        unit: Array = self.base * np.where(mean > _LEAST, mean, 1.0)
         return unit
 
     def suits(self, lowest: Array) -> BoolArray:
