@@ -275,7 +275,7 @@ def test_the_docs_tell_what_was_found() -> None:
         cells = [cell.strip(" *") for cell in row.split("|")]
         assert cells[3:7] == [f"{percent(study['policies'][one]['share'])}%" for one in order]
         since = study["policies"]["Ensemble"]["surely"]
-        assert since == f"better since {cells[8]}"
+        assert since == f"better, known since {cells[8]}"
 
 
 @EVERY_STUDY
