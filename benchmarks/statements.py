@@ -77,7 +77,8 @@ def main() -> None:
             )
             shown = f"{untrue / made:.4f}", f"{most:.4f}", "yes" if holds else "NO"
             rows.append(f"| {name} | {delta:g} | {kind} | {made} | {' | '.join(shown)} |")
-    write("statements", {"stages": STAGES, "looks": LOOKS, "rows": numbers})
+    command = f"python benchmarks/statements.py --runs {runs}"
+    write("statements", {"stages": STAGES, "looks": LOOKS, "rows": numbers}, command=command)
     head = "| adversary | delta | claim | runs | untrue | at most (95%) | at most 1.3 delta |"
     write_markdown("statements", [_ABOUT, "", head, "|---|---:|---|---:|---:|---:|---|", *rows])
 
