@@ -2,10 +2,13 @@
 
 numpy and OpenBLAS pick their machine code by the processor that they find. Golden traces and the
 numbers on pages would differ from one to the next, so newer instructions are not used in tests.
+
+    python tests/instructions.py SCRIPT    runs a script in the same way
 """
 
 import os
 import platform
+import runpy
 import subprocess
 import sys
 
@@ -17,10 +20,18 @@ print(*sorted(name for name in known if __cpu_features__.get(name)))
 
 
 def use_the_same_everywhere() -> None:
-    """To be called before numpy is imported."""
+    """To be called before numpy is imported; what the environment says already stands."""
     assert "numpy" not in sys.modules, "numpy has chosen its instructions already"
-    if platform.machine() not in ("x86_64", "AMD64") or "OPENBLAS_CORETYPE" in os.environ:
+    if platform.machine() not in ("x86_64", "AMD64"):
         return
-    newer = subprocess.run([sys.executable, "-c", _NEWER], capture_output=True, text=True)
-    os.environ["OPENBLAS_CORETYPE"] = "Haswell"
-    os.environ["NPY_DISABLE_CPU_FEATURES"] = newer.stdout.strip()
+    os.environ.setdefault("OPENBLAS_CORETYPE", "Haswell")
+    if "NPY_DISABLE_CPU_FEATURES" not in os.environ:
+        newer = subprocess.run([sys.executable, "-c", _NEWER], capture_output=True, text=True)
+        os.environ["NPY_DISABLE_CPU_FEATURES"] = newer.stdout.strip()
+
+
+if __name__ == "__main__":
+    use_the_same_everywhere()
+    del sys.argv[0]
+    sys.path[0] = os.path.dirname(sys.argv[0])
+    runpy.run_path(sys.argv[0], run_name="__main__")

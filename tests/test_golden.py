@@ -1,6 +1,6 @@
 """Golden traces: the numbers of each policy do not change unless we mean them to.
 
-Regenerate, after a change that is meant, with `python tests/test_golden.py`.
+Regenerate, after a change that is meant, with `python tests/instructions.py tests/test_golden.py`.
 """
 
 import json
