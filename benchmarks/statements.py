@@ -13,6 +13,7 @@ from functools import partial
 
 import numpy as np
 from adversaries import ADVERSARIES
+from alarms import ALARMS, Alarms, Counted
 from claims import in_monitor, is_untrue
 from printed import claims, monitored
 from results_file import write, write_markdown
@@ -59,28 +60,37 @@ def counted(name: str, delta: float, runs: int) -> dict[str, tuple[int, int]]:
     return {kind: (made[kind], untrue[kind]) for kind in made}
 
 
+def of_game(name: str, delta: float, runs: int) -> list[Counted]:
+    return [
+        Counted(name, delta, kind, *found, allowed(kind, delta))
+        for kind, found in counted(name, delta, runs).items()
+    ]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=400)
     runs = parser.parse_args().runs
-    jobs = [(name, delta) for name in ADVERSARIES for delta in DELTAS]
+    jobs: list[Alarms] = [*(partial(of_game, name) for name in ADVERSARIES), *ALARMS]
     with ProcessPoolExecutor(2) as pool:
-        found = list(pool.map(partial(_job, runs), jobs))
+        asked = [pool.submit(job, delta, runs) for job in jobs for delta in DELTAS]
+        found = [each for one in asked for each in one.result()]
     rows, numbers = [], []
-    for (name, delta), kinds in zip(jobs, found, strict=True):
-        for kind, (made, untrue) in kinds.items():
-            most, limit = highest(untrue, made), allowed(kind, delta)
-            holds = most <= 1.3 * limit
-            numbers.append(
-                {"adversary": name, "delta": delta, "claim": kind, "runs": made, "untrue": untrue}
-                | {"highest": round(most, 4), "holds": holds}
-            )
-            shown = f"{untrue / made:.4f}", f"{most:.4f}", "yes" if holds else "NO"
-            rows.append(f"| {name} | {delta:g} | {kind} | {made} | {' | '.join(shown)} |")
+    for each in found:
+        most = highest(each.untrue, each.runs)
+        holds = most <= 1.3 * each.allowed
+        numbers.append(each._asdict() | {"highest": round(most, 5), "holds": holds})
+        share, limit = each.untrue / each.runs, f"{1.3 * each.allowed:.4g}"
+        shown = f"{each.runs:,}", f"{share:.4f}", f"{most:.4f}", limit, "yes" if holds else "NO"
+        rows.append(f"| {each.adversary} | {each.delta:g} | {each.claim} | {' | '.join(shown)} |")
     command = f"python benchmarks/statements.py --runs {runs}"
     write("statements", {"stages": STAGES, "looks": LOOKS, "rows": numbers}, command=command)
-    head = "| adversary | delta | claim | runs | untrue | at most (95%) | at most 1.3 delta |"
-    write_markdown("statements", [_ABOUT, "", head, "|---|---:|---|---:|---:|---:|---|", *rows])
+    head = (
+        "| adversary | delta | claim | runs | untrue | at most (95%) | 1.3 of what is allowed | |"
+    )
+    write_markdown(
+        "statements", [_ABOUT, "", head, "|---|---:|---|---:|---:|---:|---:|---|", *rows]
+    )
 
 
 _ABOUT = f"""# How often printed sentences are untrue
@@ -88,11 +98,11 @@ _ABOUT = f"""# How often printed sentences are untrue
 `python benchmarks/statements.py`: {STAGES} stages a run, looked at {LOOKS} times; a run counts
 where a claim was untrue at any look. Claims are read from the text as it is printed: the large
 sentence of a report, the words of a comparison, the lines of a monitor. What adversaries do is in
-`benchmarks/adversaries.py`. "{ANY}" is claimed with 1 - 3 delta, all else with 1 - delta."""
+`benchmarks/adversaries.py`. "{ANY}" is claimed with 1 - 3 delta, all else with 1 - delta.
 
-
-def _job(runs: int, job: tuple[str, float]) -> dict[str, tuple[int, int]]:
-    return counted(*job, runs)
+The last rows are of `benchmarks/alarms.py`: what an outlook says of the next whole block, and
+alarms where nothing is wrong. Of a fleet, one alarm at any stream and look counts. A watch promises
+no confidence, but how often false alarms come: once in 1,000 stages."""
 
 
 if __name__ == "__main__":

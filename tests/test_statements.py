@@ -3,6 +3,16 @@
 import numpy as np
 import pytest
 from adversaries import ADVERSARIES
+from alarms import (
+    AHEAD,
+    feasible_as_asked,
+    outlook,
+    outlooks,
+    promotes,
+    said_of_fleet,
+    shop,
+    worsening,
+)
 from claims import in_large_sentence, in_monitor, in_words, is_untrue
 from printed import claims, monitored, printed
 from scipy.stats import binom
@@ -63,3 +73,19 @@ def test_what_hides_outcomes_is_named_where_it_matters() -> None:
     assert whatever.whatever
     assert "whatever the" in words
     assert in_words(words, earned=False)[0].low == pytest.approx(whatever.low, rel=0.01)
+
+
+@pytest.mark.parametrize("delta", [0.05, 0.2])
+def test_alarms_are_seldom_false(delta: float) -> None:
+    """Of `benchmarks/alarms.py`, but for its fleets of 10,000 streams."""
+    for each in (*outlooks(delta, 5), *worsening(delta, 30), *feasible_as_asked(delta, 50)):
+        assert each.untrue <= binom.ppf(0.999, each.runs, each.allowed), each
+
+
+def test_alarms_are_read_where_they_are() -> None:
+    """One that is not found in the text could not be counted."""
+    kind = shop()
+    assert promotes(said_of_fleet(kind, [12.0, 0.0]))
+    assert not promotes(said_of_fleet(kind, [12.0], generation=500))
+    level = iter(np.repeat([0.0, 9.0], [30, 32]))
+    assert outlook(lambda rng: rng.exponential(size=AHEAD) + next(level), 0.2, 0)[1]
