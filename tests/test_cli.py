@@ -37,7 +37,7 @@ def one_thread(workers: int) -> Iterator[Executor]:
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks are played in this process: starting another one takes longer than a tiny study."""
-    monkeypatch.setattr("bocopt.work.processes.processes", one_thread)
+    monkeypatch.setattr("bocopt.processes.processes", one_thread)
 
 
 in_this_process = pytest.mark.usefixtures("here")
@@ -259,8 +259,8 @@ def test_no_more_workers_than_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyP
         asked.append(workers)
         return one_thread(workers)
 
-    monkeypatch.setattr("bocopt.work.processes.processes", counted)
-    monkeypatch.setattr("bocopt.cli.reproduce._workers", lambda jobs: 50)
+    monkeypatch.setattr("bocopt.processes.processes", counted)
+    monkeypatch.setattr("bocopt.cli.reproduce.workers", lambda jobs: 50)
     reproduce(tmp_path, "--trials", "1", "--horizon", "1")
     reproduce(tmp_path, "--trials", "1", "--horizon", "1")
     assert asked == [8, 1]  # a block for each policy; then all is stored

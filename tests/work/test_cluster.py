@@ -20,7 +20,6 @@ from typer.testing import CliRunner
 from bocopt.cli import app
 from bocopt.studies.paper.settings import Settings, tasks_of
 from bocopt.studies.study import Size
-from bocopt.tables.starters import starter
 from bocopt.work.cluster import Cluster, LostError, NoSchedulerError, cluster
 from bocopt.work.origin import ForeignWorkerError
 from bocopt.work.store import Store
@@ -68,66 +67,6 @@ def test_records_are_those_of_this_process(
         assert {k: v.tobytes() for k, v in ours.items()} == {
             k: v.tobytes() for k, v in theirs.items()
         }
-
-
-def written(folder: Path) -> Path:
-    """A study that plays in no time."""
-    folder.mkdir()
-    for name, content in starter("newsvendor").items():
-        text = content.decode().replace('["Ensemble", "SampleAverage"]', '["SampleAverage"]')
-        if name == "data.csv":
-            text = "".join(text.splitlines(keepends=True)[:61])
-        (folder / name).write_text(text, encoding="utf-8")
-    return folder / "study.toml"
-
-
-def results(study: Path) -> dict[str, bytes]:
-    folder = study.parent / "results"
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file() and "progress" not in path.parts
-    }
-
-
-def test_a_study_from_a_table_leaves_the_same_files(address: str, tmp_path: Path) -> None:
-    here, there = written(tmp_path / "here"), written(tmp_path / "there")
-    assert ran("run", str(here))[0] == 0
-    code, said = ran("run", str(there), "--cluster", address)
-    assert code == 0, said
-    assert {"report.html", "decisions.csv", "trace.csv"} <= results(here).keys()
-    assert results(there) == results(here)
-    code, said = ran("run", str(there), "--cluster", address, "--fresh")
-    assert code == 0, said
-    assert results(there) == results(here)
-
-
-def test_a_problem_that_is_another_one_elsewhere_is_refused(address: str, tmp_path: Path) -> None:
-    study = written(tmp_path / "study")
-    problem = study.parent / "problem.py"
-    old = "np.array([2.5, 5.0])"
-    text = problem.read_text(encoding="utf-8")
-    assert old in text
-    new = "np.array([2.5, 5.0 + Path(__file__).with_name('p').exists()])"
-    problem.write_text(f"from pathlib import Path\n{text.replace(old, new)}", encoding="utf-8")
-    (study.parent / "p").touch()
-    code, said = ran("run", str(study), "--cluster", address)
-    assert code == 1
-    assert "says something else on a worker" in said
-    assert not list(study.parent.rglob("numbers-*.bin"))
-    code, said = ran("run", str(study))
-    assert code == 0, said
-
-
-def test_files_that_stand_elsewhere_are_not_sent(tmp_path: Path) -> None:
-    study = written(tmp_path / "study")
-    (study.parent / "data.csv").rename(tmp_path / "data.csv")
-    study.write_text(study.read_text().replace('"data.csv"', '"../data.csv"'))
-    from bocopt.tables.spread import files_of
-    from bocopt.tables.study import open_study
-
-    with pytest.raises(ValueError, match=r"data\.csv is not in the folder of"):
-        files_of(open_study(study))
 
 
 def test_a_worker_with_other_code_is_refused_by_name(tmp_path: Path) -> None:

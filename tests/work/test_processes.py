@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from lengths import long
 
-from bocopt.work.processes import processes
+from bocopt.processes import processes
 
 RUN = "from bocopt.cli import app; app()"
 # Stores one block, then waits while the workers go on: whenever a signal comes, it is under way.

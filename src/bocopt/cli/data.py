@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from bocopt.cli.progress import progress
-from bocopt.cli.shared import Address, folder, say
-from bocopt.cli.tables import spread_over, told
+from bocopt.cli.shared import Jobs, folder, say, workers
+from bocopt.cli.tables import played_by, told
 
 _NAMES = ("chicago", "calls", "flights", "electricity", "pizzas")
 
@@ -21,7 +21,7 @@ def data(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Play again what has been played already.")
     ] = False,
-    cluster: Address = None,
+    jobs: Jobs = "auto",
 ) -> None:
     """Beyond the paper: five studies on real data, from their tables to their reports."""
     for name in names or ():
@@ -29,11 +29,12 @@ def data(
             expected = f"must be of {', '.join(_NAMES)}. Got {name!r} instead."
             raise typer.BadParameter(expected, param_hint="NAME")
     chosen = [name for name in _NAMES if not names or name in names]
+    many = workers(jobs)
     with told():
-        _play(chosen, folder(out), fresh, cluster)
+        _play(chosen, folder(out), fresh, many)
 
 
-def _play(names: list[str], out: Path, fresh: bool, cluster: str | None) -> None:
+def _play(names: list[str], out: Path, fresh: bool, jobs: int) -> None:
     from rich.console import Console
 
     from bocopt.report.tables import terminal
@@ -43,14 +44,9 @@ def _play(names: list[str], out: Path, fresh: bool, cluster: str | None) -> None
     studies = {name: reproduce.opened(out, name) for name in names}
     found = {}
     with progress("data", sum(study.stages for study in studies.values())) as shown:
-        if cluster is not None:
-            spread_over(cluster, list(studies.values()), fresh, shown)
         for name, study in studies.items():
-            if cluster is None:
-                shown.begin(name, study.stages)
-                found[name] = reproduce.found_in(study, fresh=fresh, advance=shown.advance)
-            else:
-                found[name] = reproduce.found_in(study, fresh=False)
+            findings, agents = played_by(study, jobs, fresh, shown)
+            found[name] = reproduce.found_in(study, findings, agents)
     reproduce.write(out, found)
     for grid in summary.grids(found):
         Console().print(terminal(grid))

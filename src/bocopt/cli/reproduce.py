@@ -1,7 +1,5 @@
 """`bocopt reproduce`: studies of the paper, and beyond."""
 
-import os
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -12,10 +10,12 @@ from bocopt.cli.progress import progress
 from bocopt.cli.shared import (
     GOES_ON,
     Address,
+    Jobs,
     ended,
     folder,
     say,
     versions,
+    workers,
     workers_at,
 )
 from bocopt.studies.catalogue import GROUPS, studies_of
@@ -43,10 +43,7 @@ def _add(name: str, purpose: str, size: Size) -> None:
         trials: Annotated[int, typer.Option(min=1, help="Independent trials.")] = size.trials,
         horizon: Annotated[int, typer.Option(min=1, help="Stages a trial.")] = size.horizon,
         seed: Annotated[int, typer.Option(min=0, help="Trial i has seed SEED + i.")] = size.seed,
-        jobs: Annotated[
-            str,
-            typer.Option(help="Worker processes, at most 4 a core, or 'auto' for one a core."),
-        ] = "auto",
+        jobs: Jobs = "auto",
         cluster: Address = None,
         out: Annotated[
             str, typer.Option(help="Folder for the results.", metavar="FOLDER")
@@ -59,7 +56,7 @@ def _add(name: str, purpose: str, size: Size) -> None:
             raise typer.BadParameter(
                 "the last seed, SEED + TRIALS - 1, must be below 2**63.", param_hint="--seed"
             )
-        crew = Crew(_workers(jobs), cluster)
+        crew = Crew(workers(jobs), cluster)
         if cluster is not None and jobs != "auto":
             message = "says how many processes work here; with --cluster, none do."
             raise typer.BadParameter(message, param_hint="--jobs")
@@ -146,7 +143,7 @@ def _show_tables(section: "Section") -> None:
 
 
 def _finish(name: str, work: "Work", crew: Crew) -> None:
-    from bocopt.work.processes import processes
+    from bocopt.processes import processes
 
     with progress(name) as shown:
 
@@ -157,9 +154,9 @@ def _finish(name: str, work: "Work", crew: Crew) -> None:
             shown.say("compiling (first run only)")
             work.compile()
             begin()
-            workers = min(crew.processes, max(1, work.blocks_missing))
-            with processes(workers) as executor:
-                work.finish(executor, shown.advance, lambda: workers)
+            many = min(crew.processes, max(1, work.blocks_missing))
+            with processes(many) as executor:
+                work.finish(executor, shown.advance, lambda: many)
         else:
             shown.say("connecting")
             with workers_at(crew.cluster, shown.say) as (executor, size):
@@ -167,17 +164,3 @@ def _finish(name: str, work: "Work", crew: Crew) -> None:
                 work.finish(executor, shown.advance, size)
     for processor, where in work.other_processors.items():
         say(f"The last bits may differ: {where} has another processor, {processor}.", err=True)
-
-
-def _workers(jobs: str) -> int:
-    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-    most = 4 * cores
-    if jobs == "auto":
-        return cores
-    if jobs.isdecimal() and len(jobs) < 10 and 0 < int(jobs) <= most:
-        return int(jobs)
-    raise typer.BadParameter(
-        f"must be 'auto' or a positive integer, at most four for each core, here {most}. "
-        f"Got {jobs!r} instead.",
-        param_hint="--jobs",
-    )

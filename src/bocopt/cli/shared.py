@@ -1,5 +1,7 @@
 """What all commands do alike."""
 
+import os
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor
 from contextlib import contextmanager
@@ -18,6 +20,10 @@ Address = Annotated[
     typer.Option(
         help="Play on the workers of a Dask scheduler, such as tcp://host:8786.", metavar="ADDRESS"
     ),
+]
+
+Jobs = Annotated[
+    str, typer.Option(help="Worker processes, at most 4 a core, or 'auto' for one a core.")
 ]
 
 
@@ -78,3 +84,18 @@ def versions() -> dict[str, str]:
         except PackageNotFoundError:  # matplotlib is an extra
             found[name] = "not installed"
     return found
+
+
+def workers(jobs: str) -> int:
+    """How many processes `--jobs` asks for."""
+    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    most = 4 * cores
+    if jobs == "auto":
+        return cores
+    if jobs.isdecimal() and len(jobs) < 10 and 0 < int(jobs) <= most:
+        return int(jobs)
+    raise typer.BadParameter(
+        f"must be 'auto' or a positive integer, at most four for each core, here {most}. "
+        f"Got {jobs!r} instead.",
+        param_hint="--jobs",
+    )

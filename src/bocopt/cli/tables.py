@@ -1,21 +1,24 @@
 """`bocopt init` and `bocopt run`: a study from a table."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bocopt.cli.progress import Progress, progress
-from bocopt.cli.shared import GOES_ON, Address, ended, folder, say, workers_at
+from bocopt.cli.shared import GOES_ON, Jobs, ended, folder, say, workers
 
 if TYPE_CHECKING:
+    from bocopt.live import Agent
+    from bocopt.tables.findings import Findings
     from bocopt.tables.study import Study
 
 _EXAMPLES = ("newsvendor", "staffing", "allocation", "portfolio")
+_SHORT = 2000  # stages
 
 
 def init(
@@ -64,17 +67,18 @@ def run(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Play again what has been played already.")
     ] = False,
-    cluster: Address = None,
+    jobs: Jobs = "auto",
 ) -> None:
     """Play a study in time order, and write its decisions and a report."""
     from bocopt.tables.study import open_study
 
+    many = workers(jobs)
     with told():
         opened = open_study(study)
         if dry_run:
             _show(opened)
         else:
-            _play(opened, fresh, cluster)
+            _play(opened, fresh, many)
 
 
 @contextmanager
@@ -118,27 +122,27 @@ def _show(study: "Study") -> None:
     say(f"It would play {study.stages} stages, and write to {file.results}.")
 
 
-def spread_over(address: str, studies: Sequence["Study"], fresh: bool, shown: Progress) -> None:
-    """Play them on the workers of a cluster."""
-    from bocopt.tables.spread import spread
-
-    shown.begin("playing", sum(study.stages for study in studies))
-    with workers_at(address, shown.say) as (executor, size):
-        spread(studies, executor, size, fresh=fresh, advance=shown.advance)
-
-
-def _play(study: "Study", fresh: bool, cluster: str | None) -> None:
+def played_by(
+    study: "Study", jobs: int, fresh: bool, shown: Progress
+) -> tuple["Findings", dict[str, "Agent[Any]"]]:
+    """By so many processes; a short study by this one, which has more to start than to play."""
+    from bocopt.tables.side_by_side import play_side_by_side
     from bocopt.tables.study import played
+
+    if min(jobs, len(study.everyone)) < 2 or study.stages < _SHORT:
+        return played(study, fresh=fresh, begin=shown.begin, advance=shown.advance)
+    shown.begin("playing", study.stages)
+    play_side_by_side(study, jobs, fresh=fresh, advance=shown.advance)
+    return played(study)
+
+
+def _play(study: "Study", fresh: bool, jobs: int) -> None:
     from bocopt.tables.writing import write
 
     started = time.perf_counter()
     results = folder(str(study.file.results), "results")
     with progress(study.file.title, study.stages) as shown:
-        if cluster is None:
-            findings, agents = played(study, fresh=fresh, begin=shown.begin, advance=shown.advance)
-        else:
-            spread_over(cluster, [study], fresh, shown)
-            findings, agents = played(study)
+        findings, agents = played_by(study, jobs, fresh, shown)
     write(study, findings, agents)
     for found in findings.compared.values():
         for line in found.words(f" {study.file.unit}" if study.file.unit else "").splitlines():

@@ -1,17 +1,19 @@
 """Play the studies by the code of `bocopt run`, and write what they found."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from bocopt import file
+from bocopt.live import Agent
 from bocopt.report import html
 from bocopt.report.blocks import Grid, Link, Section
 from bocopt.report.tables import in_markdown, markdown
 from bocopt.studies.data.files import files_of
 from bocopt.studies.data.summary import Found, command_of, grids, summary_of
-from bocopt.tables.study import Study, open_study, played
+from bocopt.tables.findings import Findings
+from bocopt.tables.study import Study, open_study
 from bocopt.tables.writing import write as write_study
 
 TITLE = "Five studies on real data"
@@ -30,11 +32,8 @@ def opened(out: Path, name: str) -> Study:
     return open_study(folder / "study.toml")
 
 
-def found_in(
-    study: Study, *, fresh: bool, advance: Callable[[int], None] = lambda stages: None
-) -> dict[str, Any]:
-    """Play what has not been played, write the report, and say what it says."""
-    findings, agents = played(study, fresh=fresh, advance=advance)
+def found_in(study: Study, findings: Findings, agents: Mapping[str, Agent[Any]]) -> dict[str, Any]:
+    """Write the report, and say what it says."""
     write_study(study, findings, agents)
     return summary_of(findings)
 

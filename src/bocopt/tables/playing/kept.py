@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bocopt import checkpoint, file
+from bocopt import checkpoint
 from bocopt.core import Array, Policy, Problem
 from bocopt.live import Agent
 from bocopt.state import CheckpointError
@@ -19,14 +19,6 @@ class Progress(NamedTuple):
     arrays: dict[str, Array]  # what is known of those before
 
 
-class Packed(NamedTuple):
-    """Progress in the files that keep it."""
-
-    t: int
-    agent: bytes
-    numbers: bytes
-
-
 @dataclass(frozen=True)
 class Kept:
     """Of one policy, in a folder: the agent and what is known, two files for each stage kept.
@@ -38,9 +30,6 @@ class Kept:
     digest: str  # of everything that the results depend on
     every: int  # stages
     seconds: float = math.inf  # and at the latest, where keeping itself does not take long
-
-    def due(self, t: int) -> bool:
-        return t % self.every == 0
 
     def next(self, t: int) -> int:
         """The first stage after this one that is due."""
@@ -65,24 +54,9 @@ class Kept:
                 for path in reversed(self._files(t)):
                     path.unlink(missing_ok=True)
 
-    def packed(self) -> Packed | None:
-        """The latest that is kept, as it is, for another process."""
-        for t in sorted(self._stages(), reverse=True):
-            try:
-                header, _ = checkpoint.load(self._files(t)[1])
-                if header.get("digest") == self.digest:
-                    agent, numbers = (path.read_bytes() for path in self._files(t))
-                    return Packed(t, agent, numbers)
-            except (CheckpointError, OSError):
-                continue
-        return None
-
-    def put(self, packed: Packed) -> None:
-        """What another process kept."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        for path, content in zip(self._files(packed.t), packed[1:], strict=True):
-            file.replace(path, content)
-        self.forget(but=packed.t)
+    def far(self) -> int:
+        """Up to which stage something is kept, by the names of files alone."""
+        return max(self._stages(), default=0)
 
     def latest(self, policy: Policy[Any], problem: Problem) -> Progress | None:
         """Where it stopped, if that was with the same study."""

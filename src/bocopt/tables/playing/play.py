@@ -55,7 +55,7 @@ def play(
     while at.t < end:
         until = min(end, kept.next(at.t)) if kept else end
         at = stretch(series, at, until, advance, deadline)
-        if kept and (at.t < end or kept.due(at.t)):
+        if kept:
             before = time.monotonic()
             kept.keep(at)
             deadline = _deadline(kept, time.monotonic() - before)
