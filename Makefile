@@ -40,14 +40,14 @@ site: .venv/dev  ## the documentation: site/index.html, with warnings as errors,
 
 clean:
 	rm -rf .venv .site site results dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src studies tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.venv/run: pyproject.toml constraints.txt
+.venv/run: pyproject.toml studies/pyproject.toml constraints.txt
 	test -d .venv || $(PYTHON) -m venv .venv
-	$(INSTALL) --editable ".[plot]"
+	$(INSTALL) --editable ".[plot]" --editable ./studies
 	touch $@
 
-.venv/dev: pyproject.toml constraints.txt
+.venv/dev: pyproject.toml studies/pyproject.toml constraints.txt
 	test -d .venv || $(PYTHON) -m venv .venv
-	$(INSTALL) --editable ".[dev]"
+	$(INSTALL) --editable ".[dev]" --editable "./studies[cluster,data]"
 	touch $@

@@ -34,7 +34,7 @@ from bocopt.guarantees.vote import c_bound, vote_margin
 from bocopt.problems.hindsight import decide_as_if, hindsight
 from bocopt.problems.library.paths import grid
 from bocopt.streams import PolynomialCosts
-from bocopt.studies.posterior.oracles import Quadratic
+from bocopt_studies.posterior.oracles import Quadratic
 
 LAM, STAGES, TRIALS, DELTA = 0.1, 100, 5, 0.05
 SEEDS = np.arange(TRIALS)

@@ -14,7 +14,7 @@ from results_file import write, write_markdown
 from bocopt import Ensemble, Mixture, PaperStream, Predictive, SampleAverage, run
 from bocopt.core import Policy
 from bocopt.models import default_members
-from bocopt.studies.paper.settings import Settings, problem_of
+from bocopt_studies.paper.settings import Settings, problem_of
 
 PROBLEM = problem_of(Settings())
 EDGES = (100, 300, 1000, 3000, 10_000)

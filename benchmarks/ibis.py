@@ -19,7 +19,7 @@ from results_file import write, write_markdown
 from bocopt import DecisionRegret, Gaussian, PaperStream, ResampleMove, SigmoidLinear
 from bocopt.beliefs import RandomWalk
 from bocopt.core import Array
-from bocopt.studies.paper.settings import Settings, problem_of
+from bocopt_studies.paper.settings import Settings, problem_of
 
 SIZE, STAGES, LAM, SWEEPS, REPEATS = 1000, 300, 1e-2, 5, 3
 GROWTH, GROWTH_SIZE = (100, 300, 1000, 3000, 10_000), 200

@@ -21,7 +21,7 @@ from memory import resident_mb
 from bocopt import Ensemble, PaperStream
 from bocopt.core import Array, Dims, Problem, Sense, Solution, Status
 from bocopt.problems import Expectation
-from bocopt.studies.paper.settings import Settings, problem_of
+from bocopt_studies.paper.settings import Settings, problem_of
 
 _LOADED = 5  # stages that load what is loaded at first use: they are not timed
 _MATTER = 3  # contexts that tell something of outcomes

@@ -26,7 +26,7 @@ from bocopt.live.record import Live, compact
 from bocopt.live.together import Together
 from bocopt.numeric.blas import one_thread
 from bocopt.state import leaves
-from bocopt.studies.paper.settings import Settings, policies_of, problem_of
+from bocopt_studies.paper.settings import Settings, policies_of, problem_of
 
 SETTINGS = Settings()
 PROBLEM = problem_of(SETTINGS)

@@ -12,7 +12,7 @@ import numpy as np
 from results_file import write, write_markdown
 
 from bocopt import Agent
-from bocopt.studies.paper.settings import Settings, policies_of, problem_of, stream_of
+from bocopt_studies.paper.settings import Settings, policies_of, problem_of, stream_of
 
 STAGES, EVERY = 100_000, 20_000
 

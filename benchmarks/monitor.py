@@ -27,7 +27,7 @@ from bocopt.guarantees import (
     Theorem33,
     evidence_of,
 )
-from bocopt.studies.paper.settings import Settings, problem_of
+from bocopt_studies.paper.settings import Settings, problem_of
 
 STAGES, PASSES = 400, 7
 PROBLEM = problem_of(Settings())

@@ -19,8 +19,8 @@ from typing import Literal
 import numpy as np
 
 from bocopt import Gaussian, GibbsPosterior, LiuWest
-from bocopt.studies.posterior.oracles import Quadratic
 from bocopt.trace import spread
+from bocopt_studies.posterior.oracles import Quadratic
 
 LAM, STAGES, TRIALS = 0.1, 100, 20
 MODES: tuple[Literal["printed", "corrected"], ...] = ("printed", "corrected")

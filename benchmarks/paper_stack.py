@@ -16,9 +16,9 @@ from results_file import write, write_markdown
 
 from bocopt import BGS, BMA, DFL, DecisionRegret, GibbsPosterior, PtO, Trace, record, run
 from bocopt.core import Array, Policy, Solution, Status
-from bocopt.studies.paper.settings import PRINTED, Settings, policies_of, problem_of, stream_of
-from bocopt.studies.paper.variants import OtherSolver
 from bocopt.trace import spread
+from bocopt_studies.paper.settings import PRINTED, Settings, policies_of, problem_of, stream_of
+from bocopt_studies.paper.variants import OtherSolver
 
 SETTINGS = Settings(upper=UPPER)
 TRIALS, STAGES = 3, 24

@@ -6,15 +6,15 @@ import numpy as np
 from claims import Claim, in_large_sentence, in_words
 from games import Game, Priced
 
+from bocopt.app.findings import Findings, Played
+from bocopt.app.page.headline import sentence
+from bocopt.app.page.markup import unmarked
+from bocopt.app.page.view import View
+from bocopt.app.playing.verdict import compared
+from bocopt.app.series import Series
 from bocopt.core import Sense
 from bocopt.guarantees import Evidence, Monitor
 from bocopt.guarantees.certificate import Shadow
-from bocopt.tables.findings import Findings, Played
-from bocopt.tables.page.headline import sentence
-from bocopt.tables.page.markup import unmarked
-from bocopt.tables.page.view import View
-from bocopt.tables.playing.verdict import compared
-from bocopt.tables.series import Series
 
 NOW, POLICY = "now", "policy"
 

@@ -15,7 +15,7 @@ from results_file import write, write_markdown
 
 from bocopt import run
 from bocopt.problems.knapsack import judge, lattice
-from bocopt.studies.paper.settings import (
+from bocopt_studies.paper.settings import (
     PRINTED,
     Settings,
     policies_of,
@@ -23,8 +23,8 @@ from bocopt.studies.paper.settings import (
     stream_of,
     tasks_of,
 )
-from bocopt.studies.study import Size
-from bocopt.work.order import answer, order
+from bocopt_studies.study import Size
+from bocopt_studies.work.order import answer, order
 
 PROFILED_TRIALS, PROFILED_STAGES = 50, 200
 

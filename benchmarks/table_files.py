@@ -54,7 +54,7 @@ def way_of(name: str, folder: Path) -> Callable[[], Any]:
     if name in ("pandas", "polars"):
         library = import_module(name)
         return lambda: library.read_csv(path)
-    tables = import_module("bocopt.tables")
+    tables = import_module("bocopt.app")
     if name == "read":
         return lambda: tables.read(path)
     spec = tables.Spec(

@@ -13,7 +13,7 @@ import numpy as np
 from results_file import write, write_markdown
 
 from bocopt import record, run
-from bocopt.studies.paper.settings import Settings, policies_of, problem_of, stream_of
+from bocopt_studies.paper.settings import Settings, policies_of, problem_of, stream_of
 
 TRIALS, STAGES = 10, 300
 

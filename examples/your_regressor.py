@@ -3,7 +3,7 @@
 Two products are ordered each morning, once where demand moves in steps, which the regressor knows
 to look for, and once where it is a line. A forecaster that is no regression takes part as an arm.
 
-    python examples/your_regressor.py        needs scikit-learn: pip install "bocopt[data]"
+    python examples/your_regressor.py        needs scikit-learn: pip install "bocopt[sklearn]"
 """
 
 from functools import lru_cache
@@ -32,7 +32,7 @@ try:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import Binarizer, PolynomialFeatures
 except ImportError as error:
-    raise SystemExit('This example needs scikit-learn: pip install "bocopt[data]"') from error
+    raise SystemExit('This example needs scikit-learn: pip install "bocopt[sklearn]"') from error
 
 regressor = make_pipeline(Binarizer(), PolynomialFeatures(3, interaction_only=True), RidgeCV())
 

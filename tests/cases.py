@@ -20,7 +20,7 @@ from bocopt import (
     WeightedSampleAverage,
 )
 from bocopt.core import Policy
-from bocopt.studies.paper.settings import Settings, policies_of, problem_of, stream_of
+from bocopt_studies.paper.settings import Settings, policies_of, problem_of, stream_of
 
 SETTINGS = {
     "paper": Settings(),

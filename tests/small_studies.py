@@ -3,10 +3,10 @@
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from bocopt.studies import reproduce
-from bocopt.studies.reproduce import Result
-from bocopt.studies.study import Size
-from bocopt.work.store import Store
+from bocopt_studies import reproduce
+from bocopt_studies.reproduce import Result
+from bocopt_studies.study import Size
+from bocopt_studies.work.store import Store
 
 
 def results(command: str, size: Size, folder: Path) -> dict[str, Result]:

@@ -13,10 +13,10 @@ import pytest
 from typer.testing import CliRunner
 
 from bocopt import __version__
-from bocopt.cli import app
-from bocopt.studies.catalogue import GROUPS, STUDIES, studies_of
-from bocopt.studies.paper.table1 import ROWS
-from bocopt.studies.study import Size
+from bocopt.app.cli import app
+from bocopt_studies.catalogue import GROUPS, STUDIES, studies_of
+from bocopt_studies.paper.table1 import ROWS
+from bocopt_studies.study import Size
 
 TINY = ["--trials", "1", "--horizon", "1", "--jobs", "1"]
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
@@ -79,7 +79,7 @@ def test_result_does_not_depend_on_workers_or_blocks(
 ) -> None:
     options = ["--trials", "4", "--horizon", "4", "--jobs"]
     reproduce(tmp_path / "one", *options, "1")
-    monkeypatch.setattr("bocopt.work.task.Task.trials_per_block", 3)
+    monkeypatch.setattr("bocopt_studies.work.task.Task.trials_per_block", 3)
     reproduce(tmp_path / "two", *options, "2")
     one, two = ((tmp_path / name / "table1.json").read_bytes() for name in ("one", "two"))
     assert one == two
@@ -137,9 +137,9 @@ def test_help_imports_nothing_heavy_and_no_study() -> None:
         "numba",
         "scipy",
         "matplotlib",
-        *(f"bocopt.studies.{s.group}.{s.module}" for s in STUDIES.values()),
+        *(f"bocopt_studies.{s.group}.{s.module}" for s in STUDIES.values()),
     }
-    code = f"import sys, bocopt.cli; print(*{heavy} & set(sys.modules))"
+    code = f"import sys, bocopt.app.cli; print(*{heavy} & set(sys.modules))"
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
@@ -236,7 +236,7 @@ def test_without_matplotlib_there_are_results_but_no_figures(
 def test_a_closed_pipe_ends_a_run_quietly_and_after_all_is_written(
     both: bool, tmp_path: Path
 ) -> None:
-    command = "from bocopt.cli import app; app()"
+    command = "from bocopt.app.cli import app; app()"
     read, write = os.pipe()
     os.close(read)
     run = subprocess.run(
@@ -260,7 +260,7 @@ def test_no_more_workers_than_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyP
         return one_thread(workers)
 
     monkeypatch.setattr("bocopt.processes.processes", counted)
-    monkeypatch.setattr("bocopt.cli.reproduce.workers", lambda jobs: 50)
+    monkeypatch.setattr("bocopt_studies.cli.reproduce.workers", lambda jobs: 50)
     reproduce(tmp_path, "--trials", "1", "--horizon", "1")
     reproduce(tmp_path, "--trials", "1", "--horizon", "1")
     assert asked == [8, 1]  # a block for each policy; then all is stored

@@ -11,7 +11,7 @@ from extensions.pages import blocks, examples
 from typer.testing import CliRunner
 
 from bocopt import __version__
-from bocopt.cli import app
+from bocopt.app.cli import app
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

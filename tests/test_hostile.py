@@ -15,7 +15,7 @@ from registry import CLASSES, INSTANCES, KNAPSACK, PUBLIC, STREAM, kind_of, the
 
 import bocopt
 from bocopt import checks
-from bocopt.tables.reading.columns import Frame
+from bocopt.app.reading.columns import Frame
 
 STAGES = list(bocopt.run(the.Constant([1, 1]), KNAPSACK, STREAM, horizon=3))
 PLAYED = {"policy": the.Constant([1, 1]), "problem": KNAPSACK}

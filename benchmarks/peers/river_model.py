@@ -5,7 +5,7 @@ regression is a model by `from_river` with its defaults: its latest 200 errors a
 no intercept, so it is shown a constant beside the context. Ours: the mixture, its linear member
 alone, and the ensemble.
 
-    pip install "bocopt[data]" river
+    pip install "bocopt[sklearn]" river
     python benchmarks/peers/river_model.py     writes benchmarks/results/river_model.{md,json}
 """
 
@@ -20,7 +20,7 @@ import numpy as np
 from bocopt import Ensemble, Mixture, Predictive, Replay, SampleAverage
 from bocopt.interop import from_river
 from bocopt.models import ConstantVariance
-from bocopt.studies.learning.data import data_world
+from bocopt_studies.learning.data import data_world
 
 sys.path.append(str(Path(__file__).parents[1]))
 results_file: Any = import_module("results_file")

@@ -5,7 +5,7 @@ regressor is a model by `from_sklearn` with its defaults: a fit every 50 outcome
 blocks in time order. None was tuned here. When the ensemble's defaults were chosen, the pizzas were
 in view, among others; the gasoline was held out.
 
-    pip install "bocopt[data]" lightgbm
+    pip install "bocopt[sklearn]" lightgbm
     OMP_NUM_THREADS=1 python benchmarks/peers/sklearn_programs.py
 
 writes benchmarks/results/sklearn_programs.{md,json}.
@@ -19,7 +19,7 @@ from typing import Any
 
 from bocopt import Ensemble, Predictive, SampleAverage
 from bocopt.interop import from_sklearn
-from bocopt.studies.learning.data import data_world
+from bocopt_studies.learning.data import data_world
 
 sys.path.append(str(Path(__file__).parents[1]))
 results_file: Any = import_module("results_file")

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bocopt.app.service.commands import Ask, Command, Reply, Tell
+from bocopt.app.service.fleet import Fleet
+from bocopt.app.service.held import Held, begun, followed, rebuilt
+from bocopt.app.service.kind import Kind
+from bocopt.app.service.shard import Proposal, Shard, Verdict
+from bocopt.app.service.stores import Snapshot, Store, open_store
 from bocopt.core import Array
-from bocopt.service.commands import Ask, Command, Reply, Tell
-from bocopt.service.fleet import Fleet
-from bocopt.service.held import Held, begun, followed, rebuilt
-from bocopt.service.kind import Kind
-from bocopt.service.shard import Proposal, Shard, Verdict
-from bocopt.service.stores import Snapshot, Store, open_store
 from scale.subject import KINDS, Stage, data, declared, folder
 
 OUTCOMES = (10, 100, 1000)

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bocopt.service.shard import place_of
-from bocopt.service.stores import open_store
+from bocopt.app.service.shard import place_of
+from bocopt.app.service.stores import open_store
 from scale.client import Client
 from scale.deciding import played
 from scale.processes import cpu, cpu_of_server, workers
@@ -23,7 +23,7 @@ from scale.subject import KINDS, SHOP, Server, declared, folder, place_in
 KNOWN = 100  # outcomes of each stream that a node starts with
 CONNECTIONS, SECONDS, WARM = 16, 10.0, 2.0
 KILLS = 5
-_CODE = "from bocopt.cli import app; app()"
+_CODE = "from bocopt.app.cli import app; app()"
 
 
 class Node(NamedTuple):

@@ -13,11 +13,11 @@ from uuid import uuid4
 import numpy as np
 
 from bocopt import Ensemble, PaperStream, SampleAverage
+from bocopt.app.service.kind import Kind, kind_of
+from bocopt.app.service.registry import Registry
+from bocopt.app.service.stores import Declared, Row, Store, Tally, open_store
 from bocopt.core import Array, Policy
-from bocopt.service.kind import Kind, kind_of
-from bocopt.service.registry import Registry
-from bocopt.service.stores import Declared, Row, Store, Tally, open_store
-from bocopt.studies.paper.settings import Settings, problem_of
+from bocopt_studies.paper.settings import Settings, problem_of
 
 PROBLEM = problem_of(Settings())
 POLICIES: dict[str, Policy[Any]] = {
@@ -30,7 +30,7 @@ STORES = ("SQLite", "PostgreSQL")
 
 SHOP = """\
 from bocopt import Ensemble, SampleAverage
-from bocopt.studies.paper.settings import Settings, problem_of
+from bocopt_studies.paper.settings import Settings, problem_of
 
 problem = problem_of(Settings())
 policies = {"SampleAverage": SampleAverage(problem), "Ensemble": Ensemble(problem)}

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bocopt.service.stores import Row, Snapshot, Store, Tally, open_store
+from bocopt.app.service.stores import Row, Snapshot, Store, Tally, open_store
 from scale.processes import cpu_of_server
 from scale.subject import KINDS, STORES, Server, Stage, declared, empty, folder, place_in
 

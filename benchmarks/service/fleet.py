@@ -30,12 +30,12 @@ from subject import workers as workers_of
 from traffic import every, quantile, used
 from verdict import missing, twice
 
+from bocopt.app.service.config import Config, load_config
+from bocopt.app.service.held import begun, rebuilt
+from bocopt.app.service.replay import rows_of
+from bocopt.app.service.stores import Row, Store, open_store
 from bocopt.live.events import from_bytes, snapshot_bytes, to_bytes
 from bocopt.live.fold import Decided
-from bocopt.service.config import Config, load_config
-from bocopt.service.held import begun, rebuilt
-from bocopt.service.replay import rows_of
-from bocopt.service.stores import Row, Store, open_store
 
 T = TypeVar("T")
 

@@ -37,7 +37,7 @@ from subject import (
     subject,
 )
 
-from bocopt.service.stores import open_store
+from bocopt.app.service.stores import open_store
 
 _AHEAD = 24  # requests of a connection that wait for their answer
 _QUIET = 60.0  # seconds without an answer that are a failure

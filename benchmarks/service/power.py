@@ -32,9 +32,9 @@ from proof_file import keep, progress, table
 from subject import STREAMS, Subject, ask, rng_of, scratch, serving, subject
 from tape import Disk, Record, records
 
-from bocopt.service.config import Config, load_config
-from bocopt.service.doctor import findings
-from bocopt.service.stores import StoreError, open_store
+from bocopt.app.service.config import Config, load_config
+from bocopt.app.service.doctor import findings
+from bocopt.app.service.stores import StoreError, open_store
 
 _PATCHED = """
 import sqlite3
@@ -43,7 +43,7 @@ class Connection(sqlite3.Connection):
         return super().execute(sql.replace("synchronous = FULL", "synchronous = {how}"), *rest)
 connect = sqlite3.connect
 sqlite3.connect = lambda *words, **options: connect(*words, factory=Connection, **options)
-from bocopt.cli import app
+from bocopt.app.cli import app
 app()
 """
 

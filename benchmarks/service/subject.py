@@ -20,7 +20,7 @@ from uuid import uuid4
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "postgres"
 STREAMS = ("north", "south", "east", "learner")
-_CODE = "from bocopt.cli import app; app()"
+_CODE = "from bocopt.app.cli import app; app()"
 _START = 120.0  # seconds that a start may take, the compilation included
 _STOP = 60.0
 _SHOP = """\

@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass
 from clients import Notes
 from subject import Subject, bocopt
 
+from bocopt.app.service.config import Config, load_config
+from bocopt.app.service.stores import Row, open_store
 from bocopt.live.events import from_bytes
 from bocopt.live.fold import Decided, Observed
-from bocopt.service.config import Config, load_config
-from bocopt.service.stores import Row, open_store
 
 _SHOWN = 5
 

@@ -36,7 +36,7 @@ MODULES = (
     "bocopt.guarantees",
     "bocopt.live",
     "bocopt.client",
-    "bocopt.tables",
+    "bocopt.app",
     "bocopt.interop",
     "bocopt.checks",
 )

@@ -25,9 +25,9 @@ from bocopt.guarantees import (
 from bocopt.guarantees.monitor import Monitor
 from bocopt.losses import Clipped, DecisionRegret
 from bocopt.priors import Gaussian
-from bocopt.studies.guarantees.cover import used
-from bocopt.studies.guarantees.simulated_beliefs import FiniteBelief, Squared
-from bocopt.studies.guarantees.simulated_losses import LOSSES, RISKS, certificates
+from bocopt_studies.guarantees.cover import used
+from bocopt_studies.guarantees.simulated_beliefs import FiniteBelief, Squared
+from bocopt_studies.guarantees.simulated_losses import LOSSES, RISKS, certificates
 
 STAGES = 60
 ON_BELIEFS = [AgainstOneDraw, OneDraw, UpdatedBeliefs]

@@ -5,10 +5,10 @@ import pytest
 from lengths import long
 from scipy.stats import binomtest
 
-from bocopt.studies.guarantees.cover import Cover, CoverBatch, used
-from bocopt.studies.guarantees.simulated_decisions import NORMAL, PEEKING
-from bocopt.studies.guarantees.simulations import SIMULATIONS
-from bocopt.work.task import Record
+from bocopt_studies.guarantees.cover import Cover, CoverBatch, used
+from bocopt_studies.guarantees.simulated_decisions import NORMAL, PEEKING
+from bocopt_studies.guarantees.simulations import SIMULATIONS
+from bocopt_studies.work.task import Record
 
 
 @pytest.fixture(scope="module", params=[100, long(500)])

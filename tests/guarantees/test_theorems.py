@@ -26,7 +26,7 @@ from bocopt.guarantees import (
 from bocopt.losses import Clipped, DecisionRegret
 from bocopt.numeric.weights import normalised, uniform
 from bocopt.priors import Gaussian
-from bocopt.studies.guarantees.simulated_beliefs import AGGREGATED, FiniteBelief, Squared
+from bocopt_studies.guarantees.simulated_beliefs import AGGREGATED, FiniteBelief, Squared
 
 STAGES, LAM = 60, 0.5
 ON_BELIEFS = [

@@ -26,7 +26,7 @@ from bocopt.models.remembering import Missing, Remembering
 from bocopt.policies import Frozen
 from bocopt.problems import Newsvendor
 from bocopt.problems.program import minimise, pos, program, real
-from bocopt.studies.learning.synthetic import synthetic_worlds
+from bocopt_studies.learning.synthetic import synthetic_worlds
 
 RULES: tuple[Missing, ...] = ("mean", "marked")
 

@@ -26,7 +26,7 @@ from bocopt.models import ConstantVariance, Informed
 from bocopt.models.remembering import Remembering
 from bocopt.problems import Newsvendor
 from bocopt.streams import PaperStream
-from bocopt.studies.learning.synthetic import synthetic_worlds
+from bocopt_studies.learning.synthetic import synthetic_worlds
 
 
 def test_with_nothing_asked_for_decisions_are_those_of_the_model() -> None:

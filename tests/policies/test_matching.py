@@ -10,13 +10,13 @@ from registry import KNAPSACK, STREAM
 
 import bocopt
 from bocopt import Agent, Constant, Ensemble, SampleAverage, compare, play, run
+from bocopt.app.service.kind import kind_of
 from bocopt.checks import check_policy
 from bocopt.fingerprint import fingerprint
 from bocopt.live.fold import Fold, watching
 from bocopt.policies import Frozen, Shadowed
-from bocopt.service.kind import kind_of
-from bocopt.studies.paper.variants import Uncapped
-from bocopt.work.task import Play
+from bocopt_studies.paper.variants import Uncapped
+from bocopt_studies.work.task import Play
 
 X, XI = np.ones(3), np.ones(2)
 OTHER = replace(KNAPSACK, value=[11.0, 12.0])

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from matplotlib.text import Annotation
 
-from bocopt.report.blocks import Chart, Curve
-from bocopt.report.charts import draw, files
+from bocopt_studies.report.blocks import Chart, Curve
+from bocopt_studies.report.charts import draw, files
 
 
 def chart(*ends: float, name: str = "example") -> Chart:

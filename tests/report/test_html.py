@@ -1,8 +1,8 @@
 """The page: text is text, whatever it holds."""
 
-from bocopt.report.blocks import Chart, Curve, Grid, Row, Section
-from bocopt.report.charts import files
-from bocopt.report.html import page
+from bocopt_studies.report.blocks import Chart, Curve, Grid, Row, Section
+from bocopt_studies.report.charts import files
+from bocopt_studies.report.html import page
 
 
 def test_text_is_escaped() -> None:

@@ -5,9 +5,9 @@ import io
 import pytest
 from rich.console import Console
 
-from bocopt.report import charts, html, tables
-from bocopt.report.blocks import Chart, Curve, Grid, Row, Section
-from bocopt.report.text import count, plain
+from bocopt.app.text import count, plain
+from bocopt_studies.report import charts, html, tables
+from bocopt_studies.report.blocks import Chart, Curve, Grid, Row, Section
 
 FORMULA = r"$\frac{1}{0$"
 CONTROLS = "\x1b[2J\x9b2J\x07\x08\x00\x7f"

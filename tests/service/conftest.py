@@ -12,8 +12,8 @@ from running import Service
 from shop import shop
 from typed import CONFIG, SHOP
 
-from bocopt.service.kind import Limits
-from bocopt.service.stores import Store, open_store
+from bocopt.app.service.kind import Limits
+from bocopt.app.service.stores import Store, open_store
 
 
 @pytest.fixture(scope="session")

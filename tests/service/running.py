@@ -11,15 +11,15 @@ from typing import Any
 
 import uvicorn
 
-from bocopt.service.feed import Bell
-from bocopt.service.fleet import Fleet
-from bocopt.service.http import Front, application
-from bocopt.service.kind import Kind
-from bocopt.service.prompt import prompt
-from bocopt.service.registry import Registry
-from bocopt.service.router import Router
-from bocopt.service.shard import Shard
-from bocopt.service.stores import open_store
+from bocopt.app.service.feed import Bell
+from bocopt.app.service.fleet import Fleet
+from bocopt.app.service.http import Front, application
+from bocopt.app.service.kind import Kind
+from bocopt.app.service.prompt import prompt
+from bocopt.app.service.registry import Registry
+from bocopt.app.service.router import Router
+from bocopt.app.service.shard import Shard
+from bocopt.app.service.stores import open_store
 
 Headers = Sequence[tuple[str, str]]
 

@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 
 from bocopt import Ensemble, Knapsack, SampleAverage
+from bocopt.app.service.commands import Ask, Drop, RefusedError, Reply, Tell
+from bocopt.app.service.engine import Engine
+from bocopt.app.service.fleet import Fleet
+from bocopt.app.service.held import Held, begun
+from bocopt.app.service.kind import Kind, Limits, kind_of
+from bocopt.app.service.registry import Registry
+from bocopt.app.service.shard import Shard
+from bocopt.app.service.stores import Snapshot, Store, StoreError, Tally
 from bocopt.live.events import snapshot_bytes
-from bocopt.service.commands import Ask, Drop, RefusedError, Reply, Tell
-from bocopt.service.engine import Engine
-from bocopt.service.fleet import Fleet
-from bocopt.service.held import Held, begun
-from bocopt.service.kind import Kind, Limits, kind_of
-from bocopt.service.registry import Registry
-from bocopt.service.shard import Shard
-from bocopt.service.stores import Snapshot, Store, StoreError, Tally
 
 problem = Knapsack(value=[12, 9], capacity=[8], salvage=[1], upper=8)
 policy = SampleAverage(problem, first=[1, 1])

@@ -8,9 +8,9 @@ import pytest
 import shop as here
 from shop import assert_is_its_log, engine, random_command, shop
 
+from bocopt.app.service.commands import Ask, Begin, Command, RefusedError, Tell
+from bocopt.app.service.stores import Row, open_store
 from bocopt.live.together import Together
-from bocopt.service.commands import Ask, Begin, Command, RefusedError, Tell
-from bocopt.service.stores import Row, open_store
 
 NAMES = [f"shop-{i}" for i in range(9)]
 

@@ -14,8 +14,8 @@ from databases import empty_schema
 from running import Service
 from shop import folded, shop
 
+from bocopt.app.service.stores import Row, open_store
 from bocopt.client import Client
-from bocopt.service.stores import Row, open_store
 
 PAGE = (Path(__file__).parents[2] / "docs" / "service.md").read_text("utf-8")
 

@@ -22,8 +22,8 @@ from running import Service
 from shop import assert_is_its_log, shop
 
 from bocopt import client as here
+from bocopt.app.service.stores import StoreError
 from bocopt.client import Client, RefusedError, UnansweredError
-from bocopt.service.stores import StoreError
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "service_client.py"

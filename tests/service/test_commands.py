@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from typed import CONFIG, bocopt, play
 
-from bocopt.service.config import load_config
-from bocopt.service.machine import numeric_fingerprint
-from bocopt.service.stores import open_store
+from bocopt.app.service.config import load_config
+from bocopt.app.service.machine import numeric_fingerprint
+from bocopt.app.service.stores import open_store
 
 
 def test_a_log_is_replayed_as_it_was_and_decided_again(folder: Path) -> None:

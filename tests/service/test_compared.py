@@ -11,14 +11,14 @@ from running import Service
 from shop import assert_is_its_log, engine, fleet, one, shop
 
 from bocopt import Constant, Recorded
-from bocopt.service import compared
-from bocopt.service.commands import Ask, RefusedError, Show, Tell
-from bocopt.service.compared import Better, Shown, better
-from bocopt.service.engine import Engine
-from bocopt.service.kind import Kind
-from bocopt.service.page.concerns import judged
-from bocopt.service.stores import Configured, Standing, Store
-from bocopt.service.told import read
+from bocopt.app.service import compared
+from bocopt.app.service.commands import Ask, RefusedError, Show, Tell
+from bocopt.app.service.compared import Better, Shown, better
+from bocopt.app.service.engine import Engine
+from bocopt.app.service.kind import Kind
+from bocopt.app.service.page.concerns import judged
+from bocopt.app.service.stores import Configured, Standing, Store
+from bocopt.app.service.told import read
 
 KIND = shop(policy=Constant([0, 1]), shadows={"average": here.better})
 NOW = 1e9

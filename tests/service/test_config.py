@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from bocopt import Ensemble, Shadowed
-from bocopt.service.config import Config, load_config
-from bocopt.service.toml_file import ConfigError
-from bocopt.tables.names import names_of
+from bocopt.app.names import names_of
+from bocopt.app.service.config import Config, load_config
+from bocopt.app.service.toml_file import ConfigError
 
 SHOP = """\
 from bocopt import Knapsack, SampleAverage

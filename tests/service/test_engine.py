@@ -21,8 +21,8 @@ from shop import (
     status_code,
 )
 
-from bocopt.service.commands import Ask, Begin, Drop, RefusedError, Reply, Show, Tell
-from bocopt.service.stores import Row, Store, open_store
+from bocopt.app.service.commands import Ask, Begin, Drop, RefusedError, Reply, Show, Tell
+from bocopt.app.service.stores import Row, Store, open_store
 
 
 def test_decide_learn_repeat(store: Store) -> None:

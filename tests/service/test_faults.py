@@ -23,9 +23,9 @@ from shop import (
     status_code,
 )
 
-from bocopt.service.commands import Ask, Drop, RefusedError, Show, Tell
-from bocopt.service.kind import kind_of
-from bocopt.service.stores import ConflictError, Store, open_store
+from bocopt.app.service.commands import Ask, Drop, RefusedError, Show, Tell
+from bocopt.app.service.kind import kind_of
+from bocopt.app.service.stores import ConflictError, Store, open_store
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

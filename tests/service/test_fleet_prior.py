@@ -7,10 +7,10 @@ from shop import engine, one
 from typed import CONFIG, SHOP, bocopt
 
 from bocopt import Ensemble
+from bocopt.app.service.commands import Ask, Begin, Tell
+from bocopt.app.service.config import load_config
+from bocopt.app.service.stores import open_store
 from bocopt.models import Informed, SharedPrior
-from bocopt.service.commands import Ask, Begin, Tell
-from bocopt.service.config import load_config
-from bocopt.service.stores import open_store
 
 INFORMED = """
 def informed(problem):

@@ -14,13 +14,13 @@ from openapi_spec_validator import validate
 from running import Service
 from shop import assert_is_its_log, shop
 
+from bocopt.app.service import feed as feeding
+from bocopt.app.service.feed import Bell, Texts, feed
+from bocopt.app.service.kind import Kind
+from bocopt.app.service.openapi import document
+from bocopt.app.service.stores import Row
 from bocopt.client import Client
 from bocopt.policies import Shadowed
-from bocopt.service import feed as feeding
-from bocopt.service.feed import Bell, Texts, feed
-from bocopt.service.kind import Kind
-from bocopt.service.openapi import document
-from bocopt.service.stores import Row
 
 
 def test_a_day_in_the_life(service: Service) -> None:

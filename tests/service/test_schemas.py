@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bocopt.service.stores import (
+from bocopt.app.service.stores import (
     Configured,
     Declared,
     Row,
@@ -18,7 +18,7 @@ from bocopt.service.stores import (
     Tally,
     open_store,
 )
-from bocopt.service.stores.sql import SCHEMA, TABLES
+from bocopt.app.service.stores.sql import SCHEMA, TABLES
 
 #: Of the tables of each schema. Where the first test fails, raise SCHEMA and add a line; a line
 #: that stands here is never changed, since there are stores with that number.

@@ -15,18 +15,18 @@ from shop import assert_is_its_log, engine, fleet, play, shop
 from troubled import HOUR
 
 from bocopt import Ensemble, Mixture
+from bocopt.app.service.commands import RefusedError
+from bocopt.app.service.kind import Kind, Limits
+from bocopt.app.service.page.concerns import judged
+from bocopt.app.service.page.fleet import SHOWN, fleet_page
+from bocopt.app.service.page.fresh import Fresh
+from bocopt.app.service.page.seen import seen
+from bocopt.app.service.stores import Standing, Store
+from bocopt.app.service.told import read, told
 from bocopt.guarantees import Feasibility
 from bocopt.guarantees.feasibility import Counts
 from bocopt.live.fold import Observed
 from bocopt.models import Informed, Remembering, SharedPrior
-from bocopt.service.commands import RefusedError
-from bocopt.service.kind import Kind, Limits
-from bocopt.service.page.concerns import judged
-from bocopt.service.page.fleet import SHOWN, fleet_page
-from bocopt.service.page.fresh import Fresh
-from bocopt.service.page.seen import seen
-from bocopt.service.stores import Standing, Store
-from bocopt.service.told import read, told
 
 NOW = 1e9
 FINE = Standing(

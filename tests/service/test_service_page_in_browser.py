@@ -10,7 +10,7 @@ from running import Service
 from shop import shop
 from troubled import KINDS, troubled
 
-from bocopt.service.stores import open_store
+from bocopt.app.service.stores import open_store
 
 #: Of each chart: its title, the size of its drawing, and how much of each mark is inside of it.
 DRAWN = """() => [...document.querySelectorAll("figure.plotted")].map(figure => {

@@ -16,13 +16,13 @@ from typing import Any
 
 from typed import SHOP, bocopt, play
 
-from bocopt.service.stores import open_store
+from bocopt.app.service.stores import open_store
 
 
 @contextmanager
 def serving(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A real `bocopt serve`, and where it listens."""
-    code = "from bocopt.cli import app; app()"
+    code = "from bocopt.app.cli import app; app()"
     process = subprocess.Popen(
         [sys.executable, "-c", code, "serve", str(folder / "bocopt.toml"), *options],
         stdout=subprocess.PIPE,

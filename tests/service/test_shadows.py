@@ -17,12 +17,12 @@ from shop import (
 )
 
 from bocopt import SampleAverage
+from bocopt.app.service.commands import Begin, RefusedError, Show
+from bocopt.app.service.engine import Engine
+from bocopt.app.service.kind import kind_of
+from bocopt.app.service.stores import Store
 from bocopt.live.events import from_bytes
 from bocopt.live.fold import Decided, Observed
-from bocopt.service.commands import Begin, RefusedError, Show
-from bocopt.service.engine import Engine
-from bocopt.service.kind import kind_of
-from bocopt.service.stores import Store
 
 
 def test_a_changed_policy_is_refused_until_its_version_is_raised(file: Store) -> None:

@@ -11,8 +11,8 @@ from lengths import long
 from test_serving import serving
 from typed import bocopt
 
+from bocopt.app.starters import EXAMPLES
 from bocopt.client import Client
-from bocopt.tables.starters import EXAMPLES
 
 
 def played(folder: Path, address: str, days: int) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bocopt.service.stores import (
+from bocopt.app.service.stores import (
     ConflictError,
     Declared,
     Row,
@@ -169,7 +169,7 @@ def test_other_addresses_are_refused(url: str) -> None:
 
 
 def test_every_commit_is_synced(tmp_path: Path) -> None:
-    from bocopt.service.stores.sqlite import _Sqlite
+    from bocopt.app.service.stores.sqlite import _Sqlite
 
     database = _Sqlite(tmp_path / "log.db", read_only=False)
     assert database.read("PRAGMA journal_mode") == [("wal",)]
@@ -178,8 +178,8 @@ def test_every_commit_is_synced(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_told_and_passes(tmp_path: Path) -> None:
-    from bocopt.service.stores.sql import SqlStore
-    from bocopt.service.stores.sqlite import _Sqlite
+    from bocopt.app.service.stores.sql import SqlStore
+    from bocopt.app.service.stores.sqlite import _Sqlite
 
     database = _Sqlite(tmp_path / "log.db", read_only=False)
     store = SqlStore(database, "log")

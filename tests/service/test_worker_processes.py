@@ -10,13 +10,13 @@ import pytest
 from shop import assert_is_its_log, bits, engine, fleet, folded, one, random_command, shop, status
 from typed import CONFIG, bocopt
 
-from bocopt.service.commands import Ask, Begin, Command, RefusedError, Show, Tell
-from bocopt.service.config import Config, load_config
-from bocopt.service.engine import Engine
-from bocopt.service.registry import Registry
-from bocopt.service.router import Router
-from bocopt.service.stores import Store, open_store
-from bocopt.service.worker import Worker
+from bocopt.app.service.commands import Ask, Begin, Command, RefusedError, Show, Tell
+from bocopt.app.service.config import Config, load_config
+from bocopt.app.service.engine import Engine
+from bocopt.app.service.registry import Registry
+from bocopt.app.service.router import Router
+from bocopt.app.service.stores import Store, open_store
+from bocopt.app.service.worker import Worker
 
 MOODY = """\
 import os

@@ -6,11 +6,11 @@ import numpy as np
 from shop import engine, one
 from typer.testing import CliRunner
 
-from bocopt.cli import app
-from bocopt.service.commands import Ask, Drop, Tell
-from bocopt.service.config import load_config
-from bocopt.service.machine import numeric_fingerprint
-from bocopt.service.stores import open_store
+from bocopt.app.cli import app
+from bocopt.app.service.commands import Ask, Drop, Tell
+from bocopt.app.service.config import load_config
+from bocopt.app.service.machine import numeric_fingerprint
+from bocopt.app.service.stores import open_store
 
 SHOP = """\
 from bocopt import Knapsack, SampleAverage

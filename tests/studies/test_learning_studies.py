@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from small_studies import results
 
-from bocopt.studies.learning import streams, table
-from bocopt.studies.learning.task import Learn
-from bocopt.studies.learning.worlds import Later, Synthetic, worlds
-from bocopt.studies.study import Size
+from bocopt_studies.learning import streams, table
+from bocopt_studies.learning.task import Learn
+from bocopt_studies.learning.worlds import Later, Synthetic, worlds
+from bocopt_studies.study import Size
 
 SIZE = Size(3, 8)
 

@@ -9,7 +9,7 @@ from lengths import long
 
 from bocopt import ConditionalOptimum, SampleAverage, run
 from bocopt.core import Array
-from bocopt.studies.learning.laws import (
+from bocopt_studies.learning.laws import (
     ChangingCorrelation,
     Drift,
     OwnPast,
@@ -17,7 +17,7 @@ from bocopt.studies.learning.laws import (
     Shown,
     TwoModes,
 )
-from bocopt.studies.learning.synthetic import synthetic_worlds
+from bocopt_studies.learning.synthetic import synthetic_worlds
 
 WORLDS = synthetic_worlds()
 

@@ -9,11 +9,11 @@ import pytest
 from small_studies import results
 
 from bocopt import BMA, Gaussian, ResampleMove, record, run
-from bocopt.studies.catalogue import STUDIES, studies_of
-from bocopt.studies.posterior import accuracy, regimes, samplers
-from bocopt.studies.posterior.oracles import OneDirection, Oracle, Quadratic, World
-from bocopt.studies.posterior.tasks import RULES, Rules
-from bocopt.studies.study import Size
+from bocopt_studies.catalogue import STUDIES, studies_of
+from bocopt_studies.posterior import accuracy, regimes, samplers
+from bocopt_studies.posterior.oracles import OneDirection, Oracle, Quadratic, World
+from bocopt_studies.posterior.tasks import RULES, Rules
+from bocopt_studies.study import Size
 
 DOCS = Path(__file__).parents[2] / "docs" / "results"
 

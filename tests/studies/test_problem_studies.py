@@ -13,11 +13,11 @@ from bocopt.checks import check_problem
 from bocopt.core import Array
 from bocopt.problems import grid
 from bocopt.streams import PolynomialCosts
-from bocopt.studies.problems import classes, paths
-from bocopt.studies.problems.task import Decide, OwnLaws, Race
-from bocopt.studies.problems.worlds import Always, LogNormal, worlds
-from bocopt.studies.reproduce import plan_of
-from bocopt.studies.study import Size
+from bocopt_studies.problems import classes, paths
+from bocopt_studies.problems.task import Decide, OwnLaws, Race
+from bocopt_studies.problems.worlds import Always, LogNormal, worlds
+from bocopt_studies.reproduce import plan_of
+from bocopt_studies.study import Size
 
 Summaries = dict[str, dict[str, Any]]
 NAMES = tuple(worlds())

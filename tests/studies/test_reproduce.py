@@ -13,17 +13,17 @@ import numpy as np
 import pytest
 
 from bocopt import Status
-from bocopt.report.tables import markdown
-from bocopt.studies import reproduce
-from bocopt.studies.catalogue import STUDIES, studies_of
-from bocopt.studies.paper import errata
-from bocopt.studies.paper.sensitivity import CHOICES, DEFAULT
-from bocopt.studies.paper.settings import PRINTED
-from bocopt.studies.study import Size
-from bocopt.studies.summaries import COLUMNS
-from bocopt.work.store import Store
-from bocopt.work.task import Record, Task
-from bocopt.work.work import Work
+from bocopt_studies import reproduce
+from bocopt_studies.catalogue import STUDIES, studies_of
+from bocopt_studies.paper import errata
+from bocopt_studies.paper.sensitivity import CHOICES, DEFAULT
+from bocopt_studies.paper.settings import PRINTED
+from bocopt_studies.report.tables import markdown
+from bocopt_studies.study import Size
+from bocopt_studies.summaries import COLUMNS
+from bocopt_studies.work.store import Store
+from bocopt_studies.work.task import Record, Task
+from bocopt_studies.work.work import Work
 
 DOCS = Path(__file__).parents[2] / "docs"
 ABOUT = {"command": "bocopt reproduce all", "wall seconds": 1.5}

@@ -9,12 +9,12 @@ from lengths import long
 
 from bocopt.core import Array
 from bocopt.state import flatten, rebuild
-from bocopt.studies.learning.boosted import Boosted, BoostedQuantiles
-from bocopt.studies.learning.data.source import INSTALL
-from bocopt.studies.learning.forests import Forest, ForestResiduals, ForestWeights, grown
-from bocopt.studies.learning.laws import Sine
-from bocopt.studies.learning.refitted import Refitted
-from bocopt.studies.learning.trees import trees_of
+from bocopt_studies.learning.boosted import Boosted, BoostedQuantiles
+from bocopt_studies.learning.data.source import INSTALL
+from bocopt_studies.learning.forests import Forest, ForestResiduals, ForestWeights, grown
+from bocopt_studies.learning.laws import Sine
+from bocopt_studies.learning.refitted import Refitted
+from bocopt_studies.learning.trees import trees_of
 
 ensemble: Any = pytest.importorskip(
     "sklearn.ensemble", reason=f"scikit-learn is an extra: {INSTALL}"

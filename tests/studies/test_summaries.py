@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bocopt.studies.summaries import (
+from bocopt_studies.summaries import (
     along_time,
     band,
     clairvoyant,

@@ -7,7 +7,7 @@ import pytest
 
 from bocopt import Knapsack, PaperStream
 from bocopt.core import Array, Status
-from bocopt.studies.paper.variants import OneStream, Uncapped
+from bocopt_studies.paper.variants import OneStream, Uncapped
 
 BIG_M = 1000.0
 

@@ -7,13 +7,13 @@ from functools import cache
 
 import numpy as np
 
+from bocopt.app.findings import Findings, Played
+from bocopt.app.series import Series
 from bocopt.compared import Compared, Pair, compared_of, declared
 from bocopt.core import Array, IntArray, Sense, Status
 from bocopt.guarantees import Evidence
 from bocopt.guarantees.certificate import Shadow
 from bocopt.guarantees.ratios import Outcomes
-from bocopt.tables.findings import Findings, Played
-from bocopt.tables.series import Series
 
 OVER, UNDER = 1.0, 3.0  # what a unit too much costs, and one too few
 CODE = """from bocopt import Agent

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from bocopt.tables import Spec, read, series_of
-from bocopt.tables.faults import Fault
-from bocopt.tables.reading.columns import TableError, all_of
-from bocopt.tables.study_file import load_study
+from bocopt.app import Spec, read, series_of
+from bocopt.app.faults import Fault
+from bocopt.app.reading.columns import TableError, all_of
+from bocopt.app.study_file import load_study
 
 CALLS: dict[str, Any] = {"outcome": "calls", "context": ["price"], "time": "day"}
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from bocopt.tables import Spec, frame_of, read, series_of
-from bocopt.tables.reading.columns import TableError
+from bocopt.app import Spec, frame_of, read, series_of
+from bocopt.app.reading.columns import TableError
 
 FINE = "day,demand,price\n2024-03-01,5,1.5\n2024-03-02,6,1.5\n2024-03-03,7,2\n"
 DAILY: dict[str, Any] = {"outcome": "demand", "context": ["price"], "time": "day"}
@@ -473,9 +473,7 @@ def test_odd_names_of_a_data_frame_are_refused() -> None:
 def test_what_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "sales.parquet"
     path.write_bytes(b"PAR1" + bytes(100))
-    monkeypatch.setattr(
-        import_module("bocopt.tables.reading.frame"), "find_spec", lambda name: None
-    )
+    monkeypatch.setattr(import_module("bocopt.app.reading.frame"), "find_spec", lambda name: None)
     with pytest.raises(ModuleNotFoundError) as caught:
         read(path)
     assert str(caught.value) == (

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from findings_cases import CASES
 
+from bocopt.app.page import decisions_csv
 from bocopt.core import Sense
-from bocopt.tables.page import decisions_csv
 
 
 def test_the_csv_has_every_decision() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bocopt.tables import Spec, frame_of, read, series_of, shown
-from bocopt.tables.reading.columns import Column, Frame, TableError
+from bocopt.app import Spec, frame_of, read, series_of, shown
+from bocopt.app.reading.columns import Column, Frame, TableError
 
 DAYS = [dt.date(2024, 2, 28) + dt.timedelta(days=n) for n in range(5)]
 COLUMNS: dict[str, list[Any]] = {
@@ -70,9 +70,7 @@ def test_parquet_gives_theassert_same(
     pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
     _polars().write_parquet(tmp_path / "any name")
-    monkeypatch.setattr(
-        "bocopt.tables.reading.frame.find_spec", lambda name: name != absent or None
-    )
+    monkeypatch.setattr("bocopt.app.reading.frame.find_spec", lambda name: name != absent or None)
     found = read(tmp_path / "any name")
     assert_same(found, frame)
     assert found.path == str(tmp_path / "any name")

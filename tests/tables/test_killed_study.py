@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from bocopt.cli import app
-from bocopt.tables.starters import starter
+from bocopt.app.cli import app
+from bocopt.app.starters import starter
 
-RUN = [sys.executable, "-c", "from bocopt.cli import app; app()", "run", "study.toml"]
+RUN = [sys.executable, "-c", "from bocopt.app.cli import app; app()", "run", "study.toml"]
 
 
 def written(folder: Path, rows: int, policies: str) -> Path:

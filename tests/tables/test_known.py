@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from bocopt.app import Series, Spec, read, series_of
+from bocopt.app.features.known import after_arrival, after_delay, lagged, recent_mean
 from bocopt.core import Array, IntArray
-from bocopt.tables import Series, Spec, read, series_of
-from bocopt.tables.timeline.known import after_arrival, after_delay, lagged, recent_mean
 
 HEADER = "at,came,demand,returns,price,store,order"
 

@@ -8,14 +8,14 @@ from findings_cases import CASES
 from pages import parsed
 
 from bocopt import Ensemble, Mixture
+from bocopt.app.findings import Played
+from bocopt.app.names import names_of
+from bocopt.app.page import page
+from bocopt.app.playing.play import play
+from bocopt.app.series import Series
 from bocopt.core import Array, Model
 from bocopt.models import ConstantVariance, Informed, Remembering, SharedPrior
 from bocopt.problems import Newsvendor
-from bocopt.tables.findings import Played
-from bocopt.tables.names import names_of
-from bocopt.tables.page import page
-from bocopt.tables.playing.play import play
-from bocopt.tables.series import Series
 
 PROBLEM = Newsvendor(unit_cost=[1.0], price=[3.0])
 STAGES = 60

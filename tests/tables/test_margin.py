@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from bocopt import Replay, minimise, program, real, run
+from bocopt.app import BestMargin
+from bocopt.app.margin import TunedRule
 from bocopt.checks import check_policy
 from bocopt.problems import Newsvendor
-from bocopt.tables import BestMargin
-from bocopt.tables.margin import TunedRule
 
 MARGINS = (0.5, 1.0, 1.5, 2.0)
 RNG = np.random.default_rng(3)

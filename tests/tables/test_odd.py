@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bocopt.tables import Spec, read, series_of
-from bocopt.tables.starters import EXAMPLES, starter
-from bocopt.tables.study import open_study
-from bocopt.tables.timeline.odd import alike, far
+from bocopt.app import Spec, read, series_of
+from bocopt.app.features.odd import alike, far
+from bocopt.app.starters import EXAMPLES, starter
+from bocopt.app.study import open_study
 
 LAWS: dict[str, Any] = {
     "normal": lambda rng, n: rng.normal(100, 20, n),

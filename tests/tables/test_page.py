@@ -11,14 +11,14 @@ from findings_cases import CASES, hostile
 from pages import Parsed, parsed
 from scipy.stats import binomtest
 
+from bocopt.app.findings import Findings
+from bocopt.app.page import page
+from bocopt.app.page.calibration import coverage
+from bocopt.app.page.numbers import figure, thinned, ticks
+from bocopt.app.text import plain
 from bocopt.core import BoolArray
 from bocopt.guarantees import Feasibility
 from bocopt.guarantees.feasibility import Counts
-from bocopt.report.text import plain
-from bocopt.tables.findings import Findings
-from bocopt.tables.page import page
-from bocopt.tables.page.calibration import coverage
-from bocopt.tables.page.numbers import figure, thinned, ticks
 
 SCRIPT = "<script>alert(1)</script>"
 

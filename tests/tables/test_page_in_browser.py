@@ -7,7 +7,7 @@ import pytest
 from browsers import assert_fits, opened_at
 from findings_cases import CASES, hostile
 
-from bocopt.tables.page import page
+from bocopt.app.page import page
 
 #: Lines that are not drawn from one end of their chart to the other.
 CUT = """() => [...document.querySelectorAll(".canvas path.line")].filter(e => {

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from bocopt.cli import app, progress
-from bocopt.tables.starters import starter
-from bocopt.tables.study import Study, open_study, played
+from bocopt.app.cli import app, progress
+from bocopt.app.starters import starter
+from bocopt.app.study import Study, open_study, played
 
 SLOW = """
 import time
@@ -126,7 +126,7 @@ def test_a_study_of_slow_stages_is_kept_by_time(tmp_path: Path) -> None:
 
 def test_keeping_takes_little_of_the_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where keeping is slow it is done seldom."""
-    from bocopt.tables.playing.kept import Kept
+    from bocopt.app.playing.kept import Kept
 
     keep, kept = Kept.keep, list[int]()
 

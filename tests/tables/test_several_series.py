@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bocopt.tables import Series, Spec, read, series_of
-from bocopt.tables.reading.columns import TableError
-from bocopt.tables.study import open_study, played
+from bocopt.app import Series, Spec, read, series_of
+from bocopt.app.reading.columns import TableError
+from bocopt.app.study import open_study, played
 
 SHOPS = {"north": 100.0, "south": 10.0, "west": 1.0}
 

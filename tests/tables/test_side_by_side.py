@@ -6,16 +6,16 @@ import pytest
 from test_killed_study import finished, written
 from typer.testing import CliRunner
 
-from bocopt.cli import app
-from bocopt.tables.side_by_side import _play, play_side_by_side
-from bocopt.tables.study import open_study
+from bocopt.app.cli import app
+from bocopt.app.side_by_side import _play, play_side_by_side
+from bocopt.app.study import open_study
 
 POLICIES = '["SampleAverage", "ResidualSampleAverage"]'
 
 
 @pytest.fixture(autouse=True)
 def all_are_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bocopt.cli.tables._SHORT", 0)
+    monkeypatch.setattr("bocopt.app.cli.tables._SHORT", 0)
 
 
 def test_they_leave_the_same_files_as_one_by_one(tmp_path: Path) -> None:

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from bocopt.cli import app
+from bocopt.app import read
+from bocopt.app.cli import app
+from bocopt.app.starters import EXAMPLES, starter
+from bocopt.app.study import Study, open_study, played
+from bocopt.app.writing import write
 from bocopt.compared import NOW
 from bocopt.live import Agent
-from bocopt.tables import read
-from bocopt.tables.starters import EXAMPLES, starter
-from bocopt.tables.study import Study, open_study, played
-from bocopt.tables.writing import write
 
 
 def written(folder: Path, example: str = "newsvendor", rows: int = 60) -> Path:

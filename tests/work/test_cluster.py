@@ -17,14 +17,14 @@ import pytest
 from elsewhere import changed
 from typer.testing import CliRunner
 
-from bocopt.cli import app
-from bocopt.studies.paper.settings import Settings, tasks_of
-from bocopt.studies.study import Size
-from bocopt.work.cluster import Cluster, LostError, NoSchedulerError, cluster
-from bocopt.work.origin import ForeignWorkerError
-from bocopt.work.store import Store
-from bocopt.work.task import Task
-from bocopt.work.work import Work
+from bocopt.app.cli import app
+from bocopt_studies.paper.settings import Settings, tasks_of
+from bocopt_studies.study import Size
+from bocopt_studies.work.cluster import Cluster, LostError, NoSchedulerError, cluster
+from bocopt_studies.work.origin import ForeignWorkerError
+from bocopt_studies.work.store import Store
+from bocopt_studies.work.task import Task
+from bocopt_studies.work.work import Work
 
 pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
 
@@ -96,7 +96,7 @@ def test_a_killed_scheduler_is_told_in_a_sentence(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seconds", [3.0, pytest.param(0.5, marks=pytest.mark.full)])
 def test_an_interrupt_ends_it(seconds: float, tmp_path: Path) -> None:
-    code = "from bocopt.cli import app; app()"
+    code = "from bocopt.app.cli import app; app()"
     options = ("--trials", "2", "--horizon", "2", "--out", str(tmp_path))
     with dask_cluster.scheduler() as (address, _):
         run = subprocess.Popen(

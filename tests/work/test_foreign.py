@@ -6,11 +6,11 @@ import pytest
 from elsewhere import Elsewhere, changed
 
 import bocopt
-from bocopt.studies.paper.settings import Settings, tasks_of
-from bocopt.studies.study import Size
-from bocopt.work.store import Store
-from bocopt.work.task import Task
-from bocopt.work.work import Work
+from bocopt_studies.paper.settings import Settings, tasks_of
+from bocopt_studies.study import Size
+from bocopt_studies.work.store import Store
+from bocopt_studies.work.task import Task
+from bocopt_studies.work.work import Work
 
 
 def tasks() -> list[Task]:

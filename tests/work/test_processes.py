@@ -20,11 +20,11 @@ from lengths import long
 
 from bocopt.processes import processes
 
-RUN = "from bocopt.cli import app; app()"
+RUN = "from bocopt.app.cli import app; app()"
 # Stores one block, then waits while the workers go on: whenever a signal comes, it is under way.
 RUN_TO_THE_FIRST_BLOCK = f"""
 import time
-from bocopt.work.store import Store
+from bocopt_studies.work.store import Store
 
 save = Store.save
 
@@ -236,7 +236,7 @@ def test_ten_kills_at_random_moments_change_nothing(tmp_path: Path) -> None:
         with started(cut, *options) as run:
             wait_until(lambda: blocks(cut) > stored[-1] or run.poll() is not None)
             time.sleep(moments.uniform(0.0, typical / 8))
-            os.kill(run.pid, signal.SIGKILL)
+            run.kill()  # it may have ended by itself
             run.communicate()
             wait_until(partial(ended, run.pid))
         stored.append(blocks(cut))

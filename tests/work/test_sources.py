@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 import bocopt
+import bocopt_studies
 from bocopt.numeric import noise
-from bocopt.studies.catalogue import STUDIES
-from bocopt.studies.paper.settings import Settings, tasks_of
-from bocopt.studies.study import Size
-from bocopt.work.sources import digest_of, modules_of, needed, package, software
-from bocopt.work.task import Task
+from bocopt.sources import digest_of, modules_of, needed, package, software
+from bocopt_studies.catalogue import STUDIES
+from bocopt_studies.paper.settings import Settings, tasks_of
+from bocopt_studies.study import Size
+from bocopt_studies.work.task import Task
 
 SIZE = Size(trials=2, horizon=4)
 TASKS = {
@@ -24,8 +25,8 @@ TASKS = {
 @pytest.fixture
 def files(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, bytes]]:
     """The package's sources, to be changed; digests are of these."""
-    found = package()
-    monkeypatch.setattr("bocopt.work.sources.package", lambda: found)
+    found = package("bocopt", "bocopt_studies")
+    monkeypatch.setattr("bocopt.sources.package", lambda *names: found)
     yield found
     software.cache_clear()
 
@@ -63,10 +64,15 @@ def loaded_with() -> dict[str, set[str]]:
     found = subprocess.run(
         [sys.executable, "-c", _IMPORT_EACH, *modules], capture_output=True, text=True, check=True
     )
-    root = Path(bocopt.__file__).parent
+    roots = [Path(str(each.__file__)).parent.parent for each in (bocopt, bocopt_studies)]
     lines = [line.split() for line in found.stdout.splitlines()]
     return {
-        module: {Path(file).relative_to(root).as_posix() for file in files}
+        module: {
+            Path(file).relative_to(root).as_posix()
+            for file in files
+            for root in roots
+            if Path(file).is_relative_to(root)
+        }
         for module, *files in lines
     }
 
@@ -81,8 +87,8 @@ def test_a_task_depends_on_its_own_module_and_on_all_that_it_imports(
 ) -> None:
     task = TASKS[name]
     loaded = loaded_with[type(task).__module__]
-    assert loaded <= needed(modules_of(task), package())
-    assert any(file.startswith(("studies/", "work/")) for file in loaded)
+    assert loaded <= needed(modules_of(task), package("bocopt", "bocopt_studies"))
+    assert any(file.startswith("bocopt_studies/") for file in loaded)
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -90,9 +96,9 @@ def test_a_change_of_what_a_task_depends_on_changes_its_digest(
     name: str, files: dict[str, bytes]
 ) -> None:
     task = TASKS[name]
-    ours = {f for f in needed(modules_of(task), files) if f.startswith(("studies/", "work/"))}
+    ours = {f for f in needed(modules_of(task), files) if f.startswith("bocopt_studies/")}
     assert len(ours) > 2
-    changed = ours | {"core.py", "beliefs/liu_west.py"}
+    changed = ours | {"bocopt/core.py", "bocopt/beliefs/liu_west.py"}
     assert changing(files, changed, lambda: task.digest) == changed
 
 
@@ -100,38 +106,42 @@ def test_a_task_depends_on_the_modules_of_its_parts(files: dict[str, bytes]) -> 
     def play(one_stream: bool) -> Task:
         return tasks_of(Settings(one_stream=one_stream), SIZE, ["PtO"])["PtO"]
 
-    variants, worlds = "studies/paper/variants.py", "studies/learning/worlds.py"
+    variants, worlds = "bocopt_studies/paper/variants.py", "bocopt_studies/learning/worlds.py"
     assert changing(files, [variants], lambda: play(one_stream=True).digest)
     assert not changing(files, [variants], lambda: play(one_stream=False).digest)
     later = STUDIES["posterior-regimes"].tasks(SIZE)["started at the change"]
     assert changing(files, [worlds], lambda: later.digest)
 
 
-@pytest.mark.parametrize("file", ["cli/shared.py", "report/html.py", "studies/paper/table1.py"])
+@pytest.mark.parametrize(
+    "file",
+    ["bocopt/app/page/plot.py", "bocopt_studies/report/html.py", "bocopt_studies/paper/table1.py"],
+)
 def test_a_task_does_not_depend_on_what_shows_it(file: str, files: dict[str, bytes]) -> None:
     assert not changing(files, [file], lambda: TASKS["Play"].digest)
-    assert changing(files, [file], software)
+    assert changing(files, [file], lambda: digest_of(files, {}))
 
 
 def test_what_is_imported_in_any_way_is_found() -> None:
     files = {
-        "studies/__init__.py": b"",
-        "studies/a.py": b"def f():\n    from bocopt.studies import b\n",
-        "studies/b.py": b"import bocopt.studies.c as c",
-        "studies/c.py": b"from .d import x\nfrom . import e",
-        "studies/d.py": b"if TYPE_CHECKING:\n    import bocopt.studies.f\n",
-        "studies/e.py": b"",
-        "studies/f.py": b"",
-        "report/text.py": b"",
-        "core.py": b"from bocopt.report import text",
+        "bocopt_studies/__init__.py": b"",
+        "bocopt_studies/a.py": b"def f():\n    from bocopt_studies import b\n",
+        "bocopt_studies/b.py": b"import bocopt_studies.c as c",
+        "bocopt_studies/c.py": b"from .d import x\nfrom . import e",
+        "bocopt_studies/d.py": b"if TYPE_CHECKING:\n    import bocopt_studies.f\n",
+        "bocopt_studies/e.py": b"from bocopt.app import text",
+        "bocopt_studies/f.py": b"",
+        "bocopt/app/text.py": b"",
+        "bocopt/app/page.py": b"",
+        "bocopt/core.py": b"",
     }
-    found = needed(["bocopt.studies.a"], files)
-    assert found == set(files) - {"studies/f.py"}
+    found = needed(["bocopt_studies.a"], files)
+    assert found == set(files) - {"bocopt_studies/f.py", "bocopt/app/page.py"}
 
 
 def test_modules_are_those_of_classes_and_functions_at_any_depth() -> None:
     nested = {"x": [Settings(), (noise.normal,)]}
-    assert modules_of(nested) == {"bocopt.studies.paper.settings", "bocopt.numeric.noise"}
+    assert modules_of(nested) == {"bocopt_studies.paper.settings", "bocopt.numeric.noise"}
 
 
 def test_other_code_or_versions_have_other_digests() -> None:

@@ -20,12 +20,12 @@ from bocopt import (
     Status,
     from_callables,
 )
-from bocopt.studies.learning.task import Learn
-from bocopt.studies.paper.settings import Settings, tasks_of
-from bocopt.studies.study import Size
-from bocopt.work.store import Store
-from bocopt.work.task import Play, Record, Task
-from bocopt.work.work import Work
+from bocopt_studies.learning.task import Learn
+from bocopt_studies.paper.settings import Settings, tasks_of
+from bocopt_studies.study import Size
+from bocopt_studies.work.store import Store
+from bocopt_studies.work.task import Play, Record, Task
+from bocopt_studies.work.work import Work
 
 SIZE = Size(trials=5, horizon=3, seed=2)
 
@@ -222,8 +222,8 @@ def test_a_digest_tells_apart_all_that_matters_and_nothing_else() -> None:
 
 def test_a_digest_is_the_same_in_another_process() -> None:
     code = (
-        "from bocopt.studies.paper.settings import Settings, tasks_of\n"
-        "from bocopt.studies.study import Size\n"
+        "from bocopt_studies.paper.settings import Settings, tasks_of\n"
+        "from bocopt_studies.study import Size\n"
         "print(tasks_of(Settings(), Size(5, 3, 2), ['BMA'])['BMA'].digest)"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -234,5 +234,5 @@ def test_the_digest_of_a_task_has_that_of_the_software_in_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     before = paper_tasks()[0].digest
-    monkeypatch.setattr("bocopt.work.task.software", lambda modules: "another version")
+    monkeypatch.setattr("bocopt_studies.work.task.software", lambda modules: "another version")
     assert paper_tasks()[0].digest != before

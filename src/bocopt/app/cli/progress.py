@@ -1,0 +1,182 @@
+"""How far a long command has come: a bar on a terminal, a line now and then in files and pipes."""
+
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Protocol
+
+import typer
+
+from bocopt.app.text import plain
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress as RichProgress
+
+_EVERY = 5.0  # seconds between lines, which grow with the time that has passed
+_LONGEST = 30.0
+_SHARE = 1 / 20  # of the time that has passed
+_MARKS = 8  # lines, over which the speed is taken
+_KNOWN = 3  # stages, before which nothing is said of the speed: the first may compile
+
+
+class Progress(Protocol):
+    """What is told of a command while it works."""
+
+    def begin(self, what: str, stages: int, done: int | None = None) -> None:
+        """So many stages are to be played; those done are told at once, or by the next advance."""
+
+    def say(self, what: str) -> None:
+        """What is being done, in a word or two."""
+
+    def advance(self, stages: int) -> None:
+        """So many more are done."""
+
+
+@contextmanager
+def progress(title: str, total: int | None = None) -> Iterator[Progress]:
+    """A bar over all stages, if their number is known; or lines on the standard error."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if console.is_terminal:
+        with _rich(console) as rich:
+            yield _Bar(rich, total)
+        return
+    lines = _Lines(title)
+    with lines.told():
+        yield lines
+
+
+class _Bar:
+    def __init__(self, rich: "RichProgress", total: int | None) -> None:
+        self._rich, self._total = rich, total
+        self._bar = rich.add_task("playing", total=total)
+
+    def begin(self, what: str, stages: int, done: int | None = None) -> None:
+        self.say(what)
+        if self._total is None:
+            self._rich.reset(self._bar, total=stages, completed=done or 0)
+
+    def say(self, what: str) -> None:
+        self._rich.update(self._bar, description=what)
+
+    def advance(self, stages: int) -> None:
+        self._rich.advance(self._bar, stages)
+
+
+class _Lines:
+    """A line when something begins, and every few seconds, however long a stage takes."""
+
+    def __init__(self, title: str) -> None:
+        self._title, self._what, self._done, self._total = title, "starting", 0, 0
+        self._began = time.monotonic()
+        self._marks: deque[tuple[float, int]] = deque(maxlen=_MARKS)
+        self._over = Event()
+
+    def begin(self, what: str, stages: int, done: int | None = None) -> None:
+        self._marks.clear()
+        self._what, self._done, self._total = what, done or 0, stages
+        if done is not None:
+            self._mark()
+        self._print()
+
+    def say(self, what: str) -> None:
+        self._what = what
+        self._print()
+
+    def advance(self, stages: int) -> None:
+        self._done += stages
+        if not self._marks:  # what was played before says nothing of the speed
+            self._mark()
+
+    @contextmanager
+    def told(self) -> Iterator[None]:
+        """Lines are printed meanwhile."""
+        teller = Thread(target=self._tell, daemon=True)
+        teller.start()
+        try:
+            yield
+        finally:
+            self._over.set()
+            teller.join()
+
+    def _tell(self) -> None:
+        while not self._over.wait(self._pause()):
+            self._print()
+            if self._marks:
+                self._mark()
+
+    def _pause(self) -> float:
+        passed = time.monotonic() - self._began
+        return max(_EVERY, min(_LONGEST, _SHARE * passed))
+
+    def _mark(self) -> None:
+        self._marks.append((time.monotonic(), self._done))
+
+    def _print(self) -> None:
+        left = None
+        if self._marks:
+            since, done = self._marks[0]
+            now = self._done  # once: it may grow meanwhile
+            if now >= done + _KNOWN:
+                left = (self._total - now) * (time.monotonic() - since) / (now - done)
+        with suppress(OSError):  # nobody reads on: the work is done all the same
+            typer.echo(
+                plain(line(self._title, self._what, self._done, self._total, left)), err=True
+            )
+
+
+def line(title: str, what: str, done: int, total: int, left: float | None) -> str:
+    """How far it is, in words; `left` are seconds, where they are known.
+
+    >>> line("shop", "Ensemble", 120, 500, 100.0)
+    'shop: Ensemble, stage 120 of 500 (24%), about 2 min left'
+    >>> line("shop", "connecting", 0, 0, None)
+    'shop: connecting'
+    """
+    if not total:
+        return f"{title}: {what}"
+    far = f"{title}: {what}, stage {done:,} of {total:,} ({100 * done // total}%)"
+    return far if left is None else f"{far}, about {_in_words(left)} left"
+
+
+def _in_words(seconds: float) -> str:
+    """
+    >>> [_in_words(seconds) for seconds in (3.2, 100, 9000)]
+    ['4 s', '2 min', '2.5 h']
+    """
+    if seconds < 59.5:
+        return f"{int(seconds) + 1} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _rich(console: "Console") -> "RichProgress":
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+
+    class RateColumn(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text(f"{task.speed:,.0f}/s" if task.speed else "", style="progress.data.speed")
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("stages"),
+        RateColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=console,
+    )

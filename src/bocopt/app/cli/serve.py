@@ -1,0 +1,153 @@
+"""`bocopt serve`, `replay`, `doctor`, `export` and `prior`: a decision service, and its log."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bocopt.app.cli.shared import say
+
+if TYPE_CHECKING:
+    from bocopt.app.service.config import Config
+    from bocopt.app.service.stores import Store
+
+Settings = Annotated[str, typer.Argument(help="The configuration file.", metavar="BOCOPT.TOML")]
+Where = Annotated[str, typer.Option(help="The configuration file.", metavar="BOCOPT.TOML")]
+Stream = Annotated[
+    str | None, typer.Option(help="Only this stream; all of them otherwise.", metavar="ID")
+]
+
+
+def serve(
+    config: Settings = "bocopt.toml",
+    host: Annotated[str | None, typer.Option(help="Instead of the file's.")] = None,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="Instead of the file's; 0: any free one.")
+    ] = None,
+) -> None:
+    """Decide and learn for other programs, over HTTP."""
+    with _told():
+        settings = _loaded(config, host, port)
+        try:
+            from bocopt.app.service.serving import serve as run
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn", "anyio"):
+                raise
+            say('A service needs Starlette and uvicorn: pip install "bocopt[serve]"', err=True)
+            raise typer.Exit(1) from None
+        run(settings, say)
+
+
+def replay(
+    config: Settings = "bocopt.toml",
+    stream: Stream = None,
+    verify: Annotated[
+        bool,
+        typer.Option("--verify", help="Decide again, and compare with what was logged."),
+    ] = False,
+) -> None:
+    """Fold the log from its first event, and say what is known at its end."""
+    from bocopt.app.service.replay import replayed
+
+    with _told(), _opened(config) as (settings, store):
+        wrong = 0
+        for found in replayed(settings, store, stream, verify):
+            say(found.words)
+            wrong += not found.fine
+        _exit_if(wrong)
+
+
+def doctor(config: Settings = "bocopt.toml", stream: Stream = None) -> None:
+    """Look for damage in the log, the snapshots and the indexes, and for overdue outcomes."""
+    from bocopt.app.service.doctor import findings
+
+    with _told(), _opened(config) as (settings, store):
+        wrong = 0
+        for found in findings(settings, store, stream):
+            say(found.words)
+            wrong += not found.fine
+        _exit_if(wrong)
+
+
+def export(
+    stream: Annotated[str, typer.Argument(help="The stream.", metavar="ID")],
+    out: Annotated[str, typer.Argument(help="A .csv or .parquet file.", metavar="FILE")],
+    config: Where = "bocopt.toml",
+) -> None:
+    """Write a stream's decisions and outcomes as a table, one row a decision."""
+    from bocopt.app.service.export import exported
+
+    with _told(), _opened(config) as (settings, store):
+        rows = exported(settings, store, stream, Path(out))
+        say(f"Wrote {rows} decisions to {out}.")
+
+
+def prior(
+    out: Annotated[str, typer.Argument(help="Where to write it.", metavar="FILE")],
+    like: Annotated[
+        str | None, typer.Option(help="The kind of streams; needed if there are several.")
+    ] = None,
+    config: Where = "bocopt.toml",
+) -> None:
+    """Fit what streams of a kind have in common, as a start for new ones."""
+    from bocopt.app.service.fleet_prior import fitted
+
+    with _told(), _opened(config) as (settings, store):
+        found = fitted(settings, store, like, Path(out))
+        say(f"Wrote what {found.streams} streams with {found.outcomes} outcomes share to {out}.")
+
+
+def _exit_if(wrong: int) -> None:
+    if wrong:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _opened(config: str) -> Iterator[tuple["Config", "Store"]]:
+    """The configuration and its log, for reading."""
+    from bocopt.app.service.config import load_config
+    from bocopt.app.service.stores import open_store
+
+    settings = load_config(config)
+    store = open_store(settings.store, settings.folder, read_only=True)
+    try:
+        yield settings, store
+    finally:
+        store.close()
+
+
+def _loaded(config: str, host: str | None, port: int | None) -> "Config":
+    from bocopt.app.service.config import load_config
+
+    return load_config(config, host=host, port=port)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Errors of the user's files and of the store as one sentence."""
+    try:
+        yield
+    except (KeyboardInterrupt, BrokenPipeError):
+        raise typer.Exit(130) from None
+    except (ValueError, ModuleNotFoundError) as error:
+        say(str(error), err=True)
+        raise typer.Exit(1) from None
+    except OSError as error:
+        say(f"{error.strerror}: {error.filename}" if error.strerror else str(error), err=True)
+        raise typer.Exit(1) from None
+    except Exception as error:
+        if "bocopt.app.service" not in sys.modules or not _ours(error):
+            raise
+        say(str(error), err=True)
+        raise typer.Exit(1) from None
+
+
+def _ours(error: Exception) -> bool:
+    from bocopt.app.service.commands import RefusedError
+    from bocopt.app.service.held import DamagedError
+    from bocopt.app.service.stores import StoreError
+
+    return isinstance(error, RefusedError | DamagedError | StoreError)

@@ -1,0 +1,53 @@
+"""What all commands do alike."""
+
+import os
+import sys
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Annotated
+
+import typer
+
+from bocopt.app.text import plain
+
+KILLED = "A worker process was killed, perhaps for want of memory."
+GOES_ON = "What is finished is stored; the same command goes on from there."
+
+Jobs = Annotated[
+    str, typer.Option(help="Worker processes, at most 4 a core, or 'auto' for one a core.")
+]
+
+
+def say(text: str, err: bool = False) -> None:
+    typer.echo(plain(text), err=err)
+
+
+def folder(out: str, hint: str = "--out") -> Path:
+    """A folder that can be written to, made where it is missing."""
+    if not out:
+        raise typer.BadParameter("must name a folder. Got '' instead.", param_hint=hint)
+    path = Path(out)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=path):
+            pass
+    except (OSError, ValueError) as error:  # a ValueError: no system has such a name
+        why = error.strerror if isinstance(error, OSError) else error
+        message = plain(f"cannot write to {path}: {why}.")
+        raise typer.BadParameter(message, param_hint=hint) from error
+    return path
+
+
+def workers(jobs: str) -> int:
+    """How many processes `--jobs` asks for."""
+    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    most = 4 * cores
+    if jobs == "auto":
+        return cores
+    if jobs.isdecimal() and len(jobs) < 10 and 0 < int(jobs) <= most:
+        return int(jobs)
+    raise typer.BadParameter(
+        f"must be 'auto' or a positive integer, at most four for each core, here {most}. "
+        f"Got {jobs!r} instead.",
+        param_hint="--jobs",
+    )

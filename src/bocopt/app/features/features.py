@@ -1,0 +1,128 @@
+"""What a decision sees: columns of its own row, the calendar, and outcomes that are known."""
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+
+from bocopt.app.features.known import lagged, recent_mean
+from bocopt.app.features.odd import alike
+from bocopt.app.features.seasons import seasons
+from bocopt.app.features.spec import Spec
+from bocopt.app.features.stages import Stages
+from bocopt.app.reading.columns import Frame, TableError
+from bocopt.core import Array, IntArray
+
+_MOST_CATEGORIES = 500  # of one column
+
+
+class Outcomes(NamedTuple):
+    """Of all stages."""
+
+    xi: Array  # (T, m) NaN in all of a row that has none
+    due: IntArray  # (T) the first stage at which it should be known
+    arrives: IntArray  # (T) the first stage at which it is; T where it never is
+
+
+class Feature(NamedTuple):
+    """A column of x, or several."""
+
+    names: tuple[str, ...]
+    values: Array  # (T) or (T, names)
+    notes: tuple[str, ...] = ()
+
+
+def features(frame: Frame, spec: Spec, stages: Stages, outcomes: Outcomes) -> Iterator[Feature]:
+    """All of them, in the order of the fields of a `Spec`."""
+    return chain(
+        (_context(frame, spec, stages, name) for name in spec.context),
+        (_category(frame, spec, stages, name) for name in spec.categories),
+        _calendar(frame, spec, stages),
+        _lags(spec, outcomes),
+        _rolling(spec, outcomes),
+    )
+
+
+def _context(frame: Frame, spec: Spec, stages: Stages, name: str) -> Feature:
+    values = frame.numbers(name)[stages.rows]
+    missing = np.isnan(values)
+    if missing.any() and spec.missing == "last":
+        values = _filled(values)
+    return Feature((name,), values, _gaps(name, int(missing.sum()), len(values)))
+
+
+def _gaps(name: str, count: int, rows: int) -> tuple[str, ...]:
+    if not count:
+        return ()
+    return (f"'{name}' is missing in {'all' if count == rows else count} of {rows} rows",)
+
+
+def _filled(values: Array) -> Array:
+    """(T) with the last known number in each gap; 0 before the first."""
+    last = _last(~np.isnan(values))
+    return np.where(last < 0, 0.0, values[last])
+
+
+def _last(known: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> IntArray:
+    """(T) -> (T) the latest stage up to this one where something is known; -1 where none is."""
+    return np.maximum.accumulate(np.where(known, np.arange(len(known)), -1))
+
+
+def _category(frame: Frame, spec: Spec, stages: Stages, name: str) -> Feature:
+    texts = np.array(frame.texts(name), object)[stages.rows]
+    known = texts != ""
+    gaps = _gaps(name, int((~known).sum()), len(texts))
+    if spec.missing == "last":
+        last = _last(known)
+        texts = np.where(last < 0, "", texts[last])
+    values = sorted({*texts[: stages.first(spec.warm_up)]} - {""})
+    if len(values) > _MOST_CATEGORIES:
+        raise TableError(
+            f"{frame.path}, column '{name}': at most {_MOST_CATEGORIES} categories expected, "
+            f"{len(values)} found in the first {spec.warm_up} {stages.unit}."
+        )
+    numbers = {value: number for number, value in enumerate(values)}
+    codes = np.array([numbers.get(text, -1) for text in texts])
+    hot = (codes[:, None] == np.arange(len(values))).astype(np.float64)
+    if spec.missing == "keep":
+        hot[~known] = np.nan
+    others = int(((codes < 0) & (texts != "")).sum())
+    note = (
+        f"'{name}' has values that are not in the first {spec.warm_up} {stages.unit} in {others} "
+        f"of {len(texts)} rows: they count as none of the others"
+    )
+    names = tuple(f"{name} = {value}" for value in values)
+    notes = (*gaps, *([note] if others else []), *alike(name, {*texts} - {""}))
+    return Feature(names, hot, notes)
+
+
+def _calendar(frame: Frame, spec: Spec, stages: Stages) -> Iterator[Feature]:
+    if stages.clock is not None:
+        for name, values in seasons(stages.clock, spec.calendar):
+            yield Feature((name,), values)
+    elif any(word != "trend" for word in spec.calendar):
+        where = f"{frame.path}, column '{spec.time}'"
+        raise TableError(f"{where}: dates expected, for 'calendar', numbers found.")
+    elif spec.calendar:
+        yield Feature(("trend",), (stages.times - stages.times[0]).astype(np.float64))
+
+
+def _lags(spec: Spec, outcomes: Outcomes) -> Iterator[Feature]:
+    if spec.lags:
+        places = lagged(outcomes.due, outcomes.arrives, spec.lags)
+        for lag, place in zip(spec.lags, places.T, strict=True):
+            values = np.where(place[:, None] < 0, np.nan, outcomes.xi[place])
+            yield _of_outcomes(spec, f"lag {lag}", values)
+
+
+def _rolling(spec: Spec, outcomes: Outcomes) -> Iterator[Feature]:
+    for count in spec.rolling:
+        values = recent_mean(outcomes.xi, outcomes.arrives, count)
+        yield _of_outcomes(spec, f"mean of last {count}", values)
+
+
+def _of_outcomes(spec: Spec, what: str, values: Array) -> Feature:
+    """Nothing is known at first, which no rule can refuse."""
+    names = tuple(f"{outcome}, {what}" for outcome in spec.outcome)
+    return Feature(names, values if spec.missing == "keep" else np.nan_to_num(values, nan=0.0))

@@ -1,0 +1,110 @@
+"""From a table to a series of stages that can be played."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from bocopt import arguments
+from bocopt.app.features.checked import checked
+from bocopt.app.features.features import Feature, Outcomes, features
+from bocopt.app.features.odd import far
+from bocopt.app.features.spec import Spec
+from bocopt.app.features.stages import Due, Stages
+from bocopt.app.reading.columns import Frame, TableError
+from bocopt.app.series import Series
+from bocopt.core import Array, BoolArray
+
+_RULES = {
+    "last": "the last known one stands for it, and 0 before the first",
+    "keep": "it stays so",
+}
+
+
+def series_of(frame: Frame, spec: Spec) -> Series:
+    """Stages in time order; what is shown at each is known when its decision is taken."""
+    arguments.kind("series_of", "frame", frame, Frame)
+    arguments.kind("series_of", "spec", spec, Spec)
+    frame, stages, due = checked(frame, spec)
+    outcomes, notes = _outcomes(frame, spec, stages, due)
+    found = list(features(frame, spec, stages, outcomes))
+    names = tuple(name for feature in found for name in feature.names)
+    x = _joined(found, len(frame))
+    now, notes_of_now = _decisions(frame, spec, stages)
+    said = [
+        *stages.notes,
+        *notes,
+        *_notes_of(found, spec),
+        *_unchanging(names, x),
+        *notes_of_now,
+    ]
+    return Series(
+        time=stages.shown,
+        x=x,
+        x_names=names,
+        xi=outcomes.xi,
+        xi_names=tuple(spec.outcome),
+        arrives=outcomes.arrives,
+        now=now,
+        lines=frame.places[stages.rows],
+        notes=tuple(said),
+        warm_up=stages.first(spec.warm_up),
+    )
+
+
+def _outcomes(frame: Frame, spec: Spec, stages: Stages, due: Due) -> tuple[Outcomes, list[str]]:
+    xi = np.stack([frame.numbers(name)[stages.rows] for name in spec.outcome], axis=1)
+    gaps = np.isnan(xi)
+    for number, name in enumerate(spec.outcome):
+        if gaps[:, number].all():
+            raise TableError(f"{frame.path}, column '{name}': outcomes expected, all are missing.")
+    without, notes = gaps.any(axis=1), []
+    if without.all():
+        raise TableError(f"{frame.path}: no row has all outcomes, {', '.join(spec.outcome)}.")
+    if without.any():
+        xi[without] = np.nan
+        notes.append(f"{without.sum()} of {len(xi)} rows have no outcome{_partly(gaps)}.")
+    lines = frame.places[stages.rows]
+    for name, values in zip(spec.outcome, xi.T, strict=True):
+        notes += far(name, values, frame.place, lines)
+    arrives = np.where(without, len(xi), due.stages)
+    return Outcomes(xi, due.stages, arrives), [*due.notes, *notes]
+
+
+def _partly(gaps: BoolArray) -> str:
+    part = int((gaps.any(axis=1) & ~gaps.all(axis=1)).sum())
+    return f", or not all numbers of it ({part})" if part else ""
+
+
+def _joined(found: list[Feature], rows: int) -> Array:
+    x = np.empty((rows, sum(len(feature.names) for feature in found)))
+    first = 0
+    for feature in found:
+        last = first + len(feature.names)
+        x[:, first:last] = feature.values.reshape(rows, len(feature.names))
+        first = last
+    return x
+
+
+def _notes_of(found: list[Feature], spec: Spec) -> Iterator[str]:
+    for note in (note for feature in found for note in feature.notes):
+        rule = f": {_RULES[spec.missing]}" if " is missing in " in note else ""
+        yield f"{note}{rule}."
+
+
+def _unchanging(names: tuple[str, ...], x: Array) -> Iterator[str]:
+    same = [name for name, column in zip(names, x.T, strict=True) if (column == column[0]).all()]
+    if same:
+        yield f"Of no use, as it never changes: {', '.join(same)}."
+
+
+def _decisions(frame: Frame, spec: Spec, stages: Stages) -> tuple[Array | None, list[str]]:
+    if not spec.decisions:
+        return None, []
+    now = np.stack([frame.numbers(name)[stages.rows] for name in spec.decisions], axis=1)
+    without = np.isnan(now).any(axis=1)
+    if without.all():
+        listed = ", ".join(f"'{name}'" for name in spec.decisions)
+        raise TableError(f"{frame.path}: no row has a decision in {listed}.")
+    now[without] = np.nan
+    count = int(without.sum())
+    return now, [f"{count} of {len(now)} rows have no decision."] if count else []

@@ -1,0 +1,56 @@
+"""The first stages of a series, to look at."""
+
+from collections.abc import Iterator
+
+from bocopt import arguments
+from bocopt.app.series import Series
+from bocopt.core import Array
+
+_WIDEST = 40  # characters of a name or a time
+
+
+def shown(series: Series, rows: int = 5) -> str:
+    """The first stages as a text: one column for each stage, one line for each number.
+
+    Outcomes and past decisions stand below what a decision sees, and after them the stage from
+    which on the outcome is known.
+    """
+    arguments.kind("shown", "series", series, Series)
+    rows = min(arguments.integer("shown", "rows", rows, "[1, 1000]"), len(series.time))
+    lines = list(_lines(series, rows))
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(_aligned(line, widths) for line in lines)
+
+
+def _lines(series: Series, rows: int) -> Iterator[list[str]]:
+    stages = range(rows)
+    yield ["stage", *(str(t) for t in stages)]
+    yield ["line", *(str(series.lines[t]) for t in stages)]
+    yield ["time", *(_printable(series.time[t]) for t in stages)]
+    yield from _numbers("sees", series.x_names, series.x[:rows])
+    yield from _numbers("outcome", series.xi_names, series.xi[:rows])
+    if series.now is not None:
+        names = tuple(str(number + 1) for number in range(series.now.shape[1]))
+        yield from _numbers("decided", names, series.now[:rows])
+    yield ["known at stage", *(_known_at(series, t) for t in stages)]
+
+
+def _numbers(what: str, names: tuple[str, ...], values: Array) -> Iterator[list[str]]:
+    for name, column in zip(names, values.T, strict=True):
+        yield [f"{what} {_printable(name)}", *(f"{value:.6g}" for value in column)]
+
+
+def _known_at(series: Series, t: int) -> str:
+    return str(series.arrives[t]) if series.arrives[t] < len(series.time) else "never"
+
+
+def _printable(text: str) -> str:
+    """On one line, and not too long."""
+    plain = "".join(sign if sign.isprintable() else "?" for sign in text)
+    return plain if len(plain) <= _WIDEST else f"{plain[: _WIDEST - 3]}..."
+
+
+def _aligned(line: list[str], widths: list[int]) -> str:
+    name, *cells = line
+    padded = (cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
+    return "  ".join([name.ljust(widths[0]), *padded])

@@ -1,0 +1,35 @@
+"""What a study found: all that its report tells."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from bocopt.app.series import Series
+from bocopt.compared import Compared
+from bocopt.core import Array, IntArray, Sense
+
+
+class Played(NamedTuple):
+    """What one policy decided at every stage, and what came of it; NaN where no outcome came."""
+
+    z: Array  # (T, d)
+    cost: Array  # (T)
+    feasible: Array  # (T) 1 or 0
+    hindsight: Array  # (T) the least cost for whoever knows the outcome
+    status: IntArray  # (T) of the solver
+    info: Mapping[str, Array]  # (T, ...) by name, what the policy learned: `Stage.info`
+    said: tuple[str, ...]  # by its monitor, after the last stage: a sentence each
+
+
+class Findings(NamedTuple):
+    """Of all policies on one series."""
+
+    title: str
+    unit: str  # of costs, such as EUR; may be empty
+    sense: Sense
+    alpha: float | None  # the feasibility that is asked for, if any
+    series: Series
+    warm_up: int  # first stages that are played, and that no number counts
+    now: str | None  # the name of what is done now, among the policies
+    played: Mapping[str, Played]  # by policy
+    compared: Mapping[str, Compared]  # by policy, with what is done now: after the warm-up
+    code: str  # how to take the first policy into use

@@ -1,0 +1,66 @@
+"""The report of a study: one HTML file that needs nothing else."""
+
+from collections.abc import Callable, Mapping, Sequence
+from string import Template
+
+from bocopt import arguments
+from bocopt.app.findings import Findings
+from bocopt.app.page.basis import ASSUMED, USE, assumed, use
+from bocopt.app.page.calibration import CALIBRATION, calibration
+from bocopt.app.page.feasible import FEASIBILITY, feasibility
+from bocopt.app.page.headline import headline
+from bocopt.app.page.html import document, part, style
+from bocopt.app.page.markup import anchor, text
+from bocopt.app.page.money import OVER_TIME, POLICIES, over_time, policies
+from bocopt.app.page.view import View
+from bocopt.app.page.weights import WEIGHTS, weights
+from bocopt.app.page.worst import WORST, worst
+
+_BODY = Template("""<header>
+<h1><bdi>$title</bdi></h1>
+$headline</header>
+<nav aria-label="Contents">$links</nav>
+<main>
+$sections</main>
+<script>
+$script</script>
+""")
+_SECTIONS: Mapping[str, Callable[[View], str]] = {  # by title
+    OVER_TIME: over_time,
+    POLICIES: policies,
+    FEASIBILITY: feasibility,
+    CALIBRATION: calibration,
+    WEIGHTS: weights,
+    WORST: worst,
+    ASSUMED: assumed,
+    USE: use,
+}
+
+
+def page(findings: Findings, names: Mapping[str, Sequence[str]] | None = None) -> str:
+    """The whole file.
+
+    names       of columns that findings have no names for: "z" of decisions, "arm_weights" of arms,
+                "weights" of laws; what has none is numbered
+    """
+    arguments.kind("page", "findings", findings, Findings)
+    if not findings.played:
+        raise arguments.wrong("page", "findings", "of at least one policy", findings.played)
+    view = View(findings, names or {})
+    made = {title: make(view) for title, make in _SECTIONS.items()}
+    sections = {title: section for title, section in made.items() if section}
+    title = text(findings.title)
+    body = _BODY.substitute(
+        title=title,
+        headline=headline(view),
+        links=" ".join(map(_link, sections)),
+        sections="".join(sections.values()),
+        script=part("bocopt.app.page", "page.js"),
+    )
+    css = part("bocopt_studies.report", "style.css") + part("bocopt.app.page", "page.css")
+    return document(title, style(css), body)
+
+
+def _link(title: str) -> str:
+    """To the section of that title."""
+    return f'<a href="#{anchor(title)}">{title}</a>'

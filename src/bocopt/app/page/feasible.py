@@ -1,0 +1,119 @@
+"""How often decisions were feasible, beside what was asked for."""
+
+import math
+
+import numpy as np
+
+from bocopt.app.findings import Played
+from bocopt.app.page.markup import paragraph, section, text
+from bocopt.app.page.numbers import percent, span, target
+from bocopt.app.page.plot import Level, Line, lines, styles
+from bocopt.app.page.view import View
+from bocopt.core import Array
+from bocopt.guarantees import Feasibility
+from bocopt.guarantees.feasibility import Counts
+
+FEASIBILITY = "Feasibility"
+
+
+def share(view: View, played: Played) -> float:
+    """Of the stages that count."""
+    return view.mean(played.feasible)
+
+
+def band(view: View, played: Played) -> tuple[float, float]:
+    """In which the chance of a feasible decision lies, at all times at once; NaN if unknown."""
+    counts = _counts(view, played)
+    if not counts.t.size or counts.t[-1] == 0:
+        return math.nan, math.nan
+    low, high = _ends(counts)
+    return float(low[-1]), float(high[-1])
+
+
+def feasibility(view: View) -> str:
+    """Running shares with the band of the first policy, or a sentence where nothing went wrong."""
+    policies = {p: played for p, played in view.findings.played.items() if _known(view, played)}
+    if not policies:
+        return ""
+    alpha = view.findings.alpha
+    if alpha in (None, 1.0) and all(share(view, played) == 1.0 for played in policies.values()):
+        return section(FEASIBILITY, paragraph(_always(view)))
+    style = styles(view)
+    drawn = [_line(view, p, style[p]) for p in view.ordered if p in policies]
+    level = None if alpha is None else Level("target", 100.0 * alpha)
+    caption = (
+        f"Shares of all stages so far, in percent. {_target(alpha)}The band is that of "
+        f"<bdi>{text(view.first)}</bdi>: 95%, at all times at once. Early stages may leave the "
+        "picture."
+    )
+    chart = lines(view, "Feasible so far (%)", caption, drawn, level, limits(drawn, level))
+    return section(FEASIBILITY, paragraph(_verdict(view)), chart)
+
+
+def limits(drawn: list[Line], level: Level | None) -> tuple[float, float]:
+    """What matters: the first stages, at which little is known, do not squeeze the others."""
+    settled = slice(len(drawn[0].values) // 5, None)
+    parts = [
+        part[settled] for line in drawn for part in (line.values, line.low) if part is not None
+    ]
+    low, _ = span([*parts, *([np.array([level.value])] if level else [])])
+    return min(max(low, 0.0), 99.0), 100.0
+
+
+def _known(view: View, played: Played) -> bool:
+    return bool(np.isfinite(played.feasible[view.stages]).any())
+
+
+def _target(alpha: float | None) -> str:
+    return "" if alpha is None else f"The horizontal line is the target, {target(alpha)}. "
+
+
+def _always(view: View) -> str:
+    low, _ = band(view, view.played)
+    if math.isnan(low):
+        return "Every decision of every policy was feasible."
+    return (
+        "Every decision of every policy was feasible. With 95% confidence, at all times at once, "
+        f"the chance of one that is not is at most {percent(1.0 - low)}% for "
+        f"<bdi>{text(view.first)}</bdi>."
+    )
+
+
+def _verdict(view: View) -> str:
+    (low, high), alpha = band(view, view.played), view.findings.alpha
+    if math.isnan(low):
+        return ""
+    seen = (
+        f"<bdi>{text(view.first)}</bdi> was feasible in {percent(share(view, view.played))}% of "
+        f"the stages (95%, at all times: {percent(low)} to {percent(high)})"
+    )
+    if alpha is None:
+        return f"{seen}. No target was declared."
+    asked = f"the target of {target(alpha)}"
+    if low < alpha <= high:
+        return f"{seen}: whether {asked} is met is open."
+    return f"{seen}: {asked} is {'met' if low >= alpha else 'not met'}."
+
+
+def _counts(view: View, played: Played) -> Counts:
+    """(n) so far, at each stage that counts."""
+    feasible = played.feasible[view.stages]
+    known = np.isfinite(feasible)
+    infeasible = np.cumsum(known & (feasible < 0.5)).astype(float)
+    return Counts(np.cumsum(known).astype(float), infeasible, np.zeros(len(known)))
+
+
+def _ends(counts: Counts) -> tuple[Array, Array]:
+    least, most = Feasibility().interval(counts)
+    return 1.0 - most, 1.0 - least
+
+
+def _line(view: View, policy: str, style: int) -> Line:
+    at = np.searchsorted(view.stages, view.drawn)
+    counts = Counts(*(part[at] for part in _counts(view, view.findings.played[policy])))
+    seen = counts.t > 0
+    running = np.where(seen, 1.0 - counts.infeasible / np.maximum(counts.t, 1.0), np.nan)
+    if policy != view.first:
+        return Line(policy, 100.0 * running, style)
+    low, high = (np.where(seen, 100.0 * end, np.nan) for end in _ends(counts))
+    return Line(policy, 100.0 * running, style, low, high)

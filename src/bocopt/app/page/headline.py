@@ -1,0 +1,215 @@
+"""What was found, in words."""
+
+import math
+from collections.abc import Callable
+
+from bocopt.app.page.contrast import Contrast, Ends, contrast, level
+from bocopt.app.page.markup import name, paragraph, text
+from bocopt.app.page.numbers import ends, figure, money, percent
+from bocopt.app.page.view import View
+from bocopt.core import Sense
+
+#: Of a gain: what was done, and what stands after the number.
+_WORDS = {
+    (Sense.MINIMISE, True): ("saved", "against"),
+    (Sense.MINIMISE, False): ("cost", "more than"),
+    (Sense.MAXIMISE, True): ("earned", "more than"),
+    (Sense.MAXIMISE, False): ("earned", "less than"),
+}
+
+
+def headline(view: View) -> str:
+    """One large sentence with its interval, and below it what it means in money."""
+    found, large = contrast(view, view.first), paragraph(sentence(view), kind="headline")
+    if found is None:
+        return large
+    if _same(view):
+        return large + paragraph(_how_many(view, found))
+    return (
+        large
+        + paragraph(_in_money(view, found), _how_many(view, found))
+        + paragraph(_how_sure(view, found), _one_look(view, found), kind="note")
+    )
+
+
+def sentence(view: View) -> str:
+    """The large one, as markup."""
+    found = contrast(view, view.first)
+    if not view.stages.size:
+        return "No stage counts yet: outcomes are missing, or the warm-up is too long."
+    if found is None:
+        return _alone(view)
+    if _same(view):
+        return f"{_subject(view)} and {_reference(view)} cost the same at every stage."
+    return _first_sentence(view, found)
+
+
+def _alone(view: View) -> str:
+    mean = view.findings.sense.sign * view.mean(view.played.cost)
+    return f"{_subject(view)}: {text(money(mean, view.findings.unit))} a stage."
+
+
+def _subject(view: View) -> str:
+    return "The ensemble" if view.first.lower() == "ensemble" else name(view.first)
+
+
+def _reference(view: View) -> str:
+    if view.findings.now is not None:
+        return "what you do now"
+    chosen = "" if view.certified else ", the best of the others"
+    return f"{name(view.reference or '')}{chosen}"
+
+
+def _same(view: View) -> bool:
+    found = contrast(view, view.first)
+    return found is not None and found.gain == 0.0 and found.once == (0.0, 0.0)
+
+
+def _first_sentence(view: View, found: Contrast) -> str:
+    if found.missing and found.always and found.at_random:
+        return _with_missing(view, found, found.at_random)
+    said = f"{_did(view, found)} ({_sure(view, found)}) {_than(view, found)}"
+    if found.missing:
+        return f"{_IF}, {_said(view)} {said}{'' if found.verdict else f': {_OPEN}'}."
+    return (
+        f"{_subject(view)} {said}." if found.verdict else f"So far {_said(view)} {said}: {_OPEN}."
+    )
+
+
+def _with_missing(view: View, found: Contrast, at_random: Contrast) -> str:
+    """What is known whatever the missing outcomes were; where that is little, what is if."""
+    many = f"{found.missing:,} of {found.missing + found.stages:,}"
+    whatever, sure = (
+        f"Whatever the {many} outcomes that are missing were",
+        f"{100 * level(view):g}%",
+    )
+    if found.verdict:
+        verb, than = _WORDS[view.findings.sense, found.verdict > 0]
+        did = f"{_said(view)} {verb} {_amounts(view, found)} ({sure})"
+        return f"{whatever}, {did} {than} {_reference(view)}."
+    seen = f"{_did(view, at_random)} ({_sure(view, at_random)}) {_than(view, at_random)}"
+    rest = "" if at_random.verdict else f": {_OPEN} even then"
+    return (
+        f"{whatever}, {_OPEN} ({sure}: {_amounts(view, found)}). {_IF}, {_said(view)} {seen}{rest}."
+    )
+
+
+_IF = "If whether an outcome is missing does not depend on what it was"
+_OPEN = "which is better is open"
+
+
+def _said(view: View) -> str:
+    """The subject, inside a sentence."""
+    subject = _subject(view)
+    return subject[0].lower() + subject[1:] if view.first.lower() == "ensemble" else subject
+
+
+def _did(view: View, found: Contrast) -> str:
+    """What was seen: in percent where there is an interval for a percent, else an amount."""
+    share = f"{percent(abs(found.share))}%"
+    return f"{_verb(view, found)} {share if _in_percent(found) else _a_stage(view, found.gain)}"
+
+
+def _verb(view: View, found: Contrast) -> str:
+    return _WORDS[view.findings.sense, found.gain >= 0][0]
+
+
+def _than(view: View, found: Contrast) -> str:
+    return f"{_WORDS[view.findings.sense, found.gain >= 0][1]} {_reference(view)}"
+
+
+def _in_percent(found: Contrast) -> bool:
+    return found.always is not None and found.shares is not None and not math.isnan(found.share)
+
+
+def _a_stage(view: View, gain: float) -> str:
+    return text(f"{money(abs(gain), view.findings.unit)} a stage")
+
+
+def _sure(view: View, found: Contrast) -> str:
+    if found.always:
+        return f"{100 * level(view):g}%: {_interval(found)}"
+    if found.once:
+        return f"95%, for one look: {_ends_of(found, found.once, figure)}"
+    return "no interval"
+
+
+def _interval(found: Contrast) -> str:
+    """At all times, in percent where the sentence is."""
+    assert found.always is not None
+    if _in_percent(found) and found.shares is not None:
+        return f"{_ends_of(found, found.shares, percent)}"
+    return _ends_of(found, found.always, figure)
+
+
+def _ends_of(found: Contrast, interval: Ends, form: Callable[[float], str]) -> str:
+    """In the direction of the sentence."""
+    low, high = interval if found.gain >= 0 else (-interval[1], -interval[0])
+    return ends(form(low), form(high))
+
+
+def _amounts(view: View, found: Contrast) -> str:
+    """In money a stage, in the direction of the sentence."""
+    assert found.always is not None
+    low, high = found.always
+    low, high = (low, high) if found.verdict >= 0 else (-high, -low)
+    kind = "saved" if view.findings.sense is Sense.MINIMISE else "earned more"
+    said = f"{ends(figure(low), figure(high))} {text(view.findings.unit)}".strip()
+    return f"{said} a stage" if found.verdict else f"{said} a stage {kind}"
+
+
+def _in_money(view: View, found: Contrast) -> str:
+    unit, sense = view.findings.unit, view.findings.sense
+    verb = _verb(view, found)
+    more = {"saved": "", "cost": " more"}.get(verb, " more" if found.gain >= 0 else " less")
+    bounds = found.always if not found.missing else None
+    interval = f" ({_ends_of(found, bounds, figure)})" if bounds else ""
+    total = money(abs(found.gain) * found.stages, unit)
+    where = ", where the outcome is known" if found.missing else ""
+    return text(
+        f"{'Seen' if found.missing else 'That'} is {money(abs(found.gain), unit)} a stage"
+        f"{interval}{more}, and {total} in all{where}. "
+        f"{'What you do now' if view.findings.now is not None else 'The reference'} "
+        f"{'cost' if sense is Sense.MINIMISE else 'earned'} "
+        f"{money(sense.sign * found.paid, unit)} a stage."
+    )
+
+
+def _how_many(view: View, found: Contrast) -> str:
+    warm_up = view.findings.warm_up
+    missing = f" with an outcome, and {found.missing:,} without one" if found.missing else ""
+    after = f", after a warm-up of {warm_up:,} that no number counts" if warm_up else ""
+    return f"Over {found.stages:,} stages{missing}{after}."
+
+
+def _how_sure(view: View, found: Contrast) -> str:
+    if found.always is None:
+        return f"There is no interval that holds at all times. {text(found.why)}".strip()
+    together = " for all comparisons on this page together" * (len(view.findings.compared) > 1)
+    missing = (
+        " An outcome that is missing counts as the worst that is possible, for either side."
+        if found.missing
+        else ""
+    )
+    sure = f"{'each ' * bool(found.missing)}with {100 * level(view):g}% confidence{together}"
+    return (
+        f"Intervals hold at all times at once, {sure}: "
+        "they may be looked at, and the study stopped, at any stage. They are about what was to be "
+        "expected at these stages on average, given all outcomes before each; the percent is of "
+        f"the {view.findings.sense.value} expected of {_reference(view)}.{missing}"
+    )
+
+
+def _one_look(view: View, found: Contrast) -> str:
+    if found.once is None:
+        return ""
+    afterwards = view.findings.now is None and not view.findings.compared
+    chosen = " The reference was chosen by its result, which favours it." if afterwards else ""
+    unit = f" {text(view.findings.unit)}" if view.findings.unit else ""
+    sample = "the stages with an outcome" if found.missing else "these stages"
+    return (
+        f"By a block bootstrap (95%, blocks of {found.block}): "
+        f"{_ends_of(found, found.once, figure)}{unit} a stage. That one is about something else, "
+        f"the mean of a process that does not change, of which {sample} are a sample; it is "
+        f"asymptotic, and for one look.{chosen}"
+    )

@@ -1,0 +1,95 @@
+"""Pieces of HTML. Whatever comes from a user passes through `text`."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape, unescape
+
+from bocopt.app.text import plain
+
+Names = Mapping[str, Sequence[str]]  # of columns, by what they are of
+
+
+def text(words: str) -> str:
+    """Escaped, also for attributes; what cannot be seen stands there by its code.
+
+    >>> text('<a title="x">')
+    '&lt;a title=&quot;x&quot;&gt;'
+    """
+    return escape(plain(words))
+
+
+def name(words: str) -> str:
+    """A name inside a sentence, which keeps its direction of writing to itself."""
+    return f"<bdi>{text(words)}</bdi>"
+
+
+def unmarked(markup: str) -> str:
+    """What is read of it, as plain text.
+
+    >>> unmarked(f"{name('<a>')} or <b>b</b>")
+    '<a> or b'
+    """
+    return unescape(re.sub("<[^>]*>", "", markup))
+
+
+def lines(words: str) -> str:
+    """Escaped text of several lines, each kept as it is."""
+    return "\n".join(text(line.expandtabs(4)) for line in words.splitlines())
+
+
+def paragraph(*sentences: str, kind: str = "") -> str:
+    """Of markup; nothing where there is no sentence."""
+    said = " ".join(sentence for sentence in sentences if sentence)
+    opened = f'<p class="{kind}">' if kind else "<p>"
+    return f"{opened}{said}</p>\n" if said else ""
+
+
+def listed(sentences: Iterable[str]) -> str:
+    """Plain sentences, each once."""
+    items = "".join(f"<li>{name(sentence)}</li>\n" for sentence in dict.fromkeys(sentences))
+    return f"<ul>\n{items}</ul>\n" if items else ""
+
+
+def table(
+    header: Sequence[str], rows: Iterable[Sequence[str]], *, label: str, strong: str = ""
+) -> str:
+    """Plain cells; the first of a row names it. It scrolls where it is wider than the screen."""
+    head = "".join(f'<th scope="col">{name(cell)}</th>' for cell in header)
+    body = "".join(_row(cells, strong) for cells in rows)
+    return (
+        f'<div class="wide" tabindex="0" role="region" aria-label="{text(label)}"><table>\n'
+        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table></div>\n"
+    )
+
+
+def _row(cells: Sequence[str], strong: str) -> str:
+    first, *others = cells
+    kind = ' class="strong"' if strong and first == strong else ""
+    rest = "".join(f"<td>{text(cell)}</td>" for cell in others)
+    return f'<tr{kind}><th scope="row">{name(first)}</th>{rest}</tr>\n'
+
+
+def section(title: str, *parts: str) -> str:
+    """Nothing where it has no parts; the title is ours."""
+    inside = "".join(parts)
+    return (
+        f'<section id="{anchor(title)}">\n<h2>{title}</h2>\n{inside}</section>\n' if inside else ""
+    )
+
+
+def anchor(title: str) -> str:
+    """
+    >>> anchor("Cost over time")
+    'cost-over-time'
+    """
+    return re.sub(r"\W+", "-", title.lower()).strip("-")
+
+
+def labels(names: Names, of: str, count: int, otherwise: str) -> list[str]:
+    """The names of columns where as many are given, or else numbers.
+
+    >>> labels({"z": ["beds"]}, "z", 1, "z"), labels({}, "z", 2, "z")
+    (['beds'], ['z 1', 'z 2'])
+    """
+    given = list(names.get(of, ()))
+    return given if len(given) == count else [f"{otherwise} {i}" for i in range(1, count + 1)]

@@ -1,0 +1,154 @@
+"""What was paid over time, and how all policies compare."""
+
+import math
+
+import numpy as np
+
+from bocopt.app.page.contrast import Contrast, Ends, contrast, level
+from bocopt.app.page.feasible import band, share
+from bocopt.app.page.markup import paragraph, section, table, text
+from bocopt.app.page.numbers import NONE, decimals, ends, fixed, percent, target
+from bocopt.app.page.plot import Level, Line, lines, styles
+from bocopt.app.page.view import View
+from bocopt.core import Sense
+
+OVER_TIME, POLICIES = "Over time", "All policies"
+
+
+def over_time(view: View) -> str:
+    """Cumulative gains against the reference, and cumulative costs or rewards."""
+    if not view.stages.size:
+        return ""
+    return section(OVER_TIME, _gains(view), _totals(view))
+
+
+def _gained(view: View) -> str:
+    return "Saved" if view.findings.sense is Sense.MINIMISE else "Earned more"
+
+
+def _in_unit(view: View) -> str:
+    return f" ({text(view.findings.unit)})" if view.findings.unit else ""
+
+
+def _against(view: View) -> str:
+    return "what is done now" if view.findings.now is not None else view.reference or ""
+
+
+def _thinning(view: View) -> str:
+    if len(view.drawn) == len(view.stages):
+        return "Every stage is drawn."
+    return f"{len(view.drawn)} of {len(view.stages):,} stages are drawn, evenly; sums count all."
+
+
+def _gains(view: View) -> str:
+    if view.reference is None:
+        return ""
+    style, played = styles(view), view.findings.played
+    reference = played[view.reference].cost
+    at = np.searchsorted(view.stages, view.drawn)
+    drawn = [
+        Line(p, np.nancumsum((reference - played[p].cost)[view.stages])[at], style[p])
+        for p in view.ordered
+        if p != view.reference
+    ]
+    title = f"{_gained(view)} in all against <bdi>{text(_against(view))}</bdi>{_in_unit(view)}"
+    caption = f"Sums since the warm-up; above the line at 0 is better. {_thinning(view)}"
+    return lines(view, title, caption, drawn, Level("", 0.0))
+
+
+def _totals(view: View) -> str:
+    style, played = styles(view), view.findings.played
+    at = np.searchsorted(view.stages, view.drawn)
+    drawn = [
+        Line(p, np.nancumsum(view.shown(played[p].cost)[view.stages])[at], style[p])
+        for p in view.ordered
+    ]
+    word = view.findings.sense.value
+    better = "lower" if view.findings.sense is Sense.MINIMISE else "higher"
+    title = f"{word.capitalize()} in all{_in_unit(view)}"
+    return lines(view, title, f"Sums since the warm-up; {better} is better.", drawn)
+
+
+def policies(view: View) -> str:
+    """The table of all of them."""
+    if not view.stages.size:
+        return ""
+    word, gained = view.findings.sense.value, _gained(view).lower()
+    contrasts = {p: contrast(view, p) for p in view.ordered}
+    header = ["policy", f"{word} a stage"]
+    if view.certified:
+        header += [gained, f"{100 * level(view):g}%, at all times", "95%, one look", "on average"]
+    elif view.reference is not None:
+        header += [gained, "95%, one look"]
+    alpha = view.findings.alpha
+    asked = "" if alpha is None else f" (target {target(alpha)})"
+    header += [f"feasible{asked}", "regret"]
+    shown = table(header, _rows(view, contrasts), label=POLICIES, strong=view.first)
+    return section(POLICIES, shown, paragraph(_legend(view, contrasts), kind="note"))
+
+
+def _rows(view: View, contrasts: dict[str, Contrast | None]) -> list[list[str]]:
+    played = [view.findings.played[p] for p in view.ordered]
+    paid = [view.findings.sense.sign * view.mean(one.cost) for one in played]
+    regret = [view.mean(one.cost - one.hindsight) for one in played]
+    digits = decimals(found.gain for found in contrasts.values() if found is not None)
+    rows = []
+    for policy, one, mean, above in zip(view.ordered, played, paid, regret, strict=True):
+        cells = [policy, fixed(mean, decimals(paid))]
+        if view.reference is not None:
+            cells += _differences(view, contrasts[policy], digits)
+        feasible = _feasible(share(view, one), band(view, one))
+        rows.append([*cells, feasible, fixed(above, decimals(regret))])
+    return rows
+
+
+def _feasible(share: float, band: Ends) -> str:
+    if math.isnan(share):
+        return NONE
+    return f"{percent(share)}% ({ends(percent(band[0]), percent(band[1]))})"
+
+
+def _differences(view: View, found: Contrast | None, digits: int) -> list[str]:
+    if found is None:
+        return [NONE] * (4 if view.certified else 2)
+    percents = "" if math.isnan(found.share) else f" ({percent(found.share)}%)"
+    seen, once = f"{fixed(found.gain, digits)}{percents}", _interval(found.once, digits)
+    if not view.certified:
+        return [seen, once]
+    return [seen, _interval(found.always, digits), once, surely(view, found)]
+
+
+def _interval(bounds: Ends | None, digits: int) -> str:
+    return NONE if bounds is None else ends(fixed(bounds[0], digits), fixed(bounds[1], digits))
+
+
+def surely(view: View, found: Contrast) -> str:
+    """Whether it is better or worse on average, and since when that is known."""
+    if found.always is None:
+        return NONE
+    if not found.verdict:
+        return "open"
+    side = "better" if found.verdict > 0 else "worse"
+    return f"{side}, known since {view.times[int(found.since)]}"
+
+
+def _legend(view: View, contrasts: dict[str, Contrast | None]) -> str:
+    unit = f" in {text(view.findings.unit)}" if view.findings.unit else ""
+    said = f"Means a stage{unit} over {len(view.stages):,} stages. "
+    known = [found for found in contrasts.values() if found is not None]
+    if known:
+        blocks = ", ".join(str(length) for length in sorted({found.block for found in known}))
+        said += (
+            f"{_gained(view)}: against <bdi>{text(_against(view))}</bdi>, positive is better. "
+            f"One look: a block bootstrap (blocks of {blocks}) for the mean of a process that does "
+            "not change, asymptotic, each policy alone. "
+        )
+    if view.certified:
+        said += (
+            "At all times: a confidence sequence for the expected difference at these stages on "
+            "average, all policies together. On average: whether that is on one side of 0, and "
+            "since when this is known; it says nothing of the stages since. "
+        )
+    if any(found.missing for found in known):
+        said += "An outcome that is missing counts at all times as the worst for either side. "
+    return f"{said}Feasible: with its 95% band, at all times. Regret: to hindsight."

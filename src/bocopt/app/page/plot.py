@@ -1,0 +1,182 @@
+"""Lines and stacked areas over stages, as drawings."""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from bocopt.app.page.frame import SIZE, Axis, Frame, Key, framed
+from bocopt.app.page.numbers import figure, span, ticks
+from bocopt.app.page.view import View
+from bocopt.core import Array, IntArray
+
+_LONGEST = 16  # of a label below a chart
+_STYLES = 7  # that lines can have: see page.css
+
+
+class Across(Protocol):
+    """What stands along the axis below."""
+
+    @property
+    def axis(self) -> str:
+        """What it is an axis of."""
+        ...
+
+    @property
+    def drawn(self) -> IntArray:
+        """(n) numbers of the stages that are drawn."""
+        ...
+
+    @property
+    def times(self) -> Sequence[str]:
+        """What each stage is called, those that are not drawn too."""
+        ...
+
+
+class Line(NamedTuple):
+    """(n) values; NaN where there is none. The style is a number: colour and dashes."""
+
+    label: str
+    values: Array
+    style: int
+    low: Array | None = None  # (n) a band around it
+    high: Array | None = None
+
+
+class Level(NamedTuple):
+    """A horizontal line that others are read against."""
+
+    label: str
+    value: float
+
+
+def styles(view: View) -> dict[str, int]:
+    """Of lines, by policy: the first is 0, what it is compared with is 1."""
+    rest = iter(range(2, 2 + len(view.findings.played)))
+    fixed = {view.first: 0} | ({view.reference: 1} if view.reference else {})
+    return {
+        p: fixed[p] if p in fixed else 2 + (next(rest) - 2) % (_STYLES - 2) for p in view.ordered
+    }
+
+
+def lines(
+    view: Across,
+    title: str,
+    caption: str,
+    drawn: Sequence[Line],
+    level: Level | None = None,
+    limits: tuple[float, float] | None = None,
+) -> str:
+    """Over the stages that are drawn; what is beyond the limits is cut off."""
+    parts = [
+        part for line in drawn for part in (line.values, line.low, line.high) if part is not None
+    ]
+    low, high = limits or span([*parts, *([np.array([level.value])] if level else [])])
+    room = 0.04 * (high - low)
+    low, high = low - room, high + room
+    across = places(view)
+    bands = [_band(across, line, low, high) for line in drawn if line.low is not None]
+    curves = [
+        f'<path class="line s{line.style}" d="{_path(across, _up(line.values, low, high))}"/>\n'
+        for line in reversed(drawn)
+    ]
+    keys = [Key(line.label, j, mark(line.style)) for j, line in enumerate(drawn, start=1)]
+    at = ticks(low, high)
+    frame = Frame(
+        title=title,
+        caption=caption,
+        keys=keys,
+        left=Axis([(tick - low) / (high - low) for tick in at], [figure(tick) for tick in at]),
+        below=time_axis(view),
+        header=[view.axis, *(line.label for line in drawn), *_band_names(drawn)],
+        rows=_rows(view, drawn),
+    )
+    return framed(frame, "".join([*bands, _level(level, low, high), *curves]))
+
+
+def _level(level: Level | None, low: float, high: float) -> str:
+    if level is None:
+        return ""
+    down = float(_up(np.array(level.value), low, high))
+    return f'<path class="level" d="M0 {down:.1f}H{SIZE}"/>\n'
+
+
+def mark(style: int) -> str:
+    return (
+        '<svg class="key" viewBox="0 0 30 8" aria-hidden="true">'
+        f'<path class="line s{style}" d="M0 4H30"/></svg>'
+    )
+
+
+def places(view: Across) -> Array:
+    """(n) of the stages that are drawn, from 0 to `SIZE`."""
+    stages = view.drawn - view.drawn[0]
+    return np.asarray(SIZE * stages / max(int(stages[-1]), 1))
+
+
+def time_axis(view: Across) -> Axis:
+    count = len(view.drawn)
+    chosen = sorted({0, count // 4, count // 2, 3 * count // 4, count - 1})
+    across = places(view)
+    return Axis(
+        [float(across[i]) / SIZE for i in chosen],
+        [_short(view.times[view.drawn[i]]) for i in chosen],
+    )
+
+
+def _short(words: str) -> str:
+    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}\u2026"
+
+
+def _up(values: Array, low: float, high: float) -> Array:
+    """Where a value is drawn: 0 is the top."""
+    return np.asarray(SIZE * (high - values) / (high - low))
+
+
+def _path(across: Array, down: Array) -> str:
+    """Lines between the points that there are; one point alone is a line over all the width."""
+    if len(across) == 1:
+        return f"M0 {down[0]:.1f}H{SIZE}" if np.isfinite(down[0]) else ""
+    steps, begun = [], False
+    for x, y in zip(across.tolist(), down.tolist(), strict=True):
+        if np.isfinite(y):
+            steps.append(f"{'L' if begun else 'M'}{x:.1f} {y:.1f}")
+        begun = bool(np.isfinite(y))
+    return "".join(steps)
+
+
+def area(across: Array, top: Array, bottom: Array) -> str:
+    """Between two lines."""
+    if len(across) == 1:
+        across, top, bottom = np.array([0.0, SIZE]), np.repeat(top, 2), np.repeat(bottom, 2)
+    known = np.isfinite(top) & np.isfinite(bottom)
+    there = zip(across[known], top[known], strict=True)
+    back = zip(across[known][::-1], bottom[known][::-1], strict=True)
+    points = [f"{x:.1f} {y:.1f}" for x, y in [*there, *back]]
+    return f"M{'L'.join(points)}Z" if points else ""
+
+
+def _band(across: Array, line: Line, low: float, high: float) -> str:
+    if line.low is None or line.high is None:
+        return ""
+    top, bottom = _up(line.high, low, high), _up(line.low, low, high)
+    return f'<path class="band s{line.style}" d="{area(across, top, bottom)}"/>\n'
+
+
+def _band_names(drawn: Sequence[Line]) -> list[str]:
+    return [
+        f"{line.label}, {end}"
+        for line in drawn
+        if line.low is not None
+        for end in ("least", "most")
+    ]
+
+
+def _rows(view: Across, drawn: Sequence[Line]) -> list[list[str]]:
+    bands = [part for line in drawn for part in (line.low, line.high) if part is not None]
+    columns = [*(line.values for line in drawn), *bands]
+    numbers = zip(*(column.tolist() for column in columns), strict=True)
+    return [
+        [view.times[stage], *map(figure, row)]
+        for stage, row in zip(view.drawn.tolist(), numbers, strict=True)
+    ]

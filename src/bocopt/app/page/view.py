@@ -1,0 +1,98 @@
+"""What of a study counts on its page, and what the first policy is compared with."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bocopt.app.findings import Findings, Played
+from bocopt.app.page.markup import Names
+from bocopt.app.page.numbers import thinned
+from bocopt.core import Array, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Of findings. Stages count after the warm-up, where every policy has a cost."""
+
+    findings: Findings
+    names: Names
+
+    @property
+    def axis(self) -> str:
+        return "time"
+
+    @cached_property
+    def stages(self) -> IntArray:
+        """(n) numbers of the stages that count."""
+        known = [np.isfinite(played.cost) for played in self.findings.played.values()]
+        costly = [policy for policy in known if policy.any()]  # one without any cost stops no other
+        if not costly:
+            return np.zeros(0, np.int64)
+        counts = np.logical_and.reduce(costly)
+        counts[: self.findings.warm_up] = False
+        return np.flatnonzero(counts)
+
+    @cached_property
+    def drawn(self) -> IntArray:
+        """Those of them that charts show."""
+        return self.stages[thinned(len(self.stages))]
+
+    @cached_property
+    def first(self) -> str:
+        """The policy that the page is about."""
+        policies = list(self.findings.played)
+        others = [policy for policy in policies if policy != self.findings.now]
+        return (others or policies)[0]
+
+    @cached_property
+    def reference(self) -> str | None:
+        """What is done now, or else the best of the others; None where there are none."""
+        f = self.findings
+        if f.now is not None:
+            return f.now if f.now != self.first else None
+        left = [policy for policy in f.played if policy not in f.compared]
+        if f.compared and len(left) == 1:  # then all others were compared with it
+            return left[0] if left[0] != self.first else None
+        others = [policy for policy in f.played if policy != self.first]
+        return min(others, key=self._paid, default=None)
+
+    def _paid(self, policy: str) -> float:
+        mean = self.mean(self.findings.played[policy].cost)
+        return np.inf if np.isnan(mean) else mean
+
+    @property
+    def played(self) -> Played:
+        """The first policy's."""
+        return self.findings.played[self.first]
+
+    @property
+    def certified(self) -> bool:
+        """Whether there are intervals that hold at all times."""
+        return self.reference is not None and bool(self.findings.compared)
+
+    @property
+    def ordered(self) -> list[str]:
+        """Policies: the first, then the others, then what it is compared with."""
+        last = [] if self.reference is None else [self.reference]
+        others = [p for p in self.findings.played if p not in (self.first, *last)]
+        return [self.first, *others, *last]
+
+    def mean(self, values: Array) -> float:
+        """(T) -> over the stages that count and have a value; NaN where there are none."""
+        counted = values[self.stages]
+        known = counted[np.isfinite(counted)]
+        return float(known.mean()) if known.size else float("nan")
+
+    def shown(self, cost: Array) -> Array:
+        """Costs, or rewards where they are earned."""
+        return np.asarray(self.findings.sense.sign * cost)
+
+    @cached_property
+    def times(self) -> tuple[str, ...]:
+        """(T) as short as they can be: without a midnight that all of them share."""
+        times = self.findings.series.time
+        for midnight in ("T00:00:00", " 00:00:00", "T00:00", " 00:00"):
+            if times and all(time.endswith(midnight) for time in times):
+                return tuple(time.removesuffix(midnight) for time in times)
+        return times

@@ -1,0 +1,120 @@
+"""Whom a policy trusted over time: its arms, and the laws that it predicts by."""
+
+from math import isnan
+from typing import NamedTuple
+
+import numpy as np
+
+from bocopt.app.page.frame import SIZE, Axis, Frame, Key, framed
+from bocopt.app.page.markup import labels, paragraph, section, text
+from bocopt.app.page.numbers import NONE, percent
+from bocopt.app.page.plot import Across, area, places, time_axis
+from bocopt.app.page.view import View
+from bocopt.core import Array
+
+WEIGHTS = "Weights"
+_MOST = 6  # areas; the rest is one
+_SEEN = 0.04  # of the height, from which an area has room for its number
+
+
+class _Kind(NamedTuple):
+    key: str  # in the info
+    one: str  # what each weight is of, where it has no name
+    title: str
+
+
+_KINDS = (
+    _Kind("arm_weights", "arm", "Arms: whose decision is taken"),
+    _Kind("weights", "law", "Laws: which predictions are mixed"),
+)
+
+
+def weights(view: View) -> str:
+    """Of the first policy that shows any."""
+    if not view.stages.size:
+        return ""
+    for policy in view.ordered:
+        info = view.findings.played[policy].info
+        given = [kind for kind in _KINDS if kind.key in info and info[kind.key].ndim == 2]
+        kinds = [kind for kind in given if _are_weights(info[kind.key][view.drawn])]
+        if kinds:
+            charts = [_stacked_kind(view, kind, info[kind.key]) for kind in kinds]
+            said = f"Of <bdi>{text(policy)}</bdi>, after each outcome, in percent."
+            return section(WEIGHTS, paragraph(said), *charts)
+    return ""
+
+
+def _are_weights(values: Array) -> bool:
+    """(T, n) of two or more that sum to 1 wherever they are known."""
+    if values.shape[1] < 2:
+        return False
+    sums = values.sum(axis=1)
+    known = np.isfinite(sums)
+    return bool(known.any() and (values[known] >= 0).all() and np.allclose(sums[known], 1.0))
+
+
+def _stacked_kind(view: View, kind: _Kind, values: Array) -> str:
+    named = labels(view.names, kind.key, values.shape[1], kind.one)
+    return stacked(view, kind.title, values[view.drawn], named)
+
+
+def stacked(view: Across, title: str, values: Array, named: list[str]) -> str:
+    """(n, k) shares of what is named, at the stages that are drawn."""
+    shares, shown = _largest(values, named)
+    tops = np.cumsum(shares, axis=1)
+    bottoms = tops - shares
+    across = places(view)
+    areas = [
+        f'<path class="area a{j % (_MOST + 1)}" '
+        f'd="{area(across, SIZE * (1 - tops[:, j]), SIZE * (1 - bottoms[:, j]))}"/>\n'
+        for j in range(len(shown))
+    ]
+    numbers = [_number(view, j, shares[:, j], bottoms[:, j]) for j in range(len(shown))]
+    frame = Frame(
+        title=title,
+        caption="Numbers in the areas are those of the legend, from the bottom up.",
+        keys=[Key(label, j + 1, _mark(j)) for j, label in enumerate(shown)],
+        left=Axis([0.0, 0.5, 1.0], ["0%", "50%", "100%"]),
+        below=time_axis(view),
+        header=[view.axis, *shown],
+        rows=[
+            [view.times[stage], *map(_percent, row)]
+            for stage, row in zip(view.drawn.tolist(), shares.tolist(), strict=True)
+        ],
+    )
+    return framed(frame, "".join(areas), "".join(numbers))
+
+
+def _percent(share: float) -> str:
+    """Not of what is next to nothing: 5e-53% is no news."""
+    return NONE if isnan(share) else f"{percent(round(share, 4))}%"
+
+
+def _largest(values: Array, named: list[str]) -> tuple[Array, list[str]]:
+    """The columns with most weight on average, in their order, and the sum of the others."""
+    if len(named) <= _MOST + 1:
+        return values, named
+    kept = np.sort(np.argsort(-np.nanmean(values, axis=0), kind="stable")[:_MOST])
+    rest = 1.0 - values[:, kept].sum(axis=1, keepdims=True)
+    others = f"{len(named) - _MOST} others"
+    return np.hstack([values[:, kept], np.maximum(rest, 0.0)]), [*(named[i] for i in kept), others]
+
+
+def _mark(j: int) -> str:
+    return (
+        '<svg class="key" viewBox="0 0 30 8" aria-hidden="true">'
+        f'<path class="area a{j % (_MOST + 1)}" d="M0 0H30V8H0Z"/></svg>'
+        f'<span class="badge">{j + 1}</span>'
+    )
+
+
+def _number(view: Across, j: int, share: Array, bottom: Array) -> str:
+    """Where the area is highest, if it is high enough, and not at an edge."""
+    inner = np.where((places(view) >= 0.03 * SIZE) & (places(view) <= 0.97 * SIZE), share, -1.0)
+    at = int(np.nanargmax(inner))
+    if not inner[at] >= _SEEN:
+        return ""
+    left, down = 100 * places(view)[at] / SIZE, 100 * (1 - bottom[at] - share[at] / 2)
+    place = f'x="{left:.1f}%" y="{down:.1f}%"'
+    circle = f'<circle cx="{left:.1f}%" cy="{down:.1f}%" r=".65rem"/>'
+    return f'<g class="inside">{circle}<text {place}>{j + 1}</text></g>\n'

@@ -1,0 +1,155 @@
+"""Play a policy on a series, as an agent would have lived it."""
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from bocopt.app.findings import Played
+from bocopt.app.playing.kept import Kept, Progress
+from bocopt.app.series import Series
+from bocopt.core import Array, IntArray, Policy, Problem, Status
+from bocopt.live import Agent
+from bocopt.loop import Stage
+from bocopt.problems.hindsight import hindsight as in_hindsight
+
+_SHOWN = ("probability", "arm_weights", "weights")  # of what a policy learned: for the report
+_NUMBERS = ("cost", "feasible", "hindsight")
+_LARGEST = 10**9  # decisions that may wait: a table knows how many there are
+
+
+def arrivals(series: Series) -> Iterator[IntArray]:
+    """For each stage, the stages whose outcome comes just before its decision; last, the rest.
+
+    Outcomes that never came are not among them.
+    """
+    came = np.isfinite(series.xi).all(axis=-1)
+    stages = np.flatnonzero(came)
+    order = stages[np.argsort(series.arrives[stages], kind="stable")]
+    at = series.arrives[order]
+    for t in range(len(series.x) + 1):
+        low, high = np.searchsorted(at, [t, t + 1])
+        yield order[low : high if t < len(series.x) else len(order)]
+
+
+def play(
+    policy: Policy[Any],
+    problem: Problem,
+    series: Series,
+    *,
+    seed: int = 0,
+    kept: Kept | None = None,
+    advance: Callable[[int], None] = lambda stages: None,
+) -> tuple[Played, Agent[Any]]:
+    """Decide at every stage, and learn each outcome when it comes.
+
+    Outcomes that come after the last decision are learned at the end. With `kept`, what was played
+    before is not played again.
+    """
+    at = (kept.latest(policy, problem) if kept else None) or begun(policy, problem, seed)
+    advance(at.t)
+    end, deadline = len(series.x), _deadline(kept, 0.0)
+    while at.t < end:
+        until = min(end, kept.next(at.t)) if kept else end
+        at = stretch(series, at, until, advance, deadline)
+        if kept:
+            before = time.monotonic()
+            kept.keep(at)
+            deadline = _deadline(kept, time.monotonic() - before)
+    *_, rest = arrivals(series)
+    record = _Record(end, at.arrays)
+    record.outcomes(at.agent, series, rest)
+    return record.played(tuple(str(at.agent.monitor).splitlines())), at.agent
+
+
+def _deadline(kept: Kept | None, took: float) -> float:
+    """When to keep what is played by then, if keeping took so many seconds the last time."""
+    return time.monotonic() + kept.pause(took) if kept else math.inf
+
+
+def begun(policy: Policy[Any], problem: Problem, seed: int) -> Progress:
+    """Before the first stage."""
+    return Progress(Agent(policy, problem, seed=seed, max_open=_LARGEST), t=0, arrays={})
+
+
+def stretch(
+    series: Series,
+    at: Progress,
+    until: int,
+    advance: Callable[[int], None] = lambda stages: None,
+    deadline: float = math.inf,
+) -> Progress:
+    """Decide at the stages from where it stands to another, which is not decided.
+
+    After a time, by the monotonic clock, it stops at the next stage.
+    """
+    agent, first, arrays = at
+    record = _Record(len(series.x), arrays)
+    comes = np.asarray(np.isfinite(series.xi).all(axis=-1))
+    for t, came in islice(enumerate(arrivals(series)), first, until):
+        record.outcomes(agent, series, came)
+        record.decision(t, agent.decide(series.x[t]))
+        if not comes[t]:
+            agent.forget(t)
+        advance(1)
+        if time.monotonic() >= deadline:
+            return Progress(agent, t + 1, record.arrays)
+    return Progress(agent, until, record.arrays)
+
+
+def paid(problem: Problem, series: Series, z: Array) -> Played:
+    """What decisions (T, d) that were taken came to; NaN in a row where none was."""
+    known = np.isfinite(z).all(axis=-1) & np.isfinite(series.xi).all(axis=-1)
+    x, xi, taken = series.x[known], series.xi[known], z[known]
+    numbers = {name: np.full(len(z), np.nan) for name in _NUMBERS}
+    if known.any():
+        numbers["cost"][known] = problem.cost(x, taken, xi)
+        numbers["feasible"][known] = problem.violation(x, taken, xi) <= 0
+        numbers["hindsight"][known] = in_hindsight(problem, x, xi)[0]
+    status = np.full(len(z), int(Status.GIVEN))
+    return Played(z=z, **numbers, status=status, info={}, said=())
+
+
+class _Record:
+    """What is known of the stages so far, in arrays of the whole length."""
+
+    def __init__(self, stages: int, arrays: dict[str, Array]) -> None:
+        self.stages, self.arrays = stages, arrays
+
+    def _put(self, name: str, stage: int, value: Any) -> None:
+        value = np.asarray(value, float)
+        if name not in self.arrays:
+            self.arrays[name] = np.full((self.stages, *value.shape), np.nan)
+        self.arrays[name][stage] = value
+
+    def decision(self, stage: int, ticket: Any) -> None:
+        self._put("z", stage, ticket.z)
+        self._put("status", stage, int(ticket.status))
+
+    def outcomes(self, agent: Agent[Any], series: Series, came: IntArray) -> None:
+        """Learned and noted, in the order in which they came."""
+        for stage in came.tolist():
+            seen = agent.observe(stage, series.xi[stage])
+            if seen is not None:
+                self._outcome(stage, seen)
+
+    def _outcome(self, stage: int, seen: Stage) -> None:
+        for name in _NUMBERS:
+            self._put(name, stage, getattr(seen, name))
+        for name in _SHOWN:
+            if name in seen.info:
+                self._put(f"info.{name}", stage, seen.info[name])
+
+    def played(self, said: tuple[str, ...]) -> Played:
+        nothing = np.full(self.stages, np.nan)
+        numbers = {name: self.arrays.get(name, nothing) for name in _NUMBERS}
+        return Played(
+            z=self.arrays["z"],
+            **numbers,
+            status=self.arrays["status"].astype(np.int64),
+            info={n[5:]: a for n, a in self.arrays.items() if n.startswith("info.")},
+            said=said,
+        )

@@ -1,0 +1,120 @@
+"""Whether a policy was better on a series than what is done now."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bocopt.app.findings import Played
+from bocopt.app.series import Series
+from bocopt.compared import Compared, Pair, compared_of, declared
+from bocopt.core import Array, IntArray, Problem, is_ranged
+from bocopt.guarantees import Comparison, Evidence, range_of
+from bocopt.guarantees.certificate import Shadow, nan_is_no_news
+from bocopt.guarantees.monitor import range_of_difference
+from bocopt.guarantees.ratios import Outcomes
+
+Flags = NDArray[np.bool_]
+
+AT_RANDOM = "whether an outcome is missing does not depend on what it was"
+_RECORDED = "whether a decision was recorded does not depend on what came of it"
+
+
+def compared(
+    problem: Problem,
+    series: Series,
+    reference: str,
+    played: Mapping[str, Played],
+    *,
+    warm_up: int,
+    scale: float | None,
+    delta: float,
+) -> dict[str, Compared]:
+    """Each of the others beside the reference, at all stages after the warm-up where both decided.
+
+    All hold together but for a chance of delta, which they share. Outcomes that never came count at
+    their worst; there is then a second comparison, without them. Stages are folded in their order,
+    so an expected difference is that of who knows all outcomes before it, however late they came.
+    Nothing is said where fewer than two outcomes can be compared.
+    """
+    others = [name for name in played if name != reference]
+    now, found = played[reference], {}
+    for one in declared(others, scale, delta) if others else []:
+        stages = _both(problem, series, now, played[one.name], warm_up)
+        if stages.came.sum() >= 2:
+            found[one.name] = _judged(replace(one, shadow=0), stages, problem, reference)
+    return found
+
+
+class _Both(NamedTuple):
+    """Stages at which two policies decided; (n) each."""
+
+    at: IntArray
+    pair: Pair
+    others: Array  # cost of the second
+    came: Flags  # whether the outcome did
+    possible: Flags  # whether it was one that ranges are meant for
+    unrecorded: int  # stages that are left out, as one of the two has no decision
+
+    def where(self, which: Flags) -> "_Both":
+        own, difference = (Outcomes(*(part[which] for part in each)) for each in self.pair[:2])
+        pair = Pair(own, difference, self.pair.met[which])
+        rest = self.others[which], self.came[which], self.possible[which]
+        return _Both(self.at[which], pair, *rest, self.unrecorded)
+
+
+def _both(problem: Problem, series: Series, now: Played, other: Played, warm_up: int) -> _Both:
+    decided = np.asarray(np.isfinite(now.z + other.z).all(axis=-1))
+    at = np.flatnonzero(decided[warm_up:]) + warm_up
+    x, xi, z, others = series.x[at], series.xi[at], now.z[at], other.z[at]
+    came = np.array([np.isfinite(each).all() for each in xi], bool)
+    possible = np.ones(len(at), bool)
+    if is_ranged(problem) and came.any():
+        possible[came] = problem.possible(x[came], xi[came])
+    pair = Pair(
+        Outcomes(now.cost[at], *range_of(problem, x, z)),
+        Outcomes((other.cost - now.cost)[at], *range_of_difference(problem, x, z, others)),
+        np.stack([now.feasible[at], other.feasible[at]], axis=-1),
+    )
+    return _Both(at, pair, other.cost[at], came, possible, int((~decided[warm_up:]).sum()))
+
+
+def _judged(one: Comparison, stages: _Both, problem: Problem, reference: str) -> Compared:
+    """All of these stages; beside it those alone whose outcome came, where some are missing."""
+    known = None
+    if not stages.came.all():
+        known = _judged(one, stages.where(stages.came), problem, reference)
+        assumptions = (AT_RANDOM, *known.certificate.assumptions)
+        known = known._replace(certificate=known.certificate._replace(assumptions=assumptions))
+    found = compared_of(
+        one,
+        _folded(one, stages),
+        stages.pair,
+        problem.sense,
+        reference=reference,
+        at=stages.at,
+        at_random=known,
+    )
+    if not stages.unrecorded:
+        return found
+    certificate = found.certificate
+    rests = (_RECORDED, *certificate.assumptions)
+    return found._replace(certificate=certificate._replace(assumptions=rests))
+
+
+def _folded(one: Comparison, stages: _Both) -> Array:
+    own, difference, _ = stages.pair
+    state: Any = one.init(())
+    for i, came in enumerate(stages.came):
+        evidence = Evidence(
+            cost=own.value[i],
+            possible=stages.possible[i],
+            shadows=(Shadow(stages.others[i], difference.low[i], difference.high[i]),),
+            came=came,
+        )
+        with nan_is_no_news():
+            state = one.step(state, evidence)
+    folded: Array = state
+    return folded

@@ -1,0 +1,152 @@
+"""A batch of commands, done on copies: what is to be logged, and what to answer once it is."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from bocopt import arguments
+from bocopt.app.service.ahead import Ahead, Find
+from bocopt.app.service.commands import Ask, Command, Drop, RefusedError, Reply, Show, Tell
+from bocopt.app.service.held import Held
+from bocopt.app.service.shown import outcome_shown, shown, ticket
+from bocopt.app.service.stores import Row, Snapshot, Store, Tally
+from bocopt.core import Array
+from bocopt.live.events import from_bytes
+from bocopt.live.fold import Decided, Event, Forgotten, Observed
+
+
+class StaleError(Exception):
+    """Another writer has gone on with a stream: what is held of it must catch up first."""
+
+    def __init__(self, stream: str) -> None:
+        super().__init__(stream)
+        self.stream = stream
+
+
+class Batch:
+    """Commands are done one after the other; nothing is seen outside before it is committed.
+
+    The store is only read.
+    """
+
+    def __init__(self, store: Store, find: Find, now: float, ahead: Ahead | None = None) -> None:
+        self._store, self._find, self._now = store, find, now
+        self._ahead = ahead or Ahead()
+        self.held: dict[str, Held] = {}  # streams as they will be
+        self.rows: list[Row] = []
+        self.stages: list[Tally] = []
+
+    def do(self, command: Command) -> Reply:
+        """The answer, which counts once the rows are committed; or a RefusedError."""
+        if isinstance(command, Ask):
+            return self._ask(command)
+        if isinstance(command, Tell):
+            return self._tell(command)
+        if isinstance(command, Drop):
+            return self._drop(command)
+        assert isinstance(command, Show)
+        self._be_fresh(command.stream)
+        return Reply(200, shown(self._store, self._of(command.stream), command))
+
+    def snapshots(self) -> list[Snapshot]:
+        """Of those that have gone far since their last one; they are held to have it."""
+        due = [h for h in self.held.values() if h.seq - h.snapped >= h.kind.limits.snapshot]
+        self.held |= {held.stream: held._replace(snapped=held.seq) for held in due}
+        return [held.snapshot() for held in due]
+
+    def _of(self, stream: str) -> Held:
+        return self.held.get(stream) or self._find(stream)
+
+    def _be_fresh(self, stream: str) -> None:
+        """Where somebody would be told of a past that is over."""
+        if self._store.last_seq(stream) != self._find(stream).seq - 1:
+            raise StaleError(stream)
+
+    def _ask(self, ask: Ask) -> Reply:
+        held = self._of(ask.stream)
+        fold, waiting = held.kind.fold, held.live.open
+        x = _valid(lambda: fold.context("decisions", held.live, ask.x))
+        if held.kind.limits.context not in (None, len(x)):
+            wanted = f"of {held.kind.limits.context} numbers, as the configuration file says"
+            raise RefusedError(422, str(arguments.wrong("decisions", "x", wanted, ask.x)))
+        before = self._asked_before(ask)
+        if before is not None:
+            return self._again(held, before, x)
+        if len(waiting) >= held.kind.limits.max_open:
+            self._be_fresh(ask.stream)
+            raise RefusedError(
+                409,
+                f"{len(waiting)} decisions of {ask.stream!r} wait for their outcome, as many as "
+                "max_open allows. Report or delete some first.",
+            )
+        event = self._ahead.decide(held, x)
+        row = self._log(held, event, ask.key)
+        return Reply(201, ticket(held.kind, event, row.at))
+
+    def _asked_before(self, ask: Ask) -> Row | None:
+        if ask.key is None:
+            return None
+        place = (ask.stream, ask.key)
+        fresh = next((row for row in self.rows if (row.stream, row.key) == place), None)
+        return fresh or self._store.by_key(*place)
+
+    def _again(self, held: Held, row: Row, x: Array) -> Reply:
+        event = from_bytes(row.body, held.kind.problem)
+        assert isinstance(event, Decided)
+        if not np.array_equal(event.waiting.x, x, equal_nan=True):
+            raise RefusedError(
+                422,
+                f"The key {row.key!r} was used for decision {row.decision}, which had another "
+                "context.",
+            )
+        return Reply(200, ticket(held.kind, event, row.at))
+
+    def _tell(self, tell: Tell) -> Reply:
+        held = self._of(tell.stream)
+        xi = _valid(lambda: held.kind.fold.outcome("outcome", tell.xi))
+        if tell.number not in held.live.open:
+            ended = self._ended(held, tell.number)
+            if isinstance(ended, Forgotten):
+                raise RefusedError(409, f"Decision {tell.number} was given up.")
+            if not np.array_equal(ended.xi, xi):
+                raise RefusedError(409, f"Decision {tell.number} already has another outcome.")
+            return Reply(200, {"id": tell.number, "learned": True})
+        self._log(held, Observed(tell.number, xi))
+        return Reply(201, outcome_shown(held.kind, self.stages[-1]))
+
+    def _drop(self, drop: Drop) -> Reply:
+        held = self._of(drop.stream)
+        if drop.number in held.live.open:
+            self._log(held, Forgotten(drop.number))
+        elif isinstance(self._ended(held, drop.number), Observed):
+            raise RefusedError(409, f"Decision {drop.number} has an outcome, which was learned.")
+        return Reply(200, {"id": drop.number, "forgotten": True})
+
+    def _ended(self, held: Held, number: int) -> Observed | Forgotten:
+        """What became of a decision that is not open."""
+        fresh = [row for row in self.rows if (row.stream, row.decision) == (held.stream, number)]
+        events = [
+            from_bytes(row.body, held.kind.problem)
+            for row in [*self._store.about(held.stream, number), *fresh]
+        ]
+        ended = next((event for event in events if not isinstance(event, Decided)), None)
+        if ended is None:
+            self._be_fresh(held.stream)
+            raise RefusedError(404, f"There is no decision {number} of {held.stream!r}.")
+        return ended
+
+    def _log(self, held: Held, event: Event, key: str | None = None) -> Row:
+        known = self._ahead.apply(held, event)
+        after, row, tally = held.after(event, self._now, key, known)
+        self.held[held.stream] = after
+        self.rows.append(row)
+        if tally is not None:
+            self.stages.append(tally)
+        return row
+
+
+def _valid(check: Callable[[], Array]) -> Array:
+    try:
+        return check()
+    except ValueError as error:
+        raise RefusedError(422, str(error)) from None

@@ -1,0 +1,138 @@
+"""Shadows beside what decides, over all streams at once: which may be called better, since when.
+
+Each stream's comparison holds at its own level. Whom to promote is a question to all of them: see
+`bocopt.guarantees.many` for what is promised of the answer, and what every shadow that was ever
+declared takes of it.
+"""
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bocopt.app.service.kind import Kind
+from bocopt.app.service.stores import Configured, Standing
+from bocopt.guarantees import Comparison, Worsening, discoveries
+from bocopt.guarantees.many import share
+from bocopt.live.record import Live
+
+LEVEL = 0.05  # of the shadows that are called better, the expected share that is not
+_LARGEST = 1e6  # a log e-value that stands for those without end
+
+
+class Shown(NamedTuple):
+    """A shadow after the latest outcome, as far as it was compared."""
+
+    log_e: float  # evidence that it is better, on average over these stages
+    stages: int  # compared
+    alarm: int | None  # the compared stage of an alarm that it costs more lately
+
+    def lately(self, name: str) -> str:
+        """Whether it has cost more lately, in words; nothing where there is no sign of it."""
+        if self.alarm is None:
+            return ""
+        often = round(1 / Worsening().rate)
+        return (
+            f"{name} has cost more lately (alarm at compared stage {self.alarm:,}; false alarms "
+            f"come once in {often:,} stages at most, on average)"
+        )
+
+
+class Better(NamedTuple):
+    """A shadow of a stream that may be called better than what decides, on average so far."""
+
+    stream: str
+    name: str
+    shown: Shown
+
+
+class Since(NamedTuple):
+    """From when on a stream's shadows are compared."""
+
+    decision: int  # the first of this configuration
+    before: bool  # whether there are decisions of others before it
+    between: bool  # whether there are some after it
+
+    @property
+    def words(self) -> str:
+        if not self.before:
+            said = "Compared since the first decision."
+        else:
+            said = (
+                f"Compared since decision {self.decision:,}; before, another configuration decided "
+                "or was compared, and its decisions do not count here."
+            )
+        return said + " Nor do those that others took in between." * self.between
+
+
+def shown(kind: Kind, live: Live) -> dict[str, Any]:
+    """What is told of the shadows with an outcome, for `read`; nothing where there are none."""
+    pairs = list(zip(kind.fold.monitor.guarantees, live.watched or (), strict=False))
+    lately = {g.shadow: (g, state) for g, state in pairs if isinstance(g, Worsening)}
+    found = dict[str, Sequence[float | None]]()
+    for g, state in pairs:
+        if isinstance(g, Comparison):
+            watch, watched = lately[g.shadow]
+            log_e, alarm = float(g.log_evidence(state)), float(watch.alarm(watched))
+            if log_e > -math.inf:
+                least = math.floor(1e3 * min(log_e, _LARGEST)) / 1e3
+                found[g.name] = least, watch.stages(watched), None if alarm != alarm else int(alarm)
+    return {"compared": {"by": kind.fold.by, "shadows": found}} if found else {}
+
+
+def read(kind: Kind, told: Mapping[str, Any]) -> dict[str, Shown]:
+    """Of the configuration that decides now; nothing of what another one told."""
+    found = told.get("compared")
+    if not isinstance(found, dict) or found.get("by") != kind.fold.by:
+        return {}
+    return {name: Shown(*numbers) for name, numbers in found["shadows"].items()}
+
+
+def since(configured: Sequence[Configured], by: str) -> Since:
+    """What the log has of one stream."""
+    own = [each for each in configured if each.by == by]
+    first = min((each.decision for each in own), default=0)
+    others = [each.decision for each in configured if each.by != by]
+    return Since(first, first > 0, any(each > first for each in others))
+
+
+def better(
+    standings: Sequence[tuple[Standing, Mapping[str, Any]]],
+    configured: Iterable[Configured],
+    kinds: Mapping[str, Kind],
+) -> tuple[int, list[Better]]:
+    """How many shadows were ever compared, and those that may be called better.
+
+    `standings` are of all streams, each with what was told of it; `configured` is in order.
+    """
+    history = {stream: list(some) for stream, some in groupby(configured, lambda c: c.stream)}
+    many = sum(of for each in history.values() for _, of in _generations(each).values())
+    found, shares = list[Better](), list[float]()
+    for standing, told in standings:
+        kind = kinds.get(standing.problem)
+        for name, each in read(kind, told).items() if kind else ():
+            assert kind is not None
+            generation, of = _generations(history.get(standing.id, ())).get(kind.fold.by, (0, 0))
+            if generation:  # else it is not in the log who is compared
+                found.append(Better(standing.id, name, each))
+                shares.append(share(generation, of) / len(standings))
+    believed = discoveries(np.array([b.shown.log_e for b in found]), np.array(shares), LEVEL)
+    return many, [each for each, sure in zip(found, believed, strict=True) if sure]
+
+
+def _generations(configured: Iterable[Configured]) -> dict[str, tuple[int, int]]:
+    """Of each configuration with shadows: which one it is, from 1, and how many it has."""
+    found: dict[str, tuple[int, int]] = {}
+    for by, of in _with_shadows(configured):
+        found.setdefault(by, (len(found) + 1, of))
+    return found
+
+
+def _with_shadows(configured: Iterable[Configured]) -> Iterator[tuple[str, int]]:
+    for each in configured:
+        of = len(json.loads(each.about).get("shadows", ()))
+        if of:
+            yield each.by, of

@@ -1,0 +1,94 @@
+"""Is the log whole: its tables, its events, its snapshots, and what should have come by now."""
+
+import time
+from collections.abc import Iterator
+
+from bocopt.app.service.config import Config
+from bocopt.app.service.held import DamagedError, Held, begun, sound
+from bocopt.app.service.registry import other_scale
+from bocopt.app.service.replay import Finding, chosen, rows_of
+from bocopt.app.service.stores import Declared, Snapshot, Store
+from bocopt.live.events import OtherConfigurationError, from_snapshot
+from bocopt.state import CheckpointError
+
+_SHOWN = 5  # of many alike
+
+
+def findings(config: Config, store: Store, stream: str | None) -> Iterator[Finding]:
+    """All that was looked at, and what is wrong with it."""
+    damage = store.damage()
+    yield from (Finding(False, f"the store: {words}") for words in damage)
+    if not damage:
+        yield Finding(True, "the store: tables and indexes are whole.")
+    for declared in chosen(config, store, stream):
+        yield from _of_stream(config, store, declared)
+    if stream is None:
+        for each in store.streams():
+            if each.problem not in config.kinds:
+                words = f"{each.id}: is like {each.problem!r}, which the file does not declare."
+                yield Finding(True, words)
+
+
+def _of_stream(config: Config, store: Store, declared: Declared) -> Iterator[Finding]:
+    kind = config.kinds[declared.problem]
+    if (declared.version, declared.fingerprint) != (kind.version, kind.fingerprint):
+        words = "began with another problem or policy than the file declares."
+        yield Finding(False, f"{declared.id}: {words}")
+    if declared.scale != kind.scale:
+        yield Finding(False, other_scale(declared, kind))
+    held, snapshots = (
+        begun(kind, declared),
+        {each.seq: each for each in store.snapshots(declared.id)},
+    )
+    try:
+        for row in rows_of(store, declared.id):
+            if held.seq in snapshots:
+                yield _of_snapshot(held, snapshots.pop(held.seq))
+            held = held.caught_up([row])
+    except DamagedError as error:
+        yield Finding(False, f"{error} Events after it cannot be folded.")
+        return
+    if held.seq in snapshots:
+        yield _of_snapshot(held, snapshots.pop(held.seq))
+    for seq in snapshots:
+        yield Finding(False, f"{held.stream}: the snapshot at {seq} is after the end of the log.")
+    yield Finding(True, f"{held.stream}: {held.seq} events, which fold without a gap.")
+    yield from _sums(store, held)
+    yield from _overdue(held)
+
+
+def _of_snapshot(held: Held, snapshot: Snapshot) -> Finding:
+    where = f"{held.stream}: the snapshot at {snapshot.seq}"
+    try:
+        state = sound(snapshot)
+        from_snapshot(state, held.kind.fold, held.declared.seed)
+    except OtherConfigurationError:
+        return Finding(True, f"{where} was made by another configuration, and is not used.")
+    except CheckpointError as error:
+        return Finding(False, f"{where} is not used: {error} The log is folded instead.")
+    if state != held.snapshot().state:
+        return Finding(True, f"{where} has other bits than the log has here: from another machine?")
+    return Finding(True, f"{where} is what the log says.")
+
+
+def _sums(store: Store, held: Held) -> Iterator[Finding]:
+    last = store.last_stage(held.stream)
+    if (0 if last is None else last.n) != held.tally.n:
+        yield Finding(False, f"{held.stream}: its sums for charts do not reach the end of the log.")
+    listed = {number for number, _ in store.waiting(held.stream, held.kind.limits.max_open)}
+    if any(number < held.live.t and number not in held.since for number in listed):
+        words = "decisions that have ended are listed as waiting for their outcome."
+        yield Finding(False, f"{held.stream}: {words}")
+
+
+def _overdue(held: Held) -> Iterator[Finding]:
+    now = time.time()
+    late = held.overdue(now)
+    if late:
+        some = ", ".join(map(str, late[:_SHOWN]))
+        words = f"{len(late)} outcomes are overdue (decision {some}): the service gives them up."
+        yield Finding(True, f"{held.stream}: {words}")
+    elif held.since:
+        oldest = (now - min(held.since.values())) / 3600
+        words = f"{len(held.since)} outcomes are waited for, the oldest for {oldest:.1f} hours."
+        yield Finding(True, f"{held.stream}: {words}")

@@ -1,0 +1,208 @@
+"""The engine: one thread hands commands to who decides, and logs before it answers.
+
+It drains its queue into a batch, has the commands done on copies, commits one transaction for all
+of them, and only then answers. So an answer means that it is on the disk, and a crash at any moment
+leaves a log of which every stream is a fold.
+"""
+
+import logging
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from queue import Empty, Full, Queue
+from threading import Event, Thread
+from typing import NamedTuple
+
+from bocopt.app.service.commands import Begin, Command, RefusedError, Reply, Show
+from bocopt.app.service.metrics import Metrics
+from bocopt.app.service.registry import Registry
+from bocopt.app.service.shard import BUSY, Answer, Decider, Proposal, Verdict
+from bocopt.app.service.stores import ConflictError, Row, Store, StoreError
+
+_TRIES = 50  # of a batch, while other writers are quicker
+_IDLE = 1.0  # seconds after which a shard is asked whether something is overdue
+_log = logging.getLogger(__name__)
+
+
+class _Job(NamedTuple):
+    command: Command
+    answer: Future[Reply]
+    came: float
+
+
+class Engine:
+    """Answers commands about streams. `step` is the whole of it; a thread calls it in a loop."""
+
+    def __init__(
+        self,
+        store: Store,
+        registry: Registry,
+        decider: Decider,
+        *,
+        queue: int = 1000,
+        at_once: int = 64,
+        clock: Callable[[], float] = time.time,
+        committed: Callable[[Sequence[Row]], None] = lambda rows: None,
+        metrics: Metrics | None = None,
+    ) -> None:
+        self._store, self._registry, self.decider = store, registry, decider
+        self._queue: Queue[_Job] = Queue(queue)
+        self._at_once, self._clock, self._committed = at_once, clock, committed
+        self._stopping, self._thread = Event(), Thread(target=self._run, daemon=True)
+        self._worked, self._ready = 0.0, Event()
+        self._metrics = metrics or Metrics(self.gauges)
+        self._latest = Proposal(())
+        self.failure: Exception | None = None  # why it could not start
+
+    def start(self) -> None:
+        """Open who decides, and answer from then on."""
+        self._thread.start()
+
+    def wait(self, seconds: float) -> bool:
+        """Until it is ready, but no longer than that."""
+        return self._ready.wait(seconds)
+
+    def refuse(self) -> None:
+        """What comes from now on; what was accepted is answered."""
+        self._stopping.set()
+
+    def stop(self) -> None:
+        """Answer what was accepted, refuse what comes, and leave snapshots for the next start."""
+        self.refuse()
+        if self._thread.is_alive():
+            self._thread.join()
+        self._refuse_the_rest()
+        snapshots = self.decider.close()
+        with suppress(StoreError, ConflictError):  # a cache: the log is whole without it
+            self._store.append((), snapshots)
+
+    @property
+    def ready(self) -> bool:
+        """Whether it answers: machine code is compiled."""
+        return self._ready.is_set() and not self._stopping.is_set() and self._thread.is_alive()
+
+    def gauges(self) -> Mapping[str, float]:
+        """What is now."""
+        latest = self._latest
+        return {"queue": self._queue.qsize(), "streams": latest.held, "open": latest.open}
+
+    def submit(self, command: Command) -> Future[Reply]:
+        """The answer, some time; a RefusedError where too many wait already."""
+        if not self.ready:
+            doing = "stopping" if self._stopping.is_set() else "starting"
+            raise RefusedError(503, f"The service is {doing}.")
+        job = _Job(command, Future(), time.perf_counter())
+        try:
+            self._queue.put_nowait(job)
+        except Full:
+            self._metrics.count("bocopt_refused_total")
+            waiting = f"{self._queue.maxsize} requests wait already."
+            raise RefusedError(503, f"{waiting} Try again in a second.") from None
+        return job.answer
+
+    def _run(self) -> None:
+        try:
+            self.decider.open()
+        except Exception as error:
+            self.failure = error
+            return
+        self._ready.set()
+        while not (self._stopping.is_set() and self._queue.empty()):
+            jobs = self._drained()
+            try:
+                if jobs or time.monotonic() - self._worked > _IDLE:
+                    self._answer(jobs)
+            except Exception as error:  # a fault of ours: nobody may wait for ever
+                _log.exception("The engine failed, and goes on from the log.")
+                self.decider.settle(Verdict.UNKNOWN)
+                for job in jobs:
+                    _answered(job, error)
+
+    def _drained(self) -> list[_Job]:
+        try:
+            jobs = [self._queue.get(timeout=0.1)]
+        except Empty:
+            return []
+        while len(jobs) < self._at_once:
+            try:
+                jobs.append(self._queue.get_nowait())
+            except Empty:
+                break
+        return jobs
+
+    def _refuse_the_rest(self) -> None:
+        while True:
+            try:
+                _answered(self._queue.get_nowait(), RefusedError(503, "The service is stopping."))
+            except Empty:
+                return
+
+    def _answer(self, jobs: Sequence[_Job]) -> None:
+        answers = self.step([job.command for job in jobs])
+        self._worked = time.monotonic()
+        for job, answer in zip(jobs, answers, strict=True):
+            self._metrics.answered(type(job.command).__name__, answer.status, job.came)
+            _answered(job, answer)  # last: whoever hears it may look at the metrics
+
+    def step(self, commands: Sequence[Command]) -> list[Answer]:
+        """Do a batch and log it; the answers, where an error means that nothing was changed."""
+        begun = self._begun([each for each in commands if isinstance(each, Begin)])
+        new = [next(begun) if isinstance(each, Begin) else False for each in commands]
+        asked = [
+            Show(each.stream, "summary") if isinstance(each, Begin) else each
+            for each, how in zip(commands, new, strict=True)
+            if not isinstance(how, RefusedError)
+        ]
+        answers = iter(self._logged(asked))
+        return [
+            how if isinstance(how, RefusedError) else _as_begun(next(answers), how) for how in new
+        ]
+
+    def _begun(self, asked: Sequence[Begin]) -> Iterator[bool | RefusedError]:
+        """Whether each stream is new."""
+        try:
+            return iter(self._registry.begin(asked, self._clock()))
+        except StoreError as error:
+            return iter([_refused(error)] * len(asked))
+
+    def _logged(self, commands: Sequence[Command]) -> Sequence[Answer]:
+        for attempt in range(_TRIES):
+            proposal = self._latest = self.decider.propose(commands, self._clock())
+            try:
+                if proposal.rows or proposal.snapshots:
+                    self._store.append(proposal.rows, proposal.snapshots, proposal.stages)
+            except ConflictError:
+                self._metrics.count("bocopt_conflicts_total")
+                self.decider.settle(Verdict.BEATEN)
+                time.sleep(random.uniform(0.0, 0.001) * min(attempt, 10))
+                continue
+            except StoreError as error:
+                _log.error("Nothing could be logged: %s", error)
+                self.decider.settle(Verdict.UNKNOWN)
+                refused = _refused(error)
+                return [refused if isinstance(each, Reply) else each for each in proposal.answers]
+            self.decider.settle(Verdict.KEPT)
+            self._metrics.committed(proposal.rows)
+            self._committed(proposal.rows)
+            return proposal.answers
+        return [BUSY] * len(commands)
+
+
+def _refused(error: StoreError) -> RefusedError:
+    return RefusedError(507 if error.full else 503, str(error))
+
+
+def _as_begun(answer: Answer, new: bool) -> Answer:
+    """A summary as the answer to who began a stream."""
+    return answer._replace(status=201) if new and isinstance(answer, Reply) else answer
+
+
+def _answered(job: _Job, answer: Reply | Exception) -> None:
+    if job.answer.done() or not job.answer.set_running_or_notify_cancel():
+        return  # who asked has gone: it is logged all the same
+    if isinstance(answer, Exception):
+        job.answer.set_exception(answer)
+    else:
+        job.answer.set_result(answer)

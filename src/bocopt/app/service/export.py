@@ -1,0 +1,104 @@
+"""A stream's decisions and outcomes as a table: the log of a service is data for a study."""
+
+import csv
+import io
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from bocopt import file
+from bocopt.app.service.config import Config
+from bocopt.app.service.kind import Kind
+from bocopt.app.service.replay import chosen, rows_of
+from bocopt.app.service.stores import Store
+from bocopt.core import Status
+from bocopt.live.events import from_bytes
+from bocopt.live.fold import Decided, Observed
+
+
+def exported(config: Config, store: Store, stream: str, out: Path) -> int:
+    """Write it, at once or not at all; how many decisions there are."""
+    write = {".csv": _csv, ".parquet": _parquet}.get(out.suffix)
+    if write is None:
+        raise ValueError(f"FILE must end in .csv or .parquet. Got {str(out)!r} instead.")
+    for declared in chosen(config, store, stream):
+        rows = list(_decisions(config.kinds[declared.problem], store, stream))
+        file.replace(out, write(rows))
+        return len(rows)
+    raise ValueError(f"[streams.*] in {config.path} declares nothing that {stream!r} is like.")
+
+
+def _decisions(kind: Kind, store: Store, stream: str) -> Iterator[dict[str, Any]]:
+    """In the order in which they were taken; empty where an outcome is not known."""
+    costs = {each.decision: each for each in store.stages(stream)}
+    found: dict[int, dict[str, Any]] = {}
+    for row in rows_of(store, stream):
+        event = from_bytes(row.body, kind.problem)
+        if isinstance(event, Decided):
+            found[event.number] = _columns(kind, event) | {"decided": _time(row.at)}
+        elif isinstance(event, Observed):
+            tally = costs.get(event.number)
+            found[event.number] |= {f"xi{i}": value for i, value in enumerate(event.xi.tolist())}
+            found[event.number] |= {
+                "observed": _time(row.at),
+                "cost": None if tally is None else tally.cost,
+                "feasible": None if tally is None else bool(tally.feasible),
+                "hindsight": None if tally is None else tally.hindsight,
+            }
+        else:
+            found[event.number]["forgotten"] = _time(row.at)
+    names = _names(kind, found)
+    for each in found.values():
+        yield {name: each.get(name) for name in names}
+
+
+def _columns(kind: Kind, event: Decided) -> dict[str, Any]:
+    solution = event.waiting.decision.solution
+    x = {f"x{i}": value for i, value in enumerate(event.waiting.x.tolist())}
+    z = dict(zip(kind.names, solution.z.tolist(), strict=True))
+    return {"decision": event.number, **x, **z, "status": Status(int(solution.status)).name}
+
+
+def _names(kind: Kind, found: dict[int, dict[str, Any]]) -> list[str]:
+    """The same columns for all, whatever is known."""
+    width = max(
+        (sum(n.startswith("x") and n[1:].isdecimal() for n in e) for e in found.values()), default=0
+    )
+    return [
+        "decision",
+        "decided",
+        *(f"x{i}" for i in range(width)),
+        *kind.names,
+        "status",
+        "observed",
+        *(f"xi{i}" for i in range(kind.problem.dims.xi)),
+        "cost",
+        "feasible",
+        "hindsight",
+        "forgotten",
+    ]
+
+
+def _time(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
+
+
+def _csv(rows: list[dict[str, Any]]) -> bytes:
+    text = io.StringIO()
+    if rows:
+        writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return text.getvalue().encode()
+
+
+def _parquet(rows: list[dict[str, Any]]) -> bytes:
+    try:
+        arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError("Parquet needs pyarrow: pip install pyarrow") from None
+    content = io.BytesIO()
+    parquet.write_table(arrow.Table.from_pylist(rows), content)
+    return content.getvalue()

@@ -1,0 +1,101 @@
+"""Streams that are held in memory, each a fold of its part of the log; the rest wait in the log."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+
+from bocopt.app.service.commands import RefusedError
+from bocopt.app.service.held import DamagedError, Held, followed, rebuilt
+from bocopt.app.service.kind import Kind
+from bocopt.app.service.registry import other_scale
+from bocopt.app.service.stores import Declared, Store, StoreError
+
+
+@dataclass
+class Fleet:
+    """Streams by id, the least recently used first. At most so many are held for long.
+
+    What is dropped is built again from its latest snapshot and the log when it is next asked for.
+    """
+
+    store: Store
+    kinds: Mapping[str, Kind]
+    most: int = 1000
+    beat: Callable[[], None] = lambda: None  # called now and then while a log is folded
+    _held: dict[str, Held] = field(default_factory=dict)
+    _open: int = 0  # decisions of those held that wait for their outcome
+
+    def held(self, stream: str) -> Held:
+        """A stream as it was last committed."""
+        found = self._out(stream) or self._rebuilt(stream)
+        self._in(found)
+        return found
+
+    def _out(self, stream: str) -> Held | None:
+        found = self._held.pop(stream, None)
+        self._open -= len(found.live.open) if found else 0
+        return found
+
+    def _in(self, held: Held) -> None:
+        self._out(held.stream)
+        self._held[held.stream] = held  # the latest is last
+        self._open += len(held.live.open)
+
+    def _rebuilt(self, stream: str) -> Held:
+        declared = self.store.stream(stream)
+        if declared is None or declared.problem not in self.kinds:
+            raise RefusedError(404, f"There is no stream {stream!r}.")
+        kind = self.kinds[declared.problem]
+        if (declared.version, declared.fingerprint) != (kind.version, kind.fingerprint):
+            raise RefusedError(409, _other(declared, kind))
+        if declared.scale != kind.scale:
+            raise RefusedError(409, other_scale(declared, kind))
+        return rebuilt(self.store, kind, declared, self.beat)
+
+    def keep(self, held: Mapping[str, Held]) -> None:
+        """What was committed."""
+        for each in held.values():
+            self._in(each)
+
+    def drop(self, streams: Iterable[str]) -> None:
+        """Believe nothing that is in memory: whether it was committed is unknown."""
+        for stream in streams:
+            self._out(stream)
+
+    def drop_all(self) -> None:
+        self.drop(list(self._held))
+
+    def catch_up(self, streams: Iterable[str]) -> None:
+        """With what another writer has logged."""
+        for stream in streams:
+            try:
+                self._in(followed(self.store, self.held(stream), self.beat))
+            except (StoreError, DamagedError):  # told when it is next asked for
+                self._out(stream)
+
+    def counted(self, changed: Mapping[str, Held]) -> tuple[int, int]:
+        """Streams in memory, and open decisions of theirs, once some are kept as they will be."""
+        before = [self._held[stream] for stream in changed if stream in self._held]
+        more = sum(len(held.live.open) for held in changed.values())
+        less = sum(len(held.live.open) for held in before)
+        return len(self._held) + len(changed) - len(before), self._open + more - less
+
+    def surplus(self, busy: Mapping[str, Held]) -> list[Held]:
+        """Those that have to go, so that no more are held than may be."""
+        many = self.counted(busy)[0] - self.most
+        idle = (held for stream, held in self._held.items() if stream not in busy)
+        return list(islice(idle, max(many, 0)))
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def all(self) -> list[Held]:
+        return list(self._held.values())
+
+
+def _other(declared: Declared, kind: Kind) -> str:
+    return (
+        f"Stream {declared.id!r} is at version {declared.version!r} of another problem or policy "
+        f"than this server has, which is at {kind.version!r}. Start it again with the same files "
+        "as the others."
+    )

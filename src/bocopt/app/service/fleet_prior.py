@@ -1,0 +1,58 @@
+"""What the streams of a service have in common, from its log: a start for new ones."""
+
+from pathlib import Path
+
+import numpy as np
+
+from bocopt.app.service.config import Config
+from bocopt.app.service.kind import Kind
+from bocopt.app.service.replay import chosen, rows_of
+from bocopt.app.service.stores import Store
+from bocopt.core import Array
+from bocopt.live.events import from_bytes
+from bocopt.live.fold import Decided, Observed
+from bocopt.models import SharedPrior
+
+_FEWEST = 2  # outcomes of a stream that say something of it
+
+
+def fitted(config: Config, store: Store, like: str | None, out: Path) -> SharedPrior:
+    """Fit it to all streams of a kind, and write it to a file."""
+    kind = config.kinds[_name(config, like)]
+    found = [
+        _outcomes(kind, store, declared.id)
+        for declared in chosen(config, store, None)
+        if declared.problem == kind.name
+    ]
+    known = [rows for rows in found if len(rows[1]) >= _FEWEST]
+    if len(known) < 2:
+        raise ValueError(
+            f"Two streams like {kind.name!r} with {_FEWEST} outcomes or more are needed, to see "
+            f"what they have in common. Got {len(known)} instead."
+        )
+    prior = SharedPrior.of(known)
+    prior.save(out)
+    return prior
+
+
+def _name(config: Config, like: str | None) -> str:
+    if like is None and len(config.kinds) == 1:
+        return next(iter(config.kinds))
+    if like not in config.kinds:
+        expected = f"must be one of {', '.join(config.kinds)}"
+        raise ValueError(f"--like {expected}, of {config.path}. Got {like!r} instead.")
+    return like
+
+
+def _outcomes(kind: Kind, store: Store, stream: str) -> tuple[Array, Array]:
+    """(n, k), (n, m): contexts and outcomes, in the order in which they became known."""
+    contexts: dict[int, Array] = {}
+    x, xi = list[Array](), list[Array]()
+    for row in rows_of(store, stream):
+        event = from_bytes(row.body, kind.problem)
+        if isinstance(event, Decided):
+            contexts[event.number] = event.waiting.x
+        elif isinstance(event, Observed):
+            x.append(contexts[event.number])
+            xi.append(event.xi)
+    return np.array(x), np.array(xi)

@@ -1,0 +1,178 @@
+"""What is held of a stream in memory: a fold of its log, and never more than that."""
+
+import hashlib
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from bocopt.app.service.kind import Kind
+from bocopt.app.service.stores import Declared, Row, Snapshot, Store, Tally
+from bocopt.app.service.told import told
+from bocopt.live.events import from_bytes, from_snapshot, kind_of, snapshot_bytes, to_bytes
+from bocopt.live.fold import Decided, Event
+from bocopt.live.record import Live
+from bocopt.loop import Stage
+from bocopt.state import CheckpointError
+
+_AT_ONCE = 100  # rows of a log that are read at once
+
+
+class DamagedError(Exception):
+    """A log that cannot be folded, by stream and place: it is damaged, or the policy fails."""
+
+
+class Held(NamedTuple):
+    """A stream after all events before `seq`; replaced as a whole."""
+
+    declared: Declared
+    kind: Kind
+    live: Live
+    seq: int
+    since: Mapping[int, float]  # when those open were decided
+    snapped: int  # the place of the latest snapshot
+    tally: Tally  # of the latest outcome, or of none
+
+    @property
+    def stream(self) -> str:
+        return self.declared.id
+
+    def after(
+        self,
+        event: Event,
+        at: float,
+        key: str | None = None,
+        known: tuple[Live, Stage | None] | None = None,
+    ) -> tuple["Held", Row, Tally | None]:
+        """With one more event, and what is to be logged; `known` is what it brings, if it is."""
+        kind, number = kind_of(event), event.number
+        row = Row(self.stream, self.seq, kind, number, key, to_bytes(event), at)
+        live, stage = known or self.kind.fold.apply(self.live, event)
+        tally = None
+        if stage is not None:
+            tally = _added(self.tally, stage, at, told(self.kind, live, stage))
+        return self._moved(live, event, at)._replace(tally=tally or self.tally), row, tally
+
+    def caught_up(self, rows: Iterable[Row]) -> "Held":
+        """With events that somebody logged; sums of outcomes come with them."""
+        held = self
+        for row in rows:
+            try:
+                event = logged(row, held)
+                live, stage = held.kind.fold.apply(held.live, event)
+            except CheckpointError as error:
+                raise DamagedError(f"Event {row.seq} of stream {row.stream!r}: {error}") from error
+            except Exception as error:  # of a policy that cannot take what another one could
+                why = f"{type(error).__name__}: {error}"
+                raise DamagedError(f"Event {row.seq} of stream {row.stream!r}: {why}") from error
+            tally = held.tally
+            if stage is not None:
+                tally = _added(tally, stage, row.at, told(held.kind, live, stage))
+            held = held._moved(live, event, row.at)._replace(tally=tally)
+        return held
+
+    def _moved(self, live: Live, event: Event, at: float) -> "Held":
+        since = dict(self.since)
+        if isinstance(event, Decided):
+            since[event.number] = at
+        else:
+            since.pop(event.number, None)
+        return self._replace(live=live, seq=self.seq + 1, since=since)
+
+    def overdue(self, now: float) -> list[int]:
+        """Decisions whose outcome is no longer waited for."""
+        expire = self.kind.limits.expire
+        if expire is None:
+            return []
+        return [number for number, since in self.since.items() if now - since > expire]
+
+    def snapshot(self) -> Snapshot:
+        """For the next start."""
+        state = snapshot_bytes(self.kind.fold, self.live)
+        return Snapshot(self.stream, self.seq, hashlib.sha256(state).hexdigest(), state)
+
+
+def logged(row: Row, held: Held) -> Event:
+    """The event of a row that comes next, checked against what the row says of it."""
+    if row.seq != held.seq:
+        raise CheckpointError(f"it stands where event {held.seq} was due.")
+    event = from_bytes(row.body, held.kind.problem)
+    if (row.kind, row.decision) != (kind_of(event), event.number):
+        said = f"{kind_of(event)} of decision {event.number}"
+        raise CheckpointError(f"it is the {said}, and its row says otherwise.")
+    return event
+
+
+def begun(kind: Kind, declared: Declared) -> Held:
+    """Before any event."""
+    live = kind.fold.begin(declared.seed)
+    nothing = Tally(declared.id, 0, -1, 0.0, 0.0, 0, None, 0.0, 0, 0.0, "{}")
+    return Held(declared, kind, live, 0, {}, 0, nothing)
+
+
+def rebuilt(
+    store: Store, kind: Kind, declared: Declared, beat: Callable[[], None] = lambda: None
+) -> Held:
+    """From the latest snapshot that is sound, and the rest of the log."""
+    return followed(store, _from_snapshot(store, kind, declared), beat)
+
+
+def followed(store: Store, held: Held, beat: Callable[[], None] = lambda: None) -> Held:
+    """With all that was logged since; `beat` is called now and then."""
+    while rows := store.tail(held.stream, held.seq - 1, _AT_ONCE):
+        held = held.caught_up(rows)
+        beat()
+    return held
+
+
+def as_it_was(store: Store, held: Held, seq: int, far: int) -> Held | None:
+    """Before the event at `seq`; None where more than so many would have to be folded again."""
+    start = _from_snapshot(store, held.kind, held.declared, seq)
+    if seq - start.seq > far:
+        return None
+    return start.caught_up(store.tail(held.stream, start.seq - 1, seq - start.seq))
+
+
+def _from_snapshot(store: Store, kind: Kind, declared: Declared, up_to: int | None = None) -> Held:
+    """The latest that is sound and not after `up_to`, or the beginning."""
+    held = begun(kind, declared)
+    for snapshot in store.snapshots(declared.id):
+        if up_to is not None and snapshot.seq > up_to:
+            continue
+        try:
+            live = from_snapshot(sound(snapshot), kind.fold, declared.seed)
+        except CheckpointError:  # a cache: the one before it, or the log alone, will do
+            continue
+        times = store.decided_at(held.stream, min(live.open)) if live.open else {}
+        known = store.stages(held.stream, live.learned - 1, 1) if live.learned else [held.tally]
+        if times.keys() >= live.open.keys() and known and known[0].n == live.learned:
+            since = {number: times[number] for number in live.open}
+            return held._replace(
+                live=live, seq=snapshot.seq, since=since, snapped=snapshot.seq, tally=known[0]
+            )
+    return held
+
+
+def sound(snapshot: Snapshot) -> bytes:
+    """Its state, if it is what was written."""
+    if hashlib.sha256(snapshot.state).hexdigest() != snapshot.sha256:
+        raise CheckpointError("A snapshot is damaged: its checksum does not match.")
+    return snapshot.state
+
+
+def _added(before: Tally, stage: Stage, at: float, told: str) -> Tally:
+    cost, best = float(stage.cost), float(stage.hindsight)
+    known = before.hindsights is not None and math.isfinite(best)
+    feasible = int(bool(stage.feasible))
+    return Tally(
+        stream=before.stream,
+        n=before.n + 1,
+        decision=stage.t,
+        at=at,
+        cost=cost,
+        feasible=feasible,
+        hindsight=best if math.isfinite(best) else None,
+        costs=before.costs + cost,
+        feasibles=before.feasibles + feasible,
+        hindsights=(before.hindsights or 0.0) + best if known else None,
+        told=told,
+    )

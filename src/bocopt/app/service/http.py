@@ -1,0 +1,294 @@
+"""The service over HTTP: what each address does. It decides nothing; the engine does."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Literal, TypeVar
+
+from anyio.to_thread import run_sync
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from bocopt.app.service.commands import (
+    Ask,
+    Begin,
+    Command,
+    Drop,
+    RefusedError,
+    Reply,
+    Show,
+    Tell,
+)
+from bocopt.app.service.compared import LEVEL, Better, better
+from bocopt.app.service.config import ID
+from bocopt.app.service.feed import Bell, Texts, feed
+from bocopt.app.service.guard import Guard
+from bocopt.app.service.kind import Kind
+from bocopt.app.service.openapi import document
+from bocopt.app.service.page.fresh import Fresh
+from bocopt.app.service.page.pages import Pages
+from bocopt.app.service.requests import (
+    answer,
+    body_of,
+    decision_of,
+    key_of,
+    number_in_query,
+    on_error,
+    on_http,
+    on_refused,
+    refused,
+    stream_of,
+    vector,
+)
+from bocopt.app.service.router import Router
+from bocopt.app.service.session import Session
+from bocopt.app.service.shown import event_shown
+from bocopt.app.service.stores import Store, StoreError
+from bocopt.app.service.told import read as read_told
+
+_WAIT = 10.0  # seconds that a request waits for those before it
+_MOST = 10_000  # events of the log at once
+_LISTENERS = 200  # that may follow events at once
+_BETTER = 5.0  # seconds for which what is known of all shadows is good enough
+
+T = TypeVar("T")
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass
+class Front:
+    """What answers requests: commands go to the engine, the log is read beside it."""
+
+    engine: Router
+    reader: Store  # read only
+    kinds: Mapping[str, Kind]
+    bell: Bell
+    patience: float = 10.0  # seconds that a body may take, and headers before it
+    limit: float = 20.0  # seconds that a command may take
+    listeners: int = 0
+    texts: Texts = field(default_factory=Texts)  # of events, for all who listen
+    damaged: dict[str, str] = field(default_factory=dict)  # streams, and what was told of them
+    page_reader: Store | None = None  # the page's own, so that no feed waits for a large table
+    _better: Fresh[tuple[int, list[Better]]] = field(default_factory=lambda: Fresh(_BETTER, 1))
+
+    async def _do(self, command: Command) -> Response:
+        reply = await self.reply(command)
+        return answer(reply.status, reply.body)
+
+    async def reply(self, command: Command) -> Reply:
+        """What the engine answers."""
+        patience = self.limit + _WAIT
+        try:
+            waiting = asyncio.wrap_future(self.engine.submit(command))
+            async with asyncio.timeout(patience):
+                reply = await waiting
+        except TimeoutError:
+            told = f"No answer within {patience:g} seconds. Ask again with the same key."
+            raise RefusedError(504, told) from None
+        except RefusedError as error:
+            if error.damaged and len(self.damaged) < _MOST:
+                self.damaged[command.stream] = str(error)
+            raise
+        self.damaged.pop(command.stream, None)
+        return reply
+
+    async def streams(self, request: Request) -> Response:
+        found = await self._read(self.reader.streams)
+        return answer(200, {"streams": [each.id for each in found if each.problem in self.kinds]})
+
+    async def begin(self, request: Request) -> Response:
+        body = await body_of(request, self.patience, ("like", "seed"))
+        like, seed = body.get("like"), body.get("seed")
+        if like is not None and not (isinstance(like, str) and ID.fullmatch(like)):
+            raise RefusedError(422, "'like' must be the name of a stream of the file.")
+        if seed is not None and (type(seed) is not int or not 0 <= seed <= 9 * 10**18):
+            raise RefusedError(422, "'seed' must be an integer in [0, 9e18].")
+        return await self._do(Begin(stream_of(request), like, seed))
+
+    async def decide(self, request: Request) -> Response:
+        stream, key = stream_of(request), key_of(request)
+        body = await body_of(request, self.patience, ("x",))
+        return await self._do(Ask(stream, vector(body, "x"), key))
+
+    async def observe(self, request: Request) -> Response:
+        stream, number = stream_of(request), decision_of(request)
+        body = await body_of(request, self.patience, ("xi",))
+        return await self._do(Tell(stream, number, vector(body, "xi")))
+
+    async def forget(self, request: Request) -> Response:
+        return await self._do(Drop(stream_of(request), decision_of(request)))
+
+    async def show(self, request: Request) -> Response:
+        return await self._do(Show(stream_of(request), "summary"))
+
+    async def certificates(self, request: Request) -> Response:
+        return await self._do(Show(stream_of(request), "certificates"))
+
+    async def decision(self, request: Request) -> Response:
+        return await self._about(request, "decision")
+
+    async def explanation(self, request: Request) -> Response:
+        return await self._about(request, "explanation")
+
+    async def _about(self, request: Request, what: Literal["decision", "explanation"]) -> Response:
+        return await self._do(Show(stream_of(request), what, decision_of(request)))
+
+    async def log(self, request: Request) -> Response:
+        stream = stream_of(request)
+        after = number_in_query(request, "after", -1, 10**15)
+        limit = number_in_query(request, "limit", 1000, _MOST)
+        if limit < 1:
+            raise RefusedError(422, "'limit' must be at least 1.")
+        kind = await self._kind(stream)
+        rows = await self._read(lambda: self.reader.tail(stream, after, limit))
+        shown = [event_shown(kind, row) for row in rows]
+        return answer(200, {"events": shown, "next": rows[-1].seq if rows else after})
+
+    async def events(self, request: Request) -> Response:
+        stream = stream_of(request)
+        kind = await self._kind(stream)
+        after = self._after(request)
+        if after is None:
+            after = await self._read(lambda: self.reader.last_seq(stream))
+        if self.listeners >= _LISTENERS:
+            raise RefusedError(503, f"{_LISTENERS} listeners are as many as there may be.")
+        return StreamingResponse(
+            self._heard(kind, stream, after),
+            media_type="text/event-stream",
+            headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+        )
+
+    def _after(self, request: Request) -> int | None:
+        last = request.headers.get("last-event-id")
+        if last is not None and not (last.isascii() and last.isdecimal() and len(last) <= 15):
+            raise RefusedError(400, "The header last-event-id must be the number of an event.")
+        if last is not None:
+            return int(last)
+        if "after" in request.query_params:
+            return number_in_query(request, "after", -1, 10**15)
+        return None
+
+    async def _heard(self, kind: Kind, stream: str, after: int) -> AsyncIterator[bytes]:
+        self.listeners += 1
+        try:
+            async for text in feed(self.reader, kind, stream, after, self.bell, self.texts):
+                yield text
+        finally:
+            self.listeners -= 1
+
+    async def _kind(self, stream: str) -> Kind:
+        found = await self._read(lambda: self.reader.stream(stream))
+        if found is None or found.problem not in self.kinds:
+            raise RefusedError(404, f"There is no stream {stream!r}.")
+        return self.kinds[found.problem]
+
+    async def _read(self, read: Callable[[], T]) -> T:
+        try:
+            return await run_sync(read)
+        except StoreError as error:
+            raise RefusedError(503, str(error)) from error
+
+    async def better(self) -> tuple[int, list[Better]]:
+        """How many shadows were ever compared, and those that may be called better."""
+        reader = self.page_reader or self.reader
+
+        def read() -> tuple[int, list[Better]]:
+            found = [(each, read_told(each.told)) for each in reader.standings()]
+            return better(found, reader.configurations(), self.kinds)
+
+        return await self._better.of("", lambda: self._read(read))
+
+    async def shadows(self, request: Request) -> Response:
+        compared, found = await self.better()
+        told = [
+            {
+                "stream": each.stream,
+                "shadow": each.name,
+                "log_e": each.shown.log_e,
+                "compared_stages": each.shown.stages,
+                "worse_lately": each.shown.alarm,
+            }
+            for each in found
+        ]
+        return answer(200, {"level": LEVEL, "compared": compared, "better": told})
+
+    async def healthy(self, request: Request) -> Response:
+        return answer(200, {"status": "alive"})
+
+    async def ready(self, request: Request) -> Response:
+        if not self.engine.ready:
+            return refused(503, "Not ready: streams are being built, or the service stops.")
+        return answer(200, {"status": "ready"})
+
+    async def metrics(self, request: Request) -> Response:
+        return PlainTextResponse(self.engine.metrics.text(), media_type="text/plain; version=0.0.4")
+
+    async def openapi(self, request: Request) -> Response:
+        return answer(200, document())
+
+
+def application(front: Front, token: str | None) -> Starlette:
+    """The addresses. The engine starts and stops with it."""
+
+    @asynccontextmanager
+    async def life(app: Starlette) -> AsyncIterator[None]:
+        front.bell.attach()
+        front.engine.start()
+        yield
+        await run_sync(front.engine.stop)
+
+    session = None if token is None else Session(token)
+    pages = Pages(
+        reply=front.reply,
+        reader=front.page_reader or front.reader,
+        kinds=front.kinds,
+        damaged=front.damaged,
+        session=session,
+        patience=front.patience,
+        count=front.engine.metrics.count,
+        better=front.better,
+    )
+    stream = "/v1/streams/{stream}"
+    decision = f"{stream}/decisions/{{number}}"
+    routes: list[tuple[str, str, Endpoint]] = [
+        ("GET", "/v1/streams", front.streams),
+        ("PUT", stream, front.begin),
+        ("GET", stream, front.show),
+        ("POST", f"{stream}/decisions", front.decide),
+        ("GET", decision, front.decision),
+        ("DELETE", decision, front.forget),
+        ("PUT", f"{decision}/outcome", front.observe),
+        ("GET", f"{decision}/explanation", front.explanation),
+        ("GET", f"{stream}/certificates", front.certificates),
+        ("GET", f"{stream}/log", front.log),
+        ("GET", f"{stream}/events", front.events),
+        ("GET", "/v1/shadows", front.shadows),
+        ("GET", "/healthz", front.healthy),
+        ("GET", "/readyz", front.ready),
+        ("GET", "/metrics", front.metrics),
+        ("GET", "/openapi.json", front.openapi),
+    ]
+    seen = [
+        Route(path, function, methods=[method], include_in_schema=False)
+        for method, path, function in pages.routes
+    ]
+    app = Starlette(
+        routes=[
+            *(Route(path, function, methods=[method]) for method, path, function in routes),
+            *seen,
+        ],
+        middleware=[Middleware(Guard, token=token, session=session)],
+        exception_handlers={
+            RefusedError: on_refused,
+            HTTPException: on_http,
+            Exception: on_error,
+        },
+        lifespan=life,
+    )
+    app.router.redirect_slashes = False  # a redirection would quote the host that a client claims
+    return app

@@ -1,0 +1,134 @@
+"""What a stream's outcomes look like over time: reward, feasibility, weights and calibration."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from bocopt.app.page.calibration import shown
+from bocopt.app.page.feasible import limits
+from bocopt.app.page.markup import paragraph, section
+from bocopt.app.page.numbers import percent, span, target
+from bocopt.app.page.plot import Level, Line, lines
+from bocopt.app.page.weights import stacked
+from bocopt.app.service.page.seen import Seen
+from bocopt.app.service.stores import Tally
+from bocopt.app.service.told import read
+from bocopt.core import Array, IntArray, Sense
+from bocopt.guarantees import Feasibility
+from bocopt.guarantees.feasibility import Counts
+
+_SETTLED = 0.05  # of the outcomes: before that, averages of a few squeeze the rest of the picture
+
+
+class Outcomes(NamedTuple):
+    """Along the axis below."""
+
+    drawn: IntArray
+    times: Sequence[str]
+    axis: str = "after"
+
+
+def _across(drawn: Sequence[Tally]) -> Outcomes:
+    return Outcomes(np.arange(len(drawn)), [f"outcome {each.n:,}" for each in drawn])
+
+
+def reward(seen: Seen) -> str:
+    """The average so far, of the latest, and in hindsight."""
+    word, sign = seen.kind.problem.sense.value, seen.kind.problem.sense.sign
+    n = np.array([each.n for each in seen.drawn], float)
+    costs = np.array([each.costs for each in seen.drawn])
+    drawn = [
+        Line("all so far", sign * costs / n, 0),
+        Line(f"the latest {seen.back}", sign * _latest(seen), 4),
+    ]
+    if all(each.hindsights is not None for each in seen.drawn):
+        best = np.array([each.hindsights for each in seen.drawn], float)
+        drawn.append(Line("in hindsight", sign * best / n, 1))
+    drawn = [line for line in drawn if np.isfinite(line.values).any()]
+    better = "lower" if seen.kind.problem.sense is Sense.MINIMISE else "higher"
+    caption = (
+        f"Averages of the {word} of a decision; {better} is better. In hindsight: had every "
+        "outcome been known, which nobody can reach. The first outcomes may leave the picture."
+    )
+    settled = slice(int(_SETTLED * len(n)), None)
+    ends = span([line.values[settled] for line in drawn])
+    chart = lines(_across(seen.drawn), f"Average {word}", caption, drawn, limits=ends)
+    return section(word.capitalize(), chart)
+
+
+def _latest(seen: Seen) -> Array:
+    """(n) the average cost of the latest, NaN where there are not as many."""
+    values = np.full(len(seen.drawn), np.nan)
+    for i, each in enumerate(seen.drawn):
+        if each.n == seen.back:
+            values[i] = each.costs / seen.back
+        elif each.n - seen.back in seen.before:
+            values[i] = (each.costs - seen.before[each.n - seen.back].costs) / seen.back
+    return values
+
+
+def feasibility(seen: Seen) -> str:
+    """The share so far with its band, and the target."""
+    n = np.array([each.n for each in seen.drawn], float)
+    met = np.array([each.feasibles for each in seen.drawn], float)
+    alpha = seen.kind.problem.risk.alpha
+    least, most = Feasibility().interval(Counts(n, n - met, np.zeros(len(n))))
+    low, high = 1.0 - most, 1.0 - least
+    said = _verdict(alpha, met[-1] / n[-1], float(low[-1]), float(high[-1]))
+    if alpha in (None, 1.0) and (met == n).all():
+        return section("Feasibility", paragraph(said))
+    drawn = [Line("feasible", 100.0 * met / n, 0, 100.0 * low, 100.0 * high)]
+    level = None if alpha is None else Level("target", 100.0 * alpha)
+    asked = "" if alpha is None else f" The horizontal line is the target, {target(alpha)}."
+    caption = (
+        f"In percent of all outcomes so far.{asked} The band has the chance of a feasible "
+        "decision with 95% confidence, at all times at once."
+    )
+    chart = lines(
+        _across(seen.drawn), "Feasible so far (%)", caption, drawn, level, limits(drawn, level)
+    )
+    return section("Feasibility", paragraph(said), chart)
+
+
+def _verdict(alpha: float | None, share: float, low: float, high: float) -> str:
+    said = f"{percent(share)}% of the decisions were feasible (95%, at all times: "
+    said += f"{percent(low)} to {percent(high)})"
+    if alpha is None:
+        return f"{said}. No target was declared."
+    verdict = "met" if low >= alpha else "not met" if high < alpha else "open"
+    if verdict == "open":
+        return f"{said}: whether the target of {target(alpha)} is met is open."
+    return f"{said}: the target of {target(alpha)} is {verdict}."
+
+
+_WEIGHED = {
+    "arms": "Arms: whose decision is taken",
+    "members": "Members of the model: whose predictions are mixed",
+}
+
+
+def weights(seen: Seen) -> str:
+    """Whom the policy trusted; nothing where it tells no weights."""
+    rows = [(each, read(each.told)) for each in seen.drawn]
+    charts = []
+    for what, title in _WEIGHED.items():
+        known = [(each, found[what]) for each, found in rows if what in found]
+        names = list(dict.fromkeys(name for _, found in known for name in found))
+        if len(names) > 1 and len(known) > 1:
+            values = np.array([[found.get(name, 0.0) for name in names] for _, found in known])
+            charts.append(stacked(_across([each for each, _ in known]), title, values, names))
+    if not charts:
+        return ""
+    return section("Weights", paragraph("After each outcome, in percent."), *charts)
+
+
+def calibration(seen: Seen) -> str:
+    """Whether outcomes lay where they were predicted to; nothing where nobody predicts."""
+    found = [levels for each in seen.recent if (levels := read(each.told).get("levels"))]
+    if not found:
+        return ""
+    levels = np.array([each for each in found if len(each) == len(found[-1])])
+    names = seen.kind.outcomes or [f"xi {i + 1}" for i in range(levels.shape[1])]
+    columns = dict(zip(names, levels.T, strict=False))
+    return shown(f"Of the latest {len(levels):,} outcomes. The model", columns)

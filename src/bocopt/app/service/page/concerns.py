@@ -1,0 +1,177 @@
+"""Which streams need a person, and why: from numbers alone, in words that can be acted on."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from bocopt.app.page.numbers import percent, target
+from bocopt.app.service.compared import LEVEL, Better
+from bocopt.app.service.kind import Kind
+from bocopt.app.service.page.times import length
+from bocopt.app.service.stores import Standing
+from bocopt.guarantees import Feasibility
+from bocopt.guarantees.feasibility import Counts
+
+_FULL = 0.9  # of max_open
+_LONG = 10.0  # times as long as usual
+_SHORTEST = 600.0  # seconds that are never long
+_DAY = 86400.0  # without a first outcome
+_SOME = 10  # decisions from which their pace is known
+
+
+class Concern(NamedTuple):
+    """What a person should look at; the least rank comes first."""
+
+    rank: int
+    short: str
+    words: str
+
+
+class Judged(NamedTuple):
+    """A stream, and what is wrong with it, the worst first."""
+
+    standing: Standing
+    concerns: tuple[Concern, ...]
+
+    @property
+    def rank(self) -> int:
+        return self.concerns[0].rank if self.concerns else 99
+
+
+def judged(
+    standings: Sequence[Standing],
+    kinds: Mapping[str, Kind],
+    damaged: Mapping[str, str],
+    now: float,
+    better: Sequence[Better] = (),
+) -> list[Judged]:
+    """Those of known kinds, those that need a person first; `better` is of all streams."""
+    known = [each for each in standings if each.problem in kinds]
+    highs = _most_feasible(known, kinds)
+    shadows: dict[str, list[Better]] = {}
+    for one in better:
+        shadows.setdefault(one.stream, []).append(one)
+    found = []
+    for each, high in zip(known, highs, strict=True):
+        own, damage = kinds[each.problem], damaged.get(each.id)
+        concerns = _concerns(each, own, high, damage, now, shadows.get(each.id, ()))
+        found.append(Judged(each, tuple(concerns)))
+    return sorted(found, key=lambda one: (one.rank, one.standing.id))
+
+
+def _most_feasible(known: Sequence[Standing], kinds: Mapping[str, Kind]) -> list[float]:
+    """The largest believable feasibility of each; 1 where more than alpha was seen."""
+    highs = np.ones(len(known))
+    below = [i for i, each in enumerate(known) if _below(each, kinds[each.problem])]
+    if below:
+        t = np.array([float(known[i].outcomes) for i in below])
+        met = np.array([float(known[i].feasibles) for i in below])
+        least, _ = Feasibility().interval(Counts(t, t - met, np.zeros(len(t))))
+        highs[below] = 1.0 - least
+    return [float(high) for high in highs]
+
+
+def _below(each: Standing, kind: Kind) -> bool:
+    alpha = kind.problem.risk.alpha
+    return alpha is not None and each.feasibles < alpha * each.outcomes
+
+
+def _concerns(
+    each: Standing,
+    kind: Kind,
+    high: float,
+    damage: str | None,
+    now: float,
+    better: Sequence[Better],
+) -> list[Concern]:
+    """The worst first."""
+    parts = (
+        _damage(damage),
+        _feasibility(each, kind, high),
+        _full(each, kind),
+        _overdue(each, kind, now),
+        _better(better),
+        _not_lately(better),
+        _quiet(each, now),
+    )
+    return [part for part in parts if part is not None]
+
+
+def _damage(damage: str | None) -> Concern | None:
+    return None if damage is None else Concern(0, "not available", damage)
+
+
+def _feasibility(each: Standing, kind: Kind, high: float) -> Concern | None:
+    alpha = kind.problem.risk.alpha
+    if alpha is None or high >= alpha:
+        return None
+    words = (
+        f"Decisions are feasible too rarely: in {percent(each.feasibles / each.outcomes)}% of "
+        f"{each.outcomes:,} outcomes, at most {percent(high)}% with 95% confidence, and "
+        f"{target(alpha)} was asked for."
+    )
+    return Concern(1, "below target", words)
+
+
+def _full(each: Standing, kind: Kind) -> Concern | None:
+    most = kind.limits.max_open
+    if each.open < _FULL * most:
+        return None
+    words = f"{each.open:,} decisions wait for their outcome; at {most:,} new ones are refused."
+    return Concern(2, "almost full", words)
+
+
+def _overdue(each: Standing, kind: Kind, now: float) -> Concern | None:
+    if each.oldest is None:
+        return None
+    waits, expire = now - each.oldest, kind.limits.expire
+    usual = max(_LONG * each.delay, _SHORTEST) if each.delay is not None else _DAY
+    if waits <= (usual if expire is None else expire):
+        return None
+    words = f"An outcome is overdue: the oldest of {each.open:,} open is {length(waits)} old"
+    if expire is not None:
+        words += f", and is given up after {length(expire)}."
+    elif each.delay is not None:
+        words += f"; the latest outcome came {length(each.delay)} after its decision."
+    else:
+        words += ", and there has never been one."
+    return Concern(3, "overdue", words)
+
+
+def _better(better: Sequence[Better]) -> Concern | None:
+    """Those that cost no more lately."""
+    said = "; ".join(_average(one) for one in better if one.shown.alarm is None)
+    if not said:
+        return None
+    words = f"Better than what decides, on average so far: {said}. Promote it? {PROMISE}"
+    return Concern(4, "shadow is better", words)
+
+
+def _not_lately(better: Sequence[Better]) -> Concern | None:
+    found = [one for one in better if one.shown.alarm is not None]
+    if not found:
+        return None
+    said = "; ".join(f"{_average(one)}, but {one.shown.lately('it')}" for one in found)
+    words = f"Better than what decides, on average so far: {said}. Look before you promote it."
+    return Concern(5, "shadow was better", f"{words} {PROMISE}")
+
+
+PROMISE = (
+    f"Of all shadows that are listed so, over all streams, {100 * LEVEL:g}% at most are expected "
+    "not to be better on average."
+)
+
+
+def _average(one: Better) -> str:
+    return f"{one.name} (over {one.shown.stages:,} compared stages)"
+
+
+def _quiet(each: Standing, now: float) -> Concern | None:
+    if each.last is None or each.decisions < _SOME:
+        return None
+    pace, silent = (each.last - each.created) / each.decisions, now - each.last
+    if silent <= max(_LONG * pace, _SHORTEST):
+        return None
+    words = f"Nothing came for {length(silent)}; before, there was a decision every {length(pace)}."
+    return Concern(6, "quiet", words)

@@ -1,0 +1,200 @@
+"""What each address of the page does. It reads the log, and asks the engine for little."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeVar
+
+from anyio.to_thread import run_sync
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from bocopt.app.service.commands import Command, RefusedError, Reply, Show
+from bocopt.app.service.compared import Better
+from bocopt.app.service.kind import Kind
+from bocopt.app.service.page.concerns import Judged, judged
+from bocopt.app.service.page.document import file_response, html, trouble
+from bocopt.app.service.page.fleet import fleet_page
+from bocopt.app.service.page.fresh import Fresh
+from bocopt.app.service.page.seen import seen
+from bocopt.app.service.page.sign_in import form_of, ours, set_cookie, sign_in_page
+from bocopt.app.service.page.stream import stream_page
+from bocopt.app.service.page.why import Case, why_page
+from bocopt.app.service.requests import content_of, decision_of, number_in_query, stream_of
+from bocopt.app.service.session import Session
+from bocopt.app.service.stores import Store, StoreError
+from bocopt.state import CheckpointError
+
+_FLEET, _STREAM = 3.0, 1.0  # seconds for which a page is good enough
+_KEPT = 200  # pages and explanations
+_WRONG = 1.0  # seconds that a wrong token costs
+_GUESSES = 10  # that may wait at once
+
+T = TypeVar("T")
+Certificates = Sequence[Mapping[str, Any]]
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass
+class Pages:
+    """The page of a service."""
+
+    reply: Callable[[Command], Awaitable[Reply]]
+    reader: Store  # read only, and nobody else's: no feed waits for a large table
+    kinds: Mapping[str, Kind]
+    damaged: Mapping[str, str]  # streams that could not be built, and why
+    session: Session | None  # None: without a token
+    patience: float
+    count: Callable[[str, str], None]
+    better: Callable[[], Awaitable[tuple[int, Sequence[Better]]]]  # shadows, over all streams
+    guesses: int = 0
+    _fleet: Fresh[list[Judged]] = field(default_factory=lambda: Fresh(_FLEET, 1))
+    _streams: Fresh[str] = field(default_factory=lambda: Fresh(_STREAM, _KEPT))
+    _explained: Fresh[Mapping[str, Any]] = field(default_factory=lambda: Fresh(1e9, _KEPT))
+    _certified: dict[str, tuple[int, Certificates]] = field(default_factory=dict)
+
+    @property
+    def routes(self) -> list[tuple[str, str, Endpoint]]:
+        return [
+            ("GET", "/", self._told(self._fleet_page)),
+            ("GET", "/streams/{stream}", self._told(self._stream_page)),
+            ("GET", "/streams/{stream}/decisions/{number}", self._told(self._why_page)),
+            ("GET", "/login", self._told(self._sign_in)),
+            ("POST", "/login", self._told(self._signed_in)),
+            ("POST", "/logout", self._told(self._sign_out)),
+            ("GET", "/page/{file}", self._told(self._file)),
+        ]
+
+    def _told(self, endpoint: Endpoint) -> Endpoint:
+        """What is refused is told on a page."""
+
+        async def answered(request: Request) -> Response:
+            try:
+                return await endpoint(request)
+            except RefusedError as error:
+                return trouble(error.status, str(error), leave=self.session is not None)
+
+        return answered
+
+    async def _read(self, read: Callable[[], T]) -> T:
+        try:
+            return await run_sync(read)
+        except StoreError as error:
+            raise RefusedError(503, str(error)) from error
+
+    async def _fleet_page(self, request: Request) -> Response:
+        query = request.query_params.get("q", "")[:100]
+        number = number_in_query(request, "page", 1, 10**6)
+        found = await self._fleet.of("", self._judged)
+        make = partial(fleet_page, found, self.kinds, time.time(), query=query, number=number)
+        return html(await run_sync(partial(make, leave=self.session is not None)))
+
+    async def _judged(self, stream: str | None = None) -> list[Judged]:
+        _, better = await self.better()
+
+        def read() -> list[Judged]:
+            standings = self.reader.standings(stream)
+            return judged(standings, self.kinds, dict(self.damaged), time.time(), better)
+
+        return await self._read(read)
+
+    async def _stream_page(self, request: Request) -> Response:
+        stream = stream_of(request)
+        kind = await self._kind(stream)
+        return html(await self._streams.of(stream, partial(self._drawn, stream, kind)))
+
+    async def _drawn(self, stream: str, kind: Kind) -> str:
+        found = await self._read(partial(seen, self.reader, kind, stream))
+        certificates = await self._certificates(stream, found.seq)
+        concerns = [each for one in await self._judged(stream) for each in one.concerns]
+        now, leave = time.time(), self.session is not None
+        return await run_sync(partial(stream_page, found, certificates, concerns, now, leave=leave))
+
+    async def _certificates(self, stream: str, seq: int) -> Certificates | str:
+        """Those that hold after the latest event; the engine is asked once for each."""
+        at, known = self._certified.get(stream, (-2, ()))
+        if at == seq:
+            return known
+        try:
+            found: Certificates = (await self.reply(Show(stream, "certificates"))).body[
+                "certificates"
+            ]
+        except RefusedError as error:
+            return str(error)
+        while len(self._certified) >= _KEPT:
+            del self._certified[next(iter(self._certified))]
+        self._certified[stream] = seq, found
+        return found
+
+    async def _why_page(self, request: Request) -> Response:
+        stream, number = stream_of(request), decision_of(request)
+        kind = await self._kind(stream)
+        rows = await self._read(partial(self.reader.events_of, stream, number, number))
+        if not rows:
+            raise RefusedError(404, f"There is no decision {number} of {stream!r}.")
+        outcomes = await self._read(partial(self.reader.stages_of, stream, number, number))
+        last = await self._read(partial(self.reader.last_decision, stream))
+        try:
+            ask = partial(self._explanation, stream, number)
+            explained: Mapping[str, Any] | str = await self._explained.of(f"{stream}/{number}", ask)
+        except RefusedError as error:
+            explained = str(error)
+        outcome = outcomes[0] if outcomes else None
+        case = Case(stream, kind, number, rows, outcome, last, explained)
+        try:
+            text = await run_sync(partial(why_page, case, leave=self.session is not None))
+        except CheckpointError as error:
+            told = f"Decision {number} of {stream!r}: {error} Run `bocopt doctor`."
+            raise RefusedError(503, told) from error
+        return html(text)
+
+    async def _explanation(self, stream: str, number: int) -> Mapping[str, Any]:
+        return (await self.reply(Show(stream, "explanation", number))).body
+
+    async def _kind(self, stream: str) -> Kind:
+        found = await self._read(partial(self.reader.stream, stream))
+        if found is None or found.problem not in self.kinds:
+            raise RefusedError(404, f"There is no stream {stream!r}.")
+        return self.kinds[found.problem]
+
+    async def _file(self, request: Request) -> Response:
+        found = file_response(str(request.path_params["file"]))
+        return found or trouble(404, "There is nothing here.", leave=False)
+
+    async def _sign_in(self, request: Request) -> Response:
+        towards = ours(request.query_params.get("next"))
+        if self.session is None:
+            return RedirectResponse(towards, 303)
+        return html(sign_in_page(towards))
+
+    async def _signed_in(self, request: Request) -> Response:
+        token, towards = form_of(await content_of(request, self.patience, 4096))
+        if self.session is None:
+            return RedirectResponse(towards, 303)
+        if not self.session.opens(token):
+            await self._wrong()
+            return html(sign_in_page(towards, "That is not the token."), 401)
+        self.count("bocopt_sign_ins_total", '{result="right"}')
+        cookie = await run_sync(self.session.cookie, time.time())
+        return _redirected(towards, set_cookie(cookie, secure=request.url.scheme == "https"))
+
+    async def _wrong(self) -> None:
+        """Guessing takes long, however many guess at once."""
+        self.count("bocopt_sign_ins_total", '{result="wrong"}')
+        if self.guesses >= _GUESSES:
+            raise RefusedError(503, "Too many wrong tokens. Try again in a second.")
+        self.guesses += 1
+        try:
+            await asyncio.sleep(_WRONG)
+        finally:
+            self.guesses -= 1
+
+    async def _sign_out(self, request: Request) -> Response:
+        return _redirected("/login", set_cookie("", secure=request.url.scheme == "https"))
+
+
+def _redirected(towards: str, cookie: str) -> Response:
+    kept = {"Set-Cookie": cookie, "Cache-Control": "no-store"}
+    return RedirectResponse(towards, 303, headers=kept)

@@ -1,0 +1,72 @@
+"""What a page reads of a stream, from the log alone and never all of it."""
+
+from typing import NamedTuple
+
+from bocopt.app.page.numbers import thinned
+from bocopt.app.service.kind import Kind
+from bocopt.app.service.stores import Configured, Row, Store, Tally
+
+_POINTS = 200  # of a line
+_CALIBRATED = 500  # outcomes that a histogram counts
+_LATEST = 12  # decisions in the table
+_WAITING = 12  # that are listed
+
+
+class Seen(NamedTuple):
+    """A stream, as far as its page shows it."""
+
+    stream: str
+    kind: Kind
+    seq: int  # of the latest event
+    last: Tally | None
+    drawn: list[Tally]  # outcomes, evenly
+    back: int  # so many outcomes are averaged, where only the latest are
+    before: dict[int, Tally]  # those so far before the ones that are drawn, by n
+    recent: list[Tally]
+    waiting: list[tuple[int, float]]  # the oldest
+    open: int
+    events: list[Row]  # of the latest decisions
+    outcomes: dict[int, Tally]  # of them
+    decisions: int
+    configured: list[Configured]  # who decided and was compared, since when
+
+
+def seen(reader: Store, kind: Kind, stream: str) -> Seen:
+    """Read it; the events come first, so that no page claims more than it shows."""
+    seq = reader.last_seq(stream)
+    last = reader.last_stage(stream)
+    n = 0 if last is None else last.n
+    places = [1 + place for place in thinned(n, _POINTS)] if n else []
+    back = window(n)
+    earlier = [place - back for place in places if place > back]
+    at = {each.n: each for each in reader.stages_at(stream, sorted({*places, *earlier}))}
+    newest = reader.last_decision(stream)
+    first = max(newest - _LATEST + 1, 0)
+    outcomes = reader.stages_of(stream, first, newest)
+    waiting = reader.waiting(stream, kind.limits.max_open)
+    return Seen(
+        stream=stream,
+        kind=kind,
+        seq=seq,
+        last=last,
+        drawn=[at[place] for place in places if place in at],
+        back=back,
+        before={place: at[place] for place in earlier if place in at},
+        recent=reader.stages(stream, max(n - _CALIBRATED, 0), _CALIBRATED),
+        waiting=waiting[:_WAITING],
+        open=len(waiting),
+        events=reader.events_of(stream, first, newest),
+        outcomes={each.decision: each for each in outcomes},
+        decisions=newest + 1,
+        configured=reader.configurations(stream),
+    )
+
+
+def window(n: int) -> int:
+    """How many of n outcomes are the latest: a round number, about a tenth of them.
+
+    >>> window(7), window(300), window(100_000)
+    (10, 20, 1000)
+    """
+    sizes = (10, 20, 50, 100, 200, 500, 1000)
+    return max((size for size in sizes if size <= n / 10), default=sizes[0])

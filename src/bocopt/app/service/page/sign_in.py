@@ -1,0 +1,51 @@
+"""Signing in: a browser cannot send the token with every page, so it shows it once."""
+
+import re
+from urllib.parse import parse_qs
+
+from bocopt.app.page.markup import paragraph, text
+from bocopt.app.service.page.document import page
+from bocopt.app.service.session import COOKIE, LASTS
+
+_OURS = re.compile(r"/(streams/[A-Za-z0-9._-]{1,64}(/decisions/[0-9]{1,15})?)?")
+
+
+def sign_in_page(towards: str, told: str = "") -> str:
+    """The form; `told` says what was wrong with the last try."""
+    content = (
+        "<header><h1>Sign in</h1>\n"
+        f"{paragraph('This service asks for its token.', kind='headline')}</header>\n"
+        '<form class="search" method="post" action="/login">'
+        f'<input type="hidden" name="next" value="{text(towards)}">'
+        '<input type="text" name="user" value="bocopt" autocomplete="username" hidden>'
+        '<input type="password" name="token" aria-label="Token" placeholder="token" required '
+        'autocomplete="current-password" maxlength="1000"><button>Sign in</button></form>\n'
+        f"{paragraph(text(told), kind='wrong')}"
+        f"{paragraph('It stands in the file that the configuration names.', kind='note')}"
+    )
+    return page("Sign in", content)
+
+
+def ours(address: str | None) -> str:
+    """An address of the page, or the first one: nobody is sent elsewhere.
+
+    >>> ours("/streams/shop"), ours("//elsewhere"), ours(None)
+    ('/streams/shop', '/', '/')
+    """
+    return address if address is not None and _OURS.fullmatch(address) else "/"
+
+
+def form_of(body: bytes) -> tuple[str, str]:
+    """The token and where to go next."""
+    try:
+        found = parse_qs(body.decode("ascii"), max_num_fields=5)
+    except ValueError:
+        return "", "/"
+    return found.get("token", [""])[0], ours(found.get("next", [None])[0])
+
+
+def set_cookie(value: str, *, secure: bool) -> str:
+    """The header; an empty value ends it."""
+    lasts = LASTS if value else 0
+    only = "; Secure" if secure else ""
+    return f"{COOKIE}={value}; Path=/; Max-Age={lasts}; HttpOnly; SameSite=Strict{only}"

@@ -1,0 +1,305 @@
+"""Why this z: what it was expected to bring, beside its neighbours, arms and shadows."""
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any, NamedTuple
+
+from bocopt.app.page.markup import name, paragraph, section, text
+from bocopt.app.page.numbers import figure, percent, target
+from bocopt.app.service.kind import Kind
+from bocopt.app.service.page.document import page
+from bocopt.app.service.page.times import length, stamp
+from bocopt.app.service.stores import Row, Tally
+from bocopt.live.events import from_bytes
+from bocopt.live.fold import Decided, Observed
+
+_MOST = 24  # candidates that are drawn at once
+_ROOM = 6.0  # percent of a track, left and right
+_LEAST = 1e-12  # of a share that counts as met, as a problem does
+
+
+class Case(NamedTuple):
+    """A decision, what is said for it (or why nothing is), and what came of it."""
+
+    stream: str
+    kind: Kind
+    number: int
+    rows: Sequence[Row]
+    outcome: Tally | None
+    last: int  # the number of the latest decision
+    explained: Mapping[str, Any] | str
+
+
+class _Scale(NamedTuple):
+    """From numbers to percent of a track."""
+
+    low: float
+    high: float
+
+    def at(self, value: float) -> float:
+        share = (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
+        return _ROOM + (100.0 - 2 * _ROOM) * min(max(share, 0.0), 1.0)
+
+
+def why_page(case: Case, *, leave: bool = False) -> str:
+    """The whole page."""
+    content = "".join([_header(case), _chosen(case), _came(case), _asked(case)])
+    stream, number = case.stream, case.number
+    way = (
+        (f"/streams/{stream}", stream),
+        (f"/streams/{stream}/decisions/{number}", f"decision {number:,}"),
+    )
+    return page(f"{stream}, decision {number}", content, way=way, leave=leave)
+
+
+def _header(case: Case) -> str:
+    decided = _decided(case)
+    z = decided.waiting.decision.solution.z.tolist() if decided else []
+    pairs = zip(case.kind.names, z, strict=False)
+    said = ", ".join(f"{name(what)} = <b>{figure(value)}</b>" for what, value in pairs)
+    parts = [
+        f"<h1>Decision {case.number:,}</h1>\n",
+        paragraph(_sentence(case), kind="headline"),
+        paragraph(said, kind="z"),
+        paragraph(text(_chooser(case)), kind="note"),
+        paragraph(_neighbouring(case), kind="note"),
+    ]
+    return f'<header id="said">\n{"".join(parts)}</header>\n'
+
+
+def _chooser(case: Case) -> str:
+    """Who found z, and under which law it is what its status says."""
+    if isinstance(case.explained, str):
+        return ""
+    arm, said = case.explained["arm"], f"{case.explained['status']}."
+    if arm is not None:
+        said = f"Decided by the arm {arm['name']!r} (weight {percent(arm['weight'])}%): {said}"
+    if _is_under_scenarios(case.explained):
+        return said
+    return (
+        f"{said} That is under the outcomes that this arm goes by. Below, all are judged under the "
+        "model's scenarios, another law: others may be better there."
+    )
+
+
+def _is_under_scenarios(explained: Mapping[str, Any]) -> bool:
+    """Whether z was decided under the scenarios that all are judged under."""
+    return explained["arm"] is None or bool(explained["arm"]["own_scenarios"])
+
+
+def _neighbouring(case: Case) -> str:
+    links = [
+        f'<a href="/streams/{text(case.stream)}/decisions/{other}">decision {other:,}</a>'
+        for other in (case.number - 1, case.number + 1)
+        if 0 <= other <= case.last
+    ]
+    return f"Taken {stamp(case.rows[0].at)} UTC. Around it: {', '.join(links)}" if links else ""
+
+
+def _decided(case: Case) -> Decided | None:
+    event = from_bytes(case.rows[0].body, case.kind.problem)
+    return event if isinstance(event, Decided) else None
+
+
+def _sentence(case: Case) -> str:
+    """Why it won, as far as the scenarios say."""
+    explained = case.explained
+    if isinstance(explained, str):
+        return "There is nothing to compare it with."
+    taken, alpha = explained["candidates"][0], explained["alpha"]
+    if taken["expected"] is None:
+        return "What it was expected to bring is not a finite number."
+    word = case.kind.problem.sense.value
+    rivals = [each for each in explained["candidates"][1:] if _gain(case, each, taken) > 0]
+    allowed = [each for each in rivals if _meets(each, alpha)]
+    said = f"Expected {word} {figure(taken['expected'])}"
+    if alpha is not None:
+        said += f", feasible in {percent(taken['feasibility'])}% of the scenarios"
+    better = "less" if case.kind.problem.sense.sign > 0 else "more"
+    verb = "cost" if case.kind.problem.sense.sign > 0 else "bring"
+    if alpha is not None and not _meets(taken, alpha):
+        return f"{said}: below the target of {target(alpha)}."
+    if allowed:
+        these = "These" if _is_under_scenarios(explained) else "Under the model's scenarios, these"
+        met = "" if alpha is None else " and meet the target"
+        return f"{said}. {these} would {verb} {better}{met}: {_listed(allowed)}."
+    if rivals:
+        return f"{said}. What would {verb} {better} misses the target of {target(alpha)}."
+    return f"{said}. Nothing beside it would {verb} {better}."
+
+
+def _listed(candidates: Sequence[Mapping[str, Any]]) -> str:
+    shown = ", ".join(_called(each) for each in candidates[:3])
+    return shown if len(candidates) <= 3 else f"{shown} and {len(candidates) - 3} more"
+
+
+def _called(each: Mapping[str, Any]) -> str:
+    what = str(each["what"])
+    if what == "taken":
+        return "<b>taken</b>"
+    if what in ("one more", "one less"):
+        return f"{what} of {name(str(each['name']))}"
+    return f"{what} {name(str(each['name']))}"
+
+
+def _gain(case: Case, each: Mapping[str, Any], taken: Mapping[str, Any]) -> float:
+    """By how much it is better than what was taken, beyond rounding."""
+    if each["expected"] is None:
+        return float("-inf")
+    gain = -case.kind.problem.sense.sign * (each["expected"] - taken["expected"])
+    near = 1e-9 * max(abs(taken["expected"]), 1.0)
+    return 0.0 if abs(gain) <= near else float(gain)
+
+
+def _meets(each: Mapping[str, Any], alpha: float | None) -> bool:
+    return alpha is None or each["feasibility"] >= alpha - _LEAST
+
+
+def _chosen(case: Case) -> str:
+    explained = case.explained
+    if isinstance(explained, str):
+        return section("Why this z", paragraph(text(explained)))
+    taken, alpha = explained["candidates"][0], explained["alpha"]
+    groups = {
+        "": [taken],
+        "Its neighbours": _of(case, ("one more", "one less")),
+        "What the arms decided": _of(case, ("arm",)),
+        "What the shadows decided": _of(case, ("shadow",)),
+    }
+    able = [taken, *(each for each in explained["candidates"] if each["feasibility"] > 0)]
+    values = [each["expected"] for each in able if each["expected"] is not None]
+    scale = _Scale(min(values), max(values)) if values else _Scale(0.0, 0.0)
+    lowest = min(each["feasibility"] for each in able)
+    shares = _Scale(lowest if alpha is None else min(lowest, alpha), 1.0)
+    word = case.kind.problem.sense.value
+    feasible = "feasible" if alpha is None else f"feasible (target {target(alpha)})"
+    bodies = "".join(
+        _group(case, title, rows, scale, shares) for title, rows in groups.items() if rows
+    )
+    own = _is_under_scenarios(explained)
+    whose = "that z was decided under" if own else "of the model, and z was decided under others"
+    lead = (
+        f"Each is judged under the {explained['scenarios']:,} scenarios {whose}. "
+        f"The line on the left is the expected {word} of z"
+        f"{', the one on the right is the target' if alpha is not None else ''}. "
+        "A hollow mark misses the target."
+    )
+    head = (
+        f'<thead><tr><th scope="col">decision</th><th scope="col" colspan="2">expected {word}</th>'
+        f'<th scope="col" colspan="2">{feasible}</th><th class="than" scope="col">beside z</th>'
+        "</tr></thead>"
+    )
+    return section("Why this z", paragraph(lead), f'<table class="why">{head}\n{bodies}</table>\n')
+
+
+def _of(case: Case, kinds: Sequence[str]) -> list[Mapping[str, Any]]:
+    """Those that meet the target first, the best first."""
+    assert not isinstance(case.explained, str)
+    taken, alpha = case.explained["candidates"][0], case.explained["alpha"]
+    found = [each for each in case.explained["candidates"] if each["what"] in kinds]
+    return sorted(found, key=lambda each: (not _meets(each, alpha), -_gain(case, each, taken)))
+
+
+def _group(
+    case: Case, title: str, rows: Sequence[Mapping[str, Any]], scale: _Scale, shares: _Scale
+) -> str:
+    head = f'<tr class="group"><th scope="rowgroup" colspan="6">{title}</th></tr>\n'
+    shown = "".join(_row(case, each, scale, shares) for each in rows[:_MOST])
+    left = len(rows) - _MOST
+    more = f'<tr class="group"><td colspan="6">and {left} that are worse</td></tr>\n'
+    return f"<tbody>{head if title else ''}{shown}{more if left > 0 else ''}</tbody>\n"
+
+
+def _row(case: Case, each: Mapping[str, Any], scale: _Scale, shares: _Scale) -> str:
+    assert not isinstance(case.explained, str)
+    taken, alpha = case.explained["candidates"][0], case.explained["alpha"]
+    chosen, able = each["what"] == "taken", each["feasibility"] > 0
+    kind = "taken" if chosen else "met" if _meets(each, alpha) else "missed"
+    drawn = chosen or able  # what can never be done would squeeze all others together
+    earned = _track(scale, taken["expected"], each["expected"] if drawn else None)
+    met = _track(shares, alpha, each["feasibility"] if drawn else None)
+    expected = "-" if each["expected"] is None else figure(each["expected"])
+    return (
+        f'<tr class="{kind}"><th scope="row">{_called(each)}</th>'
+        f'<td class="drawn">{earned}</td><td>{expected}</td>'
+        f'<td class="drawn">{met}</td><td>{percent(each["feasibility"])}%</td>'
+        f'<td class="than">{_beside(case, each)}</td></tr>\n'
+    )
+
+
+def _track(scale: _Scale, line: float | None, value: float | None) -> str:
+    """A mark where the value is, on a stem from the line that it is read against."""
+    parts = [f'<line class="axis" x1="{_ROOM}%" x2="{100 - _ROOM}%" y1="50%" y2="50%"/>']
+    zero = None if line is None else f"{scale.at(line):.2f}%"
+    if zero is not None:
+        parts.append(f'<line class="zero" x1="{zero}" x2="{zero}" y1="0" y2="100%"/>')
+    if value is not None and isfinite(value):
+        at = f"{scale.at(value):.2f}%"
+        if zero is not None:
+            parts.append(f'<line class="stem" x1="{zero}" x2="{at}" y1="50%" y2="50%"/>')
+        parts.append(f'<circle cx="{at}" cy="50%" r="5"/>')
+    return f'<svg class="track" aria-hidden="true">{"".join(parts)}</svg>'
+
+
+def _beside(case: Case, each: Mapping[str, Any]) -> str:
+    assert not isinstance(case.explained, str)
+    taken, alpha = case.explained["candidates"][0], case.explained["alpha"]
+    if each["what"] == "taken":
+        return "what was done"
+    if each["z"] == taken["z"]:
+        return "the same z"
+    if not each["feasibility"]:
+        return "never feasible"
+    if each["expected"] is None or taken["expected"] is None:
+        return "not a finite number"
+    apart = each["expected"] - taken["expected"]
+    said = f"{figure(abs(apart))} {'more' if apart > 0 else 'less'}" if apart else "as much"
+    return said if _meets(each, alpha) else f"{said}, misses the target"
+
+
+def _came(case: Case) -> str:
+    ends = list(case.rows[1:])
+    if not ends:
+        return section("What came of it", paragraph("Its outcome is not known yet."))
+    after = length(ends[0].at - case.rows[0].at)
+    event = from_bytes(ends[0].body, case.kind.problem)
+    if not isinstance(event, Observed):
+        said = f"It was given up {stamp(ends[0].at)} UTC, {after} later."
+        return section("What came of it", paragraph(said))
+    word, sign = case.kind.problem.sense.value, case.kind.problem.sense.sign
+    tiles = [("xi", called(case.kind.outcomes, event.xi.tolist()), f"{after} later")]
+    if case.outcome is not None:
+        expected = ""
+        if not isinstance(case.explained, str):
+            was = case.explained["candidates"][0]["expected"]
+            expected = "" if was is None else f"{figure(was)} was expected"
+        tiles.append((word, figure(sign * case.outcome.cost), expected))
+        if case.outcome.hindsight is not None:
+            tiles.append(("in hindsight", figure(sign * case.outcome.hindsight), "at best"))
+        tiles.append(("feasible", "yes" if case.outcome.feasible else "no", ""))
+    items = "".join(
+        f"<div><dt>{what}</dt><dd>{text(value)}</dd><dd>{text(more)}</dd></div>"
+        for what, value, more in tiles
+    )
+    return section("What came of it", f'<dl class="tiles">{items}</dl>\n')
+
+
+def _asked(case: Case) -> str:
+    decided = _decided(case)
+    if decided is None:
+        return ""
+    x = called(case.kind.contexts, decided.waiting.x.tolist()) or "nothing"
+    learned = int(decided.waiting.learned)
+    said = f"The context x was {text(x)}, and {learned:,} outcomes were known."
+    return section("What was known", paragraph(said))
+
+
+def called(names: Sequence[str], values: Sequence[float]) -> str:
+    """Numbers by their names, where there are as many.
+
+    >>> called(["rain", "degrees"], [0.0, 21.5]), called([], [0.0, 21.5])
+    ('rain = 0, degrees = 21.5', '0, 21.5')
+    """
+    if len(names) != len(values):
+        return ", ".join(map(figure, values))
+    return ", ".join(f"{what} = {figure(n)}" for what, n in zip(names, values, strict=True))

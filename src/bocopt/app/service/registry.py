@@ -1,0 +1,136 @@
+"""Which streams have begun, and of which kind: kept in the store, and changed only here."""
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bocopt.app.service.commands import Begin, RefusedError
+from bocopt.app.service.kind import Kind
+from bocopt.app.service.stores import Configured, Declared, Store
+
+
+@dataclass(frozen=True)
+class Registry:
+    """Streams as they are declared; what they know is a matter of shards."""
+
+    store: Store
+    kinds: Mapping[str, Kind]
+    numeric: str = ""  # of this machine
+
+    def open(self, now: float) -> None:
+        """Adopt all that have begun, and begin one of each kind; a RefusedError where one changed.
+
+        Streams of a kind that is no longer in the file are left alone.
+        """
+        known = [each for each in self.store.streams() if each.problem in self.kinds]
+        changed = [self._adopted(each) for each in known]
+        self.store.redeclare([each for each in changed if each is not None])
+        self._configure(known, now)
+        self.begin([Begin(name) for name in self.kinds], now)
+
+    def _configure(self, known: Sequence[Declared], now: float) -> None:
+        """Log who decides from now on, and what is compared, where that has changed."""
+        latest = {each.stream: (each.n, each.by) for each in self.store.configurations()}
+        changed = list[Configured]()
+        for declared in known:
+            n, by = latest.get(declared.id, (0, ""))
+            if by != self.kinds[declared.problem].fold.by:
+                first = self.store.last_decision(declared.id) + 1
+                changed.append(self._configured(declared, n + 1, first, now))
+        self.store.configure(changed)
+
+    def _configured(self, declared: Declared, n: int, first: int, now: float) -> Configured:
+        kind = self.kinds[declared.problem]
+        return Configured(declared.id, n, kind.fold.by, first, now, kind.about)
+
+    def _adopted(self, declared: Declared) -> Declared | None:
+        """A stream that has begun before, if it is to be declared anew."""
+        kind = self.kinds[declared.problem]
+        if declared.scale != kind.scale:
+            raise RefusedError(409, other_scale(declared, kind))
+        if declared.version != kind.version:
+            return declared._replace(version=kind.version, fingerprint=kind.fingerprint)
+        if declared.fingerprint != kind.fingerprint:
+            raise RefusedError(
+                409,
+                f"Stream {declared.id!r} began with another problem or policy than "
+                f"[streams.{kind.name}] declares now. Undo that change, or raise its version "
+                f"(it is {kind.version!r}): all that was logged is then learned anew by the new "
+                "policy.",
+            )
+        return None
+
+    def begin(self, asked: Sequence[Begin], now: float) -> list[bool | RefusedError]:
+        """Streams like those of the file: whether each is new, or why it cannot be."""
+        before = {begin.stream: self.store.stream(begin.stream) for begin in asked}
+        wanted = [self._wanted(begin, before[begin.stream], now) for begin in asked]
+        new = {w.id: w for w in reversed(wanted) if isinstance(w, Declared) and not before[w.id]}
+        if new:
+            first = [self._configured(each, 1, 0, now) for each in new.values()]
+            self.store.declare(list(new.values()), first)
+        found: list[bool | RefusedError] = []
+        for begin, want in zip(asked, wanted, strict=True):
+            if isinstance(want, RefusedError):
+                found.append(want)
+                continue
+            there = before[begin.stream] or self.store.stream(begin.stream)
+            assert there is not None  # streams are never removed
+            mine = new.get(want.id) is want and there == want
+            found.append(_begun(begin, want, there) or mine)
+        return found
+
+    def _wanted(self, begin: Begin, before: Declared | None, now: float) -> Declared | RefusedError:
+        try:
+            kind = self._kind(begin, before)
+        except RefusedError as error:
+            return error
+        seed = kind.seed if begin.seed is None else begin.seed
+        return Declared(
+            id=begin.stream,
+            problem=kind.name,
+            version=kind.version,
+            fingerprint=kind.fingerprint,
+            numeric=self.numeric,
+            seed=seed,
+            created=now,
+            scale=kind.scale,
+        )
+
+    def _kind(self, begin: Begin, before: Declared | None) -> Kind:
+        name = begin.kind or (before and before.problem) or begin.stream
+        if begin.kind is None and name not in self.kinds and len(self.kinds) == 1:
+            name = next(iter(self.kinds))
+        if name not in self.kinds:
+            near = difflib.get_close_matches(name, self.kinds, 1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise RefusedError(
+                404,
+                f"No [streams.{name}] is declared in the configuration file, so no stream can be "
+                f"like it.{hint}",
+            )
+        return self.kinds[name]
+
+
+def other_scale(declared: Declared, kind: Kind) -> str:
+    """Why a stream cannot go on with another scale: its bets would be made after the outcomes."""
+    before, now = (
+        "without a scale" if scale is None else f"with scale = {scale:g}"
+        for scale in (declared.scale, kind.scale)
+    )
+    return (
+        f"Stream {declared.id!r} began {before}, and [streams.{kind.name}] is declared {now}. A "
+        "scale counts only where it was declared before the outcomes, whatever the version. Put it "
+        "back, or declare another [streams.NAME] for new streams."
+    )
+
+
+def _begun(begin: Begin, wanted: Declared, there: Declared) -> RefusedError | None:
+    """Why a stream cannot begin as it is wanted."""
+    other = (there.problem, there.seed) != (wanted.problem, wanted.seed)
+    if not other or (begin.kind is None and begin.seed is None):
+        return None
+    return RefusedError(
+        409,
+        f"Stream {begin.stream!r} has begun already, like {there.problem!r} and with the seed "
+        f"{there.seed}.",
+    )

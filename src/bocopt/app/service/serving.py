@@ -1,0 +1,116 @@
+"""A service: its store, its workers and its server, from start to graceful stop."""
+
+import asyncio
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import uvicorn
+from anyio.to_thread import run_sync
+
+from bocopt.app.service.config import Config
+from bocopt.app.service.feed import Bell
+from bocopt.app.service.fleet import Fleet
+from bocopt.app.service.http import Front, application
+from bocopt.app.service.machine import numeric_fingerprint
+from bocopt.app.service.prompt import prompt
+from bocopt.app.service.registry import Registry
+from bocopt.app.service.router import Router
+from bocopt.app.service.shard import Decider, Shard
+from bocopt.app.service.stores import Store, open_store
+from bocopt.app.service.worker import Worker
+
+_STOP = 10  # seconds that open requests have when the service is told to stop
+
+
+def serve(config: Config, say: Callable[[str], None]) -> None:
+    """Until it is told to stop; an exception where it cannot start."""
+    store = open_store(config.store, config.folder)
+    try:
+        reader = open_store(config.store, config.folder, read_only=True)
+        page_reader = open_store(config.store, config.folder, read_only=True)
+        try:
+            bell = Bell()
+            registry = Registry(store, config.kinds, numeric_fingerprint())
+            router = Router(
+                store,
+                registry,
+                _deciders(config, store),
+                queue=config.queue,
+                at_once=config.at_once,
+                committed=bell.ring,
+            )
+            front = Front(router, reader, config.kinds, bell, config.patience, config.limit)
+            front.page_reader = page_reader
+            asyncio.run(_served(config, front, say))
+        finally:
+            reader.close()
+            page_reader.close()
+    finally:
+        store.close()
+    if router.failure is not None:
+        raise router.failure
+
+
+def _deciders(config: Config, store: Store) -> list[Decider]:
+    many = config.workers
+    if many == 0:
+        return [Shard(store, Fleet(store, config.kinds, config.held))]
+    most = -(-config.held // many)
+    return [Worker(config, place, many, most, config.limit) for place in range(many)]
+
+
+async def _served(config: Config, front: Front, say: Callable[[str], None]) -> None:
+    server = _Server(
+        uvicorn.Config(
+            application(front, config.token),
+            host=config.host,
+            port=config.port,
+            http=prompt(config.patience),
+            access_log=False,
+            log_level="warning",
+            server_header=False,
+            timeout_graceful_shutdown=_STOP,
+        )
+    )
+    front.bell.stopping = lambda: server.should_exit
+    watch = asyncio.create_task(_watched(server, front, say))
+    await server.serve()
+    watch.cancel()
+
+
+async def _watched(server: "_Server", front: Front, say: Callable[[str], None]) -> None:
+    """Say where it listens and when it is ready; stop where it cannot be."""
+    while not server.started:
+        await asyncio.sleep(0.01)
+    say(f"Listening on {server.address}")
+    while not front.engine.ready:
+        if front.engine.failure is not None:
+            server.should_exit = True
+            return
+        await asyncio.sleep(0.01)
+    streams = await run_sync(front.reader.streams)
+    say(f"Ready: {len(streams)} streams.")
+
+
+class _Server(uvicorn.Server):
+    """Stops on SIGINT and SIGTERM, and does not raise them again: a graceful stop is no failure."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        before = {
+            number: signal.signal(number, self.handle_exit)
+            for number in (signal.SIGINT, signal.SIGTERM)
+        }
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    @property
+    def address(self) -> str:
+        listening: socket.socket = self.servers[0].sockets[0]
+        host, port = listening.getsockname()[:2]
+        return f"http://{f'[{host}]' if ':' in host else host}:{port}"

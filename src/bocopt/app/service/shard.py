@@ -1,0 +1,189 @@
+"""Some of the streams: who decides and learns for them, and proposes what is to be logged.
+
+    propose -> the front commits -> settle
+
+Nothing that is proposed is believed before it is settled.
+"""
+
+import hashlib
+import logging
+from collections.abc import Callable, Sequence
+from enum import Enum
+from typing import NamedTuple, Protocol
+
+from bocopt.app.service.ahead import Ahead
+from bocopt.app.service.batch import Batch, StaleError
+from bocopt.app.service.commands import Command, Drop, RefusedError, Reply
+from bocopt.app.service.fleet import Fleet
+from bocopt.app.service.held import DamagedError
+from bocopt.app.service.kind import compiled
+from bocopt.app.service.stores import Row, Snapshot, Store, StoreError, Tally
+from bocopt.live.together import Together
+
+_TRIES = 50  # of a batch, while other writers are quicker
+_LOOK = 1.0  # seconds between looks at what is overdue
+_AT_ONCE = 64  # that are given up at once
+_AT_START = 100  # streams that are built before the first request
+
+_log = logging.getLogger(__name__)
+
+Answer = Reply | RefusedError
+
+
+def place_of(stream: str, of: int) -> int:
+    """Which one of so many decides for a stream: always the same.
+
+    >>> [place_of(stream, 4) for stream in ("north", "south", "west")]
+    [1, 3, 2]
+    """
+    return int.from_bytes(hashlib.blake2b(stream.encode(), digest_size=8).digest()) % of
+
+
+class Proposal(NamedTuple):
+    """What to log, and what to answer once it is logged."""
+
+    answers: Sequence[Answer]
+    rows: Sequence[Row] = ()
+    snapshots: Sequence[Snapshot] = ()
+    stages: Sequence[Tally] = ()
+    held: int = 0  # streams in memory
+    open: int = 0  # decisions of theirs that wait for their outcome
+
+
+class Verdict(Enum):
+    """What became of a proposal."""
+
+    KEPT = "it is logged"
+    BEATEN = "another writer was quicker: nothing is logged"
+    UNKNOWN = "it may be logged or not"
+
+
+class Decider(Protocol):
+    """Decides for some of the streams, in this process or in another."""
+
+    def open(self) -> None:
+        """Be ready to decide; an exception where that cannot be."""
+        ...
+
+    def propose(self, commands: Sequence[Command], now: float, alone: bool = False) -> Proposal:
+        """Do commands, and give up what is overdue; nothing is believed before `settle`.
+
+        `alone`: one by one, also where many could be done at once.
+        """
+        ...
+
+    def settle(self, verdict: Verdict) -> None:
+        """What became of the latest proposal."""
+        ...
+
+    def close(self) -> Sequence[Snapshot]:
+        """Snapshots for the next start; nothing is asked after it."""
+        ...
+
+
+class Shard:
+    """Decides in this process."""
+
+    def __init__(
+        self,
+        store: Store,
+        fleet: Fleet,
+        *,
+        place: int = 0,
+        of: int = 1,
+        beat: Callable[[int], None] = lambda at: None,
+    ) -> None:
+        self._store, self.fleet, self._beat = store, fleet, beat
+        self._place, self._of = place, of
+        self._together = {name: Together(kind.fold) for name, kind in fleet.kinds.items()}
+        self._looked = -_LOOK
+        self._batch = Batch(store, fleet.held, 0.0)
+        self._leaving: list[str] = []
+
+    def open(self) -> None:
+        self.compile()
+        self.warm()
+
+    def compile(self) -> None:
+        """Load the machine code, or make it."""
+        for kind in self.fleet.kinds.values():
+            compiled(kind)
+
+    def warm(self) -> None:
+        """Build some streams before they are asked for."""
+        streams = [each.id for each in self._store.streams() if each.problem in self.fleet.kinds]
+        mine = list(filter(self._is_mine, streams))
+        for stream in mine[: min(_AT_START, self.fleet.most)]:
+            try:
+                self.fleet.held(stream)
+            except (DamagedError, RefusedError) as error:  # told to whoever asks for it
+                _log.error("%s Run `bocopt doctor`.", error)
+
+    def _is_mine(self, stream: str) -> bool:
+        return place_of(stream, self._of) == self._place
+
+    def propose(self, commands: Sequence[Command], now: float, alone: bool = False) -> Proposal:
+        look = now - self._looked >= _LOOK or now < self._looked
+        for _ in range(_TRIES):
+            find = self.fleet.held
+            ahead = Ahead() if alone else Ahead.of(commands, find, self._together)
+            self._batch = Batch(self._store, find, now, ahead)
+            try:
+                if look:
+                    self._give_up_overdue(now)
+                answers = [self._done(at, command) for at, command in enumerate(commands)]
+            except StaleError as error:
+                self.fleet.catch_up([error.stream])
+                continue
+            except StoreError as error:  # while looking for what is overdue
+                return Proposal([RefusedError(503, str(error))] * len(commands))
+            self._looked = now if look else self._looked
+            return self._proposal(answers)
+        return Proposal([BUSY] * len(commands))
+
+    def _proposal(self, answers: Sequence[Answer]) -> Proposal:
+        batch, leaving = self._batch, self.fleet.surplus(self._batch.held)
+        self._leaving = [held.stream for held in leaving]
+        snapshots = batch.snapshots() + [h.snapshot() for h in leaving if h.seq > h.snapped]
+        held, waiting = self.fleet.counted(batch.held)
+        return Proposal(answers, batch.rows, snapshots, batch.stages, held, waiting)
+
+    def _give_up_overdue(self, now: float) -> None:
+        for kind in self.fleet.kinds.values():
+            if kind.limits.expire is not None:
+                since = now - kind.limits.expire
+                for stream, number in self._store.waiting_since(kind.name, since, _AT_ONCE):
+                    if self._is_mine(stream):
+                        self._done(-1, Drop(stream, number))
+
+    def _done(self, at: int, command: Command) -> Answer:
+        self._beat(at)
+        try:
+            return self._batch.do(command)
+        except StaleError:
+            raise
+        except RefusedError as error:
+            return error
+        except DamagedError as error:
+            return RefusedError(503, f"{error} Run `bocopt doctor`.", damaged=True)
+        except StoreError as error:
+            return RefusedError(503, str(error))
+        except Exception as error:  # of a user's problem or policy: the streams are as they were
+            _log.exception("A %s failed.", type(command).__name__)
+            return RefusedError(500, f"{type(error).__name__}: {error}")
+
+    def settle(self, verdict: Verdict) -> None:
+        if verdict is Verdict.KEPT:
+            self.fleet.keep(self._batch.held)
+        elif verdict is Verdict.BEATEN:
+            self.fleet.catch_up(self._batch.held)
+        else:
+            self.fleet.drop(self._batch.held)
+        self.fleet.drop(self._leaving)
+        self._leaving = []
+
+    def close(self) -> Sequence[Snapshot]:
+        return [held.snapshot() for held in self.fleet.all() if held.seq > held.snapped]
+
+
+BUSY = RefusedError(503, "Other servers write to the same streams too fast. Try again.")

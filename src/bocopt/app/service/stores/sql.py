@@ -1,0 +1,285 @@
+"""The store in SQL that both databases speak."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+from bocopt.app.service.stores.store import (
+    Configured,
+    Declared,
+    Row,
+    Snapshot,
+    Standing,
+    Store,
+    StoreError,
+    Tally,
+)
+
+Statement = tuple[str, Sequence[Sequence[Any]]]  # SQL with ? for values, once for each of them
+
+#: Raised with every change of the tables below: a test has the digest of each.
+SCHEMA = 2
+TABLES = """
+CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value BIGINT NOT NULL);
+CREATE TABLE IF NOT EXISTS streams (
+  id TEXT PRIMARY KEY, problem TEXT NOT NULL, version TEXT NOT NULL, fingerprint TEXT NOT NULL,
+  "numeric" TEXT NOT NULL, seed BIGINT NOT NULL, created DOUBLE PRECISION NOT NULL,
+  scale DOUBLE PRECISION);
+CREATE TABLE IF NOT EXISTS configurations (
+  stream TEXT NOT NULL REFERENCES streams (id), n BIGINT NOT NULL, decided_by TEXT NOT NULL,
+  decision BIGINT NOT NULL, at DOUBLE PRECISION NOT NULL, about TEXT NOT NULL,
+  PRIMARY KEY (stream, n));
+CREATE TABLE IF NOT EXISTS events (
+  stream TEXT NOT NULL REFERENCES streams (id), seq BIGINT NOT NULL, kind TEXT NOT NULL,
+  decision BIGINT NOT NULL, key TEXT, body {bytes} NOT NULL, at DOUBLE PRECISION NOT NULL,
+  PRIMARY KEY (stream, seq));
+CREATE UNIQUE INDEX IF NOT EXISTS events_once ON events (stream, decision, kind);
+CREATE UNIQUE INDEX IF NOT EXISTS events_key ON events (stream, key);
+CREATE TABLE IF NOT EXISTS snapshots (
+  stream TEXT NOT NULL REFERENCES streams (id), seq BIGINT NOT NULL, sha256 TEXT NOT NULL,
+  state {bytes} NOT NULL, PRIMARY KEY (stream, seq));
+CREATE TABLE IF NOT EXISTS stages (
+  stream TEXT NOT NULL REFERENCES streams (id), n BIGINT NOT NULL, decision BIGINT NOT NULL,
+  at DOUBLE PRECISION NOT NULL, cost DOUBLE PRECISION NOT NULL, feasible BIGINT NOT NULL,
+  hindsight DOUBLE PRECISION, costs DOUBLE PRECISION NOT NULL, feasibles BIGINT NOT NULL,
+  hindsights DOUBLE PRECISION, told TEXT NOT NULL, PRIMARY KEY (stream, n));
+CREATE UNIQUE INDEX IF NOT EXISTS stages_once ON stages (stream, decision);
+CREATE TABLE IF NOT EXISTS waiting (
+  stream TEXT NOT NULL REFERENCES streams (id), decision BIGINT NOT NULL,
+  at DOUBLE PRECISION NOT NULL, PRIMARY KEY (stream, decision));
+CREATE INDEX IF NOT EXISTS waiting_since ON waiting (at);
+"""
+INDEXES = ("events_once", "events_key", "stages_once")
+
+_EVENT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)"
+_STAGE = "INSERT INTO stages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_WAIT = "INSERT INTO waiting VALUES (?, ?, ?)"
+_ENDED = "DELETE FROM waiting WHERE stream = ? AND decision = ?"
+_SNAPSHOT = """INSERT INTO snapshots VALUES (?, ?, ?, ?)
+ON CONFLICT (stream, seq) DO UPDATE SET sha256 = excluded.sha256, state = excluded.state"""
+_ONLY_TWO = """DELETE FROM snapshots WHERE stream = ? AND seq NOT IN
+(SELECT seq FROM snapshots WHERE stream = ? ORDER BY seq DESC LIMIT 2)"""
+_DECLARE = "INSERT INTO streams VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"
+_CONFIGURE = """INSERT INTO configurations VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (stream, n) DO NOTHING"""
+_REDECLARE = (
+    'UPDATE streams SET problem = ?, version = ?, fingerprint = ?, "numeric" = ? WHERE id = ?'
+)
+
+# Each of these is one look into an index, however long a log is; a join may read all of it.
+_LATEST = "(SELECT {} FROM {} WHERE stream = s.id ORDER BY {} DESC LIMIT 1)"
+_STAGED = ("n", "decision", "at", "costs", "feasibles", "hindsights", "told")
+_STANDINGS = f"""
+SELECT l.*, (SELECT at FROM events
+  WHERE stream = l.id AND decision = l.stage_decision AND kind = 'decision')
+FROM (SELECT s.id, s.problem, s.created, {_LATEST.format("seq", "events", "seq")} AS seq,
+  {_LATEST.format("at", "events", "seq")} AS last,
+  (SELECT max(decision) FROM events WHERE stream = s.id) AS decision,
+  (SELECT count(*) FROM waiting WHERE stream = s.id) AS many,
+  (SELECT min(at) FROM waiting WHERE stream = s.id) AS oldest,
+  {", ".join(f"{_LATEST.format(c, 'stages', 'n')} AS stage_{c}" for c in _STAGED)}
+  FROM streams s{{where}}) l
+ORDER BY l.id
+"""
+
+
+class Database(Protocol):
+    """One connection, for one thread at a time."""
+
+    def read(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """The rows of a query."""
+        ...
+
+    def write(self, statements: Iterable[Statement]) -> None:
+        """One transaction; a ConflictError where a row is there already."""
+        ...
+
+    def damage(self, indexes: Sequence[str]) -> list[str]:
+        """What the database finds wrong with itself, and which indexes are missing."""
+        ...
+
+    def close(self) -> None: ...
+
+
+def tables(kind_of_bytes: str) -> list[Statement]:
+    """What makes the tables where there are none."""
+    created = TABLES.format(bytes=kind_of_bytes).split(";")[:-1]
+    version = "INSERT INTO about VALUES ('schema', ?) ON CONFLICT (name) DO NOTHING"
+    return [*((sql, [()]) for sql in created), (version, [(SCHEMA,)])]
+
+
+def check(database: Database, name: str) -> None:
+    """A StoreError where the tables are those of another version; nothing is changed."""
+    [(schema,)] = database.read("SELECT value FROM about WHERE name = 'schema'")
+    if schema != SCHEMA:
+        raise StoreError(
+            f"{name} has tables of schema {schema}; this bocopt reads schema {SCHEMA}, and has "
+            "changed nothing. Go on with the version of bocopt that wrote it; or write its "
+            "decisions to tables with that version (`bocopt export`), and begin a new store."
+        )
+
+
+class SqlStore(Store):
+    """The tables of the log, in any database that speaks SQL."""
+
+    def __init__(self, database: Database, name: str) -> None:
+        self._database = database
+        check(database, name)
+
+    def append(
+        self,
+        rows: Sequence[Row],
+        snapshots: Sequence[Snapshot] = (),
+        stages: Sequence[Tally] = (),
+    ) -> None:
+        touched = sorted({snapshot.stream for snapshot in snapshots})
+        statements: list[Statement] = [
+            (_EVENT, rows),
+            (_WAIT, [(row.stream, row.decision, row.at) for row in rows if row.kind == "decision"]),
+            (_ENDED, [(row.stream, row.decision) for row in rows if row.kind != "decision"]),
+            (_STAGE, stages),
+            (_SNAPSHOT, snapshots),
+            (_ONLY_TWO, [(stream, stream) for stream in touched]),
+        ]
+        self._database.write([(sql, values) for sql, values in statements if values])
+
+    def tail(self, stream: str, after: int = -1, limit: int | None = None) -> list[Row]:
+        sql = "SELECT * FROM events WHERE stream = ? AND seq > ? ORDER BY seq"
+        return [Row(*row) for row in self._limited(sql, (stream, after), limit)]
+
+    def last_seq(self, stream: str) -> int:
+        sql = "SELECT max(seq) FROM events WHERE stream = ?"
+        [(last,)] = self._database.read(sql, (stream,))
+        return -1 if last is None else int(last)
+
+    def snapshots(self, stream: str) -> list[Snapshot]:
+        sql = "SELECT * FROM snapshots WHERE stream = ? ORDER BY seq DESC"
+        return [Snapshot(*row) for row in self._limited(sql, (stream,), 2)]
+
+    def by_key(self, stream: str, key: str) -> Row | None:
+        sql = "SELECT * FROM events WHERE stream = ? AND key = ?"
+        return next((Row(*row) for row in self._database.read(sql, (stream, key))), None)
+
+    def about(self, stream: str, decision: int) -> list[Row]:
+        sql = "SELECT * FROM events WHERE stream = ? AND decision = ? ORDER BY seq"
+        return [Row(*row) for row in self._database.read(sql, (stream, decision))]
+
+    def decided_at(self, stream: str, first: int) -> dict[int, float]:
+        sql = """SELECT decision, at FROM events
+            WHERE stream = ? AND decision >= ? AND kind = 'decision'"""
+        return {int(n): float(at) for n, at in self._database.read(sql, (stream, first))}
+
+    def stages(self, stream: str, after: int = 0, limit: int | None = None) -> list[Tally]:
+        sql = "SELECT * FROM stages WHERE stream = ? AND n > ? ORDER BY n"
+        return [Tally(*row) for row in self._limited(sql, (stream, after), limit)]
+
+    def last_stage(self, stream: str) -> Tally | None:
+        sql = "SELECT * FROM stages WHERE stream = ? ORDER BY n DESC"
+        return next((Tally(*row) for row in self._limited(sql, (stream,), 1)), None)
+
+    def stages_at(self, stream: str, places: Sequence[int]) -> list[Tally]:
+        if not places:
+            return []
+        among = ", ".join("?" * len(places))
+        sql = f"SELECT * FROM stages WHERE stream = ? AND n IN ({among}) ORDER BY n"
+        return [Tally(*row) for row in self._database.read(sql, (stream, *places))]
+
+    def stages_of(self, stream: str, first: int, last: int) -> list[Tally]:
+        sql = "SELECT * FROM stages WHERE stream = ? AND decision BETWEEN ? AND ? ORDER BY decision"
+        return [Tally(*row) for row in self._database.read(sql, (stream, first, last))]
+
+    def events_of(self, stream: str, first: int, last: int) -> list[Row]:
+        sql = """SELECT * FROM events WHERE stream = ? AND decision BETWEEN ? AND ?
+            ORDER BY decision, seq"""
+        return [Row(*row) for row in self._database.read(sql, (stream, first, last))]
+
+    def last_decision(self, stream: str) -> int:
+        sql = "SELECT max(decision) FROM events WHERE stream = ?"
+        [(last,)] = self._database.read(sql, (stream,))
+        return -1 if last is None else int(last)
+
+    def waiting(self, stream: str, limit: int) -> list[tuple[int, float]]:
+        sql = "SELECT decision, at FROM waiting WHERE stream = ? ORDER BY decision"
+        return [(int(n), float(at)) for n, at in self._limited(sql, (stream,), limit)]
+
+    def waiting_since(self, problem: str, before: float, limit: int) -> list[tuple[str, int]]:
+        sql = """SELECT w.stream, w.decision FROM waiting w JOIN streams s ON s.id = w.stream
+            WHERE s.problem = ? AND w.at < ? ORDER BY w.at"""
+        return [(stream, int(n)) for stream, n in self._limited(sql, (problem, before), limit)]
+
+    def standings(self, stream: str | None = None) -> list[Standing]:
+        where, values = ("", ()) if stream is None else (" WHERE s.id = ?", (stream,))
+        rows = self._database.read(_STANDINGS.format(where=where), values)
+        return [_standing(*row) for row in rows]
+
+    def declare(self, declared: Sequence[Declared], configured: Sequence[Configured] = ()) -> None:
+        self._database.write([(_DECLARE, sorted(declared)), (_CONFIGURE, sorted(configured))])
+
+    def redeclare(self, declared: Sequence[Declared]) -> None:
+        to = [(d.problem, d.version, d.fingerprint, d.numeric, d.id) for d in sorted(declared)]
+        self._database.write([(_REDECLARE, to)])
+
+    def configure(self, configured: Sequence[Configured]) -> None:
+        self._database.write([(_CONFIGURE, sorted(configured))])
+
+    def configurations(self, stream: str | None = None) -> list[Configured]:
+        where, values = ("", ()) if stream is None else (" WHERE stream = ?", (stream,))
+        rows = self._database.read(
+            f"SELECT * FROM configurations{where} ORDER BY stream, n", values
+        )
+        return [Configured(*row) for row in rows]
+
+    def streams(self) -> list[Declared]:
+        return [Declared(*row) for row in self._database.read("SELECT * FROM streams ORDER BY id")]
+
+    def stream(self, stream: str) -> Declared | None:
+        found = self._database.read("SELECT * FROM streams WHERE id = ?", (stream,))
+        return next((Declared(*row) for row in found), None)
+
+    def damage(self) -> list[str]:
+        return self._database.damage(INDEXES)
+
+    def close(self) -> None:
+        self._database.close()
+
+    def _limited(
+        self, sql: str, values: tuple[Any, ...], limit: int | None
+    ) -> list[tuple[Any, ...]]:
+        if limit is None:
+            return self._database.read(sql, values)
+        return self._database.read(f"{sql} LIMIT ?", (*values, limit))
+
+
+def _standing(
+    stream: str,
+    problem: str,
+    created: float,
+    seq: int | None,
+    last: float | None,
+    decision: int | None,
+    waiting: int | None,
+    oldest: float | None,
+    n: int | None,
+    of: int | None,
+    at: float | None,
+    costs: float | None,
+    feasibles: int | None,
+    hindsights: float | None,
+    told: str | None,
+    decided: float | None,
+) -> Standing:
+    return Standing(
+        id=stream,
+        problem=problem,
+        created=created,
+        events=0 if seq is None else seq + 1,
+        decisions=0 if decision is None else decision + 1,
+        last=last,
+        open=waiting or 0,
+        oldest=oldest,
+        outcomes=n or 0,
+        delay=None if at is None or decided is None else at - decided,
+        costs=costs or 0.0,
+        feasibles=feasibles or 0,
+        hindsights=hindsights,
+        told=told or "{}",
+    )

@@ -1,0 +1,53 @@
+"""The policies of a study, each played in a process of its own: the same bytes as one by one."""
+
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from pathlib import Path
+
+from bocopt.app.playing.play import play
+from bocopt.app.study import Study, open_study
+from bocopt.processes import processes
+
+_LOOK = 0.5  # seconds between two looks at how far they are
+
+
+def play_side_by_side(
+    study: Study,
+    jobs: int,
+    *,
+    fresh: bool = False,
+    keep_every: int = 200,
+    keep_seconds: float = 5.0,
+    advance: Callable[[int], None] = lambda stages: None,
+) -> None:
+    """Play what has not been played, and keep it; `played` then finds nothing left to play.
+
+    A worker reads the files of the study again, so it is told apart from another one.
+    """
+    kept = {name: study.kept(name, keep_every, keep_seconds) for name in study.everyone}
+    if fresh:
+        for one in kept.values():
+            one.forget()
+    far = dict.fromkeys(kept, 0)
+    with processes(min(jobs, len(kept))) as executor:
+        waiting: set[Future[None]] = {
+            executor.submit(_play, study.file.path, name, one.digest, keep_every, keep_seconds)
+            for name, one in kept.items()
+        }
+        while waiting:
+            over, waiting = wait(waiting, timeout=_LOOK, return_when=FIRST_COMPLETED)
+            for name, one in kept.items():
+                now = max(one.far(), far[name])
+                advance(now - far[name])
+                far[name] = now
+            for future in over:
+                future.result()
+
+
+def _play(path: Path, name: str, digest: str, keep_every: int, keep_seconds: float) -> None:
+    """In a worker."""
+    study = open_study(path)
+    kept = study.kept(name, keep_every, keep_seconds)
+    if kept.digest != digest:
+        raise ValueError(f"{path}, or a file that it names, has changed. Run the command again.")
+    play(study.everyone[name], study.problem, study.series, seed=study.file.seed, kept=kept)

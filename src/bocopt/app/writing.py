@@ -1,0 +1,70 @@
+"""The files that a study leaves."""
+
+import csv
+import io
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from bocopt import file
+from bocopt.app.findings import Findings
+from bocopt.app.names import names_of
+from bocopt.app.page import decisions_csv, page
+from bocopt.app.study import Study
+from bocopt.interop.frames import framed
+from bocopt.live import Agent
+from bocopt.trace import no_formula
+
+
+def write(study: Study, findings: Findings, agents: Mapping[str, Agent[Any]]) -> None:
+    """Decisions, what they rest on, the report, and agents that can go on."""
+    folder, spec = study.file.results, study.file.spec
+    names = names_of(study.problem, next(iter(study.policies.values())), spec.decisions)
+    form = study.file.trace
+    files = {
+        "decisions.csv": decisions_csv(findings, names).encode(),
+        f"trace.{form}": trace_csv(findings) if form == "csv" else trace_parquet(findings),
+        "report.html": page(findings, names).encode(),
+    }
+    (folder / "agents").mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        file.replace(folder / name, content)
+    for name, agent in agents.items():
+        agent.save(study.saved(name))
+        agent.close()
+
+
+def trace_csv(findings: Findings) -> bytes:
+    """One row per stage: what a decision saw, what came, and what each policy paid."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out)
+    columns = _columns(findings)
+    writer.writerow(map(no_formula, columns))
+    writer.writerows([_cell(value) for value in row] for row in zip(*columns.values(), strict=True))
+    return out.getvalue().encode()
+
+
+def trace_parquet(findings: Findings) -> bytes:
+    """The same, with whatever library of data frames there is."""
+    out = io.BytesIO()
+    framed(_columns(findings), "bocopt run").write_parquet(out)
+    return out.getvalue()
+
+
+def _columns(findings: Findings) -> dict[str, list[Any]]:
+    series = findings.series
+    return {
+        "time": list(series.time),
+        "line": series.lines.tolist(),
+        **{f"sees {name}": series.x[:, i].tolist() for i, name in enumerate(series.x_names)},
+        **{f"outcome {name}": series.xi[:, i].tolist() for i, name in enumerate(series.xi_names)},
+        "known at stage": series.arrives.tolist(),
+        **{f"cost, {name}": played.cost.tolist() for name, played in findings.played.items()},
+    }
+
+
+def _cell(value: str | float) -> str:
+    """A number in its shortest form; a gap where there is none."""
+    if isinstance(value, str):
+        return no_formula(value)
+    return "" if math.isnan(value) else repr(value)

@@ -1,0 +1,45 @@
+"""Gasoline supplied in the United States, week by week, up to 2017."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from bocopt.core import Array
+from bocopt.problems import Newsvendor
+from bocopt_studies.learning.data.features import joined, lagged, season
+from bocopt_studies.learning.data.source import Columns, DataSet, Series, Times, table
+
+_YEAR = 52  # weeks
+
+
+def read() -> Mapping[str, Columns]:
+    return {"weeks": table("fpp3", "us_gasoline")}
+
+
+def series(tables: Mapping[str, Columns]) -> Series:
+    """A stage is a week, an outcome its million barrels a day; last week's is known."""
+    weeks = tables["weeks"]
+    times = week(weeks)
+    barrels = weeks["Barrels"].astype(float)[:, None]
+    x = joined(season(times), lagged(barrels, 1, 2, 3, 4, _YEAR - 1, _YEAR, _YEAR + 1))
+    return Series(times, x, barrels).part(len(times) - 1000, 1000)
+
+
+def week(rows: Columns) -> Times:
+    """(T) the day on which it begins, were January 1 always a first one."""
+    years, numbers = np.array([text.split(" W") for text in rows["Week"].astype(str)]).T
+    first = years.astype("datetime64[Y]").astype("datetime64[D]")
+    return np.asarray(first + 7 * (numbers.astype(int) - 1))
+
+
+def problem() -> Newsvendor:
+    """What a week is refined for: storing a barrel is cheap, buying what is missing is not."""
+    return Newsvendor(unit_cost=[1], price=[1], penalty=[4])
+
+
+def as_last_week(x: Array) -> Array:
+    """What last week took, and two per cent more: running out is what people complain about."""
+    return np.asarray(1.02 * x[2:3])
+
+
+GASOLINE = DataSet(read, series, problem)

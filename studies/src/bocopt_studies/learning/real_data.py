@@ -1,0 +1,33 @@
+"""Learners and rivals on eight real data sets."""
+
+from collections.abc import Mapping
+
+from bocopt_studies.learning.data import data_worlds
+from bocopt_studies.learning.judged import judge, verdict
+from bocopt_studies.learning.known_laws import at
+from bocopt_studies.learning.rivals import learners
+from bocopt_studies.learning.verdicts import coverages, of_world, overview
+from bocopt_studies.report.blocks import Section
+from bocopt_studies.study import Size, Summary
+from bocopt_studies.work.task import Record, Task
+
+_HOW = "Every trial sees the same series; intervals are for its stages, 95% by a block bootstrap."
+
+
+def tasks(size: Size) -> dict[str, Task]:
+    return {
+        f"{place}/{name}": task
+        for place, world in data_worlds().items()
+        for name, task in judge(world, learners(world), size).items()
+    }
+
+
+def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
+    worlds = data_worlds()
+    found = {place: verdict(world, at(place, records)) for place, world in worlds.items()}
+    return {**size._asdict(), "worlds": found}
+
+
+def show(summary: Summary) -> Section:
+    each = (of_world(summary, place, _HOW) for place in summary["worlds"])
+    return Section("Learning on real data", [overview(summary), *each, coverages(summary)])

@@ -1,0 +1,46 @@
+"""Whom the default learner is compared with: what others would build from the same past."""
+
+from typing import Any
+
+from bocopt import (
+    ConditionalOptimum,
+    Ensemble,
+    Mixture,
+    Predictive,
+    ResidualSampleAverage,
+    SampleAverage,
+    WeightedSampleAverage,
+)
+from bocopt.core import Policy
+from bocopt.policies import Near
+from bocopt.policies.charges import allowed_misses
+from bocopt_studies.learning.boosted import BoostedQuantiles
+from bocopt_studies.learning.forests import ForestResiduals, ForestWeights
+from bocopt_studies.learning.table import AVERAGE, BEST, ENSEMBLE
+from bocopt_studies.learning.worlds import World
+
+MIXTURE = "its mixture alone"
+ADAPTIVE = "Ensemble, adaptive level"
+
+
+def learners(world: World) -> dict[str, Policy[Any]]:
+    """The ensemble, its first arm, and its rivals; all learn from scratch."""
+    problem, size = world.problem, world.problem.dims.xi
+    counted = allowed_misses(problem) is not None
+    return {
+        ENSEMBLE: Ensemble(problem),
+        **({ADAPTIVE: Ensemble(problem, level="adaptive")} if counted else {}),
+        MIXTURE: Predictive(problem, Mixture(dim_xi=size)),
+        "forest weights": Predictive(problem, ForestWeights(size)),
+        "forest and local residuals": Predictive(problem, ForestResiduals(size)),
+        "boosted quantiles": Predictive(problem, BoostedQuantiles(size)),
+        "kernel-weighted outcomes": WeightedSampleAverage(problem, nearness=Near()),
+        "nearest outcomes": WeightedSampleAverage(problem),
+        "regression and residuals": ResidualSampleAverage(problem),
+        AVERAGE: SampleAverage(problem),
+    }
+
+
+def optimum(world: World) -> dict[str, Policy[Any]]:
+    """Who knows the law, where it is known."""
+    return {} if world.law is None else {BEST: ConditionalOptimum(world.problem, world.law)}

@@ -1,0 +1,62 @@
+"""What a worker is sent, and what it answers."""
+
+import pickle
+from threading import Lock
+from time import perf_counter
+from typing import Any, NamedTuple, Protocol, Self
+
+from bocopt.sources import modules_of, software
+from bocopt_studies.work.origin import Origin, origin
+from bocopt_studies.work.warm import warm_up
+
+#: A worker may have several threads; states and solvers are not made for sharing a process.
+_ONE_AT_A_TIME = Lock()
+
+
+class Doable(Protocol):
+    """Work that can be sent to another process."""
+
+    def run(self) -> Any: ...
+
+    def short(self) -> Self:
+        """As little of it as needs the same machine code."""
+        ...
+
+
+class Order(NamedTuple):
+    """Work to do, and the code to do it with; the work is packed, so that any worker can look."""
+
+    packed: bytes
+    modules: frozenset[str]
+    code: str  # the digest of what these depend on, here
+    kind: str  # orders of one kind need the same machine code
+
+
+class Answer(NamedTuple):
+    """What came of it, or nothing where the worker has other code."""
+
+    origin: Origin
+    result: Any
+    seconds: float
+
+
+def order(work: Doable, modules: frozenset[str] | None = None, kind: str = "") -> Order:
+    """All of the modules that it is made of count, unless others are named."""
+    modules = modules_of(work) if modules is None else modules
+    return Order(pickle.dumps(work), modules, software(modules), kind)
+
+
+def answer(order: Order) -> Answer:
+    """What a worker does; it is not believed before whoever sent the order has compared digests.
+
+    The files are looked at again afterwards: they may have changed meanwhile.
+    """
+    with _ONE_AT_A_TIME:
+        here = origin(order.modules)
+        if here.code != order.code:
+            return Answer(here, None, 0.0)
+        work: Doable = pickle.loads(order.packed)
+        warm_up(work, repr((sorted(order.modules), order.kind)))
+        started = perf_counter()
+        result = work.run()
+        return Answer(origin(order.modules), result, perf_counter() - started)
