@@ -8,10 +8,10 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run test check kernels full bench site clean
 
-run: .venv/run  ## about a minute: the whole paper at a small size, then a study from a table
+run: .venv/run  ## about a minute: the whole paper at a small size, then a case on its own data
 	$(BIN)/bocopt reproduce all --trials 20 --horizon 200
-	test -e results/kiosk || $(BIN)/bocopt init results/kiosk
-	$(BIN)/bocopt run results/kiosk/study.toml
+	test -e results/shop || $(BIN)/bocopt init results/shop
+	$(BIN)/bocopt backtest results/shop/bocopt.toml
 
 test: .venv/dev  ## everything a submission must pass
 	$(MAKE) --no-print-directory -j 3 check kernels

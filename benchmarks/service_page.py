@@ -42,9 +42,9 @@ CONFIG = """\
 [service]
 port = 0
 
-[streams.shop]
+[cases.shop]
 problem = "shop:problem"
-policy = "shop:policy"
+policies = ["policy"]
 """
 
 

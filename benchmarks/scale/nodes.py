@@ -38,9 +38,9 @@ class Node(NamedTuple):
 @contextmanager
 def node(policy: str, url: str, place: Path) -> Iterator[Node]:
     (place / "shop.py").write_text(SHOP)
-    settings = f'[service]\nstore = "{url}"\nport = 0\n\n[streams.{policy}]\n'
+    settings = f'[service]\nstore = "{url}"\nport = 0\n\n[cases.{policy}]\n'
     (place / "bocopt.toml").write_text(
-        f'{settings}problem = "shop:problem"\npolicy = "shop:{policy}"\n'
+        f'{settings}problem = "shop:problem"\npolicies = ["{policy}"]\n'
     )
     begun = time.perf_counter()
     process = subprocess.Popen(

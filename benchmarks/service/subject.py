@@ -69,7 +69,7 @@ def subject(
     lines = ["[service]", f'store = "{url}"', service]
     for name in streams:
         policy = "learner" if name.startswith("learner") else "average"
-        lines += [f"[streams.{name}]", 'problem = "shop:problem"', f'policy = "shop:{policy}"']
+        lines += [f"[cases.{name}]", 'problem = "shop:problem"', f'policies = ["{policy}"]']
         lines += ["max_open = 100000", stream]
     (folder / "bocopt.toml").write_text("\n".join(lines) + "\n")
     return Subject(folder, url, free_port())

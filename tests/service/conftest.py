@@ -12,7 +12,7 @@ from running import Service
 from shop import shop
 from typed import CONFIG, SHOP
 
-from bocopt.app.service.kind import Limits
+from bocopt.app.case_file import Limits
 from bocopt.app.service.stores import Store, open_store
 
 

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from bocopt import Ensemble, Knapsack, SampleAverage
+from bocopt.app.case_file import Limits
 from bocopt.app.service.commands import Ask, Drop, RefusedError, Reply, Tell
 from bocopt.app.service.engine import Engine
 from bocopt.app.service.fleet import Fleet
 from bocopt.app.service.held import Held, begun
-from bocopt.app.service.kind import Kind, Limits, kind_of
+from bocopt.app.service.kind import Kind, kind_of
 from bocopt.app.service.registry import Registry
 from bocopt.app.service.shard import Shard
 from bocopt.app.service.stores import Snapshot, Store, StoreError, Tally

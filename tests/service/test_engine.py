@@ -66,7 +66,7 @@ REFUSED: list[tuple[Any, int, str]] = [
     (Tell("shop", 2, [1.0, float("inf")]), 422, "must be finite"),
     (Drop("shop", 0), 409, "Decision 0 has an outcome, which was learned"),
     (Drop("shop", 7), 404, "There is no decision 7"),
-    (Begin("other", "shap"), 404, r"No \[streams.shap\] is declared .* Did you mean 'shop'"),
+    (Begin("other", "shap"), 404, r"No \[cases.shap\] is declared .* Did you mean 'shop'"),
     (Begin("shop", "shop", 5), 409, "has begun already, like 'shop' and with the seed 0"),
 ]
 

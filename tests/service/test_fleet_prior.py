@@ -20,9 +20,9 @@ def informed(problem):
     return informed_ensemble(problem, Path(__file__).parent / "fleet.prior")
 """
 NEW = """
-[streams.new]
+[cases.new]
 problem = "shop:problem"
-policy = "shop:informed"
+policies = ["informed"]
 """
 
 

@@ -15,8 +15,9 @@ from shop import assert_is_its_log, engine, fleet, play, shop
 from troubled import HOUR
 
 from bocopt import Ensemble, Mixture
+from bocopt.app.case_file import Limits
 from bocopt.app.service.commands import RefusedError
-from bocopt.app.service.kind import Kind, Limits
+from bocopt.app.service.kind import Kind
 from bocopt.app.service.page.concerns import judged
 from bocopt.app.service.page.fleet import SHOWN, fleet_page
 from bocopt.app.service.page.fresh import Fresh

@@ -104,5 +104,5 @@ def test_a_changed_policy_is_refused_with_what_to_do(folder: Path) -> None:
     (folder / "shop.py").write_text(SHOP.replace("[1, 1]", "[2, 2]"))
     code, output = bocopt("serve", str(folder / "bocopt.toml"))
     assert code == 1
-    assert "Stream 'shop' began with another problem or policy than [streams.shop]" in output
+    assert "Stream 'shop' began with another problem or policy than [cases.shop]" in output
     assert "raise its version (it is '1')" in output

@@ -27,7 +27,7 @@ from bocopt.live.fold import Decided, Observed
 
 def test_a_changed_policy_is_refused_until_its_version_is_raised(file: Store) -> None:
     play(engine(file), 5)
-    with pytest.raises(RefusedError, match=r"another problem or policy than \[streams.shop\]"):
+    with pytest.raises(RefusedError, match=r"another problem or policy than \[cases.shop\]"):
         engine(file, shop(policy=here.better))
     raised = shop(policy=here.better, version="2")
     ours = engine(file, raised)

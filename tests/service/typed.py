@@ -24,9 +24,9 @@ CONFIG = """\
 [service]
 port = 0
 
-[streams.shop]
+[cases.shop]
 problem = "shop:problem"
-policy = "shop:policy"
+policies = ["policy"]
 snapshot = 6
 """
 

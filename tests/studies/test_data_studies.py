@@ -16,11 +16,12 @@ import pytest
 from test_learning_data import changed_since
 from typer.testing import CliRunner
 
+from bocopt.app.backtest import backtest
+from bocopt.app.case import Case, open_case
 from bocopt.app.cli import app
 from bocopt.app.features.spec import Spec
 from bocopt.app.page.markup import unmarked
 from bocopt.app.page.numbers import percent
-from bocopt.app.study import Study, open_study, played
 from bocopt.compared import NOW
 from bocopt.core import is_ranged
 from bocopt_studies.cli.data import _NAMES
@@ -49,21 +50,21 @@ files = cache(files_of)
 
 
 def cut(name: str, stages: int, policies: str) -> dict[str, bytes]:
-    """The files of a study whose table ends early, for few policies."""
+    """The files of a case whose table ends early, for few policies."""
     whole = files(name)
-    study = whole["study.toml"].decode()
-    assert POLICIES in study
-    study = study.replace(POLICIES, f"policies = {policies}")
+    case = whole["bocopt.toml"].decode()
+    assert POLICIES in case
+    case = case.replace(POLICIES, f"policies = {policies}")
     rows = whole["data.csv"].splitlines(keepends=True)
-    warm_up = re.sub(r"warm_up = \d+", f"warm_up = {stages // 2}", study)
-    return whole | {"study.toml": warm_up.encode(), "data.csv": b"".join(rows[: stages + 1])}
+    warm_up = re.sub(r"warm_up = \d+", f"warm_up = {stages // 2}", case)
+    return whole | {"bocopt.toml": warm_up.encode(), "data.csv": b"".join(rows[: stages + 1])}
 
 
 def written(folder: Path, content: dict[str, bytes]) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in content.items():
         (folder / name).write_bytes(text)
-    return folder / "study.toml"
+    return folder / "bocopt.toml"
 
 
 def with_another_future(content: dict[str, bytes], spec: Spec, t: int) -> dict[str, bytes]:
@@ -82,26 +83,27 @@ def with_another_future(content: dict[str, bytes], spec: Spec, t: int) -> dict[s
     return content | {"data.csv": out.getvalue().encode()}
 
 
-def decided(study: Study) -> dict[str, Any]:
-    found, _ = played(study)
+def decided(case: Case) -> dict[str, Any]:
+    found, _ = backtest(case)
     return {name: one.z for name, one in found.played.items()}
 
 
-def two_futures(folder: Path, content: dict[str, bytes], t: int) -> tuple[Study, Study]:
-    one = open_study(written(folder / "one", content))
-    another = with_another_future(content, one.file.spec, t)
-    return one, open_study(written(folder / "another", another))
+def two_futures(folder: Path, content: dict[str, bytes], t: int) -> tuple[Case, Case]:
+    one = open_case(written(folder / "one", content))
+    assert one.spec is not None
+    another = with_another_future(content, one.spec, t)
+    return one, open_case(written(folder / "another", another))
 
 
 @EVERY_STUDY
 @pytest.mark.parametrize("t", [99, 800])
 def test_no_context_shows_the_future(name: str, t: int, tmp_path: Path) -> None:
     one, another = two_futures(tmp_path, files(name), t)
-    assert (one.series.x[: t + 1] == another.series.x[: t + 1]).all()
-    assert (one.series.x[t + 1 :] != another.series.x[t + 1 :]).any()
-    known = one.series.arrives <= t
-    assert (one.series.xi[known] == another.series.xi[known]).all()
-    assert (one.series.xi[~known] != another.series.xi[~known]).all()
+    assert (one.data.x[: t + 1] == another.data.x[: t + 1]).all()
+    assert (one.data.x[t + 1 :] != another.data.x[t + 1 :]).any()
+    known = one.data.arrives <= t
+    assert (one.data.xi[known] == another.data.xi[known]).all()
+    assert (one.data.xi[~known] != another.data.xi[~known]).all()
 
 
 @EVERY_STUDY
@@ -139,23 +141,23 @@ def test_what_stands_in_a_row_was_known_when_it_was_decided(name: str) -> None:
 
 
 def spec_of(name: str) -> Spec:
-    data = tomllib.loads(files(name)["study.toml"].decode())["data"]
+    data = next(iter(tomllib.loads(files(name)["bocopt.toml"].decode())["cases"].values()))["data"]
     return Spec(**{key: value for key, value in data.items() if key != "file"})
 
 
 @EVERY_STUDY
 def test_every_study_has_about_a_thousand_stages(name: str, tmp_path: Path) -> None:
-    study = open_study(written(tmp_path, files(name)))
-    stages = len(study.series.x) - study.file.spec.warm_up
+    case = open_case(written(tmp_path, files(name)))
+    stages = len(case.data.x) - case.data.warm_up
     assert stages == 1000
-    assert np.isfinite(study.series.x).all()
-    assert np.isfinite(study.series.xi).all()
-    assert is_ranged(study.problem)
-    assert study.problem.possible(study.series.x, study.series.xi).all()
-    assert study.file.delta == pytest.approx(0.05)
+    assert np.isfinite(case.data.x).all()
+    assert np.isfinite(case.data.xi).all()
+    assert is_ranged(case.problem)
+    assert case.problem.possible(case.data.x, case.data.xi).all()
+    assert case.delta == pytest.approx(0.05)
 
 
-#: Of each study, the lag that its rule reads, and how long ago that was.
+#: Of each case, the lag that its rule reads, and how long ago that was.
 READ = {
     "chicago": {"lag 7": "7D"},
     "calls": {"lag 70": "7D"},
@@ -168,8 +170,8 @@ READ = {
 @EVERY_STUDY
 def test_rules_read_the_day_that_they_say(name: str, tmp_path: Path) -> None:
     """But for days after holidays, on which bank and kitchen were closed."""
-    study = open_study(written(tmp_path, files(name)))
-    series = study.series
+    case = open_case(written(tmp_path, files(name)))
+    series = case.data
     times = np.array([time.replace(" ", "T") for time in series.time], "datetime64[m]")
     stage = {time: t for t, time in enumerate(times)}
     for lag, ago in READ[name].items():
@@ -187,10 +189,10 @@ def test_rules_read_the_day_that_they_say(name: str, tmp_path: Path) -> None:
 @EVERY_STUDY
 def test_rules_keep_within_what_there_is(name: str, tmp_path: Path) -> None:
     """Fleet, pool and room: what is asked of a decision whatever the outcome."""
-    study = open_study(written(tmp_path, cut(name, 40, '["tuned_rule"]')))
-    for policy, z in decided(study).items():
-        generous = np.zeros_like(study.series.xi)  # no demand, so that only the limits count
-        assert (study.problem.violation(study.series.x, z, generous) <= 0).all(), policy
+    case = open_case(written(tmp_path, cut(name, 40, '["tuned_rule"]')))
+    for policy, z in decided(case).items():
+        generous = np.zeros_like(case.data.xi)  # no demand, so that only the limits count
+        assert (case.problem.violation(case.data.x, z, generous) <= 0).all(), policy
 
 
 @pytest.fixture
@@ -214,27 +216,27 @@ def test_the_command_writes_what_a_user_would_have_and_plays_it_alike(tmp_path: 
     text = (tmp_path / "data.md").read_text()
     index = (tmp_path / "data" / "index.html").read_text()
     assert "bocopt reproduce data chicago pizzas\n" in text
-    for name, study in found.items():
-        assert study["stages"] == 20
-        assert study["headline"] in said
-        assert study["headline"] in text
+    for name, case in found.items():
+        assert case["stages"] == 20
+        assert case["headline"] in said
+        assert case["headline"] in text
         folder = tmp_path / "data" / name
         assert f'href="{name}/results/report.html"' in index
         report = folder / "results" / "report.html"
         before = report.read_bytes()
-        assert study["headline"] in unmarked(report.read_text(encoding="utf-8"))
-        assert {"study.toml", "problem.py", "data.csv"} <= {p.name for p in folder.iterdir()}
-        code, _ = ran("run", str(folder / "study.toml"), "--fresh")
+        assert case["headline"] in unmarked(report.read_text(encoding="utf-8"))
+        assert {"bocopt.toml", "problem.py", "data.csv"} <= {p.name for p in folder.iterdir()}
+        code, _ = ran("backtest", str(folder / "bocopt.toml"), "--fresh")
         assert code == 0
         assert report.read_bytes() == before
-        assert list(study["policies"]) == ["SampleAverage", "tuned_rule", NOW]
+        assert list(case["policies"]) == ["SampleAverage", "tuned_rule", NOW]
 
 
 @pytest.mark.usefixtures("short")
 def test_what_was_stopped_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
     whole, part = tmp_path / "whole", tmp_path / "part"
     assert ran("reproduce", "data", "pizzas", "--out", str(whole))[0] == 0
-    study, stages = reproduce.opened(part, "pizzas"), 0
+    case, stages = reproduce.opened(part, "pizzas"), 0
 
     def stop(n: int) -> None:
         nonlocal stages
@@ -243,7 +245,7 @@ def test_what_was_stopped_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        played(study, keep_every=10, advance=stop)
+        backtest(case, keep_every=10, advance=stop)
     assert any((part / "data" / "pizzas" / "results" / "progress").iterdir())
     assert ran("reproduce", "data", "pizzas", "--out", str(part))[0] == 0
     for name in ("data.json", "data.md", "data/index.html", "data/pizzas/results/report.html"):
@@ -262,19 +264,19 @@ def test_committed_results_are_what_their_json_says() -> None:
     found = json.loads((RESULTS / "data.json").read_text())["studies"]
     assert reproduce.markdown_of(found) == (RESULTS / "data.md").read_text()
     assert tuple(found) == NAMES
-    assert {study["stages"] for study in found.values()} == {1000}
+    assert {case["stages"] for case in found.values()} == {1000}
 
 
 def test_the_docs_tell_what_was_found() -> None:
     page = (RESULTS.parent / "data.md").read_text(encoding="utf-8")
     words = " ".join(page.split())
     order = ("tuned_rule", "SampleAverage", "ResidualSampleAverage", "Ensemble")
-    for name, study in json.loads((RESULTS / "data.json").read_text())["studies"].items():
-        assert study["headline"] in words
+    for name, case in json.loads((RESULTS / "data.json").read_text())["studies"].items():
+        assert case["headline"] in words
         [row] = [line for line in page.splitlines() if line.startswith(f"| {name} |")]
         cells = [cell.strip(" *") for cell in row.split("|")]
-        assert cells[3:7] == [f"{percent(study['policies'][one]['share'])}%" for one in order]
-        since = study["policies"]["Ensemble"]["surely"]
+        assert cells[3:7] == [f"{percent(case['policies'][one]['share'])}%" for one in order]
+        since = case["policies"]["Ensemble"]["surely"]
         assert since == f"better, known since {cells[8]}"
 
 

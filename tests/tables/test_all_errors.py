@@ -1,4 +1,4 @@
-"""Everything that is wrong is told at once, in the order of lines: of a table, and of a study."""
+"""All that is wrong is told at once, in the order of lines: of a table, and of bocopt.toml."""
 
 from pathlib import Path
 from typing import Any
@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from bocopt.app import Spec, read, series_of
+from bocopt.app.case_file import load_cases
 from bocopt.app.faults import Fault
 from bocopt.app.reading.columns import TableError, all_of
-from bocopt.app.study_file import load_study
 
 CALLS: dict[str, Any] = {"outcome": "calls", "context": ["price"], "time": "day"}
 
@@ -120,11 +120,15 @@ def test_errors_add_up() -> None:
     assert all_of([lambda: 1, lambda: 2]) == [1, 2]
 
 
-STUDY = """titel = "A shop"
+CASE = """[cases.kiosk]
+titel = "A shop"
 policies = "Ensemble"
 extra = 1
+seed = -1
+confidence = 95
+trace = "xlsx"
 
-[data]
+[cases.kiosk.data]
 file = "data.csv"
 outcom = ["papers"]
 lags = [0]
@@ -132,51 +136,52 @@ missing = "first"
 warm_up = 2.5
 delay = 1
 
-[problem]
-nam = "kiosk"
-
-[run]
-seed = -1
-confidence = 95
-trace = "xlsx"
+[sevice]
+port = 1
 """
 
 
-def test_all_that_is_wrong_in_a_study_file_is_told_at_once(tmp_path: Path) -> None:
-    path = tmp_path / "study.toml"
-    path.write_text(STUDY)
+def test_all_that_is_wrong_in_a_file_is_told_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "bocopt.toml"
+    path.write_text(CASE)
     with pytest.raises(ValueError, match="titel") as caught:
-        load_study(path)
+        load_cases(path)
     said = [line.removeprefix(f"{path}, ") for line in str(caught.value).split("\n")]
     assert [line.split(": ")[0] for line in said] == [
-        f"line {number}" for number in (1, 2, 3, 5, 7, 8, 9, 10, 14, 17, 18, 19)
+        f"line {number}" for number in (1, 2, 3, 4, 5, 6, 7, 9, 11, 12, 13, 14, 17)
     ]
-    assert said[0] == "line 1: a study has no key 'titel'. Did you mean 'title'?"
-    assert said[3] == "line 5: [data] must say which columns are the 'outcome'."
-    assert said[4] == "line 7: [data] has no key 'outcom'. Did you mean 'outcome'?"
-    assert said[5] == "line 8: 'lags' must be an integer in [1, 1e6]. Got 0 instead."
-    assert said[8] == "line 14: [problem] has no key 'nam'. Did you mean 'name'?"
+    assert said[0] == "line 1: [cases.kiosk] does not say 'problem'."
+    assert said[1] == "line 2: [cases.kiosk] has no key 'titel'. Did you mean 'title'?"
+    assert said[7] == "line 9: [cases.kiosk.data] must say which columns are the 'outcome'."
+    assert said[8] == "line 11: [cases.kiosk.data] has no key 'outcom'. Did you mean 'outcome'?"
+    assert said[9] == "line 12: 'lags' must be an integer in [1, 1e6]. Got 0 instead."
+    assert said[12] == "line 17: the file has no key 'sevice'. Did you mean 'service'?"
 
 
 def test_what_does_not_go_together_is_told_at_once(tmp_path: Path) -> None:
-    path = tmp_path / "study.toml"
+    path = tmp_path / "bocopt.toml"
     path.write_text(
-        '[data]\nfile = "data.csv"\noutcome = "a"\ncategories = "b"\narrives = "c"\ndelay = 2\n'
-        'decisions = "a"\n[problem]\n'
+        '[cases.a]\nproblem = "p:a"\npromote = "SampleAvrage"\n'
+        '[cases.a.data]\nfile = "data.csv"\noutcome = "a"\ncategories = "b"\narrives = "c"\n'
+        'delay = 2\ndecisions = "a"\n'
     )
     with pytest.raises(ValueError, match="warm_up") as caught:
-        load_study(path)
+        load_cases(path)
     said = str(caught.value).split("\n")
-    assert len(said) == 4
+    assert len(said) == 5
     for word in ("'warm_up' must be 1 or more", "'delay' must be 0", "'time' must be a column"):
         assert any(word in line for line in said)
-    assert f"{path}, line 7: 'decisions' must be other columns than 'outcome'. Got 'a'" in said[-1]
+    assert "'promote' must be one of the policies after the first (SampleAverage)" in str(said)
+    assert f"{path}, line 10: 'decisions' must be other columns than 'outcome'. Got 'a'" in said[-1]
 
 
 def test_keys_are_found_in_their_own_part(tmp_path: Path) -> None:
-    """Two parts have a `file`, and a comment may name a key."""
-    path = tmp_path / "study.toml"
-    path.write_text('[data]\nfile = "d.csv"\noutcome = "a"\n# name = 3\n[problem]\nfile = 3\n')
+    """Parts may have keys of one name, and a comment may name a key."""
+    path = tmp_path / "bocopt.toml"
+    path.write_text(
+        '[cases.a.data]\nfile = "d.csv"\noutcome = "a"\n# problem = 3\n[cases.a]\nproblem = 3\n'
+    )
     with pytest.raises(ValueError, match="must be a text") as caught:
-        load_study(path)
-    assert str(caught.value) == f"{path}, line 6: 'file' must be a text in quotes. Got 3 instead."
+        load_cases(path)
+    expected = "'problem' must be a text in quotes. Got 3 instead."
+    assert str(caught.value) == f"{path}, line 6: {expected}"

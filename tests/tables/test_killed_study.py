@@ -16,7 +16,9 @@ from typer.testing import CliRunner
 from bocopt.app.cli import app
 from bocopt.app.starters import starter
 
-RUN = [sys.executable, "-c", "from bocopt.app.cli import app; app()", "run", "study.toml"]
+RUN = [sys.executable, "-c", "from bocopt.app.cli import app; app()", "backtest", "bocopt.toml"]
+
+LEFT = ("report.html", "decisions.csv", "trace.csv")
 
 
 def written(folder: Path, rows: int, policies: str) -> Path:
@@ -30,7 +32,7 @@ def written(folder: Path, rows: int, policies: str) -> Path:
 
 
 def finished(folder: Path) -> dict[str, bytes]:
-    result = CliRunner().invoke(app, ["run", str(folder / "study.toml")])
+    result = CliRunner().invoke(app, ["backtest", str(folder / "bocopt.toml")])
     assert result.exit_code == 0, result.output
     files = [path for path in (folder / "results").rglob("*") if path.is_file()]
     return {
@@ -54,7 +56,7 @@ def killed(folder: Path, due: Callable[[float], bool]) -> bool:
 
 def test_killed_once_something_is_kept(tmp_path: Path) -> None:
     whole = finished(written(tmp_path / "whole", rows=230, policies='["SampleAverage"]'))
-    assert {"results/report.html", "results/decisions.csv", "results/trace.csv"} <= whole.keys()
+    assert {f"results/kiosk/{name}" for name in LEFT} <= whole.keys()
     again = written(tmp_path / "again", rows=230, policies='["SampleAverage"]')
     assert killed(again, lambda seconds: any((again / "results").rglob("*.bin")))
     assert finished(again) == whole

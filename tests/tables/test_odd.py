@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from bocopt.app import Spec, read, series_of
+from bocopt.app.case import open_case
 from bocopt.app.features.odd import alike, far
 from bocopt.app.starters import EXAMPLES, starter
-from bocopt.app.study import open_study
 
 LAWS: dict[str, Any] = {
     "normal": lambda rng, n: rng.normal(100, 20, n),
@@ -84,5 +84,5 @@ def test_a_table_has_these_notes(tmp_path: Path) -> None:
 def test_the_examples_look_right(example: str, tmp_path: Path) -> None:
     for name, content in starter(example).items():
         (tmp_path / name).write_bytes(content)
-    notes = open_study(tmp_path / "study.toml").series.notes
+    notes = open_case(tmp_path / "bocopt.toml").data.notes
     assert not any("far from" in note or "differ in" in note for note in notes)

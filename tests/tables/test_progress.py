@@ -1,4 +1,4 @@
-"""What is told of a study while it is played, and what is kept of one whose stages are slow."""
+"""What is told of a case while it is played, and what is kept of one whose stages are slow."""
 
 import re
 import time
@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from bocopt.app.backtest import backtest
+from bocopt.app.case import Case, open_case
 from bocopt.app.cli import app, progress
 from bocopt.app.starters import starter
-from bocopt.app.study import Study, open_study, played
 
 SLOW = """
 import time
@@ -45,7 +46,7 @@ def written(folder: Path, rows: int = 60) -> Path:
         if name == "problem.py":
             text += SLOW
         (folder / name).write_text(text, encoding="utf-8")
-    return folder / "study.toml"
+    return folder / "bocopt.toml"
 
 
 def test_lines_are_printed_where_there_is_no_terminal(
@@ -53,7 +54,7 @@ def test_lines_are_printed_where_there_is_no_terminal(
 ) -> None:
     monkeypatch.setattr(progress, "_EVERY", 0.1)
     monkeypatch.setattr(progress, "_LONGEST", 0.1)
-    result = CliRunner().invoke(app, ["run", str(written(tmp_path))])
+    result = CliRunner().invoke(app, ["backtest", str(written(tmp_path))])
     assert result.exit_code == 0, result.output
     lines = [one for one in result.stderr.splitlines() if one != "A kiosk: starting"]
     assert lines[0] == "A kiosk: slow, stage 0 of 60 (0%)"
@@ -94,7 +95,7 @@ class StoppedError(Exception):
     pass
 
 
-def advances(study: Study, stop: int | None = None, **keep: Any) -> list[int]:
+def advances(case: Case, stop: int | None = None, **keep: Any) -> list[int]:
     """What `played` told of its advance, until it is stopped."""
     told: list[int] = []
 
@@ -104,7 +105,7 @@ def advances(study: Study, stop: int | None = None, **keep: Any) -> list[int]:
             raise StoppedError
 
     try:
-        played(study, advance=advance, **keep)
+        backtest(case, advance=advance, **keep)
     except StoppedError:
         assert stop is not None
     return told
@@ -113,12 +114,12 @@ def advances(study: Study, stop: int | None = None, **keep: Any) -> list[int]:
 def test_a_study_of_slow_stages_is_kept_by_time(tmp_path: Path) -> None:
     """Stopped long before the 200th stage, it goes on near where it was, to the same bits."""
     (tmp_path / "whole").mkdir()
-    whole, _ = played(open_study(written(tmp_path / "whole")))
-    study = open_study(written(tmp_path))
-    advances(study, 40, keep_seconds=0.1)
-    told = advances(study, 50, keep_seconds=0.1)
+    whole, _ = backtest(open_case(written(tmp_path / "whole")))
+    case = open_case(written(tmp_path))
+    advances(case, 40, keep_seconds=0.1)
+    told = advances(case, 50, keep_seconds=0.1)
     assert 20 <= told[0] < 40  # kept every five stages or so
-    again, _ = played(study)
+    again, _ = backtest(case)
     for one, other in zip(whole.played["slow"], again.played["slow"], strict=True):
         assert repr(one) == repr(other)
     assert str(again.compared) == str(whole.compared)
@@ -137,6 +138,6 @@ def test_keeping_takes_little_of_the_time(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(Kept, "keep", slow)
     started = time.monotonic()
-    played(open_study(written(tmp_path)), keep_seconds=0.05)
+    backtest(open_case(written(tmp_path)), keep_seconds=0.05)
     took = time.monotonic() - started
     assert 1 <= len(kept) <= 2 + took  # a second or more between two, as each takes 0.05

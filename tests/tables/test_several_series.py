@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from bocopt.app import Series, Spec, read, series_of
+from bocopt.app.backtest import backtest
+from bocopt.app.case import open_case
 from bocopt.app.reading.columns import TableError
-from bocopt.app.study import open_study, played
 
 SHOPS = {"north": 100.0, "south": 10.0, "west": 1.0}
 
@@ -92,12 +93,13 @@ def test_a_rule_that_asks_for_what_it_is_not_shown_is_told_so(tmp_path: Path) ->
         "def now(x):\n"
         '    return [x["demand, lag 7"]]\n'
     )
-    (tmp_path / "study.toml").write_text(
-        'policies = ["SampleAverage"]\n[data]\nfile = "panel.csv"\noutcome = "demand"\n'
-        'context = ["price"]\ntime = "day"\nrepeated = "keep"\n[problem]\nnow = "now"\n'
+    (tmp_path / "bocopt.toml").write_text(
+        '[cases.shop]\nproblem = "problem:problem"\npolicies = ["SampleAverage"]\nnow = "now"\n'
+        '[cases.shop.data]\nfile = "panel.csv"\noutcome = "demand"\ncontext = ["price"]\n'
+        'time = "day"\nrepeated = "keep"\n'
     )
     with pytest.raises(ValueError, match=r"'demand, lag 7'.* It has: 'price'"):
-        played(open_study(tmp_path / "study.toml"))
+        backtest(open_case(tmp_path / "bocopt.toml"))
 
 
 def test_warm_up_counts_times(tmp_path: Path) -> None:

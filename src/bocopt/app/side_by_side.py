@@ -1,18 +1,18 @@
-"""The policies of a study, each played in a process of its own: the same bytes as one by one."""
+"""The policies of a case, each played in a process of its own: the same bytes as one by one."""
 
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from pathlib import Path
 
+from bocopt.app.case import Case, open_case
 from bocopt.app.playing.play import play
-from bocopt.app.study import Study, open_study
 from bocopt.processes import processes
 
 _LOOK = 0.5  # seconds between two looks at how far they are
 
 
 def play_side_by_side(
-    study: Study,
+    case: Case,
     jobs: int,
     *,
     fresh: bool = False,
@@ -20,18 +20,20 @@ def play_side_by_side(
     keep_seconds: float = 5.0,
     advance: Callable[[int], None] = lambda stages: None,
 ) -> None:
-    """Play what has not been played, and keep it; `played` then finds nothing left to play.
+    """Play what has not been played, and keep it; `backtest` then finds nothing left to play.
 
-    A worker reads the files of the study again, so it is told apart from another one.
+    A worker reads the files of the case again, so it is told apart from another one.
     """
-    kept = {name: study.kept(name, keep_every, keep_seconds) for name in study.everyone}
+    kept = {name: case.kept(name, keep_every, keep_seconds) for name in case.everyone}
     if fresh:
         for one in kept.values():
             one.forget()
-    far = dict.fromkeys(kept, 0)
+    if case.source is None:
+        raise ValueError("Only a case that was read from a file can be played in other processes.")
+    path, far = case.source.part.file.path, dict.fromkeys(kept, 0)
     with processes(min(jobs, len(kept))) as executor:
         waiting: set[Future[None]] = {
-            executor.submit(_play, study.file.path, name, one.digest, keep_every, keep_seconds)
+            executor.submit(_play, path, case.name, name, one.digest, keep_every, keep_seconds)
             for name, one in kept.items()
         }
         while waiting:
@@ -44,10 +46,12 @@ def play_side_by_side(
                 future.result()
 
 
-def _play(path: Path, name: str, digest: str, keep_every: int, keep_seconds: float) -> None:
+def _play(
+    path: Path, of: str, name: str, digest: str, keep_every: int, keep_seconds: float
+) -> None:
     """In a worker."""
-    study = open_study(path)
-    kept = study.kept(name, keep_every, keep_seconds)
+    case = open_case(path, of)
+    kept = case.kept(name, keep_every, keep_seconds)
     if kept.digest != digest:
         raise ValueError(f"{path}, or a file that it names, has changed. Run the command again.")
-    play(study.everyone[name], study.problem, study.series, seed=study.file.seed, kept=kept)
+    play(case.everyone[name], case.problem, case.data, seed=case.seed, kept=kept)

@@ -1,4 +1,4 @@
-"""The files that a study leaves."""
+"""The files that a backtest leaves."""
 
 import csv
 import io
@@ -7,20 +7,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from bocopt import file
+from bocopt.app.case import Case
 from bocopt.app.findings import Findings
 from bocopt.app.names import names_of
 from bocopt.app.page import decisions_csv, page
-from bocopt.app.study import Study
 from bocopt.interop.frames import framed
 from bocopt.live import Agent
 from bocopt.trace import no_formula
 
 
-def write(study: Study, findings: Findings, agents: Mapping[str, Agent[Any]]) -> None:
+def write(case: Case, findings: Findings, agents: Mapping[str, Agent[Any]]) -> None:
     """Decisions, what they rest on, the report, and agents that can go on."""
-    folder, spec = study.file.results, study.file.spec
-    names = names_of(study.problem, next(iter(study.policies.values())), spec.decisions)
-    form = study.file.trace
+    folder, decisions = case.results, case.spec.decisions if case.spec else ()
+    names = names_of(case.problem, next(iter(case.policies.values())), decisions)
+    form = case.trace
     files = {
         "decisions.csv": decisions_csv(findings, names).encode(),
         f"trace.{form}": trace_csv(findings) if form == "csv" else trace_parquet(findings),
@@ -30,7 +30,7 @@ def write(study: Study, findings: Findings, agents: Mapping[str, Agent[Any]]) ->
     for name, content in files.items():
         file.replace(folder / name, content)
     for name, agent in agents.items():
-        agent.save(study.saved(name))
+        agent.save(case.saved(name))
         agent.close()
 
 
@@ -47,7 +47,7 @@ def trace_csv(findings: Findings) -> bytes:
 def trace_parquet(findings: Findings) -> bytes:
     """The same, with whatever library of data frames there is."""
     out = io.BytesIO()
-    framed(_columns(findings), "bocopt run").write_parquet(out)
+    framed(_columns(findings), "bocopt backtest").write_parquet(out)
     return out.getvalue()
 
 

@@ -5,15 +5,15 @@ from typing import Annotated
 
 import typer
 
-from bocopt.app.cli import serve, tables
+from bocopt.app.cli import backtest, serve
 
 app = typer.Typer(
     help="Bayesian online contextual optimization: decide, see the outcome, learn from it.",
     no_args_is_help=True,
     add_completion=False,
 )
-app.command()(tables.init)
-app.command()(tables.run)
+app.command()(backtest.init)
+app.command()(backtest.backtest)
 app.command()(serve.serve)
 app.command()(serve.replay)
 app.command()(serve.doctor)

@@ -27,7 +27,7 @@ def exported(config: Config, store: Store, stream: str, out: Path) -> int:
         rows = list(_decisions(config.kinds[declared.problem], store, stream))
         file.replace(out, write(rows))
         return len(rows)
-    raise ValueError(f"[streams.*] in {config.path} declares nothing that {stream!r} is like.")
+    raise ValueError(f"[cases.*] in {config.path} declares nothing that {stream!r} is like.")
 
 
 def _decisions(kind: Kind, store: Store, stream: str) -> Iterator[dict[str, Any]]:

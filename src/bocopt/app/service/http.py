@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from bocopt.app.case_file import ID
 from bocopt.app.service.commands import (
     Ask,
     Begin,
@@ -25,7 +26,6 @@ from bocopt.app.service.commands import (
     Tell,
 )
 from bocopt.app.service.compared import LEVEL, Better, better
-from bocopt.app.service.config import ID
 from bocopt.app.service.feed import Bell, Texts, feed
 from bocopt.app.service.guard import Guard
 from bocopt.app.service.kind import Kind

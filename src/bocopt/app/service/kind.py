@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from bocopt.app.case_file import Limits
 from bocopt.core import Policy, Problem
 from bocopt.fingerprint import fingerprint
 from bocopt.live.agent import configuration
@@ -16,16 +17,6 @@ from bocopt.policies import Ensemble, Shadowed
 from bocopt.problems.names import decision_names
 
 _TRIED = 3  # outcomes after which all code has run
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How much, how often and how long."""
-
-    context: int | None = None  # numbers of a context; None: as many as the first one has
-    max_open: int = 1000  # decisions that wait for their outcome
-    expire: float | None = None  # seconds after which an outcome is no longer waited for
-    snapshot: int = 300  # events from one snapshot to the next
 
 
 @dataclass(frozen=True)
@@ -44,7 +35,7 @@ class Kind:
     contexts: tuple[str, ...] = ()  # of the numbers of x, where they have names
     outcomes: tuple[str, ...] = ()  # of those of xi
     seed: int = 0
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
     scale: float | None = None  # of the headline
     about: str = "{}"  # who decides and who is compared, as JSON, for the log
 

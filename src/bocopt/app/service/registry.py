@@ -54,7 +54,7 @@ class Registry:
             raise RefusedError(
                 409,
                 f"Stream {declared.id!r} began with another problem or policy than "
-                f"[streams.{kind.name}] declares now. Undo that change, or raise its version "
+                f"[cases.{kind.name}] declares now. Undo that change, or raise its version "
                 f"(it is {kind.version!r}): all that was logged is then learned anew by the new "
                 "policy.",
             )
@@ -105,7 +105,7 @@ class Registry:
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise RefusedError(
                 404,
-                f"No [streams.{name}] is declared in the configuration file, so no stream can be "
+                f"No [cases.{name}] is declared in the configuration file, so no stream can be "
                 f"like it.{hint}",
             )
         return self.kinds[name]
@@ -118,9 +118,9 @@ def other_scale(declared: Declared, kind: Kind) -> str:
         for scale in (declared.scale, kind.scale)
     )
     return (
-        f"Stream {declared.id!r} began {before}, and [streams.{kind.name}] is declared {now}. A "
+        f"Stream {declared.id!r} began {before}, and [cases.{kind.name}] is declared {now}. A "
         "scale counts only where it was declared before the outcomes, whatever the version. Put it "
-        "back, or declare another [streams.NAME] for new streams."
+        "back, or declare another [cases.NAME] for new streams."
     )
 
 

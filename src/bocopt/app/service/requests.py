@@ -10,8 +10,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
+from bocopt.app.case_file import ID
 from bocopt.app.service.commands import RefusedError
-from bocopt.app.service.config import ID
 
 _LARGEST = 1 << 20  # bytes of a body
 _KEY = re.compile(r"[!-~]{1,200}")

@@ -1,8 +1,7 @@
-"""`bocopt init`: small studies and services to begin with, each with a problem and made-up data."""
+"""`bocopt init`: small cases to begin with, each with a problem, made-up data and a client."""
 
 import csv
 import io
-import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
@@ -11,30 +10,19 @@ from typing import Any
 from bocopt.app.starters.data import MADE
 
 EXAMPLES = tuple(MADE)
-_NAMED = {  # what row.txt makes of a row
-    "newsvendor": (("temperature", "rain", "weekend"), ("papers", "magazines")),
-    "staffing": (("campaign", "Monday", "weekend"), ("morning", "noon", "afternoon", "evening")),
-    "allocation": (("forecast", "weekend"), ("district A", "district B", "district C")),
-    "portfolio": (("mood", "volatility", "Monday"), ("asset A", "asset B", "asset C", "asset D")),
-}
 
 
-def starter(name: str, *, service: bool = False) -> dict[str, bytes]:
-    """The files of one of them, by name: of a study, or of a service and a client of it."""
-    texts = {"problem.py": _text(name, "problem.txt"), "data.csv": _csv(MADE[name]())}
-    study = _text(name, "study.toml")
-    if service:
-        stream = tomllib.loads(study)["problem"]["name"]
-        context, outcome = (json.dumps(names) for names in _NAMED[name])
-        parts = {"@stream": stream, "@context": context, "@outcome": outcome}
-        parts["@row"] = _text(name, "row.txt").strip()
-        first = {
-            "bocopt.toml": _filled(_text("bocopt.toml"), parts),
-            "client.py": _filled(_text("client.txt"), parts),
-        }
-    else:
-        first = {"study.toml": study}
-    return {name: text.encode() for name, text in (first | texts).items()}
+def starter(name: str) -> dict[str, bytes]:
+    """The files of one of them, by name: a case on its data, and a client of it when served."""
+    config = _text(name, "bocopt.toml")
+    case = next(iter(tomllib.loads(config)["cases"]))
+    texts = {
+        "bocopt.toml": config,
+        "problem.py": _text(name, "problem.txt"),
+        "data.csv": _csv(MADE[name]()),
+        "client.py": _filled(_text("client.txt"), {"@case": case}),
+    }
+    return {name: text.encode() for name, text in texts.items()}
 
 
 def _text(*path: str) -> str:

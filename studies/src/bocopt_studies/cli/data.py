@@ -1,4 +1,4 @@
-"""`bocopt reproduce data`: studies on real tables, played as `bocopt run` plays yours."""
+"""`bocopt reproduce data`: studies on real tables, played as `bocopt backtest` plays yours."""
 
 import time
 from pathlib import Path
@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
+from bocopt.app.cli.backtest import played_by, told
 from bocopt.app.cli.progress import progress
 from bocopt.app.cli.shared import Jobs, folder, say, workers
-from bocopt.app.cli.tables import played_by, told
 
 _NAMES = ("chicago", "calls", "flights", "electricity", "pizzas")
 

@@ -1,4 +1,4 @@
-"""The files of each study: study.toml, problem.py, and the data, made of what a package holds."""
+"""The files of each study: bocopt.toml, problem.py, and the data, made of what a package holds."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -15,7 +15,7 @@ def files_of(name: str) -> dict[str, bytes]:
     """By file name."""
     folder = files("bocopt_studies.data") / name
     return {
-        "study.toml": (folder / "study.toml").read_bytes(),
+        "bocopt.toml": (folder / "bocopt.toml").read_bytes(),
         "problem.py": (folder / "problem.txt").read_bytes(),
         "data.csv": csv_of(rows_of(name, tables_of(name))),
     }

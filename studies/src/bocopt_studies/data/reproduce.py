@@ -1,4 +1,4 @@
-"""Play the studies by the code of `bocopt run`, and write what they found."""
+"""Play the studies by the code of `bocopt backtest`, and write what they found."""
 
 import json
 from collections.abc import Mapping
@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from bocopt import file
+from bocopt.app.case import Case, open_case
 from bocopt.app.findings import Findings
-from bocopt.app.study import Study, open_study
-from bocopt.app.writing import write as write_study
+from bocopt.app.writing import write as write_case
 from bocopt.live import Agent
 from bocopt_studies.data.files import files_of
 from bocopt_studies.data.summary import Found, command_of, grids, summary_of
@@ -19,22 +19,22 @@ from bocopt_studies.report.tables import in_markdown, markdown
 TITLE = "Five studies on real data"
 LEAD = (
     "A table, a decision, and a rule that a practitioner would follow, each in the files that "
-    "`bocopt run` takes: `study.toml`, `problem.py` and `data.csv` in the folder of a study."
+    "`bocopt backtest` takes: `bocopt.toml`, `problem.py` and `data.csv` in the folder of a study."
 )
 
 
-def opened(out: Path, name: str) -> Study:
+def opened(out: Path, name: str) -> Case:
     """Its files, written as they are to `out/data/name`, and read again."""
     folder = out / "data" / name
     folder.mkdir(parents=True, exist_ok=True)
     for part, content in files_of(name).items():
         file.replace(folder / part, content)
-    return open_study(folder / "study.toml")
+    return open_case(folder / "bocopt.toml")
 
 
-def found_in(study: Study, findings: Findings, agents: Mapping[str, Agent[Any]]) -> dict[str, Any]:
+def found_in(case: Case, findings: Findings, agents: Mapping[str, Agent[Any]]) -> dict[str, Any]:
     """Write the report, and say what it says."""
-    write_study(study, findings, agents)
+    write_case(case, findings, agents)
     return summary_of(findings)
 
 

@@ -1,4 +1,4 @@
-"""`bocopt init` and `bocopt run`: a study from a table."""
+"""`bocopt init` and `bocopt backtest`: a case on its own data."""
 
 import time
 from collections.abc import Iterator
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bocopt.app.cli.progress import Progress, progress
-from bocopt.app.cli.shared import GOES_ON, KILLED, Jobs, folder, say, workers
+from bocopt.app.cli.shared import GOES_ON, KILLED, CaseName, Jobs, Settings, folder, say, workers
 
 if TYPE_CHECKING:
+    from bocopt.app.case import Case
     from bocopt.app.findings import Findings
-    from bocopt.app.study import Study
     from bocopt.live import Agent
 
 _EXAMPLES = ("newsvendor", "staffing", "allocation", "portfolio")
@@ -26,12 +26,8 @@ def init(
     example: Annotated[
         str, typer.Option(help=f"What is decided: {', '.join(_EXAMPLES)}.", metavar="NAME")
     ] = "newsvendor",
-    serve: Annotated[
-        bool,
-        typer.Option("--serve", help="A service instead: bocopt.toml and client.py."),
-    ] = False,
 ) -> None:
-    """Write a small study to begin with: study.toml, problem.py and made-up data; or a service."""
+    """Write a small case to begin with: bocopt.toml, problem.py, made-up data, a client."""
     from bocopt import file
     from bocopt.app.starters import starter
 
@@ -39,28 +35,22 @@ def init(
         expected = f"must be one of {', '.join(_EXAMPLES)}. Got {example!r} instead."
         raise typer.BadParameter(expected, param_hint="--example")
     where = folder(path, "FOLDER")
-    files = starter(example, service=serve)
-    there = [name for name, content in files.items() if _differs(where / name, content)]
+    files = starter(example)
+    there = [name for name in files if (where / name).exists()]
     if there:
         message = f"{where} has {', '.join(there)} already; nothing was written."
         raise typer.BadParameter(message, param_hint="FOLDER")
     for name, content in files.items():
         file.replace(where / name, content)
     say(f"Wrote {', '.join(str(where / name) for name in files)}.")
-    if serve:
-        say(f"Next: bocopt serve {where / 'bocopt.toml'}")
-        say(f"Then, in another window: python {where / 'client.py'}")
-    else:
-        say(f"Next: bocopt run {where / 'study.toml'}")
+    say(f"Next: bocopt backtest {where / 'bocopt.toml'}")
+    say(f"Then: bocopt serve {where / 'bocopt.toml'}")
+    say(f"And, in another window: python {where / 'client.py'}")
 
 
-def _differs(path: Path, content: bytes) -> bool:
-    """Whether something else is there: a study and a service may share a problem and its data."""
-    return path.exists() and not (path.is_file() and path.read_bytes() == content)
-
-
-def run(
-    study: Annotated[str, typer.Argument(help="The study's file.", metavar="STUDY.TOML")],
+def backtest(
+    config: Settings = "bocopt.toml",
+    case: CaseName = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only say what would be done.")
     ] = False,
@@ -69,12 +59,12 @@ def run(
     ] = False,
     jobs: Jobs = "auto",
 ) -> None:
-    """Play a study in time order, and write its decisions and a report."""
-    from bocopt.app.study import open_study
+    """Play a case on its data in time order, and write its decisions and a report."""
+    from bocopt.app.case import open_case
 
     many = workers(jobs)
     with told():
-        opened = open_study(study)
+        opened = open_case(config, case)
         if dry_run:
             _show(opened)
         else:
@@ -83,7 +73,7 @@ def run(
 
 @contextmanager
 def told() -> Iterator[None]:
-    """Whatever goes wrong with a study is told in a sentence."""
+    """Whatever goes wrong with a case is told in a sentence."""
     try:
         yield
     except KeyboardInterrupt:
@@ -103,49 +93,47 @@ def told() -> Iterator[None]:
         raise typer.Exit(1) from None
 
 
-def _show(study: "Study") -> None:
+def _show(case: "Case") -> None:
     from bocopt.app.features.preview import shown
 
-    file, series = study.file, study.series
+    series, source = case.data, case.source
+    assert source is not None
     say(
-        f"{file.title}: {len(series.x)} stages from {file.data}, {series.time[0]} to "
+        f"{case.title}: {len(series.x)} stages from {source.data}, {series.time[0]} to "
         f"{series.time[-1]}."
     )
     for note in series.notes:
         say(f"- {note}")
     typer.echo(shown(series))
-    now = "decisions in the table" if series.now is not None else file.now or "nothing to compare"
-    say(
-        f"Problem: {file.name} in {file.problem}. Policies: {', '.join(study.policies)}. "
-        f"Done now: {now}."
-    )
-    say(f"It would play {study.stages} stages, and write to {file.results}.")
+    now = "decisions in the table" if series.now is not None else source.now or "nothing to compare"
+    say(f"Problem: {source.problem}. Policies: {', '.join(case.policies)}. Done now: {now}.")
+    say(f"It would play {case.stages} stages, and write to {case.results}.")
 
 
 def played_by(
-    study: "Study", jobs: int, fresh: bool, shown: Progress
+    case: "Case", jobs: int, fresh: bool, shown: Progress
 ) -> tuple["Findings", dict[str, "Agent[Any]"]]:
-    """By so many processes; a short study by this one, which has more to start than to play."""
+    """By so many processes; a short case by this one, which has more to start than to play."""
+    from bocopt.app.backtest import backtest
     from bocopt.app.side_by_side import play_side_by_side
-    from bocopt.app.study import played
 
-    if min(jobs, len(study.everyone)) < 2 or study.stages < _SHORT:
-        return played(study, fresh=fresh, begin=shown.begin, advance=shown.advance)
-    shown.begin("playing", study.stages)
-    play_side_by_side(study, jobs, fresh=fresh, advance=shown.advance)
-    return played(study)
+    if min(jobs, len(case.everyone)) < 2 or case.stages < _SHORT:
+        return backtest(case, fresh=fresh, begin=shown.begin, advance=shown.advance)
+    shown.begin("playing", case.stages)
+    play_side_by_side(case, jobs, fresh=fresh, advance=shown.advance)
+    return backtest(case)
 
 
-def _play(study: "Study", fresh: bool, jobs: int) -> None:
+def _play(case: "Case", fresh: bool, jobs: int) -> None:
     from bocopt.app.writing import write
 
     started = time.perf_counter()
-    results = folder(str(study.file.results), "results")
-    with progress(study.file.title, study.stages) as shown:
-        findings, agents = played_by(study, jobs, fresh, shown)
-    write(study, findings, agents)
+    results = folder(str(case.results), "results")
+    with progress(case.title, case.stages) as shown:
+        findings, agents = played_by(case, jobs, fresh, shown)
+    write(case, findings, agents)
     for found in findings.compared.values():
-        for line in found.words(f" {study.file.unit}" if study.file.unit else "").splitlines():
+        for line in found.words(f" {case.unit}" if case.unit else "").splitlines():
             say(line)
     took = time.perf_counter() - started
     say(f"{took:.1f} s; the report is {Path(results) / 'report.html'}")

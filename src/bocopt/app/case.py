@@ -1,0 +1,228 @@
+"""A case: what is decided, by whom, on which data, and how sure one wants to be of it.
+
+It is played in three ways: a `backtest` on its data, decisions for new rows, and a service.
+"""
+
+import hashlib
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from bocopt import arguments
+from bocopt.app.case_file import CaseSettings, load_cases
+from bocopt.app.features.prepare import series_of
+from bocopt.app.features.spec import Spec
+from bocopt.app.playing.kept import Kept
+from bocopt.app.playing.play import play
+from bocopt.app.reading.frame import read
+from bocopt.app.series import Series
+from bocopt.app.user_code import UserCode
+from bocopt.compared import NOW
+from bocopt.core import Policy, Problem, is_ranged
+from bocopt.fingerprint import fingerprint
+from bocopt.interop.frames import framed
+from bocopt.live import Agent
+from bocopt.policies.matching import check_same_problem
+from bocopt.sources import software
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """Declared, read and checked, and nothing played yet.
+
+    The first of the policies decides; the others, and the rule of now, are compared with it.
+
+    >>> from bocopt import Knapsack, SampleAverage
+    >>> problem = Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0])
+    >>> case = Case(name="shop", problem=problem, policies={"average": SampleAverage(problem)})
+    >>> case.title, case.confidence, case.series is None
+    ('shop', 0.95, True)
+    """
+
+    name: str
+    problem: Problem
+    policies: Mapping[str, Policy[Any]]
+    now: Policy[Any] | None = None  # the rule that is followed now
+    title: str = ""  # the name, if empty
+    unit: str = ""  # of costs
+    series: Series | None = None  # its data
+    spec: Spec | None = None  # which columns of them mean what
+    seed: int = 0
+    confidence: float = 0.95
+    difference_scale: float | None = None  # about how far two decisions are apart, declared before
+    results: Path = field(default_factory=lambda: Path("results"))
+    trace: str = "csv"
+    source: CaseSettings | None = None  # the file that declared it
+    code: bytes = b""  # of the problem, which a fingerprint may not see
+
+    def __post_init__(self) -> None:
+        arguments.kind("Case", "problem", self.problem, Problem)
+        if not self.policies:
+            raise arguments.wrong("Case", "policies", "one or more policies by name", self.policies)
+        for name, policy in self.everyone.items():
+            arguments.kind("Case", name, policy, Policy)
+            check_same_problem(policy, self.problem)
+        arguments.number("Case", "confidence", self.confidence, "(0, 1)")
+        arguments.integer("Case", "seed", self.seed, "[0, 9e18]")
+        if not self.title:
+            object.__setattr__(self, "title", self.name)
+
+    @property
+    def delta(self) -> float:
+        return 1.0 - self.confidence
+
+    @property
+    def data(self) -> Series:
+        """Its series; an error where there is none."""
+        if self.series is None:
+            where = f"{self.source.part.file.path}: " if self.source else ""
+            raise ValueError(
+                f"{where}the case '{self.name}' has no data to play on: say which in "
+                f"[cases.{self.name}.data]."
+            )
+        return self.series
+
+    @property
+    def everyone(self) -> Mapping[str, Policy[Any]]:
+        """Who plays: the policies, after the rule that is followed now."""
+        return {**({NOW: self.now} if self.now is not None else {}), **self.policies}
+
+    @property
+    def stages(self) -> int:
+        """That there are to play, of all policies."""
+        return len(self.data.x) * len(self.everyone)
+
+    def kept(self, name: str, every: int, seconds: float = math.inf) -> Kept:
+        """Where the progress of one of them is kept, every so many stages, and by time."""
+        return Kept(self.results / "progress" / _slug(name), self._digests[name], every, seconds)
+
+    def agent(self, name: str | None = None) -> Agent[Any]:
+        """The one that played a policy, the first by default, as it was after the last stage."""
+        name = next(iter(self.policies)) if name is None else name
+        return Agent.load(self.saved(name), self.policies[name], self.problem)
+
+    def saved(self, name: str) -> Path:
+        """Where that agent is kept."""
+        return self.results / "agents" / f"{_slug(name)}.bin"
+
+    @cached_property
+    def _digests(self) -> Mapping[str, str]:
+        """Of everything that the results of each policy depend on."""
+        series = self.data
+        about = repr((self.seed, series.x_names, series.xi_names)).encode()
+        parts = (series.x, series.xi, series.arrives)
+        data = b"".join(np.ascontiguousarray(part).tobytes() for part in parts)
+        rest = [self.code, software(frozenset({play.__module__})).encode(), about, data]
+        return {
+            name: hashlib.sha256(
+                b"\0".join([fingerprint((policy, self.problem)).encode(), *rest])
+            ).hexdigest()
+            for name, policy in self.everyone.items()
+        }
+
+
+def open_case(path: str | Path, name: str | None = None) -> Case:
+    """Read `bocopt.toml`, and all that one of its cases names; the only one, if none is named."""
+    if not isinstance(path, str | Path):
+        raise arguments.wrong("open_case", "path", "a path", path)
+    file = load_cases(path)
+    if name is None and len(file.cases) > 1:
+        raise ValueError(f"{path} has several cases: say which of {', '.join(file.cases)}.")
+    if name is not None and name not in file.cases:
+        raise ValueError(f"{path} has no case '{name}'. It has: {', '.join(file.cases)}.")
+    settings = file.cases[name] if name else next(iter(file.cases.values()))
+    return case_of(settings, UserCode(file.path.parent))
+
+
+def case_of(settings: CaseSettings, files: UserCode, *, with_data: bool = True) -> Case:
+    """Import and read what the settings name; what is wrong is told with its line."""
+    if settings.trace == "parquet":
+        framed({}, 'trace = "parquet"')  # what is missing is told before it plays
+    code = files.at(settings.problem.rpartition(":")[0])
+    problem = _told(settings, "problem", code.problem, settings.problem)
+    series = None
+    if with_data and settings.data is not None and settings.spec is not None:
+        series = series_of(read(settings.data), settings.spec)
+        _check_sizes(settings, problem, series)
+        series = _with_note_on_support(settings, problem, series)
+    x_names = series.x_names if series else settings.context
+    policies = {
+        reference.rpartition(":")[2]: _told(
+            settings, "policies", code.policy, reference, problem, x_names
+        )
+        for reference in settings.policies
+    }
+    now = _told(settings, "now", code.rule, settings.now, x_names) if settings.now else None
+    return Case(
+        name=settings.name,
+        problem=problem,
+        policies=policies,
+        now=now,
+        title=settings.title,
+        unit=settings.unit,
+        series=series,
+        spec=settings.spec,
+        seed=settings.seed,
+        confidence=settings.confidence,
+        difference_scale=settings.difference_scale,
+        results=settings.results,
+        trace=settings.trace,
+        source=settings,
+        code=code.file_of(settings.problem).read_bytes(),
+    )
+
+
+def _told(settings: CaseSettings, key: str, resolve: Callable[..., T], *of: Any) -> T:
+    """What it finds; what is wrong is told with the line of the key."""
+    try:
+        return resolve(*of)
+    except ValueError as error:
+        settings.part.wrong(key, f"'{key}': {error}")
+        settings.part.file.refuse()
+        raise AssertionError from error  # something was wrong
+
+
+def _check_sizes(settings: CaseSettings, problem: Problem, series: Series) -> None:
+    outcomes, dims, where = len(series.xi_names), problem.dims, f"[{settings.part.heading}.data]"
+    if outcomes != dims.xi:
+        raise ValueError(
+            f"'{settings.problem}' has outcomes of {dims.xi} numbers, but {where} in "
+            f"{settings.part.file.path} names {outcomes}: {', '.join(series.xi_names)}."
+        )
+    if series.now is not None and series.now.shape[-1] != dims.z:
+        raise ValueError(
+            f"'{settings.problem}' has decisions of {dims.z} numbers, but {where} in "
+            f"{settings.part.file.path} names {series.now.shape[-1]} columns of decisions."
+        )
+
+
+def _with_note_on_support(settings: CaseSettings, problem: Problem, series: Series) -> Series:
+    """Where outcomes are none that the problem says are possible."""
+    came = np.flatnonzero(np.isfinite(series.xi).all(axis=-1))
+    if not is_ranged(problem) or not came.size:
+        return series
+    possible = np.broadcast_to(problem.possible(series.x[came], series.xi[came]), came.shape)
+    outside = series.lines[came[~possible]]
+    if not outside.size:
+        return series
+    named = settings.problem.rpartition(":")[2]
+    where = ", ".join(map(str, outside[:5])) + (", ..." if outside.size > 5 else "")
+    note = (
+        f"{outside.size} of {came.size} outcomes are outside the support of '{named}', "
+        f"at line or row {where}: what is guaranteed at all times is then not."
+    )
+    return series._replace(notes=(*series.notes, note))
+
+
+def _slug(name: str) -> str:
+    """A name for a file; two names never share one."""
+    short = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:40]
+    return short if short == name else f"{short}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"

@@ -1,0 +1,163 @@
+"""`bocopt.toml`: what is decided, on which data, by whom, and where it is served."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from bocopt.app.features.spec import Spec, all_wrong
+from bocopt.app.toml_file import Part, TomlFile, read_toml
+
+#: What a case and a stream may be called.
+ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+_FILE = ("cases", "service")
+_CASE = (
+    *("title", "unit", "problem", "policies", "now", "names", "context", "outcome"),
+    *("seed", "confidence", "cost_scale", "difference_scale", "results", "trace", "data"),
+    *("version", "promote", "hindsight", "expire", "max_open", "snapshot"),
+)
+_DATA = ("file", *(one.name for one in fields(Spec)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """How many decisions a served stream may have open, how long, and when it is kept."""
+
+    context: int | None = None  # numbers of a context; None: as many as the first one has
+    max_open: int = 1000  # decisions that wait for their outcome
+    expire: float | None = None  # seconds after which an outcome is no longer waited for
+    snapshot: int = 300  # events from one snapshot to the next
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseSettings:
+    """A case, as its file says, and nothing imported or read; paths are complete.
+
+    Problem, policies and the rule of now are references: `name` in the file of the problem or of
+    ours, or `module:name` in another file beside bocopt.toml.
+    """
+
+    part: Part  # where it stands, for what is found wrong with it later
+    name: str
+    title: str
+    unit: str  # of costs
+    problem: str
+    policies: tuple[str, ...]  # the first decides, the others are compared with it
+    now: str  # the rule that is followed now; empty where there is none
+    names: tuple[str, ...]  # of the numbers of a decision, if not by the problem
+    context: tuple[str, ...]  # of the numbers of x, where there are no data to say it
+    outcome: tuple[str, ...]  # of those of xi, likewise
+    data: Path | None
+    spec: Spec | None  # of the data
+    seed: int
+    confidence: float
+    cost_scale: float | None  # a size of costs, declared in advance: of the headline
+    difference_scale: float | None  # of differences between two decisions: of comparisons
+    results: Path
+    trace: str  # how it ends: csv or parquet
+    version: str
+    promote: str  # one of the other policies, which decides instead of the first
+    hindsight: bool
+    limits: Limits
+
+
+@dataclass(frozen=True)
+class CaseFile:
+    """The whole file: its cases, and the part on the service, which is checked by the service."""
+
+    file: TomlFile
+    cases: Mapping[str, CaseSettings]
+
+    @property
+    def path(self) -> Path:
+        return self.file.path
+
+
+def load_cases(path: str | Path) -> CaseFile:
+    """Read and check it; one error tells all that is wrong with the cases, each with its line."""
+    file = read_toml(Path(path))
+    Part(file, "", file.found).know(_FILE)
+    file.part("service", ())  # whose keys are the service's to check
+    cases = file.part("cases", ())
+    found = {name: _case(cases, name) for name in cases.found}
+    if not found and not file.faults:
+        file.wrong("", "", "there is no case: write [cases.NAME] above its keys.")
+    file.refuse()
+    return CaseFile(file, found)
+
+
+def _case(cases: Part, name: str) -> CaseSettings:
+    part, folder = cases.part(name, _CASE), cases.file.path.parent
+    if not ID.fullmatch(name):
+        cases.wrong(name, f"a case must be called by letters, digits and '._-'. Got {name!r}.")
+    data = part.part("data", _DATA)
+    spec = _spec(data) if data.found else None
+    settings = CaseSettings(
+        part=part,
+        name=name,
+        title=part.word("title", name),
+        unit=part.word("unit"),
+        problem=part.needed("problem"),
+        policies=part.words("policies", ("Ensemble", "SampleAverage")),
+        now=part.word("now"),
+        names=part.words("names"),
+        context=() if isinstance(part.found.get("context"), int) else part.words("context"),
+        outcome=part.words("outcome"),
+        data=folder / data.needed("file") if data.found else None,
+        spec=spec,
+        seed=part.number("seed", 0, "[0, 9e18]", whole=True),
+        confidence=part.number("confidence", 0.95, "(0, 1)"),
+        cost_scale=part.number("cost_scale", None, "(0, inf)"),
+        difference_scale=part.number("difference_scale", None, "(0, inf)"),
+        results=folder / part.word("results", f"results/{name}"),
+        trace=part.one_of("trace", ("csv", "parquet")),
+        version=part.word("version", "1"),
+        promote=part.word("promote"),
+        hindsight=part.yes("hindsight", True),
+        limits=_limits(part),
+    )
+    _check_together(settings, data)
+    return settings
+
+
+def _check_together(case: CaseSettings, data: Part) -> None:
+    """What some keys say must go with what others say."""
+    others = case.policies[1:]
+    if case.promote and case.promote not in others:
+        said = ", ".join(others) or "there is none"
+        why = f"'promote' must be one of the policies after the first ({said})."
+        case.part.wrong("promote", f"{why} Got {case.promote!r} instead.")
+    if data.found:
+        for key in ("context", "outcome"):
+            if key in case.part.found:
+                where = f"[{data.heading}]"
+                case.part.wrong(key, f"'{key}' stands in {where}, where there are data.")
+        if case.now and "decisions" in data.found:
+            why = f"what is done now is said twice, by 'now' and by 'decisions' in [{data.heading}]"
+            case.part.wrong("now", f"{why}: leave out one of them.")
+
+
+def _limits(part: Part) -> Limits:
+    context = part.found.get("context")
+    many = len(context) if isinstance(context, list) else None
+    if isinstance(context, int):
+        many = part.number("context", None, "[0, 100000]", whole=True)
+    return Limits(
+        context=many,
+        max_open=part.number("max_open", 1000, "[1, 100000]", whole=True),
+        expire=part.number("expire", None, "(0, inf)"),
+        snapshot=part.number("snapshot", 300, "[1, inf)", whole=True),
+    )
+
+
+def _spec(data: Part) -> Spec | None:
+    """What the other keys of the data say; None where they are wrong."""
+    if "outcome" not in data.found:
+        data.wrong("", f"[{data.heading}] must say which columns are the 'outcome'.")
+    names = [one.name for one in fields(Spec)]
+    given = {name: value for name, value in data.found.items() if name in names}
+    wrong = all_wrong(given)
+    for error in wrong:
+        data.wrong(error.name, f"'{error.name}' {error.why}")
+    return None if wrong or "outcome" not in given else Spec(**given)

@@ -1,0 +1,127 @@
+"""What `bocopt.toml` calls by name in a user's Python files: the problem, policies, a rule."""
+
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from bocopt import arguments
+from bocopt.app.margin import BestMargin, named
+from bocopt.app.user_file import imported
+from bocopt.core import Array, Policy, Problem
+from bocopt.policies import Ensemble, ResidualSampleAverage, Rule, SampleAverage
+
+#: Policies that a case may name without writing them: all they need is the problem.
+KNOWN: Mapping[str, Callable[[Any], Policy[Any]]] = {
+    "Ensemble": Ensemble,
+    "SampleAverage": SampleAverage,
+    "ResidualSampleAverage": ResidualSampleAverage,
+}
+_REFERENCE = re.compile(r"(?:([A-Za-z_][\w.]*):)?([A-Za-z_]\w*)")
+
+
+@dataclass(frozen=True)
+class ByName:
+    """A rule that is shown the context by name."""
+
+    function: Callable[[Mapping[str, float]], ArrayLike]
+    names: tuple[str, ...]
+
+    def __call__(self, x: Array) -> ArrayLike:
+        return self.function(named(self.names, x))
+
+
+@dataclass(frozen=True)
+class UserCode:
+    """The Python files of a folder, each imported once; `home` is that of the problem.
+
+    A reference is `module:name`; without a module, `name` is looked up in the home, and then among
+    the policies that are known.
+    """
+
+    folder: Path
+    home: str = ""
+    _modules: dict[str, ModuleType] = field(default_factory=dict)
+
+    def at(self, home: str) -> "UserCode":
+        """The same files, with another home."""
+        return UserCode(self.folder, home, self._modules)
+
+    def problem(self, reference: str) -> Problem:
+        found: Problem = self._of_kind(reference, self._named(reference), Problem)
+        return found
+
+    def rule(self, reference: str, x_names: tuple[str, ...]) -> Policy[Any]:
+        """What is done now: a function of the context by name, or a policy."""
+        found = self._named(reference)
+        if hasattr(found, "decide") and not isinstance(found, type):
+            policy: Policy[Any] = self._of_kind(reference, found, Policy)
+            return policy
+        if not callable(found):
+            expected = "a function of the context, by name, that returns a decision"
+            raise ValueError(f"'{reference}' must be {expected}. Got {found!r} instead.")
+        return Rule(ByName(found, x_names))
+
+    def policy(
+        self, reference: str, problem: Problem, x_names: tuple[str, ...] = ()
+    ) -> Policy[Any]:
+        """One of ours, one in a file, or what a function there makes of the problem."""
+        found = self._named(reference, KNOWN)
+        if isinstance(found, BestMargin):
+            return found.policy(problem, x_names)
+        if isinstance(found, type) or not hasattr(found, "decide"):
+            try:
+                found = found(problem)
+            except Exception as error:
+                raise ValueError(f"{reference}(problem) failed: {error!r}.") from error
+        policy: Policy[Any] = self._of_kind(reference, found, Policy)
+        return policy
+
+    def file_of(self, reference: str) -> Path:
+        """Where a reference leads."""
+        return self._path(self._parts(reference)[0])
+
+    def _parts(self, reference: str) -> tuple[str, str]:
+        parts = _REFERENCE.fullmatch(reference)
+        if parts is None or not (parts[1] or self.home):
+            expected = "must be like 'shop:problem', for `problem` in shop.py"
+            raise ValueError(f"{expected}. Got {reference!r} instead.")
+        return parts[1] or self.home, parts[2]
+
+    def _path(self, module: str) -> Path:
+        return self.folder.resolve().joinpath(*module.split(".")).with_suffix(".py")
+
+    def _named(self, reference: str, known: Mapping[str, Any] | None = None) -> Any:
+        """The object; a ValueError says what is wrong, with the line of the file."""
+        module, name = self._parts(reference)
+        path = self._path(module)
+        if module not in self._modules:
+            self._modules[module] = _imported(f"bocopt_cases.{module}", path)
+        if hasattr(self._modules[module], name):
+            return getattr(self._modules[module], name)
+        if known and reference in known:
+            return known[reference]
+        more = f" (known without it: {', '.join(known)})" if known else ""
+        raise ValueError(f"{path} has no '{name}'{more}.")
+
+    def _of_kind(self, reference: str, found: Any, wanted: type) -> Any:
+        try:
+            arguments.kind("a case", reference, found, wanted)
+        except arguments.WrongError as error:
+            name = reference.rpartition(":")[2]
+            raise ValueError(f"{self.file_of(reference)}: '{name}' {error.why}") from None
+        return found
+
+
+def _imported(name: str, path: Path) -> ModuleType:
+    """Under a name that is no other module's; files beside it can be imported by it."""
+    if not path.is_file():
+        raise ValueError(f"{path} is not there.")
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))
+    return imported(name, path)
