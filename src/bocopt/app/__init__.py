@@ -1,15 +1,17 @@
 """From a table of past contexts and outcomes to decisions, and to a report of how good they are."""
 
+from bocopt.app.features.featuriser import Featuriser
 from bocopt.app.features.prepare import series_of
 from bocopt.app.features.preview import shown
+from bocopt.app.features.series import Series
 from bocopt.app.features.spec import Spec
 from bocopt.app.margin import BestMargin
 from bocopt.app.reading.frame import frame_of, read
-from bocopt.app.series import Series
 from bocopt.app.study import Study, open_study
 
 __all__ = [
     "BestMargin",
+    "Featuriser",
     "Series",
     "Spec",
     "Study",

@@ -11,13 +11,13 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.app.features.prepare import series_of
+from bocopt.app.features.series import Series
 from bocopt.app.findings import Findings, Played
 from bocopt.app.playing.kept import Kept
 from bocopt.app.playing.play import paid, play
 from bocopt.app.playing.verdict import compared
 from bocopt.app.problem_file import load_problem
 from bocopt.app.reading.frame import read
-from bocopt.app.series import Series
 from bocopt.app.study_file import StudyFile, load_study
 from bocopt.compared import NOW
 from bocopt.core import Policy, Problem, is_ranged
