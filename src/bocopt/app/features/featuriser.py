@@ -22,7 +22,7 @@ from bocopt.app.features.memory import (
     no_memory,
     told,
 )
-from bocopt.app.features.row import Read, Row, check_row, numbers_of, read_row
+from bocopt.app.features.row import Row, check_row, numbers_of, read_row
 from bocopt.app.features.seasons import seasons
 from bocopt.app.features.spec import Spec
 from bocopt.app.features.succession import wrong_gaps, wrong_times, zones_with
@@ -112,7 +112,7 @@ class Featuriser:
         check_row("Featuriser.missing", row)
         read, faults = read_row(row, self.spec, self.kind, self.categories)
         _refuse(faults)
-        return self._gaps(read)
+        return read.gaps
 
     def outcome(self, row: Row) -> Array:
         """(m) The outcome of a row of named numbers; NaN for one that is missing.
@@ -151,7 +151,7 @@ class Featuriser:
         if read.time is not None:
             faults += wrong_times(state, row, spec, read.time, self.zoned, self._words)
         again = t > 0 and read.time is not None and read.time.order == state.time
-        shared, gaps = bool(state.shared or again), self._gaps(read)
+        shared, gaps = bool(state.shared or again), read.gaps
         faults += wrong_gaps(state, spec, gaps, shared)
         _refuse(faults)
         time = Time(t, None) if read.time is None else read.time
@@ -234,11 +234,6 @@ class Featuriser:
             yield from seasons(np.array([time.clock]), self.spec.calendar, origin)
         elif self.spec.calendar:  # which says "trend" and nothing else
             yield "trend", np.array([time.order - self.origin], np.float64)
-
-    def _gaps(self, read: Read) -> tuple[str, ...]:
-        numbers = zip(self.spec.context, np.isnan(read.numbers), strict=True)
-        codes = zip(self.spec.categories, read.codes == GAP, strict=True)
-        return tuple(name for name, gap in [*numbers, *codes] if gap)
 
     def _as_times(self, values: float | list[float]) -> Array | IntArray:
         if self.spec.time is not None and self.kind == "number":

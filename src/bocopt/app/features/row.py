@@ -23,6 +23,7 @@ class Read(NamedTuple):
     time: Time | None  # None where there is no column of times, or the field is wrong
     numbers: Array  # (contexts) NaN for a gap
     codes: IntArray  # (categories)
+    gaps: tuple[str, ...]  # the names of contexts and categories that are missing
 
 
 def check_row(owner: str, row: object) -> None:
@@ -34,16 +35,20 @@ def check_row(owner: str, row: object) -> None:
 def read_row(
     row: Row, spec: Spec, kind: Kind, categories: Sequence[Category]
 ) -> tuple[Read, list[str]]:
-    """What it says, and all that is wrong with its fields; a wrong one counts as a gap."""
+    """What it says, and all that is wrong with its fields."""
     faults = list(_unknown(row, spec))
     time = None
     if spec.time is not None:
         time = time_of(row.get(spec.time), kind)
         if time is None:
             faults.append(wrong_field(row, spec.time, words_of(kind)))
-    numbers = np.array([_number(row, name, faults) for name in spec.context], np.float64)
-    codes = np.array([_code(row, one, faults) for one in categories], np.int64)
-    return Read(time, numbers, codes), faults
+    numbers = {name: _number(row, name, faults) for name in spec.context}
+    codes = {one.name: _code(row, one, faults) for one in categories}
+    gaps = [name for name, number in numbers.items() if number is not None and np.isnan(number)]
+    gaps += [name for name, code in codes.items() if code == GAP]
+    values = np.array([*numbers.values()], np.float64)  # None, of a fault, is NaN
+    places = np.array([GAP if code is None else code for code in codes.values()], np.int64)
+    return Read(time, values, places, tuple(gaps)), faults
 
 
 def numbers_of(row: Row, names: Sequence[str]) -> tuple[Array, list[str]]:
@@ -85,20 +90,20 @@ def _no_field(name: object, known: Sequence[str]) -> str:
     return f"There is no field {name!r:.80}. {hint}"
 
 
-def _number(row: Row, name: str, faults: list[str]) -> float:
+def _number(row: Row, name: str, faults: list[str]) -> float | None:
     number = number_from(row.get(name))
     if number is None or abs(number) > LARGEST:
         faults.append(wrong_field(row, name, f"a number up to {LARGEST:g} in size"))
-        return np.nan
+        return None
     return number
 
 
-def _code(row: Row, category: Category, faults: list[str]) -> int:
+def _code(row: Row, category: Category, faults: list[str]) -> int | None:
     value = row.get(category.name)
     if value is None or (isinstance(value, float) and np.isnan(value)):
         return GAP
     text = category.text(value)
     if text is None:
         faults.append(wrong_field(row, category.name, "a text or a number"))
-        return GAP
+        return None
     return category.code(text)
