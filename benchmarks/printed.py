@@ -6,12 +6,12 @@ import numpy as np
 from claims import Claim, in_large_sentence, in_words
 from games import Game, Priced
 
+from bocopt.app.features.series import Series
 from bocopt.app.findings import Findings, Played
 from bocopt.app.page.headline import sentence
 from bocopt.app.page.markup import unmarked
 from bocopt.app.page.view import View
 from bocopt.app.playing.verdict import compared
-from bocopt.app.series import Series
 from bocopt.core import Sense
 from bocopt.guarantees import Evidence, Monitor
 from bocopt.guarantees.certificate import Shadow

@@ -7,8 +7,8 @@ from functools import cache
 
 import numpy as np
 
+from bocopt.app.features.series import Series
 from bocopt.app.findings import Findings, Played
-from bocopt.app.series import Series
 from bocopt.compared import Compared, Pair, compared_of, declared
 from bocopt.core import Array, IntArray, Sense, Status
 from bocopt.guarantees import Evidence

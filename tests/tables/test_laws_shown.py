@@ -8,11 +8,11 @@ from findings_cases import CASES
 from pages import parsed
 
 from bocopt import Ensemble, Mixture
+from bocopt.app.features.series import Series
 from bocopt.app.findings import Played
 from bocopt.app.names import names_of
 from bocopt.app.page import page
 from bocopt.app.playing.play import play
-from bocopt.app.series import Series
 from bocopt.core import Array, Model
 from bocopt.models import ConstantVariance, Informed, Remembering, SharedPrior
 from bocopt.problems import Newsvendor

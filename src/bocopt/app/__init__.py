@@ -2,16 +2,18 @@
 
 from bocopt.app.backtest import backtest
 from bocopt.app.case import Case, open_case
+from bocopt.app.features.featuriser import Featuriser
 from bocopt.app.features.prepare import series_of
 from bocopt.app.features.preview import shown
+from bocopt.app.features.series import Series
 from bocopt.app.features.spec import Spec
 from bocopt.app.margin import BestMargin
 from bocopt.app.reading.frame import frame_of, read
-from bocopt.app.series import Series
 
 __all__ = [
     "BestMargin",
     "Case",
+    "Featuriser",
     "Series",
     "Spec",
     "backtest",

@@ -17,11 +17,11 @@ import numpy as np
 from bocopt import arguments
 from bocopt.app.case_file import CaseSettings, load_cases
 from bocopt.app.features.prepare import series_of
+from bocopt.app.features.series import Series
 from bocopt.app.features.spec import Spec
 from bocopt.app.playing.kept import Kept
 from bocopt.app.playing.play import play
 from bocopt.app.reading.frame import read
-from bocopt.app.series import Series
 from bocopt.app.user_code import UserCode
 from bocopt.compared import NOW
 from bocopt.core import Policy, Problem, is_ranged

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from bocopt.app.series import Series
+from bocopt.app.features.series import Series
 from bocopt.compared import Compared
 from bocopt.core import Array, IntArray, Sense
 

@@ -6,15 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bocopt.app.features.known import lagged, recent_mean
+from bocopt.app.features.category import MOST_CATEGORIES, OTHER, Category, one_hot
+from bocopt.app.features.known import lagged, names_of_lag, names_of_mean, recent_mean
 from bocopt.app.features.odd import alike
 from bocopt.app.features.seasons import seasons
 from bocopt.app.features.spec import Spec
 from bocopt.app.features.stages import Stages
 from bocopt.app.reading.columns import Frame, TableError
 from bocopt.core import Array, IntArray
-
-_MOST_CATEGORIES = 500  # of one column
 
 
 class Outcomes(NamedTuple):
@@ -31,6 +30,7 @@ class Feature(NamedTuple):
     names: tuple[str, ...]
     values: Array  # (T) or (T, names)
     notes: tuple[str, ...] = ()
+    category: Category | None = None  # that it shows
 
 
 def features(frame: Frame, spec: Spec, stages: Stages, outcomes: Outcomes) -> Iterator[Feature]:
@@ -77,29 +77,28 @@ def _category(frame: Frame, spec: Spec, stages: Stages, name: str) -> Feature:
         last = _last(known)
         texts = np.where(last < 0, "", texts[last])
     values = sorted({*texts[: stages.first(spec.warm_up)]} - {""})
-    if len(values) > _MOST_CATEGORIES:
+    if len(values) > MOST_CATEGORIES:
         raise TableError(
-            f"{frame.path}, column '{name}': at most {_MOST_CATEGORIES} categories expected, "
+            f"{frame.path}, column '{name}': at most {MOST_CATEGORIES} categories expected, "
             f"{len(values)} found in the first {spec.warm_up} {stages.unit}."
         )
-    numbers = {value: number for number, value in enumerate(values)}
-    codes = np.array([numbers.get(text, -1) for text in texts])
-    hot = (codes[:, None] == np.arange(len(values))).astype(np.float64)
-    if spec.missing == "keep":
-        hot[~known] = np.nan
-    others = int(((codes < 0) & (texts != "")).sum())
+    numbers = bool(values) and isinstance(frame.column(name), np.ndarray)
+    category = Category(name, tuple(values), numbers)
+    code_of = {text: category.code(text) for text in {*texts}}
+    codes = np.array([code_of[text] for text in texts])
+    hot = one_hot(codes, len(values), keep=spec.missing == "keep")
+    others = int((codes == OTHER).sum())
     note = (
         f"'{name}' has values that are not in the first {spec.warm_up} {stages.unit} in {others} "
         f"of {len(texts)} rows: they count as none of the others"
     )
-    names = tuple(f"{name} = {value}" for value in values)
     notes = (*gaps, *([note] if others else []), *alike(name, {*texts} - {""}))
-    return Feature(names, hot, notes)
+    return Feature(category.names, hot, notes, category)
 
 
 def _calendar(frame: Frame, spec: Spec, stages: Stages) -> Iterator[Feature]:
     if stages.clock is not None:
-        for name, values in seasons(stages.clock, spec.calendar):
+        for name, values in seasons(stages.clock, spec.calendar, stages.clock[0]):
             yield Feature((name,), values)
     elif any(word != "trend" for word in spec.calendar):
         where = f"{frame.path}, column '{spec.time}'"
@@ -113,16 +112,15 @@ def _lags(spec: Spec, outcomes: Outcomes) -> Iterator[Feature]:
         places = lagged(outcomes.due, outcomes.arrives, spec.lags)
         for lag, place in zip(spec.lags, places.T, strict=True):
             values = np.where(place[:, None] < 0, np.nan, outcomes.xi[place])
-            yield _of_outcomes(spec, f"lag {lag}", values)
+            yield _of_outcomes(spec, names_of_lag(spec.outcome, lag), values)
 
 
 def _rolling(spec: Spec, outcomes: Outcomes) -> Iterator[Feature]:
     for count in spec.rolling:
         values = recent_mean(outcomes.xi, outcomes.arrives, count)
-        yield _of_outcomes(spec, f"mean of last {count}", values)
+        yield _of_outcomes(spec, names_of_mean(spec.outcome, count), values)
 
 
-def _of_outcomes(spec: Spec, what: str, values: Array) -> Feature:
+def _of_outcomes(spec: Spec, names: tuple[str, ...], values: Array) -> Feature:
     """Nothing is known at first, which no rule can refuse."""
-    names = tuple(f"{outcome}, {what}" for outcome in spec.outcome)
     return Feature(names, values if spec.missing == "keep" else np.nan_to_num(values, nan=0.0))

@@ -8,7 +8,6 @@ from bisect import bisect_right, insort
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 from bocopt.core import Array, BoolArray, IntArray
 
@@ -69,6 +68,9 @@ def _latest(due: IntArray) -> IntArray:
 def recent_mean(xi: Array, arrives: IntArray, count: int) -> Array:
     """(T, m), (T) -> (T, m) the mean of the outcomes that came last; NaN where none came yet.
 
+    Each is a sum in the order of arrival, from the oldest, over their number: `mean_of_last` of the
+    same outcomes has the same bits.
+
     >>> recent_mean(np.array([[1.0], [3.0], [8.0], [9.0]]), np.array([1, 2, 3, 4]), 2).ravel()
     array([nan, 1. , 2. , 5.5])
     """
@@ -80,6 +82,36 @@ def recent_mean(xi: Array, arrives: IntArray, count: int) -> Array:
     first = np.cumsum(start, axis=0) / np.arange(1, len(start) + 1)[:, None]
     nothing = np.full((1, xi.shape[1]), np.nan)
     parts = [nothing, first]
-    if len(values) >= count:
-        parts.append(sliding_window_view(values, count, axis=0).mean(axis=-1))
+    windows = len(values) - count + 1
+    if windows > 0:
+        total = values[:windows].copy()
+        for later in range(1, count):  # one term of all sums at a time: their order is said above
+            total += values[later : later + windows]
+        parts.append(total / count)
     return np.asarray(np.concatenate(parts)[came])
+
+
+def mean_of_last(recent: Array, count: int) -> Array:
+    """(n, m) outcomes in the order of arrival -> (m) the mean of the last; NaN where none came.
+
+    >>> mean_of_last(np.array([[1.0], [3.0], [8.0]]), 2)
+    array([5.5])
+    """
+    last = recent[-count:]
+    if not len(last):
+        return np.full(recent.shape[1], np.nan)
+    return np.asarray(np.cumsum(last, axis=0)[-1] / len(last))  # a sum in this order
+
+
+def names_of_lag(outcomes: Sequence[str], lag: int) -> tuple[str, ...]:
+    """Of the columns of x that a lag of all outcomes is.
+
+    >>> names_of_lag(["demand"], 7)
+    ('demand, lag 7',)
+    """
+    return tuple(f"{outcome}, lag {lag}" for outcome in outcomes)
+
+
+def names_of_mean(outcomes: Sequence[str], count: int) -> tuple[str, ...]:
+    """Likewise of the mean of the last outcomes."""
+    return tuple(f"{outcome}, mean of last {count}" for outcome in outcomes)

@@ -7,11 +7,12 @@ import numpy as np
 from bocopt import arguments
 from bocopt.app.features.checked import checked
 from bocopt.app.features.features import Feature, Outcomes, features
+from bocopt.app.features.featuriser import Featuriser
 from bocopt.app.features.odd import far
+from bocopt.app.features.series import Series
 from bocopt.app.features.spec import Spec
 from bocopt.app.features.stages import Due, Stages
 from bocopt.app.reading.columns import Frame, TableError
-from bocopt.app.series import Series
 from bocopt.core import Array, BoolArray
 
 _RULES = {
@@ -48,7 +49,18 @@ def series_of(frame: Frame, spec: Spec) -> Series:
         lines=frame.places[stages.rows],
         notes=tuple(said),
         warm_up=stages.first(spec.warm_up),
+        featuriser=_featuriser(spec, stages, found),
     )
+
+
+def _featuriser(spec: Spec, stages: Stages, found: list[Feature]) -> Featuriser:
+    """What was learned from the beginning of the table."""
+    categories = [feature.category for feature in found if feature.category is not None]
+    if stages.clock is None:
+        origin = 0 if spec.time is None else float(stages.times[0])
+        return Featuriser(spec, origin=origin, categories=categories)
+    origin = int(stages.clock[0].astype("M8[us]").astype(np.int64))
+    return Featuriser(spec, stages.kind, stages.zoned, origin, categories)
 
 
 def _outcomes(frame: Frame, spec: Spec, stages: Stages, due: Due) -> tuple[Outcomes, list[str]]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from bocopt import arguments
-from bocopt.app.series import Series
+from bocopt.app.features.series import Series
 from bocopt.core import Array
 
 _WIDEST = 40  # characters of a name or a time

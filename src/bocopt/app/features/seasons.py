@@ -15,11 +15,15 @@ _MONTHS = (
 _DAYS_OF_A_YEAR = 365.25
 
 
-def seasons(clock: Clock, words: Sequence[str]) -> Iterator[tuple[str, Array]]:
-    """The features of each word, by name, in the order of the words.
+def seasons(
+    clock: Clock, words: Sequence[str], origin: np.datetime64
+) -> Iterator[tuple[str, Array]]:
+    """The features of each word, by name, in the order of the words; 'trend' is from the origin.
+
+    Each time is taken by itself: its numbers are the same bits whatever stands beside it.
 
     >>> clock = np.array(["2024-03-05", "2024-03-06"], "M8[D]")
-    >>> {name: values.tolist() for name, values in seasons(clock, ["weekday"])}["Tuesday"]
+    >>> {name: values.tolist() for name, values in seasons(clock, ["weekday"], clock[0])}["Tuesday"]
     [1.0, 0.0]
     """
     for word in words:
@@ -28,7 +32,7 @@ def seasons(clock: Clock, words: Sequence[str]) -> Iterator[tuple[str, Array]]:
         elif word == "month":
             yield from _one_hot(clock.astype("M8[M]").astype(np.int64) % 12, _MONTHS)
         elif word == "trend":
-            yield "trend", _days(clock - clock[0]) / _DAYS_OF_A_YEAR
+            yield "trend", _days(clock - origin) / _DAYS_OF_A_YEAR
         else:
             yield from _round(word.replace("_", " "), _progress(clock, word))
 

@@ -15,7 +15,7 @@ from bocopt.app.features.repeats import (
 )
 from bocopt.app.features.spec import Spec
 from bocopt.app.reading.columns import Frame, TableError, all_of, at_rows
-from bocopt.app.reading.times import Clock, Times, times_of
+from bocopt.app.reading.times import Clock, Kind, Times, times_of
 from bocopt.core import Array, BoolArray, IntArray
 
 Rows = IntArray | slice  # in time order; a slice where they stand so, and nothing is to be copied
@@ -29,7 +29,7 @@ class Stages(NamedTuple):
     times: Array | IntArray  # (T) never falling
     moments: IntArray  # (T) the number of the time, from 0: rows of one time share one
     clock: Clock | None  # (T) for the calendar; None where times are numbers, or there are none
-    kind: str
+    kind: Kind
     zoned: bool
     notes: tuple[str, ...]
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from bocopt.app.features.series import Series
 from bocopt.app.findings import Played
 from bocopt.app.playing.kept import Kept, Progress
-from bocopt.app.series import Series
 from bocopt.core import Array, IntArray, Policy, Problem, Status
 from bocopt.live import Agent
 from bocopt.loop import Stage

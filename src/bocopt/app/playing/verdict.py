@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bocopt.app.features.series import Series
 from bocopt.app.findings import Played
-from bocopt.app.series import Series
 from bocopt.compared import Compared, Pair, compared_of, declared
 from bocopt.core import Array, IntArray, Problem, is_ranged
 from bocopt.guarantees import Comparison, Evidence, range_of

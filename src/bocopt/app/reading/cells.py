@@ -51,6 +51,24 @@ def number_of(cell: str) -> float | None:
     return float(found[0]) if found is not None else _YES_OR_NO.get(cell.strip().lower())
 
 
+def number_from(value: object) -> float | None:
+    """The number that a program sends: NaN for a gap, None for what is no number.
+
+    >>> number_from(3), number_from("2.5"), number_from(True), number_from(None), number_from("a")
+    (3.0, 2.5, 1.0, nan, None)
+    """
+    if value is None:
+        return float("nan")
+    if isinstance(value, str):
+        return number_of(value)
+    if not isinstance(value, int | float | np.integer | np.floating | np.bool_):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf")
+
+
 def text_of(number: float) -> str:
     """A number as it would stand in a file; a gap is empty.
 

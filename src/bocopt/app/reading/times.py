@@ -2,14 +2,14 @@
 
 import re
 from collections import Counter
-from datetime import datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bocopt.app.faults import Fault
-from bocopt.app.reading.cells import is_gap, numbers_or_none
+from bocopt.app.reading.cells import is_gap, number_from, numbers_or_none
 from bocopt.app.reading.columns import Frame, TableError
 from bocopt.core import Array, BoolArray, IntArray
 
@@ -29,7 +29,8 @@ _WORDS: dict[Kind, str] = {
 }
 _HINT = " Write times like 2024-03-01, 2024-03-01 14:30 or 2024-03."
 _FIRST_DAY, _LAST_DAY = 19000101, 22001231  # numbers between them may be dates
-_SUMMER_TIME = timedelta(hours=1)
+SUMMER_TIME = timedelta(hours=1)  # that the zones of one column may be apart
+_MICRO = timedelta(microseconds=1)
 
 
 class Times(NamedTuple):
@@ -42,6 +43,57 @@ class Times(NamedTuple):
     missing: BoolArray
     zones: tuple[str, ...]  # such as "+01:00"; empty: none is given
     notes: tuple[str, ...] = ()
+
+
+class Time(NamedTuple):
+    """One time of a column of `Times`."""
+
+    order: float  # as there
+    clock: np.datetime64 | None  # as there
+    offset: int | None = None  # microseconds from UTC; None: no zone is given
+
+
+def time_of(value: object, kind: Kind) -> Time | None:
+    """One time that a program sends, as a column of this kind would hold it; None for none such.
+
+    >>> time_of("2024-03-01T14:30+01:00", "moment").clock
+    np.datetime64('2024-03-01T14:30:00.000000')
+    >>> time_of("2024-03-01", "date") == time_of(20240301, "date")
+    True
+    """
+    if isinstance(value, date):
+        is_day = kind == "date" and isinstance(value, datetime) and is_midnight(value)
+        value = str(value)[:10] if is_day else str(value)
+    cell = value.strip() if isinstance(value, str) else ""
+    moment = _moment(cell, kind)
+    if moment is not None:
+        zone = moment.utcoffset()
+        offset = None if zone is None else zone // _MICRO
+        clock = np.datetime64(moment.replace(tzinfo=None), "us")
+        return Time(int(clock.astype(np.int64)) - (offset or 0), clock, offset)
+    number = None if isinstance(value, bool) else number_from(value)
+    if number is None or not np.isfinite(number):
+        return None
+    if kind == "number":
+        return Time(number, None)
+    days = _days(np.array([number])) if kind == "date" else None
+    return None if days is None else time_of(str(days[0]), kind)
+
+
+def words_of(kind: Kind, zoned: bool | None = None) -> str:
+    """What a time of some kind is called; with or without a time zone where that is said.
+
+    >>> words_of("moment", True)
+    'a date with a time of day and a time zone'
+    """
+    if kind != "moment" or zoned is None:
+        return _WORDS[kind]
+    return f"{_WORDS[kind]} and a time zone" if zoned else f"{_WORDS[kind]} and no time zone"
+
+
+def is_midnight(moment: datetime) -> bool:
+    """Whether it may stand for its day: the time of day is zero, and there is no zone."""
+    return moment.tzinfo is None and moment.time() == time()
 
 
 def looks_like_a_time(cell: str) -> bool:
@@ -125,8 +177,7 @@ def _of_moments(
     clock = np.array([m and m.replace(tzinfo=None) for m in moments], "M8[us]")
     order = _order(clock)
     if offsets:
-        micro = timedelta(microseconds=1)
-        order -= np.array([0 if m is None else _offset(m) // micro for m in moments], np.int64)
+        order -= np.array([0 if m is None else _offset(m) // _MICRO for m in moments], np.int64)
     zones = tuple(_zone(offset) for offset in sorted(offsets))
     return Times(kind, order, clock, frame.texts(name), missing, zones)
 
@@ -141,7 +192,7 @@ def _offsets(frame: Frame, name: str, moments: list[datetime | None]) -> dict[ti
     if zoned and None in first:
         rows = [first[None], min(zoned.values())]
         raise TableError(_of_two(frame, name, rows, "one time has a time zone and one has none."))
-    if zoned and max(zoned) - min(zoned) > _SUMMER_TIME:
+    if zoned and max(zoned) - min(zoned) > SUMMER_TIME:
         what = f"time zones {_zone(min(zoned))} and {_zone(max(zoned))}. Write all times in one."
         rows = [zoned[min(zoned)], zoned[max(zoned)]]
         raise TableError(_of_two(frame, name, rows, what))

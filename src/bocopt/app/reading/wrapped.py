@@ -1,6 +1,6 @@
 """Data frames of any library, through narwhals."""
 
-from datetime import date, datetime, time
+from datetime import date, datetime
 from decimal import Decimal
 from functools import cache
 from importlib import import_module
@@ -10,6 +10,7 @@ import numpy as np
 
 from bocopt.app.reading.cells import numbers_or_none
 from bocopt.app.reading.columns import Column, Frame, TableError
+from bocopt.app.reading.times import is_midnight
 
 INSTALL = 'pip install "bocopt[tables]"'  # what brings narwhals and polars
 
@@ -62,7 +63,7 @@ def _column(series: Any) -> Column | None:
 def _of_values(values: list[Any]) -> Column | None:
     """Numbers where all are; else texts, with times as they would stand in a file."""
     known = [None if _is_gap(value) else value for value in values]
-    days_only = all(_is_midnight(value) for value in known if isinstance(value, datetime))
+    days_only = all(is_midnight(value) for value in known if isinstance(value, datetime))
     texts = [_text(value, days_only) for value in known]
     given = [text for text in texts if text is not None]
     if len(given) < len(texts):
@@ -74,10 +75,6 @@ def _of_values(values: list[Any]) -> Column | None:
 def _is_gap(value: Any) -> bool:
     """Each library has its own."""
     return not isinstance(value, str) and str(value) in ("None", "nan", "NaN", "NaT", "<NA>")
-
-
-def _is_midnight(moment: datetime) -> bool:
-    return moment.tzinfo is None and moment.time() == time()
 
 
 def _text(value: Any, days_only: bool) -> str | None:

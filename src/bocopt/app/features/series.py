@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from bocopt.app.features.featuriser import Featuriser
 from bocopt.core import Array, IntArray
 
 
@@ -18,3 +19,4 @@ class Series(NamedTuple):
     lines: IntArray  # (T) where the stage stands in the file: its line, or its row
     notes: tuple[str, ...]  # what was found in the table, and what was assumed: a sentence each
     warm_up: int = 0  # first stages, that no number counts
+    featuriser: Featuriser | None = None  # makes x of further rows; None where x is from elsewhere

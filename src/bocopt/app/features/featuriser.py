@@ -1,0 +1,270 @@
+"""Rows to contexts, one row at a time: what a live decision sees is what a table would show it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bocopt import arguments
+from bocopt.app.faults import FaultsError
+from bocopt.app.features.category import GAP, Category, one_hot
+from bocopt.app.features.checked import LARGEST
+from bocopt.app.features.known import names_of_lag, names_of_mean
+from bocopt.app.features.learned import all_wrong, from_text, to_text
+from bocopt.app.features.memory import (
+    FeaturiserState,
+    is_told,
+    known_at,
+    lags_and_means,
+    no_memory,
+    told,
+)
+from bocopt.app.features.row import Row, check_row, numbers_of, read_row
+from bocopt.app.features.seasons import seasons
+from bocopt.app.features.spec import Spec
+from bocopt.app.features.succession import wrong_gaps, wrong_times, zones_with
+from bocopt.app.reading.times import Kind, Time, time_of, words_of
+from bocopt.core import Array, IntArray
+
+_EARLIEST = np.iinfo(np.int64).min
+
+
+@dataclass(frozen=True)
+class Featuriser:
+    """How rows become contexts x: a `Spec`, and what the beginning of a table said.
+
+    `series_of` makes one of a table: `Series.featuriser`. Rows that are sent to it one at a time
+    give the same x as the table, bit for bit.
+
+    - `kind` of the times: "date", "month", "moment" or "number", which also stands for none.
+    - `zoned`: whether times have a time zone.
+    - `origin`: the first time, from which 'trend' counts: in microseconds since 1970 as the clock
+      shows it, or a number.
+    - `categories`: the values of each column of categories in the warm-up.
+
+    >>> prices = Featuriser(Spec("demand", context="price", lags=[1], rolling=[2]))
+    >>> prices.x_names
+    ('price', 'demand, lag 1', 'demand, mean of last 2')
+    >>> state = prices.begin()
+    >>> for price, demand in [(1.5, 31), (None, 22), (2.0, 19)]:
+    ...     state, x = prices.decide(state, {"price": price})
+    ...     state = prices.learn(state, int(state.t) - 1, [demand])
+    ...     print(x.tolist())
+    [1.5, 0.0, 0.0]
+    [1.5, 31.0, 31.0]
+    [2.0, 22.0, 26.5]
+    """
+
+    spec: Spec
+    kind: Kind = "number"
+    zoned: bool = False
+    origin: float = 0
+    categories: Sequence[Category] = ()
+
+    def __post_init__(self) -> None:
+        for error in all_wrong({field.name: getattr(self, field.name) for field in fields(self)}):
+            raise error
+        object.__setattr__(self, "categories", tuple(self.categories))
+
+    @cached_property
+    def x_names(self) -> tuple[str, ...]:
+        """(k) Those of x, as in the `Series`."""
+        outcomes, clock = self.spec.outcome, None
+        if self.kind != "number":
+            clock = np.datetime64(int(self.origin), "us")
+        return (
+            *self.spec.context,
+            *(name for category in self.categories for name in category.names),
+            *(name for name, _ in self._calendar(Time(self.origin, clock))),
+            *(name for lag in self.spec.lags for name in names_of_lag(outcomes, lag)),
+            *(name for count in self.spec.rolling for name in names_of_mean(outcomes, count)),
+        )
+
+    @property
+    def xi_names(self) -> tuple[str, ...]:
+        """(m) The outcomes."""
+        return tuple(self.spec.outcome)
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """The fields of a row, and what each must be.
+
+        >>> Featuriser(Spec("demand", context="price")).fields
+        {'price': 'a number'}
+        """
+        found = {} if self.spec.time is None else {self.spec.time: self._words}
+        found |= dict.fromkeys(self.spec.context, "a number")
+        return found | dict.fromkeys(self.spec.categories, "a text or a number")
+
+    @property
+    def _words(self) -> str:
+        return words_of(self.kind, self.zoned)
+
+    def missing(self, row: Row) -> tuple[str, ...]:
+        """The fields of a row that are gaps: not there, None, or empty.
+
+        >>> Featuriser(Spec("demand", context=["price", "rain"])).missing({"price": 1.5})
+        ('rain',)
+        """
+        check_row("Featuriser.missing", row)
+        read, faults = read_row(row, self.spec, self.kind, self.categories)
+        _refuse(faults)
+        return read.gaps
+
+    def outcome(self, row: Row) -> Array:
+        """(m) The outcome of a row of named numbers; NaN for one that is missing.
+
+        >>> Featuriser(Spec(["demand", "returns"])).outcome({"returns": 2, "demand": 31})
+        array([31.,  2.])
+        """
+        check_row("Featuriser.outcome", row)
+        xi, faults = numbers_of(row, self.xi_names)
+        _refuse(faults)
+        return xi
+
+    def begin(self) -> FeaturiserState:
+        """Before the first row."""
+        return FeaturiserState(
+            t=np.array(0),
+            time=self._as_times(0),
+            zones=np.array([np.iinfo(np.int64).max, _EARLIEST]),
+            numbers=np.full(len(self.spec.context), np.nan),
+            codes=np.full(len(self.categories), GAP),
+            shared=np.array(False),
+            filled=np.array(False),
+            memory=no_memory(len(self.spec.outcome), self._as_times([])),
+        )
+
+    def decide(self, state: FeaturiserState, row: Row) -> tuple[FeaturiserState, Array]:
+        """The state after a row, and x (k) of its stage, which is number `state.t`.
+
+        A row has the fields of `fields`; one that is not there, None or empty is a gap. An error
+        tells all that is wrong with it.
+        """
+        arguments.kind("Featuriser.decide", "state", state, FeaturiserState)
+        check_row("Featuriser.decide", row)
+        spec, t = self.spec, int(state.t)
+        read, faults = read_row(row, spec, self.kind, self.categories)
+        if read.time is not None:
+            faults += wrong_times(state, row, spec, read.time, self.zoned, self._words)
+        again = t > 0 and read.time is not None and read.time.order == state.time
+        shared, gaps = bool(state.shared or again), read.gaps
+        faults += wrong_gaps(state, spec, gaps, shared)
+        _refuse(faults)
+        time = Time(t, None) if read.time is None else read.time
+        numbers, codes = read.numbers, read.codes
+        if spec.missing == "last":
+            numbers = np.where(np.isnan(numbers), state.numbers, numbers)
+            codes = np.where(codes == GAP, state.codes, codes)
+        memory = state.memory
+        if spec.lags or spec.rolling:
+            now, latest = (time.order, -1) if spec.arrives else (t, t - 1 - spec.delay)
+            memory = known_at(memory, spec, now, latest)
+        after = FeaturiserState(
+            t=np.array(t + 1),
+            time=self._as_times(time.order),
+            zones=zones_with(state.zones, time.offset),
+            numbers=numbers,
+            codes=codes,
+            shared=np.array(shared),
+            filled=np.array(bool(state.filled) or (spec.missing == "last" and bool(gaps))),
+            memory=memory,
+        )
+        return after, self._x(after, time)
+
+    def learn(
+        self, state: FeaturiserState, stage: int, xi: ArrayLike, came: object = None
+    ) -> FeaturiserState:
+        """The state with the outcome (m) of a stage, once for each, in any order.
+
+        A NaN in it says that it never comes. Decisions know it as the `Spec` says: after its delay,
+        or with `arrives` at times later than `came`; without that from the next decision on.
+        """
+        arguments.kind("Featuriser.learn", "state", state, FeaturiserState)
+        stage = arguments.integer("Featuriser.learn", "stage", stage, "[0, inf)")
+        if stage >= int(state.t):
+            expected = f"one of the {int(state.t)} stages that have been decided"
+            raise arguments.wrong("Featuriser.learn", "stage", expected, stage)
+        found = self._outcome(xi)
+        after = self._after(stage, came)
+        if not (self.spec.lags or self.spec.rolling):
+            return state
+        if is_told(state.memory, stage):
+            raise arguments.wrong("Featuriser.learn", "stage", "learned once", stage)
+        if np.isnan(found).any():
+            if self.spec.arrives is None:
+                return state
+            found = np.full(len(found), np.nan)
+        waits = [*state.memory.after.tolist(), after]
+        return state._replace(memory=told(state.memory, stage, found, self._as_times(waits)))
+
+    def to_json(self) -> str:
+        """All of it as a text.
+
+        >>> prices = Featuriser(Spec("demand", context="price"))
+        >>> Featuriser.from_json(prices.to_json()) == prices
+        True
+        """
+        return to_text(self.spec, self.kind, self.zoned, self.origin, self.categories)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """What `to_json` wrote; an error tells all that is wrong with it."""
+        return cls(**from_text(text))
+
+    def _x(self, state: FeaturiserState, time: Time) -> Array:
+        keep = self.spec.missing == "keep"
+        back = lags_and_means(state.memory, self.spec)
+        numbers = [state.numbers, back]
+        if not keep:
+            numbers = [np.nan_to_num(part, nan=0.0) for part in numbers]
+        hot = [
+            one_hot([code], len(category.values), keep=keep)[0]
+            for code, category in zip(state.codes.tolist(), self.categories, strict=True)
+        ]
+        calendar = [values for _, values in self._calendar(time)]
+        return np.concatenate([numbers[0], *hot, *calendar, numbers[1]])
+
+    def _calendar(self, time: Time) -> Iterator[tuple[str, Array]]:
+        if time.clock is not None:
+            origin = np.datetime64(int(self.origin), "us")
+            yield from seasons(np.array([time.clock]), self.spec.calendar, origin)
+        elif self.spec.calendar:  # which says "trend" and nothing else
+            yield "trend", np.array([time.order - self.origin], np.float64)
+
+    def _as_times(self, values: float | list[float]) -> Array | IntArray:
+        if self.spec.time is not None and self.kind == "number":
+            return np.array(values, np.float64)
+        return np.array(values, np.int64)
+
+    def _outcome(self, xi: ArrayLike) -> Array:
+        owner, size = "Featuriser.learn", len(self.spec.outcome)
+        found = arguments.array(owner, "xi", xi, (size,), gaps=True)
+        if found.ndim != 1 or (np.abs(found) > LARGEST).any():
+            expected = f"{size} numbers up to {LARGEST:g} in size"
+            raise arguments.wrong(owner, "xi", expected, xi)
+        return found
+
+    def _after(self, stage: int, came: object) -> float:
+        """What a decision must be later than to know the outcome: a stage, or a time."""
+        if self.spec.arrives is None:
+            if came is not None:
+                expected = "None where the Spec has no 'arrives'"
+                raise arguments.wrong("Featuriser.learn", "came", expected, came)
+            return stage + self.spec.delay
+        if came is None:
+            return _EARLIEST
+        kinds: list[Kind] = ["date", "moment"] if self.kind in ("date", "moment") else [self.kind]
+        found = next(filter(None, (time_of(came, kind) for kind in kinds)), None)
+        if found is None or (found.offset is not None) != self.zoned:
+            expected = f"None, or {self._words}"
+            raise arguments.wrong("Featuriser.learn", "came", expected, came)
+        return found.order
+
+
+def _refuse(faults: Sequence[str]) -> None:
+    if faults:
+        raise FaultsError(*faults)
