@@ -2,6 +2,7 @@
 
 from bocopt.app.backtest import backtest
 from bocopt.app.case import Case, open_case
+from bocopt.app.decide import decide
 from bocopt.app.features.featuriser import Featuriser
 from bocopt.app.features.prepare import series_of
 from bocopt.app.features.preview import shown
@@ -17,6 +18,7 @@ __all__ = [
     "Series",
     "Spec",
     "backtest",
+    "decide",
     "frame_of",
     "open_case",
     "read",

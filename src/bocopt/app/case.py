@@ -21,6 +21,7 @@ from bocopt.app.features.series import Series
 from bocopt.app.features.spec import Spec
 from bocopt.app.playing.kept import Kept
 from bocopt.app.playing.play import play
+from bocopt.app.reading.columns import Frame
 from bocopt.app.reading.frame import read
 from bocopt.app.user_code import UserCode
 from bocopt.compared import NOW
@@ -54,7 +55,8 @@ class Case:
     title: str = ""  # the name, if empty
     unit: str = ""  # of costs
     series: Series | None = None  # its data
-    spec: Spec | None = None  # which columns of them mean what
+    table: Frame | None = None  # that the series was made of
+    spec: Spec | None = None  # which of its columns mean what
     seed: int = 0
     confidence: float = 0.95
     difference_scale: float | None = None  # about how far two decisions are apart, declared before
@@ -142,15 +144,16 @@ def open_case(path: str | Path, name: str | None = None) -> Case:
     return case_of(settings, UserCode(file.path.parent))
 
 
-def case_of(settings: CaseSettings, files: UserCode, *, with_data: bool = True) -> Case:
+def case_of(settings: CaseSettings, files: UserCode) -> Case:
     """Import and read what the settings name; what is wrong is told with its line."""
     if settings.trace == "parquet":
         framed({}, 'trace = "parquet"')  # what is missing is told before it plays
     code = files.at(settings.problem.rpartition(":")[0])
     problem = _told(settings, "problem", code.problem, settings.problem)
-    series = None
-    if with_data and settings.data is not None and settings.spec is not None:
-        series = series_of(read(settings.data), settings.spec)
+    series, table = None, None
+    if settings.data is not None and settings.spec is not None:
+        table = read(settings.data)
+        series = series_of(table, settings.spec)
         _check_sizes(settings, problem, series)
         series = _with_note_on_support(settings, problem, series)
     x_names = series.x_names if series else settings.context
@@ -169,6 +172,7 @@ def case_of(settings: CaseSettings, files: UserCode, *, with_data: bool = True) 
         title=settings.title,
         unit=settings.unit,
         series=series,
+        table=table,
         spec=settings.spec,
         seed=settings.seed,
         confidence=settings.confidence,

@@ -4,10 +4,12 @@ import csv
 import io
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from bocopt import file
 from bocopt.app.case import Case
+from bocopt.app.decide import save_features
 from bocopt.app.findings import Findings
 from bocopt.app.names import names_of
 from bocopt.app.page import decisions_csv, page
@@ -32,13 +34,34 @@ def write(case: Case, findings: Findings, agents: Mapping[str, Agent[Any]]) -> N
     for name, agent in agents.items():
         agent.save(case.saved(name))
         agent.close()
+    save_features(case)
+
+
+def write_table(columns: Mapping[str, list[Any]], out: str | None, owner: str) -> bytes:
+    """Named columns as CSV or, by the name of the file, Parquet; and to that file, if any."""
+    path = Path(out) if out else None
+    if path is not None and path.suffix not in (".csv", ".parquet"):
+        raise ValueError(f"A table is written to a .csv or .parquet file. Got {out!r} instead.")
+    if path is not None and path.suffix == ".parquet":
+        content = io.BytesIO()
+        framed(dict(columns), owner).write_parquet(content)
+        data = content.getvalue()
+    else:
+        data = as_csv(columns)
+    if path is not None:
+        file.replace(path, data)
+    return data
 
 
 def trace_csv(findings: Findings) -> bytes:
     """One row per stage: what a decision saw, what came, and what each policy paid."""
+    return as_csv(_columns(findings))
+
+
+def as_csv(columns: Mapping[str, list[Any]]) -> bytes:
+    """Named columns as text that no spreadsheet takes for formulas."""
     out = io.StringIO(newline="")
     writer = csv.writer(out)
-    columns = _columns(findings)
     writer.writerow(map(no_formula, columns))
     writer.writerows([_cell(value) for value in row] for row in zip(*columns.values(), strict=True))
     return out.getvalue().encode()

@@ -14,6 +14,7 @@ app = typer.Typer(
 )
 app.command()(backtest.init)
 app.command()(backtest.backtest)
+app.command()(backtest.decide)
 app.command()(serve.serve)
 app.command()(serve.replay)
 app.command()(serve.doctor)

@@ -1,4 +1,4 @@
-"""`bocopt init` and `bocopt backtest`: a case on its own data."""
+"""`bocopt init`, `bocopt backtest` and `bocopt decide`: a case on its data, and on new rows."""
 
 import time
 from collections.abc import Iterator
@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bocopt.app.cli.progress import Progress, progress
-from bocopt.app.cli.shared import GOES_ON, KILLED, CaseName, Jobs, Settings, folder, say, workers
+from bocopt.app.cli.shared import (
+    GOES_ON,
+    KILLED,
+    CaseName,
+    Jobs,
+    Settings,
+    Where,
+    folder,
+    say,
+    workers,
+)
 
 if TYPE_CHECKING:
     from bocopt.app.case import Case
@@ -69,6 +79,33 @@ def backtest(
             _show(opened)
         else:
             _play(opened, fresh, many)
+
+
+def decide(
+    rows: Annotated[str, typer.Argument(help="A table of rows to decide.", metavar="ROWS")],
+    config: Where = "bocopt.toml",
+    case: CaseName = None,
+    policy: Annotated[
+        str | None, typer.Option(help="Instead of the first one.", metavar="NAME")
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(help="A .csv or .parquet file; the screen otherwise.", metavar="FILE"),
+    ] = None,
+) -> None:
+    """Decide new rows by what a backtest left. Nothing changes: ask as often as you like."""
+    from bocopt.app.case import open_case
+    from bocopt.app.decide import decide as decided
+    from bocopt.app.reading.frame import read
+    from bocopt.app.writing import write_table
+
+    with told():
+        found = decided(open_case(config, case), read(rows), policy)
+        said = write_table(found.columns, out, "bocopt decide")
+        if out is None:
+            typer.echo(said.decode(), nl=False)
+        else:
+            say(f"Wrote {len(found.stages)} decisions to {out}.")
 
 
 @contextmanager

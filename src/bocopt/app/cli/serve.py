@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bocopt.app.cli.shared import Settings, say
+from bocopt.app.cli.shared import Settings, Where, say
 
 if TYPE_CHECKING:
     from bocopt.app.service.config import Config
     from bocopt.app.service.stores import Store
 
-Where = Annotated[str, typer.Option(help="The configuration file.", metavar="BOCOPT.TOML")]
 Stream = Annotated[
     str | None, typer.Option(help="Only this stream; all of them otherwise.", metavar="ID")
 ]

@@ -14,6 +14,7 @@ KILLED = "A worker process was killed, perhaps for want of memory."
 GOES_ON = "What is finished is stored; the same command goes on from there."
 
 Settings = Annotated[str, typer.Argument(help="The configuration file.", metavar="BOCOPT.TOML")]
+Where = Annotated[str, typer.Option(help="The configuration file.", metavar="BOCOPT.TOML")]
 CaseName = Annotated[
     str | None, typer.Option("--case", help="Which case, if there are several.", metavar="NAME")
 ]

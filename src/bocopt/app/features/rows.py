@@ -1,0 +1,60 @@
+"""The rows of a table as a program would send them, one at a time, in the order of their stages."""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from bocopt.app.features.featuriser import Featuriser
+from bocopt.app.features.memory import FeaturiserState
+from bocopt.app.features.spec import Spec
+from bocopt.app.features.stages import stages_of
+from bocopt.app.reading.columns import Frame
+from bocopt.core import Array
+
+
+class TableRow(NamedTuple):
+    """One stage of a table."""
+
+    fields: Mapping[str, object]  # what is known before its decision
+    xi: Array  # (m) NaN where the outcome is missing, or where the table has none
+    came: str | None  # when it came, where the table says so
+
+
+def rows_of(frame: Frame, spec: Spec) -> Iterator[TableRow]:
+    """All of them; outcomes may be missing in all rows, as in those of today."""
+    order = np.arange(len(frame))[stages_of(frame, spec).rows]
+    numbers = {name: frame.numbers(name) for name in spec.context}
+    texts = {name: frame.texts(name) for name in _texts(spec)}
+    unknown = np.full(len(frame), np.nan)
+    outcomes = [frame.numbers(n) if n in frame.columns else unknown for n in spec.outcome]
+    comes = spec.arrives if spec.arrives and spec.arrives in frame.columns else None
+    came = frame.texts(comes) if comes else None
+    for row in order.tolist():
+        fields = {name: values[row].item() for name, values in numbers.items()}
+        known = {name: None if np.isnan(value) else value for name, value in fields.items()}
+        said = {name: values[row] for name, values in texts.items()}
+        xi = np.array([values[row] for values in outcomes])
+        yield TableRow(known | said, xi, came[row] or None if came else None)
+
+
+def after_table(featuriser: Featuriser, frame: Frame) -> FeaturiserState:
+    """The state after all rows of a table, and what came of them."""
+    state, spec = featuriser.begin(), featuriser.spec
+    for stage, row in enumerate(rows_of(frame, spec)):
+        state, _ = featuriser.decide(state, row.fields)
+        state = told(featuriser, state, stage, row)
+    return state
+
+
+def told(
+    featuriser: Featuriser, state: FeaturiserState, stage: int, row: TableRow
+) -> FeaturiserState:
+    """With the outcome of a stage, as the table has it; a missing one may be due all the same."""
+    if featuriser.spec.arrives is not None:
+        return state if row.came is None else featuriser.learn(state, stage, row.xi, row.came)
+    return state if np.isnan(row.xi).any() else featuriser.learn(state, stage, row.xi)
+
+
+def _texts(spec: Spec) -> tuple[str, ...]:
+    return (*([spec.time] if spec.time else []), *spec.categories)
