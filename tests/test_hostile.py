@@ -104,7 +104,7 @@ ELSEWHERE = {
     *(the.Agent, the.from_callables, the.FromCallables, the.Trace, bocopt.compare),
     *(the.program, the.Program, the.minimise, the.maximise, the.pos, the.absolute),
     *(the.from_cvxpy, the.Conic, the.FromPyepo, the.informed_ensemble),
-    *(the.open_case, the.backtest, the.Case),
+    *(the.open_case, the.backtest, the.decide, the.Featuriser, the.Case),
 }
 FINE = {call: given for call, given in FINE.items() if call not in ELSEWHERE}
 
