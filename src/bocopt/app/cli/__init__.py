@@ -15,6 +15,7 @@ app = typer.Typer(
 app.command()(tables.init)
 app.command()(tables.run)
 app.command()(serve.serve)
+app.command("import")(serve.import_)
 app.command()(serve.replay)
 app.command()(serve.doctor)
 app.command()(serve.export)
