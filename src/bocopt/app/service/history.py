@@ -15,6 +15,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from bocopt import arguments
+from bocopt.app.reading.cells import hint_for
 from bocopt.app.reading.columns import Frame, TableError, all_of
 from bocopt.app.service.commands import Begin, RefusedError, Reply, Show, Teach
 from bocopt.app.service.config import ID, Config
@@ -48,9 +49,6 @@ class Rows(NamedTuple):
     frame: Frame
     x: Array  # (T, k)
     xi: Array  # (T, m)
-
-    def __len__(self) -> int:
-        return len(self.xi)
 
 
 class Imported(NamedTuple):
@@ -156,11 +154,17 @@ def _named(
 
 
 def _numbers(frame: Frame, name: str, gaps: bool) -> Array:
-    values = frame.numbers(name)
-    frame.refuse(name, np.isinf(values), "a finite number")
-    if not gaps:
-        hint = " Leave out rows that are not whole: they teach nothing."
-        frame.refuse(name, np.isnan(values), "a number", hint)
+    """A column, or an error with all cells of it that are wrong."""
+    values, others = frame.values(name)
+    missing = np.isnan(values) & ~others & (not gaps)
+    hint = " Leave out rows that are not whole: they teach nothing."
+    all_of(
+        (
+            lambda: frame.refuse(name, others, "a number", hint_for),
+            lambda: frame.refuse(name, missing, "a number", hint),
+            lambda: frame.refuse(name, np.isinf(values), "a finite number"),
+        )
+    )
     return values
 
 
@@ -180,7 +184,7 @@ def taught(
     engine: Engine, store: Store, kind: Kind, stream: str, rows: Rows, shown: Shown
 ) -> Imported:
     """Teach what comes after the lessons that there are, which the rows must begin with."""
-    known, many = _one(engine, Show(stream, "summary")).body, len(rows)
+    known, many = _one(engine, Show(stream, "summary")).body, len(rows.xi)
     before = int(known["taught"])
     _check_the_same(store, kind, stream, rows, min(before, many))
     shown.begin("rows", many, min(before, many))
@@ -199,7 +203,8 @@ def _check_the_same(store: Store, kind: Kind, stream: str, rows: Rows, many: int
     frame, x, xi = rows
     for first in range(0, many, _READ):
         last = min(first + _READ, many) - 1
-        for row in store.events_of(stream, lesson_place(last), lesson_place(first)):
+        found = store.events_of(stream, lesson_place(last), lesson_place(first))
+        for row in reversed(found):  # their places fall
             event = from_bytes(row.body, kind.problem)
             assert isinstance(event, Taught)
             i = event.number
