@@ -33,8 +33,8 @@ class Agent(Generic[S]):
     the stage of its decision; the same outcome again changes nothing, another one for the same id
     is an error (the latest `remember` are kept; after that any repetition is an error). Whatever
     raises an error changes nothing. At most `max_open` decisions wait for their outcome; `forget`
-    gives one up. Threads may share an agent: one call is done after the other. What it shows is
-    read only.
+    gives one up. `teach` has it learn from a history, of outcomes without decisions. Threads may
+    share an agent: one call is done after the other. What it shows is read only.
 
     The monitor watches all of it: `print(agent.monitor)` says what is guaranteed so far. Give one
     of your own for a tighter headline, or for more guarantees. Without `hindsight`, a stage does
@@ -89,8 +89,41 @@ class Agent(Generic[S]):
 
     @property
     def open_ids(self) -> tuple[int, ...]:
-        """Decisions that wait for their outcome, oldest first."""
+        """Decisions that wait for their outcome, oldest first; lessons are none."""
         return tuple(self._live.open)
+
+    @property
+    def taught(self) -> int:
+        """How many outcomes it was taught: none of them is of a decision."""
+        return self._live.taught
+
+    def teach(self, x: Any, xi: Any) -> None:
+        """Learn a history, contexts (T, k) with their outcomes (T, m), or one row: (k), (m).
+
+        The policy decides at each row for itself, and learns from its outcome before the next: it
+        is then what it would be had it lived them. But nobody took these decisions: they have no
+        id, and the monitor counts none of them. All rows are learned, or none. Decisions that wait
+        for their outcome must be observed or forgotten first, since it belongs to what the policy
+        knew when it decided.
+
+        >>> from bocopt import Knapsack, SampleAverage
+        >>> problem = Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0])
+        >>> agent = Agent(SampleAverage(problem), problem)
+        >>> agent.teach([[0.3], [0.1], [0.7]], [[1.2], [1.1], [1.0]])
+        >>> agent.taught, agent.open_ids, agent.decide([0.5]).id
+        (3, (), 0)
+        """
+        with self._guard:
+            live = self._live
+            rows = zip(*self._fold.history("Agent.teach", live, x, xi), strict=True)
+            if live.open:
+                raise ValueError(
+                    f"{len(live.open)} decisions wait for their outcome. Observe or forget them "
+                    "before you teach."
+                )
+            for each in rows:
+                live, _ = self._fold.apply(live, self._fold.teach(live, *each))
+            self._live = live
 
     def decide(self, x: Any) -> Ticket:
         """Decide under the context x."""
@@ -217,7 +250,7 @@ class Agent(Generic[S]):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             decision = self._fold.decision(live, x)
-            after = self._policy.learn(live.state, live.t, x, decision, xi)
+            after = self._policy.learn(live.state, live.stage, x, decision, xi)
         rebuild(live.state, flatten(after))
 
 

@@ -11,9 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from bocopt.core import Decision, Problem, Solution
-from bocopt.live.fold import Decided, Event, Fold, Forgotten, Observed
-from bocopt.live.record import Live, Open, compact, flat_open, kept, read_open, restored
+from bocopt.core import Array, Decision, Problem, Solution
+from bocopt.live.fold import Decided, Event, Fold, Forgotten, Observed, Taught
+from bocopt.live.record import (
+    Live,
+    Open,
+    compact,
+    flat_decision,
+    flat_open,
+    kept,
+    read_decision,
+    read_open,
+    restored,
+)
 from bocopt.state import Arrays, CheckpointError, pack, read_only, shape_of, unpack
 
 _FORMAT = b"\x01"
@@ -22,6 +32,7 @@ _KINDS: Mapping[type, str] = {
     Decided: "decision",
     Observed: "outcome",
     Forgotten: "forgotten",
+    Taught: "lesson",
 }
 
 
@@ -40,6 +51,8 @@ def kind_of(event: Event) -> str:
 
 def to_bytes(event: Event) -> bytes:
     """An event for a log."""
+    if isinstance(event, Taught):
+        return _lesson_bytes(event)
     header: dict[str, Any] = {"kind": kind_of(event), "decision": event.number}
     if isinstance(event, Decided):
         header |= {"by": event.by, "memo": shape_of(event.waiting.decision.memo)}
@@ -47,23 +60,33 @@ def to_bytes(event: Event) -> bytes:
     return sealed(header, {"xi": event.xi} if isinstance(event, Observed) else {})
 
 
+def _lesson_bytes(event: Taught) -> bytes:
+    header = {
+        "kind": kind_of(event),
+        "lesson": event.number,
+        "by": event.by,
+        "memo": shape_of(event.decision.memo),
+    }
+    return sealed(header, {"x": event.x, "xi": event.xi} | flat_decision(event.decision, "own"))
+
+
 def from_bytes(data: bytes, problem: Problem) -> Event:
     """An event of a log, or a CheckpointError."""
     header, arrays = unsealed(data)
     try:
-        kind, number = header["kind"], header["decision"]
+        kind = header["kind"]
+        number = header["lesson" if kind == _KINDS[Taught] else "decision"]
         if type(number) is not int or number < 0:
             raise CheckpointError(f"It is about a decision {number!r}.")
+        if kind == _KINDS[Taught]:
+            return _lesson(number, header, arrays, problem)
         if kind == "decision":
             waiting = read_only_open(read_open(problem, arrays, "open", header["memo"]))
             if flat_open(waiting, "open").keys() != arrays.keys():
                 raise CheckpointError("There are arrays that fit nowhere.")
             return Decided(number, waiting, str(header["by"]))
         if kind == "outcome":
-            xi = arrays["xi"]
-            if xi.dtype != np.float64 or xi.shape != (problem.dims.xi,):
-                raise CheckpointError(f"Its outcome has the shape {xi.shape}.")
-            return Observed(number, read_only(xi))
+            return Observed(number, _outcome(arrays, problem))
         if kind == "forgotten":
             return Forgotten(number)
     except (KeyError, TypeError, ValueError) as error:
@@ -72,11 +95,33 @@ def from_bytes(data: bytes, problem: Problem) -> Event:
     raise CheckpointError(f"There is no event of the kind {kind!r}.")
 
 
+def _lesson(number: int, header: Mapping[str, Any], arrays: Arrays, problem: Problem) -> Taught:
+    own, x = read_decision(problem, arrays, "own", header["memo"]), arrays["x"]
+    if x.dtype != np.float64 or x.ndim != 1:
+        raise CheckpointError(f"Its context has the shape {x.shape}.")
+    if {"x", "xi"} | flat_decision(own, "own").keys() != arrays.keys():
+        raise CheckpointError("There are arrays that fit nowhere.")
+    xi = _outcome(arrays, problem)
+    return Taught(number, read_only(x), xi, _read_only_decision(own), str(header["by"]))
+
+
+def _outcome(arrays: Arrays, problem: Problem) -> Array:
+    xi = arrays["xi"]
+    if xi.dtype != np.float64 or xi.shape != (problem.dims.xi,):
+        raise CheckpointError(f"Its outcome has the shape {xi.shape}.")
+    found: Array = read_only(xi)
+    return found
+
+
 def read_only_open(waiting: Open) -> Open:
     """So that nobody can change what was logged."""
-    solution, memo = read_only(tuple(waiting.decision))
-    decision = Decision(Solution(*solution), memo)
+    decision = _read_only_decision(waiting.decision)
     return waiting._replace(x=read_only(waiting.x), decision=decision)
+
+
+def _read_only_decision(decision: Decision) -> Decision:
+    solution, memo = read_only(tuple(decision))
+    return Decision(Solution(*solution), memo)
 
 
 def snapshot_bytes(fold: Fold[Any], live: Live) -> bytes:

@@ -1,9 +1,10 @@
-"""What an agent knows is a fold of events: decisions, outcomes, and what was given up.
+"""What an agent knows is a fold of events: decisions, outcomes, lessons, and what was given up.
 
     live' = apply(live, event)
 
 All of it is pure. A decision's event holds all that learning from its outcome will need, so a log
-of events is read back without solving a program again.
+of events is read back without solving a program again. So does the event of a lesson: an outcome
+of a stage at which nobody asked.
 """
 
 from dataclasses import dataclass
@@ -43,7 +44,21 @@ class Forgotten(NamedTuple):
     number: int
 
 
-Event = Decided | Observed | Forgotten
+class Taught(NamedTuple):
+    """A row of a history: a context and its outcome, from a time when nobody asked the policy.
+
+    It decides for itself, and learns as if that had been done. Lessons are numbered apart from
+    decisions, of which they are none.
+    """
+
+    number: int  # of lessons, from 0
+    x: Array
+    xi: Array
+    decision: Decision  # the policy's own, which nobody took: for what it learns
+    by: str = ""  # which configuration made it
+
+
+Event = Decided | Observed | Forgotten | Taught
 
 
 def watching(
@@ -82,10 +97,13 @@ class Fold(Generic[S]):
         found = context(owner, self.policy, self.problem, x).copy()
         if found.ndim != 1:
             raise arguments.wrong(owner, "x", "one context", found.shape)
-        if live.width not in (None, len(found)):
-            expected = f"of {live.width} numbers, as the contexts before it"
-            raise arguments.wrong(owner, "x", expected, found)
+        self._check_width(owner, live, found)
         return found
+
+    def _check_width(self, owner: str, live: Live, x: Array) -> None:
+        if live.width not in (None, x.shape[-1]):
+            expected = f"of {live.width} numbers, as the contexts before it"
+            raise arguments.wrong(owner, "x", expected, x)
 
     def outcome(self, owner: str, xi: Any) -> Array:
         """One that fits the problem; a copy."""
@@ -94,22 +112,43 @@ class Fold(Generic[S]):
             raise arguments.wrong(owner, "xi", "one outcome", found.shape)
         return found
 
+    def history(self, owner: str, live: Live, x: Any, xi: Any) -> tuple[Array, Array]:
+        """(T, k), (T, m) contexts and outcomes that fit; (k), (m) are a history of one. Copies."""
+        contexts = context(owner, self.policy, self.problem, x).copy()
+        outcomes = arguments.array(owner, "xi", xi, (self.problem.dims.xi,)).copy()
+        if contexts.ndim > 2:
+            raise arguments.wrong(owner, "x", "(k) or (T, k)", contexts.shape)
+        if outcomes.shape[:-1] != contexts.shape[:-1]:
+            rows = "one outcome" if contexts.ndim == 1 else f"{len(contexts)} outcomes, one a row"
+            raise arguments.wrong(owner, "xi", f"{rows} of x", outcomes.shape)
+        self._check_width(owner, live, contexts)
+        return np.atleast_2d(contexts), np.atleast_2d(outcomes)
+
     def decide(self, live: Live, x: Array) -> Decided:
         """What the policy decides next, under a context that fits."""
         decision = self.decision(live, x)
         ends = range_of(self.problem, x, decision.solution.z)
-        return Decided(live.t, Open(read_only(x), decision, np.array(live.learned), *ends), self.by)
+        known = np.array(live.learned), *ends, np.array(live.taught)
+        return Decided(live.t, Open(read_only(x), decision, *known), self.by)
+
+    def teach(self, live: Live, x: Array, xi: Array) -> Taught:
+        """The next lesson, of a context and an outcome that fit."""
+        decision = self.decision(live, x)
+        own_row = read_only(x.copy()), read_only(xi.copy())  # not a view of a whole history
+        return Taught(live.taught, *own_row, decision, self.by)
 
     def decision(self, live: Live, x: Array) -> Decision:
         """What the policy decides, checked, and copied so that nobody else can change it."""
         owner = f"{type(self.policy).__name__}.decide"
-        decision = arguments.checked(self.policy.decide, live.state, live.t, x)
+        decision = arguments.checked(self.policy.decide, live.state, live.stage, x)
         return own(checked_decision(owner, self.problem, decision))
 
     def apply(self, live: Live, event: Event) -> tuple[Live, Stage | None]:
         """What is known after an event; of an outcome also what came of the decision."""
         if isinstance(event, Decided):
             return self._after_decision(live, event), None
+        if isinstance(event, Taught):
+            return self._after_lesson(live, event), None
         if event.number not in live.open:
             raise CheckpointError(f"Decision {event.number} is not open.")
         if isinstance(event, Observed):
@@ -123,6 +162,10 @@ class Fold(Generic[S]):
                 f"Decision {event.number}, after {int(waiting.learned)} outcomes, stands where "
                 f"decision {live.t}, after {live.learned}, was due."
             )
+        if waiting.taught != live.taught:
+            raise CheckpointError(
+                f"Decision {event.number} knew {int(waiting.taught)} lessons of {live.taught}."
+            )
         foreign = live.foreign
         if event.by != self.by:
             memo = self.decision(live, waiting.x).memo
@@ -131,10 +174,23 @@ class Fold(Generic[S]):
         opened = {**live.open, event.number: waiting}
         return live._replace(t=live.t + 1, open=opened, foreign=foreign)
 
+    def _after_lesson(self, live: Live, event: Taught) -> Live:
+        """What the policy knows then; nothing is watched, since nobody took a decision."""
+        if live.open:
+            raise CheckpointError(f"Lesson {event.number} stands where decisions were open.")
+        if event.number != live.taught:
+            raise CheckpointError(f"Lesson {event.number} stands where {live.taught} was due.")
+        own = event.decision if event.by == self.by else self.decision(live, event.x)
+        x, xi = event.x, read_only(event.xi)
+        state = arguments.checked(self.policy.learn, live.state, live.stage, x, own, xi)
+        return live._replace(state=state, taught=live.taught + 1, last=(x, xi))
+
     def _after_outcome(self, live: Live, event: Observed) -> tuple[Live, Stage]:
         number, xi = event.number, read_only(event.xi)
         x, decision, *_ = live.open[number]
-        state, stage = arguments.checked(self.lesson, live.state, number, x, decision, xi)
+        at = number + live.taught  # as it decided: no lesson came between
+        state, stage = arguments.checked(self.lesson, live.state, at, x, decision, xi)
+        stage = stage._replace(t=number)
         return self.learned(live, number, xi, state, self.watched(live, number, stage)), stage
 
     def learned(self, live: Live, number: int, xi: Array, state: S, watched: Any) -> Live:
@@ -149,20 +205,18 @@ class Fold(Generic[S]):
 
     def watched(self, live: Live, number: int, stage: Stage) -> tuple[Any, ...]:
         """The states of the monitor after a stage."""
-        _, _, learned, low, high = live.open[number]
+        _, _, learned, low, high, _ = live.open[number]
         stale = bool(learned != live.learned)
         late = stale or bool(learned != number)  # an earlier outcome was not known, or never
         evidence = evidence_of(self.problem, stage, cost_range=(low, high), stale=stale, late=late)
         watched = self.monitor.after(live.watched, evidence)
         return self._not_compared(live.watched, watched) if number in live.foreign else watched
 
-    def lesson(
-        self, before: S, number: int, x: Array, decision: Decision, xi: Array
-    ) -> tuple[S, Stage]:
-        """What the policy learns from an outcome, and what came of the decision."""
-        state = self.policy.learn(before, number, x, decision, xi)
+    def lesson(self, before: S, t: int, x: Array, decision: Decision, xi: Array) -> tuple[S, Stage]:
+        """What the policy learns from an outcome at its stage t, and what came of the decision."""
+        state = self.policy.learn(before, t, x, decision, xi)
         info = read_only(state.info)
-        return state, review(self.problem, number, x, decision, xi, info, self.hindsight)
+        return state, review(self.problem, t, x, decision, xi, info, self.hindsight)
 
     def _not_compared(self, before: Any, after: tuple[Any, ...]) -> tuple[Any, ...]:
         """The states of the monitor, with those of comparisons left as they were."""

@@ -21,6 +21,7 @@ from bocopt.state import (
 )
 
 _NUMBERS, _NUMBER, _COUNT = np.zeros(0), np.zeros(()), np.zeros((), np.int64)
+_SOLUTION = Solution(_NUMBERS, _NUMBER, _COUNT, _NUMBER)
 _OWNER = "a checkpoint"  # in messages
 
 
@@ -32,6 +33,7 @@ class Open(NamedTuple):
     learned: IntArray  # () how many outcomes the policy knew
     low: Array  # () the least that it can cost
     high: Array  # () the most
+    taught: IntArray  # () how many lessons the policy knew
 
 
 class Live(NamedTuple):
@@ -39,11 +41,17 @@ class Live(NamedTuple):
 
     state: Any  # of the policy
     t: int  # the next decision
-    learned: int  # outcomes so far
+    learned: int  # outcomes of decisions so far
     open: Mapping[int, Open]
     watched: tuple[Any, ...] | None  # states of the monitor
     last: tuple[Array, Array] | None  # the latest context that had an outcome, and it
     foreign: frozenset[int] = frozenset()  # those open that another configuration decided
+    taught: int = 0  # lessons so far: stages of the policy at which nobody asked it
+
+    @property
+    def stage(self) -> int:
+        """The policy's stage at the next decision or lesson: both kinds count."""
+        return self.t + self.taught
 
     @property
     def width(self) -> int | None:
@@ -64,6 +72,7 @@ def kept(live: Live, closed: Mapping[int, Array]) -> tuple[dict[str, Any], Array
     header = {
         "t": live.t,
         "learned": live.learned,
+        "taught": live.taught,
         "open": list(live.open),
         "closed": list(closed),
         "memo": [shape_of(waiting.decision.memo) for waiting in live.open.values()],
@@ -83,7 +92,8 @@ def restored(
     header: Mapping[str, Any], arrays: Arrays, begun: Live, problem: Problem
 ) -> tuple[Live, dict[int, Array]]:
     """What was kept, into the nesting of an agent that has just begun; checked all over."""
-    t, learned = (arguments.integer(_OWNER, n, header[n], "[0, inf)") for n in ("t", "learned"))
+    counts = ("t", "learned", "taught")
+    t, learned, taught = (arguments.integer(_OWNER, n, header[n], "[0, inf)") for n in counts)
     opened, closed = list(header["open"]), list(header["closed"])
     numbers = [arguments.integer(_OWNER, "id", n, f"[0, {t})") for n in opened + closed]
     if len(set(numbers)) < len(numbers) or learned + len(opened) > t or len(closed) > learned:
@@ -95,10 +105,11 @@ def restored(
         state=rebuild(begun.state, arrays),
         t=t,
         learned=learned,
-        open={n: _known_to(learned, n, problem, arrays, memo) for n, memo in pairs},
+        open={n: _known_to(learned, taught, n, problem, arrays, memo) for n, memo in pairs},
         watched=rebuild(begun.watched, arrays, "monitor") if learned else None,
-        last=rebuild((_NUMBERS, _NUMBERS), arrays, "last") if learned else None,
+        last=rebuild((_NUMBERS, _NUMBERS), arrays, "last") if learned + taught else None,
         foreign=frozenset(header.get("foreign", ())),
+        taught=taught,
     )
     if not live.foreign <= live.open.keys():
         raise CheckpointError("Its decisions do not add up.")
@@ -107,26 +118,50 @@ def restored(
 
 def flat_open(waiting: Open, name: str) -> Arrays:
     """Its arrays; those of the memo by number, since only the policy knows what they are."""
-    memo = {f"{name}.memo.{i}": leaf for i, leaf in enumerate(leaves(waiting.decision.memo))}
     bare = waiting._replace(decision=waiting.decision._replace(memo=()))
-    return flatten(bare, name) | memo
+    return flatten(bare, name) | _flat_memo(waiting.decision, name)
+
+
+def flat_decision(decision: Decision, name: str) -> Arrays:
+    """The same of a decision alone."""
+    return flatten(decision.solution, f"{name}.solution") | _flat_memo(decision, name)
+
+
+def _flat_memo(decision: Decision, name: str) -> Arrays:
+    return {f"{name}.memo.{i}": leaf for i, leaf in enumerate(leaves(decision.memo))}
 
 
 def read_open(problem: Problem, arrays: Arrays, name: str, memo: Shape) -> Open:
     """An open decision, as it was kept."""
-    solution = Solution(_NUMBERS, _NUMBER, _COUNT, _NUMBER)
-    bare: Open = rebuild(Open(_NUMBERS, Decision(solution), _COUNT, _NUMBER, _NUMBER), arrays, name)
-    arguments.array(_OWNER, "z", bare.decision.solution.z, (problem.dims.z,))
-    Status(int(bare.decision.solution.status))
+    begun = Open(_NUMBERS, Decision(_SOLUTION), _COUNT, _NUMBER, _NUMBER, _COUNT)
+    bare: Open = rebuild(begun, arrays, name)
+    return bare._replace(decision=_whole(problem, bare.decision.solution, arrays, name, memo))
+
+
+def read_decision(problem: Problem, arrays: Arrays, name: str, memo: Shape) -> Decision:
+    """A decision alone, as it was kept."""
+    return _whole(problem, rebuild(_SOLUTION, arrays, f"{name}.solution"), arrays, name, memo)
+
+
+def _whole(
+    problem: Problem, solution: Solution, arrays: Arrays, name: str, memo: Shape
+) -> Decision:
+    """With its memo, and checked."""
+    arguments.array(_OWNER, "z", solution.z, (problem.dims.z,))
+    Status(int(solution.status))
     parts = [arrays[f"{name}.memo.{i}"] for i in range(str(memo).count("None"))]
-    return bare._replace(decision=Decision(bare.decision.solution, from_leaves(memo, parts)))
+    return Decision(solution, from_leaves(memo, parts))
 
 
-def _known_to(learned: int, number: int, problem: Problem, arrays: Arrays, memo: Shape) -> Open:
-    """An open decision of one who knows so many outcomes."""
+def _known_to(
+    learned: int, taught: int, number: int, problem: Problem, arrays: Arrays, memo: Shape
+) -> Open:
+    """An open decision of one who knows so many outcomes, and as many lessons as it did."""
     waiting = read_open(problem, arrays, f"open.{number}", memo)
     if not 0 <= waiting.learned <= learned:
         raise CheckpointError(f"Decision {number} knew {waiting.learned} outcomes of {learned}.")
+    if waiting.taught != taught:  # none comes between a decision and its outcome
+        raise CheckpointError(f"Decision {number} knew {waiting.taught} lessons of {taught}.")
     return waiting
 
 

@@ -75,7 +75,7 @@ class Together(Generic[S]):
         if beside is None or not arguments.lockstep(self.fold.policy):
             return None
         try:
-            return live.learned > 0, key(live.state, self._axes), beside
+            return live.learned + live.taught > 0, key(live.state, self._axes), beside
         except ValueError:  # nested otherwise, where a part of it has failed
             return None
 
@@ -97,7 +97,7 @@ class Together(Generic[S]):
         fold, x = self.fold, np.stack(contexts)
         state = stacked([live.state for live in lives], self._axes)
         decision = arguments.checked(
-            fold.policy.decide, state, _stages([live.t for live in lives]), x
+            fold.policy.decide, state, _stages([live.stage for live in lives]), x
         )
         owner = f"{type(fold.policy).__name__}.decide"
         decision = checked_decision(owner, fold.problem, decision)
@@ -119,7 +119,7 @@ class Together(Generic[S]):
         state, stage = arguments.checked(
             fold.lesson,
             stacked([live.state for live, _ in pairs], self._axes),
-            _stages([outcome.number for _, outcome in pairs]),
+            _stages([outcome.number + live.taught for live, outcome in pairs]),
             np.stack([waiting.x for waiting in opened]),
             stacked(decisions, True),
             np.stack(outcomes),
@@ -195,7 +195,8 @@ def _stages(numbers: Sequence[int]) -> Any:
 def _opened(live: Live, x: Array, part: tuple[Any, ...], by: str) -> Decided:
     (solution, memo), low, high = part
     taken = Decision(Solution(*solution), memo)
-    return Decided(live.t, Open(read_only(x), taken, np.array(live.learned), low, high), by)
+    known = np.array(live.learned), low, high, np.array(live.taught)
+    return Decided(live.t, Open(read_only(x), taken, *known), by)
 
 
 def _shown(stage: Stage, many: int) -> list[Any]:

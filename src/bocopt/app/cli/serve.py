@@ -1,8 +1,9 @@
-"""`bocopt serve`, `replay`, `doctor`, `export` and `prior`: a decision service, and its log."""
+"""`bocopt serve`, `import`, `replay`, `doctor`, `export` and `prior`: a service, and its log."""
 
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -37,6 +38,40 @@ def serve(
             say('A service needs Starlette and uvicorn: pip install "bocopt[serve]"', err=True)
             raise typer.Exit(1) from None
         run(settings, say)
+
+
+def import_(
+    table: Annotated[str, typer.Argument(help="A CSV or Parquet file.", metavar="TABLE")],
+    stream: Annotated[str, typer.Option(help="Who learns it.", metavar="ID")],
+    x: Annotated[
+        str | None,
+        typer.Option(
+            help="The columns of x, as a,b,c; the names in 'context' otherwise.", metavar="NAMES"
+        ),
+    ] = None,
+    xi: Annotated[
+        str | None,
+        typer.Option(help="Those of xi; the names in 'outcome' otherwise.", metavar="NAMES"),
+    ] = None,
+    like: Annotated[
+        str | None, typer.Option(help="The kind of a stream that begins with it.", metavar="NAME")
+    ] = None,
+    config: Where = "bocopt.toml",
+) -> None:
+    """Teach a stream a history from a table: each row once, and none is a decision."""
+    from bocopt.app.cli.progress import progress
+    from bocopt.app.reading.frame import read
+    from bocopt.app.service.history import Names, imported
+
+    names = Names(*(None if given is None else _names(given) for given in (x, xi)))
+    with _told():
+        settings, frame = _loaded(config, None, None), read(table)
+        show = partial(progress, f"Teaching {stream}")
+        say(imported(settings, frame, stream, names, like, show).words)
+
+
+def _names(listed: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in listed.split(",") if name.strip())
 
 
 def replay(
@@ -131,7 +166,8 @@ def _told() -> Iterator[None]:
     except (KeyboardInterrupt, BrokenPipeError):
         raise typer.Exit(130) from None
     except (ValueError, ModuleNotFoundError) as error:
-        say(str(error), err=True)
+        for line in str(error).split("\n"):
+            say(line, err=True)
         raise typer.Exit(1) from None
     except OSError as error:
         say(f"{error.strerror}: {error.filename}" if error.strerror else str(error), err=True)

@@ -1,18 +1,28 @@
 """A batch of commands, done on copies: what is to be logged, and what to answer once it is."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from bocopt import arguments
 from bocopt.app.service.ahead import Ahead, Find
-from bocopt.app.service.commands import Ask, Command, Drop, RefusedError, Reply, Show, Tell
-from bocopt.app.service.held import Held
+from bocopt.app.service.commands import (
+    Ask,
+    Command,
+    Drop,
+    RefusedError,
+    Reply,
+    Show,
+    Teach,
+    Tell,
+)
+from bocopt.app.service.held import Held, lesson_place
 from bocopt.app.service.shown import outcome_shown, shown, ticket
 from bocopt.app.service.stores import Row, Snapshot, Store, Tally
 from bocopt.core import Array
 from bocopt.live.events import from_bytes
-from bocopt.live.fold import Decided, Event, Forgotten, Observed
+from bocopt.live.fold import Decided, Event, Forgotten, Observed, Taught
 
 
 class StaleError(Exception):
@@ -42,6 +52,8 @@ class Batch:
             return self._ask(command)
         if isinstance(command, Tell):
             return self._tell(command)
+        if isinstance(command, Teach):
+            return self._teach(command)
         if isinstance(command, Drop):
             return self._drop(command)
         assert isinstance(command, Show)
@@ -64,11 +76,8 @@ class Batch:
 
     def _ask(self, ask: Ask) -> Reply:
         held = self._of(ask.stream)
-        fold, waiting = held.kind.fold, held.live.open
-        x = _valid(lambda: fold.context("decisions", held.live, ask.x))
-        if held.kind.limits.context not in (None, len(x)):
-            wanted = f"of {held.kind.limits.context} numbers, as the configuration file says"
-            raise RefusedError(422, str(arguments.wrong("decisions", "x", wanted, ask.x)))
+        waiting = held.live.open
+        x = _context(held, "decisions", ask.x)
         before = self._asked_before(ask)
         if before is not None:
             return self._again(held, before, x)
@@ -114,6 +123,39 @@ class Batch:
         self._log(held, Observed(tell.number, xi))
         return Reply(201, outcome_shown(held.kind, self.stages[-1]))
 
+    def _teach(self, teach: Teach) -> Reply:
+        held = self._of(teach.stream)
+        x = _context(held, "lessons", teach.x)
+        xi = _valid(lambda: held.kind.fold.outcome("lessons", teach.xi))
+        done = {"lesson": teach.number, "learned": True}
+        known, waiting = held.live.taught, held.live.open
+        if teach.number < known:
+            before = self._lesson(held, teach.number)
+            if not (np.array_equal(before.x, x, equal_nan=True) and (before.xi == xi).all()):
+                raise RefusedError(
+                    409, f"Lesson {teach.number} of {teach.stream!r} is another row."
+                )
+            return Reply(200, done)
+        if teach.number > known or waiting:
+            self._be_fresh(teach.stream)
+            if not waiting:
+                raise RefusedError(409, f"Lesson {known} of {teach.stream!r} comes before.")
+            raise RefusedError(
+                409,
+                f"{len(waiting)} decisions of {teach.stream!r} wait for their outcome. Report or "
+                "delete them first: it belongs to what was known when they were taken.",
+            )
+        self._log(held, held.kind.fold.teach(held.live, x, xi))
+        return Reply(201, done)
+
+    def _lesson(self, held: Held, number: int) -> Taught:
+        place = held.stream, lesson_place(number)
+        fresh = [row for row in self.rows if (row.stream, row.decision) == place]
+        [row] = fresh or self._store.about(*place)
+        event = from_bytes(row.body, held.kind.problem)
+        assert isinstance(event, Taught)
+        return event
+
     def _drop(self, drop: Drop) -> Reply:
         held = self._of(drop.stream)
         if drop.number in held.live.open:
@@ -129,7 +171,7 @@ class Batch:
             from_bytes(row.body, held.kind.problem)
             for row in [*self._store.about(held.stream, number), *fresh]
         ]
-        ended = next((event for event in events if not isinstance(event, Decided)), None)
+        ended = next((e for e in events if isinstance(e, Observed | Forgotten)), None)
         if ended is None:
             self._be_fresh(held.stream)
             raise RefusedError(404, f"There is no decision {number} of {held.stream!r}.")
@@ -143,6 +185,15 @@ class Batch:
         if tally is not None:
             self.stages.append(tally)
         return row
+
+
+def _context(held: Held, owner: str, given: Any) -> Array:
+    """One that fits the problem, those before it, and the configuration file."""
+    x = _valid(lambda: held.kind.fold.context(owner, held.live, given))
+    if held.kind.limits.context not in (None, len(x)):
+        wanted = f"of {held.kind.limits.context} numbers, as the configuration file says"
+        raise RefusedError(422, str(arguments.wrong(owner, "x", wanted, given)))
+    return x
 
 
 def _valid(check: Callable[[], Array]) -> Array:

@@ -20,6 +20,15 @@ class Tell(NamedTuple):
     xi: Any
 
 
+class Teach(NamedTuple):
+    """The n-th row of a history, from 0; the same again changes nothing."""
+
+    stream: str
+    number: int
+    x: Any
+    xi: Any
+
+
 class Drop(NamedTuple):
     """Give up waiting for an outcome."""
 
@@ -43,7 +52,7 @@ class Show(NamedTuple):
     number: int | None = None
 
 
-Command = Ask | Tell | Drop | Begin | Show
+Command = Ask | Tell | Teach | Drop | Begin | Show
 
 
 class Reply(NamedTuple):

@@ -11,6 +11,7 @@ from bocopt.app.service.stores import Row, Store
 from bocopt.core import Array, Policy, Problem, Status
 from bocopt.live.events import from_bytes
 from bocopt.live.fold import Decided
+from bocopt.live.record import Live
 from bocopt.policies import Ensemble, Shadowed
 
 
@@ -20,7 +21,7 @@ def explanation(store: Store, held: Held, row: Row) -> dict[str, Any]:
     assert isinstance(event, Decided)
     waiting, problem = event.waiting, held.kind.problem
     x, z = waiting.x, waiting.decision.solution.z
-    then = _state_then(store, held, row, event)
+    then = _then(store, held, row, event).state
     scenarios, w = _scenarios(held, then, event)
     candidates, arm = [("taken", "", z), *_neighbours(held.kind.names, z)], None
     if event.by == held.kind.fold.by:  # else the memo is another policy's
@@ -41,10 +42,11 @@ def explanation(store: Store, held: Held, row: Row) -> dict[str, Any]:
     }
 
 
-def _state_then(store: Store, held: Held, row: Row, event: Decided) -> Any:
-    """What the policy knew when it decided: only outcomes change that."""
-    if held.live.learned == event.waiting.learned:
-        return held.live.state
+def _then(store: Store, held: Held, row: Row, event: Decided) -> Live:
+    """What was known when it was decided: only outcomes and lessons change that."""
+    learned, taught = int(event.waiting.learned), int(event.waiting.taught)
+    if (held.live.learned, held.live.taught) == (learned, taught):
+        return held.live
     far = held.kind.limits.snapshot
     then = as_it_was(store, held, row.seq, far)
     if then is None:
@@ -53,13 +55,14 @@ def _state_then(store: Store, held: Held, row: Row, event: Decided) -> Any:
             f"What was known at decision {row.decision} is no longer held: more than {far} events "
             "would have to be folded again.",
         )
-    return then.live.state
+    return then.live
 
 
 def _scenarios(held: Held, state: Any, event: Decided) -> tuple[Array, Array]:
     policy = held.kind.fold.policy
     asked = getattr(policy, "scenarios", None)
-    found: tuple[Array, Array] | None = asked and asked(state, event.number, event.waiting.x)
+    stage = event.number + int(event.waiting.taught)
+    found: tuple[Array, Array] | None = asked and asked(state, stage, event.waiting.x)
     if found is None:
         why = "no outcome was known yet" if asked else f"{type(policy).__name__} has none"
         raise RefusedError(409, f"Decision {event.number} was not taken under scenarios: {why}.")

@@ -15,7 +15,7 @@ from bocopt.app.service.replay import chosen, rows_of
 from bocopt.app.service.stores import Store
 from bocopt.core import Status
 from bocopt.live.events import from_bytes
-from bocopt.live.fold import Decided, Observed
+from bocopt.live.fold import Decided, Forgotten, Observed
 
 
 def exported(config: Config, store: Store, stream: str, out: Path) -> int:
@@ -31,7 +31,7 @@ def exported(config: Config, store: Store, stream: str, out: Path) -> int:
 
 
 def _decisions(kind: Kind, store: Store, stream: str) -> Iterator[dict[str, Any]]:
-    """In the order in which they were taken; empty where an outcome is not known."""
+    """In the order in which they were taken; empty where an outcome is not known. No lessons."""
     costs = {each.decision: each for each in store.stages(stream)}
     found: dict[int, dict[str, Any]] = {}
     for row in rows_of(store, stream):
@@ -47,7 +47,7 @@ def _decisions(kind: Kind, store: Store, stream: str) -> Iterator[dict[str, Any]
                 "feasible": None if tally is None else bool(tally.feasible),
                 "hindsight": None if tally is None else tally.hindsight,
             }
-        else:
+        elif isinstance(event, Forgotten):
             found[event.number]["forgotten"] = _time(row.at)
     names = _names(kind, found)
     for each in found.values():

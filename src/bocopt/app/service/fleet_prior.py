@@ -10,7 +10,7 @@ from bocopt.app.service.replay import chosen, rows_of
 from bocopt.app.service.stores import Store
 from bocopt.core import Array
 from bocopt.live.events import from_bytes
-from bocopt.live.fold import Decided, Observed
+from bocopt.live.fold import Decided, Observed, Taught
 from bocopt.models import SharedPrior
 
 _FEWEST = 2  # outcomes of a stream that say something of it
@@ -45,7 +45,7 @@ def _name(config: Config, like: str | None) -> str:
 
 
 def _outcomes(kind: Kind, store: Store, stream: str) -> tuple[Array, Array]:
-    """(n, k), (n, m): contexts and outcomes, in the order in which they became known."""
+    """(n, k), (n, m): contexts and outcomes as they became known, those of lessons too."""
     contexts: dict[int, Array] = {}
     x, xi = list[Array](), list[Array]()
     for row in rows_of(store, stream):
@@ -54,5 +54,8 @@ def _outcomes(kind: Kind, store: Store, stream: str) -> tuple[Array, Array]:
             contexts[event.number] = event.waiting.x
         elif isinstance(event, Observed):
             x.append(contexts[event.number])
+            xi.append(event.xi)
+        elif isinstance(event, Taught):
+            x.append(event.x)
             xi.append(event.xi)
     return np.array(x), np.array(xi)

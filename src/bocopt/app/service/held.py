@@ -9,7 +9,7 @@ from bocopt.app.service.kind import Kind
 from bocopt.app.service.stores import Declared, Row, Snapshot, Store, Tally
 from bocopt.app.service.told import told
 from bocopt.live.events import from_bytes, from_snapshot, kind_of, snapshot_bytes, to_bytes
-from bocopt.live.fold import Decided, Event
+from bocopt.live.fold import Decided, Event, Taught
 from bocopt.live.record import Live
 from bocopt.loop import Stage
 from bocopt.state import CheckpointError
@@ -44,8 +44,7 @@ class Held(NamedTuple):
         known: tuple[Live, Stage | None] | None = None,
     ) -> tuple["Held", Row, Tally | None]:
         """With one more event, and what is to be logged; `known` is what it brings, if it is."""
-        kind, number = kind_of(event), event.number
-        row = Row(self.stream, self.seq, kind, number, key, to_bytes(event), at)
+        row = Row(self.stream, self.seq, *_place(event), key, to_bytes(event), at)
         live, stage = known or self.kind.fold.apply(self.live, event)
         tally = None
         if stage is not None:
@@ -74,7 +73,7 @@ class Held(NamedTuple):
         since = dict(self.since)
         if isinstance(event, Decided):
             since[event.number] = at
-        else:
+        elif not isinstance(event, Taught):
             since.pop(event.number, None)
         return self._replace(live=live, seq=self.seq + 1, since=since)
 
@@ -96,10 +95,26 @@ def logged(row: Row, held: Held) -> Event:
     if row.seq != held.seq:
         raise CheckpointError(f"it stands where event {held.seq} was due.")
     event = from_bytes(row.body, held.kind.problem)
-    if (row.kind, row.decision) != (kind_of(event), event.number):
-        said = f"{kind_of(event)} of decision {event.number}"
+    if (row.kind, row.decision) != _place(event):
+        said = "" if isinstance(event, Taught) else " of decision"
+        said = f"{kind_of(event)}{said} {event.number}"
         raise CheckpointError(f"it is the {said}, and its row says otherwise.")
     return event
+
+
+def _place(event: Event) -> tuple[str, int]:
+    """What a row says of it: its kind, and which decision it is about."""
+    taught = isinstance(event, Taught)
+    return kind_of(event), lesson_place(event.number) if taught else event.number
+
+
+def lesson_place(number: int) -> int:
+    """What stands for the decision in the row of a lesson, which is about none.
+
+    >>> [lesson_place(number) for number in (0, 1, 2)]
+    [-1, -2, -3]
+    """
+    return -1 - number
 
 
 def begun(kind: Kind, declared: Declared) -> Held:

@@ -107,7 +107,7 @@ def document() -> dict[str, Any]:
     writes = (400, 404, 408, 413, 422, 503, 504, 507)
     stream, of = "/v1/streams/{stream}", (_STREAM, _NUMBER)
     decision = f"{stream}/decisions/{{number}}"
-    summary = {"id": "shop", "like": "shop", "decisions": 1, "outcomes": 0, "average": None}
+    summary = {"id": "shop", "like": "shop", "decisions": 1, "outcomes": 0, "taught": 0}
     return {
         "openapi": "3.1.0",
         "info": {"title": "bocopt", "version": "1", "description": "Decide now, observe later."},

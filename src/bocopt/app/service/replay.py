@@ -10,6 +10,7 @@ from bocopt.app.service.held import DamagedError, Held, begun, logged
 from bocopt.app.service.machine import numeric_fingerprint
 from bocopt.app.service.shown import certificates
 from bocopt.app.service.stores import Declared, Row, Store
+from bocopt.app.text import count
 from bocopt.live.events import to_bytes
 from bocopt.live.fold import Decided
 from bocopt.state import CheckpointError
@@ -101,7 +102,8 @@ def _verdict(declared: Declared, checked: _Checked) -> Finding:
 
 def _summed(held: Held) -> Iterator[Finding]:
     live, sense = held.live, held.kind.problem.sense
-    many = f"{held.seq} events, {live.t} decisions, {live.learned} outcomes, {len(live.open)} open."
+    many = f"{held.seq} events, {live.t} decisions, {live.learned} outcomes, {len(live.open)} open"
+    many += f"; {count(live.taught, 'lesson')}." if live.taught else "."
     yield Finding(True, f"{held.stream}: {many}")
     for found in certificates(held):
         yield Finding(True, f"  {found.words(sense)}")

@@ -16,7 +16,7 @@ from bocopt.app.service.stores import Row, Store, Tally
 from bocopt.core import Array, Status
 from bocopt.guarantees import Certificate
 from bocopt.live.events import from_bytes
-from bocopt.live.fold import Decided, Event, Observed
+from bocopt.live.fold import Decided, Event, Observed, Taught
 from bocopt.state import leaves
 
 
@@ -63,6 +63,9 @@ def outcome_shown(kind: Kind, tally: Tally) -> dict[str, Any]:
 def event_shown(kind: Kind, row: Row) -> dict[str, Any]:
     """An event of the log."""
     event: Event = from_bytes(row.body, kind.problem)
+    if isinstance(event, Taught):
+        row_shown = {"x": numbers(event.x), "xi": numbers(event.xi), "at": row.at}
+        return {"seq": row.seq, "kind": row.kind, "lesson": event.number} | row_shown
     told: dict[str, Any] = {"seq": row.seq, "kind": row.kind, "decision": row.decision}
     if isinstance(event, Decided):
         told |= {"x": numbers(event.waiting.x)} | ticket(kind, event, row.at)
@@ -101,6 +104,7 @@ def summary(held: Held) -> dict[str, Any]:
         "events": held.seq,
         "decisions": live.t,
         "outcomes": live.learned,
+        "taught": live.taught,
         "open": [{"id": each, "since": held.since[each]} for each in live.open],
         "sense": problem.sense.value,
         "average": number(sign * tally.costs / n) if tally.n else None,

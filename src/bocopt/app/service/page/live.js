@@ -64,16 +64,16 @@ const say = (words) => {
 };
 const told = (event) => {
   heard = Math.max(heard, Number(event.lastEventId));
-  const { seq, kind, decision, at } = JSON.parse(event.data);
+  const { seq, kind, decision, lesson, at } = JSON.parse(event.data);
   const when = new Date(1000 * at).toISOString().slice(0, 19).replace("T", " ");
-  say(`Event ${seq.toLocaleString("en")}: ${kind} ${decision.toLocaleString("en")}, ${when}`);
+  say(`Event ${seq.toLocaleString("en")}: ${kind} ${(decision ?? lesson).toLocaleString("en")}, ${when}`);
   soon();
 };
 const mark = (live) => document.querySelector(".status")?.classList.toggle("live", live);
 const listen = () => {
   if (!stream || feed || document.hidden) return;
   feed = new EventSource(`/v1/streams/${stream}/events?after=${heard}`);
-  for (const kind of ["decision", "outcome", "forgotten"]) feed.addEventListener(kind, told);
+  for (const kind of ["decision", "outcome", "forgotten", "lesson"]) feed.addEventListener(kind, told);
   feed.onopen = () => mark(true);
   feed.onerror = () => mark(false);
 };

@@ -28,6 +28,7 @@ class Seen(NamedTuple):
     events: list[Row]  # of the latest decisions
     outcomes: dict[int, Tally]  # of them
     decisions: int
+    taught: int  # lessons, of which nobody decided any
     configured: list[Configured]  # who decided and was compared, since when
 
 
@@ -58,6 +59,7 @@ def seen(reader: Store, kind: Kind, stream: str) -> Seen:
         events=reader.events_of(stream, first, newest),
         outcomes={each.decision: each for each in outcomes},
         decisions=newest + 1,
+        taught=reader.lessons(stream),
         configured=reader.configurations(stream),
     )
 

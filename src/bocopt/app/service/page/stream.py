@@ -121,6 +121,8 @@ def _tiles(seen: Seen, now: float) -> str:
     tiles.append(("decisions", f"{seen.decisions:,}", ""))
     oldest = f"the oldest for {length(now - seen.waiting[0][1])}" if seen.waiting else ""
     tiles.append(("wait for an outcome", f"{seen.open:,}", oldest))
+    if seen.taught:
+        tiles.append(("taught from a table", f"{seen.taught:,}", "outcomes, counted nowhere else"))
     items = "".join(
         f"<div><dt>{words}</dt><dd>{text(value)}</dd><dd>{text(more)}</dd></div>"
         for words, value, more in tiles

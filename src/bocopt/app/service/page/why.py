@@ -289,8 +289,9 @@ def _asked(case: Case) -> str:
     if decided is None:
         return ""
     x = called(case.kind.contexts, decided.waiting.x.tolist()) or "nothing"
-    learned = int(decided.waiting.learned)
-    said = f"The context x was {text(x)}, and {learned:,} outcomes were known."
+    learned, taught = int(decided.waiting.learned), int(decided.waiting.taught)
+    more = f", beside {taught:,} that were taught from a table" if taught else ""
+    said = f"The context x was {text(x)}, and {learned:,} outcomes were known{more}."
     return section("What was known", paragraph(said))
 
 

@@ -16,8 +16,9 @@ from bocopt.app.service.stores.store import (
 
 Statement = tuple[str, Sequence[Sequence[Any]]]  # SQL with ? for values, once for each of them
 
-#: Raised with every change of the tables below: a test has the digest of each.
-SCHEMA = 2
+#: Raised with every change of the tables below, or of what their rows mean: a test has the digest
+#: of each. 3: lessons are events too.
+SCHEMA = 3
 TABLES = """
 CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value BIGINT NOT NULL);
 CREATE TABLE IF NOT EXISTS streams (
@@ -54,6 +55,7 @@ _EVENT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)"
 _STAGE = "INSERT INTO stages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _WAIT = "INSERT INTO waiting VALUES (?, ?, ?)"
 _ENDED = "DELETE FROM waiting WHERE stream = ? AND decision = ?"
+_ENDS = ("outcome", "forgotten")
 _SNAPSHOT = """INSERT INTO snapshots VALUES (?, ?, ?, ?)
 ON CONFLICT (stream, seq) DO UPDATE SET sha256 = excluded.sha256, state = excluded.state"""
 _ONLY_TWO = """DELETE FROM snapshots WHERE stream = ? AND seq NOT IN
@@ -135,7 +137,7 @@ class SqlStore(Store):
         statements: list[Statement] = [
             (_EVENT, rows),
             (_WAIT, [(row.stream, row.decision, row.at) for row in rows if row.kind == "decision"]),
-            (_ENDED, [(row.stream, row.decision) for row in rows if row.kind != "decision"]),
+            (_ENDED, [(row.stream, row.decision) for row in rows if row.kind in _ENDS]),
             (_STAGE, stages),
             (_SNAPSHOT, snapshots),
             (_ONLY_TWO, [(stream, stream) for stream in touched]),
@@ -192,10 +194,15 @@ class SqlStore(Store):
             ORDER BY decision, seq"""
         return [Row(*row) for row in self._database.read(sql, (stream, first, last))]
 
+    def lessons(self, stream: str) -> int:
+        sql = "SELECT min(decision) FROM events WHERE stream = ?"
+        [(first,)] = self._database.read(sql, (stream,))
+        return max(0, -int(first or 0))
+
     def last_decision(self, stream: str) -> int:
         sql = "SELECT max(decision) FROM events WHERE stream = ?"
         [(last,)] = self._database.read(sql, (stream,))
-        return -1 if last is None else int(last)
+        return -1 if last is None else max(-1, int(last))
 
     def waiting(self, stream: str, limit: int) -> list[tuple[int, float]]:
         sql = "SELECT decision, at FROM waiting WHERE stream = ? ORDER BY decision"
@@ -272,7 +279,7 @@ def _standing(
         problem=problem,
         created=created,
         events=0 if seq is None else seq + 1,
-        decisions=0 if decision is None else decision + 1,
+        decisions=0 if decision is None else max(0, decision + 1),  # lessons are below 0
         last=last,
         open=waiting or 0,
         oldest=oldest,

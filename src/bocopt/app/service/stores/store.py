@@ -13,8 +13,8 @@ class Row(NamedTuple):
 
     stream: str
     seq: int  # 0, 1, 2, ... without gaps
-    kind: str  # decision, outcome or forgotten: each at most once for a decision
-    decision: int
+    kind: str  # decision, outcome or forgotten: each at most once for a decision; or lesson
+    decision: int  # of lessons, which are about none: -1, -2, -3, ...
     key: str | None  # by which a client repeats a request
     body: bytes
     at: float  # seconds since 1970
@@ -154,6 +154,10 @@ class Store(Protocol):
 
     def events_of(self, stream: str, first: int, last: int) -> list[Row]:
         """All events of decisions first to last, by decision."""
+        ...
+
+    def lessons(self, stream: str) -> int:
+        """How many there are."""
         ...
 
     def last_decision(self, stream: str) -> int:

@@ -1,0 +1,223 @@
+"""A history from a table, taught to a stream of a service: each row once, wherever it stops.
+
+The lessons of a stream are one sequence, and a table is that sequence: its n-th row is lesson n. So
+the log itself says where to go on, whatever ended the command, and a table that has grown is gone
+on with at its new rows. A table that does not begin with what was taught is refused.
+"""
+
+import difflib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from bocopt import arguments
+from bocopt.app.reading.cells import hint_for
+from bocopt.app.reading.columns import Frame, TableError, all_of
+from bocopt.app.service.commands import Begin, RefusedError, Reply, Show, Teach
+from bocopt.app.service.config import ID, Config
+from bocopt.app.service.engine import Engine
+from bocopt.app.service.fleet import Fleet
+from bocopt.app.service.held import lesson_place
+from bocopt.app.service.kind import Kind
+from bocopt.app.service.machine import numeric_fingerprint
+from bocopt.app.service.registry import Registry
+from bocopt.app.service.shard import Shard
+from bocopt.app.service.stores import Store, open_store
+from bocopt.app.text import count
+from bocopt.core import Array
+from bocopt.live.events import from_bytes
+from bocopt.live.fold import Taught
+
+_AT_ONCE = 64  # rows that are committed together
+_READ = 1000  # lessons that are compared at once
+
+
+class Names(NamedTuple):
+    """Columns of a table; None for those that the stream's declaration names."""
+
+    x: Sequence[str] | None = None
+    xi: Sequence[str] | None = None
+
+
+class Rows(NamedTuple):
+    """What is to be taught, and where it stands in its file."""
+
+    frame: Frame
+    x: Array  # (T, k)
+    xi: Array  # (T, m)
+
+
+class Imported(NamedTuple):
+    """What came of it."""
+
+    stream: str
+    rows: int  # of the table
+    before: int  # lessons that there were
+    decisions: int  # that were taken on the stream
+
+    @property
+    def words(self) -> str:
+        """
+        >>> print(Imported("shop", 500, 300, 0).words)
+        Taught 200 rows to 'shop', after 300 that it knew. None counts as a decision.
+        """
+        new = max(0, self.rows - self.before)
+        if not new:
+            known = count(self.before, "row")
+            return f"Nothing to do: {self.stream!r} was taught {known}, which begin with these."
+        after = f", after {self.before} that it knew" if self.before else ""
+        said = f"Taught {count(new, 'row')} to {self.stream!r}{after}. None counts as a decision."
+        if not self.decisions:
+            return said
+        own = count(self.decisions, "decision")
+        return f"{said} It has taken {own} itself: what came of these must not be in the table too."
+
+
+class Shown(Protocol):
+    """Hears how far it is."""
+
+    def begin(self, what: str, stages: int, done: int | None = None) -> None: ...
+    def advance(self, stages: int) -> None: ...
+
+
+def imported(
+    config: Config,
+    frame: Frame,
+    stream: str,
+    names: Names,
+    like: str | None,
+    progress: Callable[[], AbstractContextManager[Shown]],
+) -> Imported:
+    """Check all of a table, then teach it; nothing is taught where something is wrong."""
+    store = open_store(config.store, config.folder)
+    try:
+        kind = _kind(config, store, stream, like)
+        rows = columns(frame, kind, names)
+        with opened(config, store) as engine:
+            _one(engine, Begin(stream, like))
+            with progress() as shown:
+                return taught(engine, store, kind, stream, rows, shown)
+    finally:
+        store.close()
+
+
+def _kind(config: Config, store: Store, stream: str, like: str | None) -> Kind:
+    """Of a stream that there is, or that is to begin."""
+    there = store.stream(stream)
+    name = like or (stream if there is None else there.problem)
+    if name not in config.kinds:
+        known = [*(each.id for each in store.streams()), *config.kinds]
+        near = difflib.get_close_matches(name, known, 1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        what = f"no [streams.{name}] in {config.path}" if like else f"no stream {stream!r}"
+        raise ValueError(f"There is {what}.{hint} A new one needs --like NAME, one of the file's.")
+    if not ID.fullmatch(stream):
+        raise ValueError(f"The stream {stream!r} must match {ID.pattern}.")
+    return config.kinds[name]
+
+
+def columns(frame: Frame, kind: Kind, names: Names) -> Rows:
+    """Those of a table: all that is wrong with them in one error."""
+    dims, policy = kind.problem.dims, kind.fold.policy
+    wide = dims.x if kind.limits.context is None else kind.limits.context
+    gaps = dims.x is None and arguments.takes_missing(policy)
+    x = _named(names.x, kind.contexts, "x", "context", wide)
+    xi = _named(names.xi, kind.outcomes, "xi", "outcome", dims.xi)
+    read = [partial(_numbers, frame, name, gaps) for name in x]
+    read += [partial(_numbers, frame, name, False) for name in xi]
+    found = all_of(read)
+    parts = found[: len(x)], found[len(x) :]
+    contexts, outcomes = (np.array(part).reshape(-1, len(frame)).T for part in parts)
+    return Rows(frame, np.ascontiguousarray(contexts), np.ascontiguousarray(outcomes))
+
+
+def _named(
+    given: Sequence[str] | None, declared: Sequence[str], what: str, key: str, wide: int | None
+) -> Sequence[str]:
+    """The columns of x or xi, by the command or by the declaration."""
+    if given is None and not declared and wide != 0:
+        raise ValueError(
+            f"Which columns are {what}? Say --{what} a,b,c, or name them in the declaration of the "
+            f'stream: {key} = ["a", "b", "c"].'
+        )
+    found = declared if given is None else given
+    if wide not in (None, len(found)):
+        raise ValueError(
+            f"{what} has {count(wide or 0, 'number')}, so --{what} must name as many columns. Got "
+            f"{', '.join(found) or 'none'} instead."
+        )
+    return found
+
+
+def _numbers(frame: Frame, name: str, gaps: bool) -> Array:
+    """A column, or an error with all cells of it that are wrong."""
+    values, others = frame.values(name)
+    missing = np.isnan(values) & ~others & (not gaps)
+    hint = " Leave out rows that are not whole: they teach nothing."
+    all_of(
+        (
+            lambda: frame.refuse(name, others, "a number", hint_for),
+            lambda: frame.refuse(name, missing, "a number", hint),
+            lambda: frame.refuse(name, np.isinf(values), "a finite number"),
+        )
+    )
+    return values
+
+
+@contextmanager
+def opened(config: Config, store: Store) -> Iterator[Engine]:
+    """An engine in this process that nobody else asks; it leaves snapshots."""
+    registry = Registry(store, config.kinds, numeric_fingerprint())
+    registry.open(time.time())
+    engine = Engine(store, registry, Shard(store, Fleet(store, config.kinds, config.held)))
+    try:
+        yield engine
+    finally:
+        engine.stop()
+
+
+def taught(
+    engine: Engine, store: Store, kind: Kind, stream: str, rows: Rows, shown: Shown
+) -> Imported:
+    """Teach what comes after the lessons that there are, which the rows must begin with."""
+    known, many = _one(engine, Show(stream, "summary")).body, len(rows.xi)
+    before = int(known["taught"])
+    _check_the_same(store, kind, stream, rows, min(before, many))
+    shown.begin("rows", many, min(before, many))
+    for first in range(before, many, _AT_ONCE):
+        some = range(first, min(first + _AT_ONCE, many))
+        answers = engine.step([Teach(stream, i, rows.x[i], rows.xi[i]) for i in some])
+        refused = next((each for each in answers if isinstance(each, RefusedError)), None)
+        if refused is not None:
+            raise refused
+        shown.advance(len(some))
+    return Imported(stream, many, before, int(known["decisions"]))
+
+
+def _check_the_same(store: Store, kind: Kind, stream: str, rows: Rows, many: int) -> None:
+    """Whether the first rows are what was taught."""
+    frame, x, xi = rows
+    for first in range(0, many, _READ):
+        last = min(first + _READ, many) - 1
+        found = store.events_of(stream, lesson_place(last), lesson_place(first))
+        for row in reversed(found):  # their places fall
+            event = from_bytes(row.body, kind.problem)
+            assert isinstance(event, Taught)
+            i = event.number
+            if not (np.array_equal(event.x, x[i], equal_nan=True) and (event.xi == xi[i]).all()):
+                raise TableError(
+                    f"{frame.path}, {frame.place} {frame.places[i]}: the row that {stream!r} was "
+                    f"taught as its lesson {i} expected, another one found. A table may only grow "
+                    "at its end; nothing was taught."
+                )
+
+
+def _one(engine: Engine, command: Begin | Show) -> Reply:
+    [answer] = engine.step([command])
+    if isinstance(answer, RefusedError):
+        raise answer
+    return answer
