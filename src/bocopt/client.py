@@ -8,7 +8,7 @@ import math
 import random
 import ssl
 import time
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
@@ -18,6 +18,10 @@ _AGAIN = (408, 429, 502, 503, 504, 507)  # it may be otherwise in a while
 _FIRST, _LONGEST = 0.05, 5.0  # seconds from one try to the next
 _ANSWER = 35.0  # seconds that one try may take: the service itself says 504 after 30
 _SILENCE = 45.0  # seconds without an event: the service says that it is there every 15
+
+
+#: Numbers in order, or named fields: numbers, texts, and None for one that is missing.
+Context = Iterable[float | None] | Mapping[str, float | str | None]
 
 
 class Ticket(NamedTuple):
@@ -30,6 +34,7 @@ class Ticket(NamedTuple):
     gap: float | None  # None: unknown
     at: float  # seconds since 1970
     key: str  # asked again with this key, it is the same decision
+    missing: Sequence[str] = ()  # named fields of the context that were not there
 
 
 class RefusedError(Exception):
@@ -144,19 +149,19 @@ class Client:
         body = {name: value for name, value in asked.items() if value is not None}
         return self._json("PUT", _path(stream), body)
 
-    def decide(self, stream: str, x: Iterable[float | None], key: str | None = None) -> Ticket:
-        """A decision under a context; None and NaN are numbers that are missing.
+    def decide(self, stream: str, x: Context, key: str | None = None) -> Ticket:
+        """A decision under a context: numbers in order, or named fields; None is one missing.
 
         After an `UnansweredError`, ask with the same `key` to get the same decision. Without one,
         each call makes its own.
         """
         key = uuid4().hex if key is None else key
-        found = self._json("POST", f"{_path(stream)}/decisions", {"x": _numbers("x", x)}, key)
-        return Ticket(**{name: found[name] for name in Ticket._fields if name != "key"}, key=key)
+        found = self._json("POST", f"{_path(stream)}/decisions", {"x": _sent("x", x)}, key)
+        return Ticket(**{name: found[name] for name in Ticket._fields if name in found}, key=key)
 
-    def observe(self, stream: str, number: int, xi: Iterable[float]) -> dict[str, Any]:
+    def observe(self, stream: str, number: int, xi: Context) -> dict[str, Any]:
         """Report the outcome of a decision; the first time, the answer says what came of it."""
-        return self._json("PUT", f"{_path(stream, number)}/outcome", {"xi": _numbers("xi", xi)})
+        return self._json("PUT", f"{_path(stream, number)}/outcome", {"xi": _sent("xi", xi)})
 
     def forget(self, stream: str, number: int) -> dict[str, Any]:
         """Give up waiting for the outcome of a decision."""
@@ -281,6 +286,18 @@ class Client:
 def _path(stream: str, number: int | None = None) -> str:
     path = f"/v1/streams/{quote(stream, safe='')}"
     return path if number is None else f"{path}/decisions/{int(number)}"
+
+
+def _sent(name: str, values: Context) -> list[float | None] | dict[str, Any]:
+    """Numbers in order, or named fields as they are; a NaN is null.
+
+    >>> _sent("x", {"price": 1.5, "weather": None, "wind": float("nan")})
+    {'price': 1.5, 'weather': None, 'wind': None}
+    """
+    if not isinstance(values, Mapping):
+        return _numbers(name, values)
+    numbers = {key: value for key, value in values.items() if isinstance(value, int | float)}
+    return {**values, **dict(zip(numbers, _numbers(name, numbers.values()), strict=True))}
 
 
 def _numbers(name: str, values: Iterable[float | None]) -> list[float | None]:

@@ -13,8 +13,8 @@ from registry import KNAPSACK, STREAM, played_on, policies
 from small_agent import CONTEXT, OUTCOME, PROBLEM, small_agent
 
 from bocopt import Agent, Constant, Ensemble, Monitor, SampleAverage, Shadowed, checkpoint
+from bocopt.app.features.series import Series
 from bocopt.app.playing.play import play
-from bocopt.app.series import Series
 from bocopt.core import Array
 from bocopt.guarantees import BestArm
 from bocopt.live.events import (

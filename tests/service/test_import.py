@@ -20,13 +20,14 @@ from shop import Counting, assert_is_its_log, bits, engine, fleet, folded, one, 
 from typed import CONFIG, bocopt
 
 from bocopt import Agent
+from bocopt.app.case_file import Limits
 from bocopt.app.reading.columns import TableError
 from bocopt.app.reading.frame import frame_of, read
 from bocopt.app.service.commands import Ask, Drop, RefusedError, Show, Teach, Tell
 from bocopt.app.service.config import load_config
 from bocopt.app.service.engine import Engine
 from bocopt.app.service.history import Names, columns, taught
-from bocopt.app.service.kind import Kind, Limits
+from bocopt.app.service.kind import Kind
 from bocopt.app.service.stores import Store, open_store
 from bocopt.app.service.stores.store import StoreError
 from bocopt.core import Array
@@ -228,7 +229,7 @@ def test_two_imports_and_a_server_at_once_teach_no_row_twice(url: str, tmp_path:
     stores = [open_store(url) for _ in range(2)]
     one_engine, other = (engine(store, kind) for store in stores)
     rows = columns(read(path), kind, NAMES)
-    commands = [Teach("shop", i, rows.x[i], rows.xi[i]) for i in range(130)]
+    commands = [Teach("shop", i, *lesson) for i, lesson in enumerate(rows.lessons)]
     for first in range(0, 130, 10):
         for ours in (one_engine, other):
             answers = ours.step(commands[first : first + 10])
@@ -332,7 +333,7 @@ def test_a_stream_or_columns_that_are_not_there_are_told(folder: Path) -> None:
         (("--stream", "shop"), "Which columns are x? Say --x a,b,c, or name them"),
         (("--stream", "shop", "--x", "day"), "Which columns are xi?"),
         (("--stream", "shp", "--x", "day"), "There is no stream 'shp'. Did you mean 'shop'?"),
-        (("--stream", "a", "--like", "shp"), "There is no [streams.shp] in"),
+        (("--stream", "a", "--like", "shp"), "There is no [cases.shp] in"),
         (("--stream", "a b", "--like", "shop"), "The stream 'a b' must match"),
     ):
         code, said = typed(folder, table, *words)
@@ -349,7 +350,8 @@ def test_data_frames_and_parquet_teach_the_same(named: Path) -> None:
     frame.write_parquet(named / "table.parquet")
     with opened_after(named) as (store, kind):
         rows = columns(frame_of(frame), kind, Names())
-        assert same((rows.x, rows.xi), rows_of(6))
+        x, xi = (np.array([lesson[i] for lesson in rows.lessons]) for i in (0, 1))
+        assert same((x, xi), rows_of(6))
         assert store.lessons("shop") == 6
 
 

@@ -1,4 +1,4 @@
-"""`bocopt init --serve`, `bocopt serve`: two commands to a service that works."""
+"""`bocopt init`, `bocopt serve`: two commands to a service that works."""
 
 import re
 import runpy
@@ -24,8 +24,8 @@ def played(folder: Path, address: str, days: int) -> str:
 def test_two_commands_begin_a_service_and_its_client_plays(
     example: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, said = bocopt("init", str(tmp_path), "--example", example, "--serve")
-    assert (code, "Next: bocopt serve" in said) == (0, True)
+    code, said = bocopt("init", str(tmp_path), "--example", example)
+    assert (code, "Then: bocopt serve" in said) == (0, True)
     with serving(tmp_path, "--port", "0") as (process, address):
         first = played(tmp_path, address, 12)
         runpy.run_path(str(tmp_path / "client.py"))["main"](8, address)
@@ -49,13 +49,12 @@ def test_two_commands_begin_a_service_and_its_client_plays(
     assert code == 0, said
 
 
-def test_a_study_and_a_service_share_a_folder(tmp_path: Path) -> None:
-    for options in ([], ["--serve"]):
-        assert bocopt("init", str(tmp_path), *options)[0] == 0
+def test_init_leaves_what_is_there(tmp_path: Path) -> None:
+    assert bocopt("init", str(tmp_path))[0] == 0
     names = {path.name for path in tmp_path.iterdir()}
-    assert names == {"study.toml", "bocopt.toml", "client.py", "problem.py", "data.csv"}
+    assert names == {"bocopt.toml", "client.py", "problem.py", "data.csv"}
     (tmp_path / "client.py").write_text("mine")
     (tmp_path / "bocopt.toml").unlink()
-    assert bocopt("init", str(tmp_path), "--serve")[0] == 2
+    assert bocopt("init", str(tmp_path))[0] == 2
     assert (tmp_path / "client.py").read_text() == "mine"
     assert not (tmp_path / "bocopt.toml").exists()

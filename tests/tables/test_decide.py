@@ -4,7 +4,7 @@ import csv
 from pathlib import Path
 
 import pytest
-from test_case import ran, written
+from small_cases import ran, written
 
 from bocopt.app import decide, open_case, read
 from bocopt.app.starters import EXAMPLES

@@ -87,6 +87,14 @@ def load_cases(path: str | Path) -> CaseFile:
     return CaseFile(file, found)
 
 
+def data_of(path: str | Path, name: str) -> Path:
+    """The table of a case."""
+    case = load_cases(path).cases.get(name)
+    if case is None or case.data is None:
+        raise ValueError(f"{path} has no [cases.{name}.data]: say which table.")
+    return case.data
+
+
 def _case(cases: Part, name: str) -> CaseSettings:
     part, folder = cases.part(name, _CASE), cases.file.path.parent
     if not ID.fullmatch(name):

@@ -24,9 +24,19 @@ from bocopt.live.record import (
     read_open,
     restored,
 )
-from bocopt.state import Arrays, CheckpointError, pack, read_only, shape_of, unpack
+from bocopt.state import (
+    Arrays,
+    CheckpointError,
+    flatten,
+    pack,
+    read_only,
+    rebuild,
+    shape_of,
+    unpack,
+)
 
-_FORMAT = b"\x01"
+_FORMAT = b"\x02"
+_BESIDE = "beside"
 _SUM = hashlib.sha256().digest_size
 _KINDS: Mapping[type, str] = {
     Decided: "decision",
@@ -56,6 +66,7 @@ def to_bytes(event: Event) -> bytes:
     header: dict[str, Any] = {"kind": kind_of(event), "decision": event.number}
     if isinstance(event, Decided):
         header |= {"by": event.by, "memo": shape_of(event.waiting.decision.memo)}
+        header |= {"row": event.row}
         return sealed(header, flat_open(event.waiting, "open"))
     return sealed(header, {"xi": event.xi} if isinstance(event, Observed) else {})
 
@@ -66,6 +77,8 @@ def _lesson_bytes(event: Taught) -> bytes:
         "lesson": event.number,
         "by": event.by,
         "memo": shape_of(event.decision.memo),
+        "row": event.row,
+        "came": event.came,
     }
     return sealed(header, {"x": event.x, "xi": event.xi} | flat_decision(event.decision, "own"))
 
@@ -84,7 +97,7 @@ def from_bytes(data: bytes, problem: Problem) -> Event:
             waiting = read_only_open(read_open(problem, arrays, "open", header["memo"]))
             if flat_open(waiting, "open").keys() != arrays.keys():
                 raise CheckpointError("There are arrays that fit nowhere.")
-            return Decided(number, waiting, str(header["by"]))
+            return Decided(number, waiting, str(header["by"]), str(header["row"]))
         if kind == "outcome":
             return Observed(number, _outcome(arrays, problem))
         if kind == "forgotten":
@@ -102,7 +115,8 @@ def _lesson(number: int, header: Mapping[str, Any], arrays: Arrays, problem: Pro
     if {"x", "xi"} | flat_decision(own, "own").keys() != arrays.keys():
         raise CheckpointError("There are arrays that fit nowhere.")
     xi = _outcome(arrays, problem)
-    return Taught(number, read_only(x), xi, _read_only_decision(own), str(header["by"]))
+    own, by, row = _read_only_decision(own), str(header["by"]), str(header["row"])
+    return Taught(number, read_only(x), xi, own, by, row, header["came"])
 
 
 def _outcome(arrays: Arrays, problem: Problem) -> Array:
@@ -124,10 +138,22 @@ def _read_only_decision(decision: Decision) -> Decision:
     return Decision(Solution(*solution), memo)
 
 
-def snapshot_bytes(fold: Fold[Any], live: Live) -> bytes:
-    """All that is known, of histories their rows only; a pure function of the events so far."""
+def snapshot_bytes(fold: Fold[Any], live: Live, beside: Any = ()) -> bytes:
+    """All that is known, of histories their rows only; a pure function of the events so far.
+
+    `beside` is a state that somebody else folds of the same events.
+    """
     header, arrays = kept(live._replace(state=compact(live.state)), {})
-    return sealed({"by": fold.by, **header}, arrays)
+    return sealed({"by": fold.by, **header}, arrays | flatten(beside, _BESIDE))
+
+
+def beside_snapshot(data: bytes, begun: Any) -> Any:
+    """What was kept beside it, or a CheckpointError."""
+    try:
+        return rebuild(begun, unsealed(data)[1], _BESIDE)
+    except (KeyError, TypeError, ValueError) as error:
+        why = error if isinstance(error, CheckpointError) else repr(error)
+        raise CheckpointError(f"A snapshot does not fit. {why}") from error
 
 
 def from_snapshot(data: bytes, fold: Fold[Any], seed: int) -> Live:

@@ -29,6 +29,7 @@ class Decided(NamedTuple):
     number: int
     waiting: Open
     by: str = ""  # which configuration took it
+    row: str = ""  # what its context was made of, for whoever makes contexts
 
 
 class Observed(NamedTuple):
@@ -48,7 +49,7 @@ class Taught(NamedTuple):
     """A row of a history: a context and its outcome, from a time when nobody asked the policy.
 
     It decides for itself, and learns as if that had been done. Lessons are numbered apart from
-    decisions, of which they are none.
+    decisions, of which they are none. One whose outcome is NaN only passes.
     """
 
     number: int  # of lessons, from 0
@@ -56,6 +57,8 @@ class Taught(NamedTuple):
     xi: Array
     decision: Decision  # the policy's own, which nobody took: for what it learns
     by: str = ""  # which configuration made it
+    row: str = ""  # as in `Decided`
+    came: str | None = None  # when the outcome did, where that matters for contexts to come
 
 
 Event = Decided | Observed | Forgotten | Taught
@@ -180,6 +183,8 @@ class Fold(Generic[S]):
             raise CheckpointError(f"Lesson {event.number} stands where decisions were open.")
         if event.number != live.taught:
             raise CheckpointError(f"Lesson {event.number} stands where {live.taught} was due.")
+        if np.isnan(event.xi).any():
+            return live._replace(taught=live.taught + 1)
         own = event.decision if event.by == self.by else self.decision(live, event.x)
         x, xi = event.x, read_only(event.xi)
         state = arguments.checked(self.policy.learn, live.state, live.stage, x, own, xi)

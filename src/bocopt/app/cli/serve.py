@@ -41,8 +41,11 @@ def serve(
 
 
 def import_(
-    table: Annotated[str, typer.Argument(help="A CSV or Parquet file.", metavar="TABLE")],
     stream: Annotated[str, typer.Option(help="Who learns it.", metavar="ID")],
+    table: Annotated[
+        str | None,
+        typer.Argument(help="A CSV or Parquet file; the data of the case otherwise."),
+    ] = None,
     x: Annotated[
         str | None,
         typer.Option(
@@ -59,13 +62,15 @@ def import_(
     config: Where = "bocopt.toml",
 ) -> None:
     """Teach a stream a history from a table: each row once, and none is a decision."""
+    from bocopt.app.case_file import data_of
     from bocopt.app.cli.progress import progress
     from bocopt.app.reading.frame import read
     from bocopt.app.service.history import Names, imported
 
     names = Names(*(None if given is None else _names(given) for given in (x, xi)))
     with _told():
-        settings, frame = _loaded(config, None, None), read(table)
+        settings = _loaded(config, None, None)
+        frame = read(table or data_of(settings.path, like or stream))
         show = partial(progress, f"Teaching {stream}")
         say(imported(settings, frame, stream, names, like, show).words)
 

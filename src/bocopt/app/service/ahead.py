@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bocopt.app.service.commands import Ask, Command, RefusedError, Tell
+from bocopt.app.service.contexts import context_of, outcome_of
 from bocopt.app.service.held import DamagedError, Held
 from bocopt.app.service.stores import StoreError
 from bocopt.core import Array
@@ -97,11 +98,12 @@ def _read(commands: Iterable[Command], find: Find) -> Iterator[_Asked | _Told]:
         try:
             if isinstance(command, Ask):
                 held = find(command.stream)
-                yield _Asked(held, held.kind.fold.context("decisions", held.live, command.x))
+                context = context_of(held.kind, held.live, held.features, "decisions", command.x)
+                yield _Asked(held, context.x)
             elif isinstance(command, Tell):
                 held = find(command.stream)
                 if command.number in held.live.open:
-                    xi = held.kind.fold.outcome("outcome", command.xi)
+                    xi = outcome_of(held.kind, "outcome", command.xi)
                     yield _Told(held, Observed(command.number, xi))
         except (RefusedError, DamagedError, StoreError, ValueError):
             continue

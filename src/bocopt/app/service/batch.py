@@ -1,11 +1,10 @@
 """A batch of commands, done on copies: what is to be logged, and what to answer once it is."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 
-from bocopt import arguments
 from bocopt.app.service.ahead import Ahead, Find
 from bocopt.app.service.commands import (
     Ask,
@@ -17,12 +16,15 @@ from bocopt.app.service.commands import (
     Teach,
     Tell,
 )
+from bocopt.app.service.contexts import Context, context_of, outcome_of, row_of
 from bocopt.app.service.held import Held, lesson_place
 from bocopt.app.service.shown import outcome_shown, shown, ticket
 from bocopt.app.service.stores import Row, Snapshot, Store, Tally
 from bocopt.core import Array
 from bocopt.live.events import from_bytes
 from bocopt.live.fold import Decided, Event, Forgotten, Observed, Taught
+
+T = TypeVar("T")
 
 
 class StaleError(Exception):
@@ -77,10 +79,10 @@ class Batch:
     def _ask(self, ask: Ask) -> Reply:
         held = self._of(ask.stream)
         waiting = held.live.open
-        x = _context(held, "decisions", ask.x)
         before = self._asked_before(ask)
         if before is not None:
-            return self._again(held, before, x)
+            return self._again(held, before, ask.x)
+        x, row_sent, missing = _context(held, "decisions", ask.x)
         if len(waiting) >= held.kind.limits.max_open:
             self._be_fresh(ask.stream)
             raise RefusedError(
@@ -88,9 +90,9 @@ class Batch:
                 f"{len(waiting)} decisions of {ask.stream!r} wait for their outcome, as many as "
                 "max_open allows. Report or delete some first.",
             )
-        event = self._ahead.decide(held, x)
+        event = self._ahead.decide(held, x)._replace(row=row_sent)
         row = self._log(held, event, ask.key)
-        return Reply(201, ticket(held.kind, event, row.at))
+        return Reply(201, ticket(held.kind, event, row.at) | _said(held, missing))
 
     def _asked_before(self, ask: Ask) -> Row | None:
         if ask.key is None:
@@ -99,20 +101,27 @@ class Batch:
         fresh = next((row for row in self.rows if (row.stream, row.key) == place), None)
         return fresh or self._store.by_key(*place)
 
-    def _again(self, held: Held, row: Row, x: Array) -> Reply:
+    def _again(self, held: Held, row: Row, given: Any) -> Reply:
         event = from_bytes(row.body, held.kind.problem)
         assert isinstance(event, Decided)
-        if not np.array_equal(event.waiting.x, x, equal_nan=True):
+        missing: tuple[str, ...] = ()
+        if isinstance(given, Mapping) and held.kind.featuriser is not None:
+            same = event.row == row_of(given)
+            missing = held.kind.featuriser.missing(given) if same else ()
+        else:
+            x = _context(held, "decisions", given).x
+            same = np.array_equal(event.waiting.x, x, equal_nan=True)
+        if not same:
             raise RefusedError(
                 422,
                 f"The key {row.key!r} was used for decision {row.decision}, which had another "
                 "context.",
             )
-        return Reply(200, ticket(held.kind, event, row.at))
+        return Reply(200, ticket(held.kind, event, row.at) | _said(held, missing))
 
     def _tell(self, tell: Tell) -> Reply:
         held = self._of(tell.stream)
-        xi = _valid(lambda: held.kind.fold.outcome("outcome", tell.xi))
+        xi = _valid(lambda: outcome_of(held.kind, "outcome", tell.xi))
         if tell.number not in held.live.open:
             ended = self._ended(held, tell.number)
             if isinstance(ended, Forgotten):
@@ -125,17 +134,16 @@ class Batch:
 
     def _teach(self, teach: Teach) -> Reply:
         held = self._of(teach.stream)
-        x = _context(held, "lessons", teach.x)
-        xi = _valid(lambda: held.kind.fold.outcome("lessons", teach.xi))
         done = {"lesson": teach.number, "learned": True}
         known, waiting = held.live.taught, held.live.open
         if teach.number < known:
-            before = self._lesson(held, teach.number)
-            if not (np.array_equal(before.x, x, equal_nan=True) and (before.xi == xi).all()):
+            if not self._is_lesson(held, teach):
                 raise RefusedError(
                     409, f"Lesson {teach.number} of {teach.stream!r} is another row."
                 )
             return Reply(200, done)
+        x, row, _ = _context(held, "lessons", teach.x)
+        xi = _lesson_outcome(held, teach.xi)
         if teach.number > known or waiting:
             self._be_fresh(teach.stream)
             if not waiting:
@@ -145,8 +153,19 @@ class Batch:
                 f"{len(waiting)} decisions of {teach.stream!r} wait for their outcome. Report or "
                 "delete them first: it belongs to what was known when they were taken.",
             )
-        self._log(held, held.kind.fold.teach(held.live, x, xi))
+        event = held.kind.fold.teach(held.live, x, xi)
+        self._log(held, event._replace(row=row, came=teach.came))
         return Reply(201, done)
+
+    def _is_lesson(self, held: Held, teach: Teach) -> bool:
+        """Whether it is the one that was taught under this number."""
+        before, xi = self._lesson(held, teach.number), _lesson_outcome(held, teach.xi)
+        if held.kind.featuriser is not None and isinstance(teach.x, Mapping):
+            same = before.row == row_of(teach.x) and before.came == teach.came
+        else:
+            x = _context(held, "lessons", teach.x).x
+            same = np.array_equal(before.x, x, equal_nan=True)
+        return same and np.array_equal(before.xi, xi, equal_nan=True)
 
     def _lesson(self, held: Held, number: int) -> Taught:
         place = held.stream, lesson_place(number)
@@ -187,16 +206,25 @@ class Batch:
         return row
 
 
-def _context(held: Held, owner: str, given: Any) -> Array:
+def _context(held: Held, owner: str, given: Any) -> Context:
     """One that fits the problem, those before it, and the configuration file."""
-    x = _valid(lambda: held.kind.fold.context(owner, held.live, given))
-    if held.kind.limits.context not in (None, len(x)):
-        wanted = f"of {held.kind.limits.context} numbers, as the configuration file says"
-        raise RefusedError(422, str(arguments.wrong(owner, "x", wanted, given)))
-    return x
+    return _valid(lambda: context_of(held.kind, held.live, held.features, owner, given))
 
 
-def _valid(check: Callable[[], Array]) -> Array:
+def _lesson_outcome(held: Held, given: Any) -> Array:
+    """One that came, or NaN in all of one that never did, where features count stages."""
+    unknown = np.full(held.kind.problem.dims.xi, np.nan)
+    if held.kind.featuriser is not None and np.array_equal(given, unknown, equal_nan=True):
+        return unknown
+    return _valid(lambda: outcome_of(held.kind, "lessons", given))
+
+
+def _said(held: Held, missing: tuple[str, ...]) -> dict[str, Any]:
+    """Which fields were not there, where a context is made of fields."""
+    return {"missing": list(missing)} if held.kind.featuriser is not None else {}
+
+
+def _valid(check: Callable[[], T]) -> T:
     try:
         return check()
     except ValueError as error:

@@ -27,6 +27,7 @@ class Teach(NamedTuple):
     number: int
     x: Any
     xi: Any
+    came: str | None = None  # when the outcome did, where that matters for contexts to come
 
 
 class Drop(NamedTuple):

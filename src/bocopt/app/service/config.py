@@ -120,7 +120,8 @@ def _kind(settings: CaseSettings, code: UserCode) -> Kind:
     shadows = {name: case.policies[name] for name in others}
     if case.now is not None:
         shadows[_NOW] = case.now
-    names = settings.names or names_of(case.problem)
+    recorded = tuple(case.spec.decisions) if case.spec else ()
+    names = settings.names or recorded or names_of(case.problem)
     _check_count(settings, "names", names, case.problem.dims.z)
     contexts, outcomes = _named(settings, case)
     _check_count(settings, "context", contexts, case.problem.dims.x)
@@ -136,6 +137,7 @@ def _kind(settings: CaseSettings, code: UserCode) -> Kind:
             names=names,
             contexts=contexts,
             outcomes=outcomes,
+            featuriser=case.series.featuriser if case.series else None,
             scale=settings.cost_scale,
             hindsight=settings.hindsight,
             seed=settings.seed,

@@ -5,10 +5,19 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
+from bocopt.app.features.memory import FeaturiserState
+from bocopt.app.service.contexts import features_after
 from bocopt.app.service.kind import Kind
 from bocopt.app.service.stores import Declared, Row, Snapshot, Store, Tally
 from bocopt.app.service.told import told
-from bocopt.live.events import from_bytes, from_snapshot, kind_of, snapshot_bytes, to_bytes
+from bocopt.live.events import (
+    beside_snapshot,
+    from_bytes,
+    from_snapshot,
+    kind_of,
+    snapshot_bytes,
+    to_bytes,
+)
 from bocopt.live.fold import Decided, Event, Taught
 from bocopt.live.record import Live
 from bocopt.loop import Stage
@@ -27,6 +36,7 @@ class Held(NamedTuple):
     declared: Declared
     kind: Kind
     live: Live
+    features: FeaturiserState | None  # what rows to come can look back to, where there are any
     seq: int
     since: Mapping[int, float]  # when those open were decided
     snapped: int  # the place of the latest snapshot
@@ -45,11 +55,13 @@ class Held(NamedTuple):
     ) -> tuple["Held", Row, Tally | None]:
         """With one more event, and what is to be logged; `known` is what it brings, if it is."""
         row = Row(self.stream, self.seq, *_place(event), key, to_bytes(event), at)
+        features = features_after(self.kind, self.live, self.features, event)
         live, stage = known or self.kind.fold.apply(self.live, event)
         tally = None
         if stage is not None:
             tally = _added(self.tally, stage, at, told(self.kind, live, stage))
-        return self._moved(live, event, at)._replace(tally=tally or self.tally), row, tally
+        moved = self._moved(live, features, event, at)
+        return moved._replace(tally=tally or self.tally), row, tally
 
     def caught_up(self, rows: Iterable[Row]) -> "Held":
         """With events that somebody logged; sums of outcomes come with them."""
@@ -57,6 +69,7 @@ class Held(NamedTuple):
         for row in rows:
             try:
                 event = logged(row, held)
+                features = features_after(held.kind, held.live, held.features, event)
                 live, stage = held.kind.fold.apply(held.live, event)
             except CheckpointError as error:
                 raise DamagedError(f"Event {row.seq} of stream {row.stream!r}: {error}") from error
@@ -66,16 +79,18 @@ class Held(NamedTuple):
             tally = held.tally
             if stage is not None:
                 tally = _added(tally, stage, row.at, told(held.kind, live, stage))
-            held = held._moved(live, event, row.at)._replace(tally=tally)
+            held = held._moved(live, features, event, row.at)._replace(tally=tally)
         return held
 
-    def _moved(self, live: Live, event: Event, at: float) -> "Held":
+    def _moved(
+        self, live: Live, features: FeaturiserState | None, event: Event, at: float
+    ) -> "Held":
         since = dict(self.since)
         if isinstance(event, Decided):
             since[event.number] = at
         elif not isinstance(event, Taught):
             since.pop(event.number, None)
-        return self._replace(live=live, seq=self.seq + 1, since=since)
+        return self._replace(live=live, features=features, seq=self.seq + 1, since=since)
 
     def overdue(self, now: float) -> list[int]:
         """Decisions whose outcome is no longer waited for."""
@@ -86,7 +101,7 @@ class Held(NamedTuple):
 
     def snapshot(self) -> Snapshot:
         """For the next start."""
-        state = snapshot_bytes(self.kind.fold, self.live)
+        state = snapshot_bytes(self.kind.fold, self.live, self.features or ())
         return Snapshot(self.stream, self.seq, hashlib.sha256(state).hexdigest(), state)
 
 
@@ -121,7 +136,8 @@ def begun(kind: Kind, declared: Declared) -> Held:
     """Before any event."""
     live = kind.fold.begin(declared.seed)
     nothing = Tally(declared.id, 0, -1, 0.0, 0.0, 0, None, 0.0, 0, 0.0, "{}")
-    return Held(declared, kind, live, 0, {}, 0, nothing)
+    features = kind.featuriser.begin() if kind.featuriser else None
+    return Held(declared, kind, live, features, 0, {}, 0, nothing)
 
 
 def rebuilt(
@@ -155,6 +171,7 @@ def _from_snapshot(store: Store, kind: Kind, declared: Declared, up_to: int | No
             continue
         try:
             live = from_snapshot(sound(snapshot), kind.fold, declared.seed)
+            features = held.features and beside_snapshot(snapshot.state, held.features)
         except CheckpointError:  # a cache: the one before it, or the log alone, will do
             continue
         times = store.decided_at(held.stream, min(live.open)) if live.open else {}
@@ -162,7 +179,12 @@ def _from_snapshot(store: Store, kind: Kind, declared: Declared, up_to: int | No
         if times.keys() >= live.open.keys() and known and known[0].n == live.learned:
             since = {number: times[number] for number in live.open}
             return held._replace(
-                live=live, seq=snapshot.seq, since=since, snapped=snapshot.seq, tally=known[0]
+                live=live,
+                features=features,
+                seq=snapshot.seq,
+                since=since,
+                snapped=snapshot.seq,
+                tally=known[0],
             )
     return held
 

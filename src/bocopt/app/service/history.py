@@ -7,18 +7,23 @@ on with at its new rows. A table that does not begin with what was taught is ref
 
 import difflib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from bocopt import arguments
+from bocopt.app.case_file import ID
+from bocopt.app.features.prepare import series_of
+from bocopt.app.features.rows import rows_of
+from bocopt.app.features.spec import Spec
 from bocopt.app.reading.cells import hint_for
 from bocopt.app.reading.columns import Frame, TableError, all_of
 from bocopt.app.service.commands import Begin, RefusedError, Reply, Show, Teach
-from bocopt.app.service.config import ID, Config
+from bocopt.app.service.config import Config
+from bocopt.app.service.contexts import lesson_row, row_of
 from bocopt.app.service.engine import Engine
 from bocopt.app.service.fleet import Fleet
 from bocopt.app.service.held import lesson_place
@@ -43,12 +48,28 @@ class Names(NamedTuple):
     xi: Sequence[str] | None = None
 
 
+class Lesson(NamedTuple):
+    """One row of a table."""
+
+    x: Any  # numbers in order, or named fields where the stream makes contexts of them
+    xi: Array  # (m) NaN in all of one that never came, where rows without an outcome count
+    came: str | None = None
+
+    def is_in(self, event: Taught) -> bool:
+        """Whether it is what a stream was taught."""
+        if isinstance(self.x, Mapping):
+            same = event.row == row_of(self.x) and event.came == self.came
+        else:
+            same = np.array_equal(event.x, self.x, equal_nan=True)
+        return same and np.array_equal(event.xi, self.xi, equal_nan=True)
+
+
 class Rows(NamedTuple):
     """What is to be taught, and where it stands in its file."""
 
-    frame: Frame
-    x: Array  # (T, k)
-    xi: Array  # (T, m)
+    path: str
+    where: Sequence[str]  # "line 3", say, of each
+    lessons: Sequence[Lesson]
 
 
 class Imported(NamedTuple):
@@ -113,7 +134,7 @@ def _kind(config: Config, store: Store, stream: str, like: str | None) -> Kind:
         known = [*(each.id for each in store.streams()), *config.kinds]
         near = difflib.get_close_matches(name, known, 1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        what = f"no [streams.{name}] in {config.path}" if like else f"no stream {stream!r}"
+        what = f"no [cases.{name}] in {config.path}" if like else f"no stream {stream!r}"
         raise ValueError(f"There is {what}.{hint} A new one needs --like NAME, one of the file's.")
     if not ID.fullmatch(stream):
         raise ValueError(f"The stream {stream!r} must match {ID.pattern}.")
@@ -122,6 +143,8 @@ def _kind(config: Config, store: Store, stream: str, like: str | None) -> Kind:
 
 def columns(frame: Frame, kind: Kind, names: Names) -> Rows:
     """Those of a table: all that is wrong with them in one error."""
+    if kind.featuriser is not None:
+        return _fields(frame, kind, kind.featuriser.spec, names)
     dims, policy = kind.problem.dims, kind.fold.policy
     wide = dims.x if kind.limits.context is None else kind.limits.context
     gaps = dims.x is None and arguments.takes_missing(policy)
@@ -132,7 +155,20 @@ def columns(frame: Frame, kind: Kind, names: Names) -> Rows:
     found = all_of(read)
     parts = found[: len(x)], found[len(x) :]
     contexts, outcomes = (np.array(part).reshape(-1, len(frame)).T for part in parts)
-    return Rows(frame, np.ascontiguousarray(contexts), np.ascontiguousarray(outcomes))
+    rows = zip(contexts.copy(), outcomes.copy(), strict=True)
+    where = [f"{frame.place} {place}" for place in frame.places]
+    return Rows(frame.path, where, [Lesson(x, xi) for x, xi in rows])
+
+
+def _fields(frame: Frame, kind: Kind, spec: Spec, names: Names) -> Rows:
+    """As the case's own data are read: in the order of time, contexts made of named fields."""
+    if names.x is not None or names.xi is not None:
+        raise ValueError(
+            f"[cases.{kind.name}.data] says which columns are read: leave out --x and --xi."
+        )
+    series = series_of(frame, spec)  # which tells all that is wrong with the table
+    where = [f"{frame.place} {line}" for line in series.lines]
+    return Rows(frame.path, where, [Lesson(*lesson_row(row)) for row in rows_of(frame, spec)])
 
 
 def _named(
@@ -184,13 +220,13 @@ def taught(
     engine: Engine, store: Store, kind: Kind, stream: str, rows: Rows, shown: Shown
 ) -> Imported:
     """Teach what comes after the lessons that there are, which the rows must begin with."""
-    known, many = _one(engine, Show(stream, "summary")).body, len(rows.xi)
+    known, many = _one(engine, Show(stream, "summary")).body, len(rows.lessons)
     before = int(known["taught"])
     _check_the_same(store, kind, stream, rows, min(before, many))
     shown.begin("rows", many, min(before, many))
     for first in range(before, many, _AT_ONCE):
         some = range(first, min(first + _AT_ONCE, many))
-        answers = engine.step([Teach(stream, i, rows.x[i], rows.xi[i]) for i in some])
+        answers = engine.step([Teach(stream, i, *rows.lessons[i]) for i in some])
         refused = next((each for each in answers if isinstance(each, RefusedError)), None)
         if refused is not None:
             raise refused
@@ -200,7 +236,6 @@ def taught(
 
 def _check_the_same(store: Store, kind: Kind, stream: str, rows: Rows, many: int) -> None:
     """Whether the first rows are what was taught."""
-    frame, x, xi = rows
     for first in range(0, many, _READ):
         last = min(first + _READ, many) - 1
         found = store.events_of(stream, lesson_place(last), lesson_place(first))
@@ -208,9 +243,9 @@ def _check_the_same(store: Store, kind: Kind, stream: str, rows: Rows, many: int
             event = from_bytes(row.body, kind.problem)
             assert isinstance(event, Taught)
             i = event.number
-            if not (np.array_equal(event.x, x[i], equal_nan=True) and (event.xi == xi[i]).all()):
+            if not rows.lessons[i].is_in(event):
                 raise TableError(
-                    f"{frame.path}, {frame.place} {frame.places[i]}: the row that {stream!r} was "
+                    f"{rows.path}, {rows.where[i]}: the row that {stream!r} was "
                     f"taught as its lesson {i} expected, another one found. A table may only grow "
                     "at its end; nothing was taught."
                 )

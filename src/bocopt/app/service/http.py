@@ -43,7 +43,7 @@ from bocopt.app.service.requests import (
     on_refused,
     refused,
     stream_of,
-    vector,
+    vector_or_fields,
 )
 from bocopt.app.service.router import Router
 from bocopt.app.service.session import Session
@@ -113,12 +113,12 @@ class Front:
     async def decide(self, request: Request) -> Response:
         stream, key = stream_of(request), key_of(request)
         body = await body_of(request, self.patience, ("x",))
-        return await self._do(Ask(stream, vector(body, "x"), key))
+        return await self._do(Ask(stream, vector_or_fields(body, "x"), key))
 
     async def observe(self, request: Request) -> Response:
         stream, number = stream_of(request), decision_of(request)
         body = await body_of(request, self.patience, ("xi",))
-        return await self._do(Tell(stream, number, vector(body, "xi")))
+        return await self._do(Tell(stream, number, vector_or_fields(body, "xi")))
 
     async def forget(self, request: Request) -> Response:
         return await self._do(Drop(stream_of(request), decision_of(request)))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bocopt.app.case_file import Limits
+from bocopt.app.features.featuriser import Featuriser
 from bocopt.core import Policy, Problem
 from bocopt.fingerprint import fingerprint
 from bocopt.live.agent import configuration
@@ -37,6 +38,7 @@ class Kind:
     seed: int = 0
     limits: Limits = field(default_factory=Limits)
     scale: float | None = None  # of the headline
+    featuriser: Featuriser | None = None  # makes contexts of named fields, where there are data
     about: str = "{}"  # who decides and who is compared, as JSON, for the log
 
     @property
@@ -69,6 +71,7 @@ def kind_of(
     names: tuple[str, ...] = (),
     contexts: tuple[str, ...] = (),
     outcomes: tuple[str, ...] = (),
+    featuriser: Featuriser | None = None,
     scale: float | None = None,
     hindsight: bool = True,
     seed: int = 0,
@@ -78,14 +81,16 @@ def kind_of(
     deciding = _deciding(policy, dict(shadows or {}), promote)
     monitor = watching(deciding, problem, scale, lately=True)
     by = configuration(deciding, problem, monitor)[:16]
+    made_of = (problem, policy, featuriser.to_json()) if featuriser else (problem, policy)
     return Kind(
         name=name,
         version=version,
-        fingerprint=fingerprint((problem, policy)),
+        fingerprint=fingerprint(made_of),
         fold=Fold(deciding, problem, monitor, hindsight, by),
         names=names or names_of(problem),
         contexts=contexts,
         outcomes=outcomes,
+        featuriser=featuriser,
         seed=seed,
         limits=limits or Limits(),
         scale=scale,
@@ -122,7 +127,8 @@ def compiled(kind: Kind) -> None:
     """
     fold = kind.fold
     live = fold.begin(kind.seed)
-    x = np.zeros(1 if kind.problem.dims.x is None else kind.problem.dims.x)
+    wide = len(kind.contexts) or (1 if kind.problem.dims.x is None else kind.problem.dims.x)
+    x = np.zeros(wide)
     try:
         for number in range(_TRIED):
             live, _ = fold.apply(live, fold.decide(live, x))

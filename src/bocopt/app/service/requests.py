@@ -88,6 +88,19 @@ def _not_finite(word: str) -> None:
     raise _NotFiniteError(f"Numbers must be finite. Got {word} instead.")
 
 
+def vector_or_fields(found: Mapping[str, Any], key: str) -> list[float] | dict[str, Any]:
+    """A list of numbers, or an object of named numbers and texts; null is one that is missing."""
+    fields = found.get(key)
+    if not isinstance(fields, dict):
+        return vector(found, key)
+    for name, value in fields.items():
+        if not (value is None or isinstance(value, str | int | float)):
+            raise RefusedError(
+                422, f"'{key}' has {name[:50]!r}, which is neither a number nor a text."
+            )
+    return fields
+
+
 def vector(found: Mapping[str, Any], key: str) -> list[float]:
     """A list of numbers; null is one that is missing."""
     if key not in found:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
@@ -15,12 +16,15 @@ EXAMPLES = tuple(MADE)
 def starter(name: str) -> dict[str, bytes]:
     """The files of one of them, by name: a case on its data, and a client of it when served."""
     config = _text(name, "bocopt.toml")
-    case = next(iter(tomllib.loads(config)["cases"]))
+    [(case, settings)] = tomllib.loads(config)["cases"].items()
+    data = settings["data"]
+    known = [data["time"], *data.get("context", ()), *data.get("categories", ())]
+    parts = {"@case": case, "@known": json.dumps(known), "@outcome": json.dumps(data["outcome"])}
     texts = {
         "bocopt.toml": config,
         "problem.py": _text(name, "problem.txt"),
         "data.csv": _csv(MADE[name]()),
-        "client.py": _filled(_text("client.txt"), {"@case": case}),
+        "client.py": _filled(_text("client.txt"), parts),
     }
     return {name: text.encode() for name, text in texts.items()}
 

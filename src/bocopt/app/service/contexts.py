@@ -1,0 +1,101 @@
+"""What programs send, as the numbers that a stream decides and learns by: in order, or by name."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bocopt import arguments
+from bocopt.app.features.memory import FeaturiserState
+from bocopt.app.features.rows import TableRow, told
+from bocopt.app.service.kind import Kind
+from bocopt.core import Array
+from bocopt.live.fold import Decided, Event, Observed, Taught
+from bocopt.live.record import Live
+from bocopt.state import CheckpointError
+
+
+class Context(NamedTuple):
+    """Of one decision, or of one lesson."""
+
+    x: Array
+    row: str = ""  # the named fields that x was made of, as JSON; empty where x came as it is
+    missing: tuple[str, ...] = ()  # fields that were not there
+
+
+def row_of(given: Mapping[str, Any]) -> str:
+    """Named fields as one text: the same for the same fields, whatever their order."""
+    return json.dumps(dict(given), sort_keys=True, separators=(",", ":"))
+
+
+def context_of(
+    kind: Kind, live: Live, features: FeaturiserState | None, owner: str, given: Any
+) -> Context:
+    """What a stream is shown; a ValueError says all that is wrong with it."""
+    if kind.featuriser is not None:
+        assert features is not None
+        if not isinstance(given, Mapping):
+            fields = ", ".join(f"'{n}': {what}" for n, what in kind.featuriser.fields.items())
+            expected = f"an object of named fields ({fields})"
+            raise arguments.wrong(owner, "x", expected, given)
+        _, x = kind.featuriser.decide(features, given)
+        x = kind.fold.context(owner, live, x)
+        return Context(x, row_of(given), kind.featuriser.missing(given))
+    if isinstance(given, Mapping):
+        given = _in_order(owner, "x", given, kind.contexts, "context")
+    x = kind.fold.context(owner, live, given)
+    if kind.limits.context not in (None, len(x)):
+        wanted = f"of {kind.limits.context} numbers, as the configuration file says"
+        raise arguments.wrong(owner, "x", wanted, given)
+    return Context(x)
+
+
+def outcome_of(kind: Kind, owner: str, given: Any) -> Array:
+    """What came, in order or by name."""
+    if isinstance(given, Mapping):
+        given = _in_order(owner, "xi", given, kind.outcomes, "outcome")
+    return kind.fold.outcome(owner, given)
+
+
+def _in_order(
+    owner: str, what: str, given: Mapping[str, Any], names: Sequence[str], key: str
+) -> list[Any]:
+    if not names:
+        expected = f"a list of numbers, as [cases.NAME] does not name them by '{key}'"
+        raise arguments.wrong(owner, what, expected, dict(given))
+    missing = [name for name in names if name not in given]
+    unknown = [name for name in given if name not in names]
+    if missing or unknown:
+        listed = ", ".join(f"'{name}'" for name in names)
+        wrong = f"missing: {', '.join(missing)}" if missing else f"unknown: {', '.join(unknown)}"
+        raise arguments.wrong(owner, what, f"an object with {listed} ({wrong})", dict(given))
+    return [given[name] for name in names]
+
+
+def features_after(
+    kind: Kind, live: Live, features: FeaturiserState | None, event: Event
+) -> FeaturiserState | None:
+    """What rows to come can look back to, after an event on what was known."""
+    if kind.featuriser is None or features is None:
+        return features
+    if isinstance(event, Observed):
+        return kind.featuriser.learn(features, event.number + live.taught, event.xi)
+    if not isinstance(event, Decided | Taught):
+        return features
+    if not event.row:
+        raise CheckpointError(
+            f"It has no named fields, of which [cases.{kind.name}.data] makes contexts."
+        )
+    fields = json.loads(event.row)
+    after, _ = kind.featuriser.decide(features, fields)
+    if isinstance(event, Taught):
+        row = TableRow(fields, event.xi, event.came)
+        return told(kind.featuriser, after, live.stage, row)
+    return after
+
+
+def lesson_row(row: TableRow) -> tuple[dict[str, Any], Array, str | None]:
+    """A row of a table as it is taught: NaN in all of an outcome that never came."""
+    xi = np.full(len(row.xi), np.nan) if np.isnan(row.xi).any() else row.xi
+    return dict(row.fields), xi, row.came
