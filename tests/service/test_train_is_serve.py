@@ -70,6 +70,8 @@ def test_a_service_goes_on_as_a_longer_backtest(example: str, policy: str, tmp_p
     """
     path = written(tmp_path, example, ROWS + MORE)
     changed(path, '["SampleAverage"]', f'["{policy}"]')
+    if "warm_up = 60" in path.read_text("utf-8"):
+        changed(path, "warm_up = 60", "warm_up = 28")
     late = "delay = 1" in path.read_text("utf-8")
     if late and policy == "Ensemble":
         changed(path, "delay = 1", "delay = 0")
