@@ -465,6 +465,11 @@ def _values() -> dict[str, Any]:
         "Spec, late": the.Spec(
             ["demand"], categories=["store"], time="day", arrives="came", warm_up=5
         ),
+        "Featuriser": the.Featuriser(
+            the.Spec("demand", context=["price"], time="day", calendar=["weekday"], lags=[1, 7]),
+            kind="date",
+            origin=1_709_251_200_000_000,
+        ),
         "Trace": bocopt.record(stages, KNAPSACK.sense),
     }
 
