@@ -91,10 +91,10 @@ def compare(
             states = [one.init(evidence.cost.shape) for one in watched]
         with nan_is_no_news():
             states = [one.step(state, evidence) for one, state in zip(watched, states, strict=True)]
-        shadows = np.moveaxis(stage.info["shadow_z"], -2, 0)
-        violations = [problem.violation(stage.x, z, stage.xi) for z in shadows]
+        assert stage.shadows is not None  # a shadowed policy reports them
         seen.append(evidence)
-        feasible.append(np.stack([stage.feasible, *(v <= 0 for v in violations)], axis=-1))
+        taken = np.asarray(stage.feasible)[..., None]
+        feasible.append(np.concatenate([taken, stage.shadows.feasible], axis=-1))
     met = np.stack(feasible, axis=-2)  # (T, 1 + policies)
     own = _outcomes((e.cost, e.low, e.high) for e in seen)
     found = {}

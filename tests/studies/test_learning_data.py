@@ -163,7 +163,9 @@ def without_the_extra(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("without_the_extra")
 def test_an_extra_that_is_missing_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ModuleNotFoundError, match=r'needs sklearn: pip install "bocopt-studies\[data\]"'):
+    with pytest.raises(
+        ModuleNotFoundError, match=r'needs sklearn: pip install "bocopt-studies\[data\]"'
+    ):
         ForestWeights(2)
     command = ["reproduce", "learning-data", "--trials", "1", "--horizon", "1"]
     answer = CliRunner().invoke(app, [*command, "--out", str(tmp_path)])
