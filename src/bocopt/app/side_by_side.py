@@ -4,6 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from pathlib import Path
 
+from bocopt.app.playing.in_hindsight import least_costs
 from bocopt.app.playing.play import play
 from bocopt.app.study import Study, open_study
 from bocopt.processes import processes
@@ -25,7 +26,9 @@ def play_side_by_side(
     A worker reads the files of the study again, so it is told apart from another one.
     """
     kept = {name: study.kept(name, keep_every, keep_seconds) for name in study.everyone}
+    costs = study.kept_costs
     if fresh:
+        costs.forget()
         for one in kept.values():
             one.forget()
     far = dict.fromkeys(kept, 0)
@@ -34,6 +37,7 @@ def play_side_by_side(
             executor.submit(_play, study.file.path, name, one.digest, keep_every, keep_seconds)
             for name, one in kept.items()
         }
+        waiting.add(executor.submit(_look_back, study.file.path, costs.digest))
         while waiting:
             over, waiting = wait(waiting, timeout=_LOOK, return_when=FIRST_COMPLETED)
             for name, one in kept.items():
@@ -48,6 +52,18 @@ def _play(path: Path, name: str, digest: str, keep_every: int, keep_seconds: flo
     """In a worker."""
     study = open_study(path)
     kept = study.kept(name, keep_every, keep_seconds)
-    if kept.digest != digest:
-        raise ValueError(f"{path}, or a file that it names, has changed. Run the command again.")
+    _check(path, kept.digest, digest)
     play(study.everyone[name], study.problem, study.series, seed=study.file.seed, kept=kept)
+
+
+def _look_back(path: Path, digest: str) -> None:
+    """In a worker: the least costs in hindsight, for all of them."""
+    study = open_study(path)
+    _check(path, study.kept_costs.digest, digest)
+    least_costs(study.problem, study.series, study.kept_costs)
+
+
+def _check(path: Path, own: str, digest: str) -> None:
+    """That a worker has read the same study."""
+    if own != digest:
+        raise ValueError(f"{path}, or a file that it names, has changed. Run the command again.")

@@ -3,15 +3,17 @@
 import hashlib
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bocopt import arguments
 from bocopt.app.features.prepare import series_of
 from bocopt.app.findings import Findings, Played
+from bocopt.app.playing.in_hindsight import KeptCosts, least_costs
 from bocopt.app.playing.kept import Kept
 from bocopt.app.playing.play import paid, play
 from bocopt.app.playing.verdict import compared
@@ -50,6 +52,12 @@ class Study(NamedTuple):
         """Where the progress of one of them is kept, every so many stages, and by time."""
         folder = self.file.results / "progress" / _slug(name)
         return Kept(folder, _digest(self, self.everyone[name]), every, seconds)
+
+    @property
+    def kept_costs(self) -> KeptCosts:
+        """Where the least costs in hindsight are kept."""
+        path = self.file.results / "progress" / "hindsight.bin"
+        return KeptCosts(path, _digest_of_costs(self))
 
     def agent(self, name: str) -> Agent[Any]:
         """The one that played a policy, as it was after the last stage."""
@@ -130,15 +138,18 @@ def played(
     series, problem, file = study.series, study.problem, study.file
     found: dict[str, Played] = {}
     agents: dict[str, Agent[Any]] = {}
+    if fresh:
+        study.kept_costs.forget()
+    least = least_costs(problem, series, study.kept_costs)
     if series.now is not None:
-        found[NOW] = paid(problem, series, series.now)
+        found[NOW] = paid(problem, series, series.now, least)
     for name, policy in study.everyone.items():
         kept = study.kept(name, keep_every, keep_seconds)
         if fresh:
             kept.forget()
         begin(name, len(series.x))
         found[name], agents[name] = play(
-            policy, problem, series, seed=file.seed, kept=kept, advance=advance
+            policy, problem, series, least=least, seed=file.seed, kept=kept, advance=advance
         )
     now = NOW if NOW in found else None
     against = now or (list(found)[1] if len(found) > 1 else None)
@@ -172,11 +183,25 @@ def played(
 def _digest(study: Study, policy: Policy[Any]) -> str:
     """Of all that a policy's results depend on."""
     series = study.series
-    digest = hashlib.sha256(fingerprint((policy, study.problem)).encode())
+    about = repr((study.file.seed, series.x_names, series.xi_names))
+    parts = series.x, series.xi, series.arrives
+    return _digested(study, (policy, study.problem), play.__module__, about, parts)
+
+
+def _digest_of_costs(study: Study) -> str:
+    """The same of the least costs in hindsight."""
+    parts = study.series.x, study.series.xi
+    return _digested(study, study.problem, least_costs.__module__, "in hindsight", parts)
+
+
+def _digested(
+    study: Study, what: Any, module: str, about: str, parts: Iterable[NDArray[Any]]
+) -> str:
+    digest = hashlib.sha256(fingerprint(what).encode())
     digest.update(study.file.problem.read_bytes())  # code that a fingerprint may not see
-    digest.update(software(frozenset({play.__module__})).encode())
-    digest.update(repr((study.file.seed, series.x_names, series.xi_names)).encode())
-    for part in (series.x, series.xi, series.arrives):
+    digest.update(software(frozenset({module})).encode())
+    digest.update(about.encode())
+    for part in parts:
         digest.update(np.ascontiguousarray(part).tobytes())
     return digest.hexdigest()
 

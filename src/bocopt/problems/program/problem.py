@@ -182,8 +182,15 @@ class Program:
             question = z.tobytes()
             if question not in kept:
                 kept.clear()
-                kept[question] = self._verdict(values, form, z, w)
+                kept[question] = self._verdict(*measured(z), w)
             return kept[question]
+
+        def measured(z: Array) -> tuple[Array, Array]:
+            if len(w) > 1 or not self.blueprint.recourse:
+                return self._measured(values, z[None], form)
+            one = x, z, scenarios[0]  # hindsight is judged again
+            cost, violation = _RECENT.answer(self, one, lambda: self._alone(values, z, form))
+            return np.array([cost]), np.array([violation])
 
         kept: dict[bytes, Judged] = {}  # the last question: a way asks what it answers with
 
@@ -191,8 +198,7 @@ class Program:
         limits = Limits(self.gap, self.node_limit, left)
         return Task(form, w, self.risk, self.otherwise, judge, limits)
 
-    def _verdict(self, values: list[Array], form: Form, z: Array, w: Array) -> Judged:
-        cost, violation = self._measured(values, z[None], form)
+    def _verdict(self, cost: Array, violation: Array, w: Array) -> Judged:
         if self.otherwise is not None:
             cost = np.where(violation > 0, self.otherwise, cost)
         if cost.shape != w.shape or violation.shape != w.shape:
@@ -238,7 +244,10 @@ class Program:
 
     def _judged_one(self, x: Array, z: Array, xi: Array) -> tuple[float, float]:
         values = self._played(x[None], xi[None], axes=1)
-        form = cast(self.blueprint, self._mould, values)
+        return self._alone(values, z, cast(self.blueprint, self._mould, values))
+
+    def _alone(self, values: list[Array], z: Array, form: Form) -> tuple[float, float]:
+        """Cost and violation in the form's only scenario."""
         cost, violation = self._measured(values, z[None], form)
         return float(cost[0]), float(violation[0])
 
