@@ -151,6 +151,29 @@ class LargestOfEqual:
         return over
 
 
+class Hasty(Knapsack):
+    """Judges as if whatever is feasible were free."""
+
+    def judge(self, x: Array, z: Array, xi: Array) -> tuple[Array, Array]:
+        cost, violation = super().judge(x, z, xi)
+        return np.where(violation <= 0, 0.0, cost), violation
+
+
+class Lenient(Knapsack):
+    """Judges by half of what is violated."""
+
+    def judge(self, x: Array, z: Array, xi: Array) -> tuple[Array, Array]:
+        cost, violation = super().judge(x, z, xi)
+        return cost, violation / 2
+
+
+@pytest.mark.parametrize(("kind", "part"), [(Hasty, "cost"), (Lenient, "violation")])
+def test_a_judge_of_its_own_opinion_is_caught(kind: type[Knapsack], part: str) -> None:
+    problem = kind(value=KNAPSACK.value, capacity=KNAPSACK.capacity, salvage=KNAPSACK.salvage)
+    with pytest.raises(LawError, match=f"Expected of judge: a {part}"):
+        check_problem(problem, X, XI)
+
+
 class Modest(Knapsack):
     """Says that no decision earns more than 80."""
 

@@ -42,7 +42,7 @@ from registry import (
 
 from bocopt import Agent, run
 from bocopt.checks import check_policy, check_problem
-from bocopt.core import Array
+from bocopt.core import Array, judges
 from bocopt.fingerprint import fingerprint
 from bocopt.guarantees.certificate import nan_is_no_news
 from bocopt.state import flatten
@@ -81,6 +81,11 @@ def test_every_kind_of_class_is_found() -> None:
     assert {kind_of(CLASSES[name]) for name in ("ResampleMove", "Mixture")} == {"sampler"}
     assert {kind_of(CLASSES[name]) for name in ("Gaussian", "Calibrated")} == {"prior"}
     assert {kind_of(cls) for cls in CLASSES.values()} == {*dict(KINDS), "value", "record"}
+
+
+@pytest.mark.parametrize("name", of_kind("problem"))
+def test_every_problem_prices_a_decision_at_once(name: str) -> None:
+    assert judges(INSTANCES[name])  # so that `check_problem` holds it to the law
 
 
 @pytest.mark.parametrize("name", of_kind("policy"))

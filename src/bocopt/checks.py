@@ -23,6 +23,7 @@ from bocopt.core import (
     Status,
     Stream,
     is_ranged,
+    judges,
     knows_differences,
 )
 from bocopt.loop import play
@@ -98,6 +99,19 @@ def batch_equals_alone(problem: Problem, x: Array, xi: Array) -> None:
         _expect(bool(problem.cost(x[i], batch.z[i], xi[i]) == costs[i]), "cost", "batch = alone")
         lone = problem.violation(x[i], batch.z[i], xi[i])
         _expect(bool(lone == violations[i]), "violation", "batch = alone")
+
+
+def judged_as_asked_apart(problem: Problem, x: Array, xi: Array) -> None:
+    """`judge`, where a problem has it, answers with its `cost` and `violation`, bit for bit."""
+    if not judges(problem):
+        return
+    z = problem.solve(x, xi[:, None, :], _ONE).z
+    pairs = x[:, None, :], z[:, None, :], xi  # each decision with every outcome
+    for question in ((x, z, xi), (x[0], z[0], xi[0]), pairs):
+        cost, violation = problem.judge(*question)
+        _expect(_same(cost, problem.cost(*question)), "judge", "a cost that is `cost`'s")
+        same = _same(violation, problem.violation(*question))
+        _expect(same, "judge", "a violation that is `violation`'s")
 
 
 def pure(problem: Problem, x: Array, xi: Array) -> None:
@@ -215,6 +229,7 @@ def differences_within_their_range(problem: Problem, x: Array, xi: Array) -> Non
 PROBLEM_LAWS = (
     shapes,
     batch_equals_alone,
+    judged_as_asked_apart,
     pure,
     feasible_and_priced,
     best_and_smallest,

@@ -10,7 +10,7 @@ from bocopt import arguments
 from bocopt.compared import Compared, Pair, compared_of, declared
 from bocopt.core import Array, Policy, Problem, Stream
 from bocopt.guarantees import evidence_of
-from bocopt.guarantees.certificate import nan_is_no_news
+from bocopt.guarantees.certificate import folded
 from bocopt.guarantees.ratios import Outcomes
 from bocopt.loop import run
 from bocopt.policies import Recorded, Rule, Shadowed
@@ -83,25 +83,19 @@ def compare(
     named = policy if isinstance(policy, Mapping) else {type(policy).__name__: policy}
     shadowed = Shadowed(_today(baseline), named)
     watched = declared(shadowed.names, scale, delta)
-    states: list[Any] | None = None
     seen, feasible = [], []
     for stage in run(shadowed, problem, stream, seeds=seeds, horizon=horizon, hindsight=False):
-        evidence = evidence_of(problem, stage)
-        if states is None:
-            states = [one.init(evidence.cost.shape) for one in watched]
-        with nan_is_no_news():
-            states = [one.step(state, evidence) for one, state in zip(watched, states, strict=True)]
-        shadows = np.moveaxis(stage.info["shadow_z"], -2, 0)
-        violations = [problem.violation(stage.x, z, stage.xi) for z in shadows]
-        seen.append(evidence)
-        feasible.append(np.stack([stage.feasible, *(v <= 0 for v in violations)], axis=-1))
+        assert stage.shadows is not None  # a shadowed policy reports them
+        seen.append(evidence_of(problem, stage))
+        taken = np.asarray(stage.feasible)[..., None]
+        feasible.append(np.concatenate([taken, stage.shadows.feasible], axis=-1))
     met = np.stack(feasible, axis=-2)  # (T, 1 + policies)
     own = _outcomes((e.cost, e.low, e.high) for e in seen)
     found = {}
-    for i, (one, state) in enumerate(zip(watched, states or (), strict=True)):
+    for i, one in enumerate(watched):
         other = _outcomes((e.shadows[i].cost - e.cost, *e.shadows[i][1:]) for e in seen)
         pair = Pair(own, other, met[..., [0, 1 + i]])
-        found[one.name] = compared_of(one, state, pair, problem.sense)
+        found[one.name] = compared_of(one, folded(one, seen), pair, problem.sense)
     return found if isinstance(policy, Mapping) else found[shadowed.names[0]]
 
 

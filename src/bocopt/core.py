@@ -12,6 +12,7 @@ broadcast. Arguments stand in time order: x, z, xi. Everything inside is a **cos
 
 from collections.abc import Iterator
 from enum import Enum, IntEnum
+from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeGuard, TypeVar
 
@@ -147,6 +148,39 @@ class Problem(Protocol):
         Exact where all is integer; where not, what is within the problem's tolerance is <= 0.
         """
         ...
+
+
+class Judging(Problem, Protocol):
+    """A problem that prices a decision at once: work that both numbers need is done once."""
+
+    def judge(self, x: Array, z: Array, xi: Array) -> tuple[Array, Array]:
+        """(k), (d), (m) -> (), (): `cost` and `violation`, the same bits as from these."""
+        ...
+
+
+def judges(problem: Problem) -> TypeGuard[Judging]:
+    """Whether a problem prices a decision at once.
+
+    Not so a class that changes `cost` or `violation` of one that does, and leaves its `judge`.
+    """
+    return _judges(type(problem))
+
+
+@cache
+def _judges(kind: type) -> bool:
+    for each in kind.__mro__:
+        if "judge" in vars(each):
+            return True
+        if "cost" in vars(each) or "violation" in vars(each):
+            return False
+    return False
+
+
+def judge(problem: Problem, x: Array, z: Array, xi: Array) -> tuple[Array, Array]:
+    """(k), (d), (m) -> (), (): cost and violation, asked for at once where the problem can."""
+    if judges(problem):
+        return problem.judge(x, z, xi)
+    return problem.cost(x, z, xi), problem.violation(x, z, xi)
 
 
 class Ranged(Problem, Protocol):

@@ -1,6 +1,6 @@
 """The loop: observe x, decide z, see xi, learn. It knows nothing about what it runs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -16,14 +16,23 @@ from bocopt.core import (
     Problem,
     Report,
     S,
+    ShadowReport,
     State,
     Stream,
+    judge,
 )
 from bocopt.policies.matching import check_same_problem
 from bocopt.problems.hindsight import hindsight as in_hindsight
 from bocopt.state import flatten
 
 __all__ = ["Stage", "play", "run"]  # the rest is for those who play in other ways
+
+
+class ShadowOutcomes(NamedTuple):
+    """What the decisions of policies that are not followed would have come to."""
+
+    cost: Array  # (shadows)
+    feasible: BoolArray  # (shadows)
 
 
 class Stage(NamedTuple):
@@ -39,6 +48,7 @@ class Stage(NamedTuple):
     solvable: Array | BoolArray  # () whether any decision would have been feasible; NaN likewise
     info: Mapping[str, Array]  # what the policy learned about the stage, by name
     reports: tuple[Report, ...] = ()  # those of it that guarantees look for
+    shadows: ShadowOutcomes | None = None  # of those whose decisions are reported
 
 
 def play(
@@ -106,8 +116,8 @@ def review(
     hindsight: bool,
 ) -> Stage:
     """What came of a decision and of its lesson, beside what could have come."""
-    z = decision.solution.z
-    cost = problem.cost(x, z, xi)
+    reports = tuple(reports_of(info))
+    cost, feasible, shadows = _outcomes(problem, x, decision.solution.z, xi, reports)
     unknown = np.full(cost.shape, np.nan)
     best, solvable = in_hindsight(problem, x, xi) if hindsight else (unknown, unknown)
     return Stage(
@@ -116,12 +126,41 @@ def review(
         decision=decision,
         xi=xi,
         cost=cost,
-        feasible=problem.violation(x, z, xi) <= 0,
+        feasible=feasible,
         hindsight=best,
         solvable=solvable,
         info=_by_name(info),
-        reports=tuple(reports_of(info)),
+        reports=reports,
+        shadows=shadows,
     )
+
+
+def _outcomes(
+    problem: Problem, x: Array, z: Array, xi: Array, reports: tuple[Report, ...]
+) -> tuple[Array, BoolArray, ShadowOutcomes | None]:
+    """Cost and feasibility of a decision, and of its shadows: priced at once."""
+    others = shadow_decisions(problem, reports)
+    if others is None:
+        cost, violation = judge(problem, x, z, xi)
+        return cost, violation <= 0, None
+    everyone = np.concatenate([z[..., None, :], others], axis=-2)
+    cost, violation = judge(problem, x[..., None, :], everyone, xi[..., None, :])
+    if not np.shape(cost) == np.shape(violation) == everyone.shape[:-1]:
+        shapes = f"{np.shape(cost)} and {np.shape(violation)}"
+        expected = f"of shape {everyone.shape[:-1]}"
+        raise arguments.wrong("the problem", "cost or violation", expected, shapes)
+    feasible = violation <= 0
+    return cost[..., 0], feasible[..., 0], ShadowOutcomes(cost[..., 1:], feasible[..., 1:])
+
+
+def shadow_decisions(problem: Problem, reports: Iterable[Report]) -> Array | None:
+    """(shadows, d) what shadows decided, checked; None where no report tells."""
+    for report in reports:
+        if isinstance(report, ShadowReport):
+            shape = (None, problem.dims.z)
+            z = report.shadow_z
+            return arguments.array("a shadow", "z", z, shape, arguments.RETURNED)
+    return None
 
 
 def reports_of(info: Any) -> Iterator[Report]:

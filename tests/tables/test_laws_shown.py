@@ -12,6 +12,7 @@ from bocopt.app.features.series import Series
 from bocopt.app.findings import Played
 from bocopt.app.names import names_of
 from bocopt.app.page import page
+from bocopt.app.playing.in_hindsight import least_costs
 from bocopt.app.playing.play import play
 from bocopt.core import Array, Model
 from bocopt.models import ConstantVariance, Informed, Remembering, SharedPrior
@@ -50,7 +51,8 @@ def _played(policy: Ensemble) -> tuple[Played, Series]:
         lines=np.arange(STAGES),
         notes=(),
     )
-    return play(policy, PROBLEM, series)[0], series
+    least = least_costs(PROBLEM, series)
+    return play(policy, PROBLEM, series, least=least)[0], series
 
 
 @pytest.mark.parametrize("name", MODELS)

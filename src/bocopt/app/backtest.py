@@ -5,6 +5,7 @@ from typing import Any
 
 from bocopt.app.case import Case
 from bocopt.app.findings import Findings, Played
+from bocopt.app.playing.in_hindsight import least_costs
 from bocopt.app.playing.play import paid, play
 from bocopt.app.playing.verdict import compared
 from bocopt.compared import NOW
@@ -28,15 +29,18 @@ def backtest(
     series, problem = case.data, case.problem
     found: dict[str, Played] = {}
     agents: dict[str, Agent[Any]] = {}
+    if fresh:
+        case.kept_costs.forget()
+    least = least_costs(problem, series, case.kept_costs)
     if series.now is not None:
-        found[NOW] = paid(problem, series, series.now)
+        found[NOW] = paid(problem, series, series.now, least)
     for name, policy in case.everyone.items():
         kept = case.kept(name, keep_every, keep_seconds)
         if fresh:
             kept.forget()
         begin(name, len(series.x))
         found[name], agents[name] = play(
-            policy, problem, series, seed=case.seed, kept=kept, advance=advance
+            policy, problem, series, least=least, seed=case.seed, kept=kept, advance=advance
         )
     now = NOW if NOW in found else None
     against = now or (list(found)[1] if len(found) > 1 else None)

@@ -6,19 +6,20 @@ It is played in three ways: a `backtest` on its data, decisions for new rows, an
 import hashlib
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bocopt import arguments
 from bocopt.app.case_file import CaseSettings, load_cases
 from bocopt.app.features.prepare import series_of
 from bocopt.app.features.series import Series
 from bocopt.app.features.spec import Spec
+from bocopt.app.playing.in_hindsight import KeptCosts, least_costs
 from bocopt.app.playing.kept import Kept
 from bocopt.app.playing.play import play
 from bocopt.app.reading.columns import Frame
@@ -104,7 +105,15 @@ class Case:
 
     def kept(self, name: str, every: int, seconds: float = math.inf) -> Kept:
         """Where the progress of one of them is kept, every so many stages, and by time."""
-        return Kept(self.results / "progress" / _slug(name), self._digests[name], every, seconds)
+        digest = self._digest_of(self.everyone[name])
+        return Kept(self.results / "progress" / _slug(name), digest, every, seconds)
+
+    @property
+    def kept_costs(self) -> KeptCosts:
+        """Where the least costs in hindsight are kept."""
+        parts = self.data.x, self.data.xi
+        digest = self._digest(self.problem, least_costs.__module__, "in hindsight", parts)
+        return KeptCosts(self.results / "progress" / "hindsight.bin", digest)
 
     def agent(self, name: str | None = None) -> Agent[Any]:
         """The one that played a policy, the first by default, as it was after the last stage."""
@@ -115,20 +124,21 @@ class Case:
         """Where that agent is kept."""
         return self.results / "agents" / f"{_slug(name)}.bin"
 
-    @cached_property
-    def _digests(self) -> Mapping[str, str]:
-        """Of everything that the results of each policy depend on."""
+    def _digest_of(self, policy: Policy[Any]) -> str:
+        """Of everything that the results of a policy depend on."""
         series = self.data
-        about = repr((self.seed, series.x_names, series.xi_names)).encode()
-        parts = (series.x, series.xi, series.arrives)
-        data = b"".join(np.ascontiguousarray(part).tobytes() for part in parts)
-        rest = [self.code, software(frozenset({play.__module__})).encode(), about, data]
-        return {
-            name: hashlib.sha256(
-                b"\0".join([fingerprint((policy, self.problem)).encode(), *rest])
-            ).hexdigest()
-            for name, policy in self.everyone.items()
-        }
+        about = repr((self.seed, series.x_names, series.xi_names))
+        parts = series.x, series.xi, series.arrives
+        return self._digest((policy, self.problem), play.__module__, about, parts)
+
+    def _digest(self, what: Any, module: str, about: str, parts: Iterable[NDArray[Any]]) -> str:
+        digest = hashlib.sha256(fingerprint(what).encode())
+        digest.update(self.code)
+        digest.update(software(frozenset({module})).encode())
+        digest.update(about.encode())
+        for part in parts:
+            digest.update(np.ascontiguousarray(part).tobytes())
+        return digest.hexdigest()
 
 
 def open_case(path: str | Path, name: str | None = None) -> Case:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bocopt import arguments
-from bocopt.core import Array, Decision, IntArray, Problem
+from bocopt.core import Array, Decision, IntArray, Problem, judge
 from bocopt.policies.baselines import NoInfo, given
 
 _MOST_NAMES = 20  # in an error
@@ -107,11 +107,11 @@ class TunedRule:
         x, xi = x[..., None, :], xi[..., None, :]
         # Where all decide alike, as before the past that a rule reads is known, none has failed.
         tells = (z != z[..., :1, :]).any(axis=(-2, -1))
-        met = self.problem.violation(x, z, xi) <= 0
+        cost, violation = judge(self.problem, x, z, xi)
         return state._replace(
             outcomes=state.outcomes + tells,
-            paid=state.paid + tells[..., None] * self.problem.cost(x, z, xi),
-            met=state.met + (tells[..., None] & met),
+            paid=state.paid + tells[..., None] * cost,
+            met=state.met + (tells[..., None] & (violation <= 0)),
         )
 
     def _best(self, state: Tried) -> IntArray:

@@ -5,6 +5,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from pathlib import Path
 
 from bocopt.app.case import Case, open_case
+from bocopt.app.playing.in_hindsight import least_costs
 from bocopt.app.playing.play import play
 from bocopt.processes import processes
 
@@ -25,7 +26,9 @@ def play_side_by_side(
     A worker reads the files of the case again, so it is told apart from another one.
     """
     kept = {name: case.kept(name, keep_every, keep_seconds) for name in case.everyone}
+    costs = case.kept_costs
     if fresh:
+        costs.forget()
         for one in kept.values():
             one.forget()
     if case.source is None:
@@ -36,6 +39,7 @@ def play_side_by_side(
             executor.submit(_play, path, case.name, name, one.digest, keep_every, keep_seconds)
             for name, one in kept.items()
         }
+        waiting.add(executor.submit(_look_back, path, case.name, costs.digest))
         while waiting:
             over, waiting = wait(waiting, timeout=_LOOK, return_when=FIRST_COMPLETED)
             for name, one in kept.items():
@@ -52,6 +56,18 @@ def _play(
     """In a worker."""
     case = open_case(path, of)
     kept = case.kept(name, keep_every, keep_seconds)
-    if kept.digest != digest:
-        raise ValueError(f"{path}, or a file that it names, has changed. Run the command again.")
+    _check(path, kept.digest, digest)
     play(case.everyone[name], case.problem, case.data, seed=case.seed, kept=kept)
+
+
+def _look_back(path: Path, of: str, digest: str) -> None:
+    """In a worker: the least costs in hindsight, for all of them."""
+    case = open_case(path, of)
+    _check(path, case.kept_costs.digest, digest)
+    least_costs(case.problem, case.data, case.kept_costs)
+
+
+def _check(path: Path, own: str, digest: str) -> None:
+    """That a worker has read the same case."""
+    if own != digest:
+        raise ValueError(f"{path}, or a file that it names, has changed. Run the command again.")

@@ -167,15 +167,21 @@ def nan_is_no_news() -> np.errstate:
 def certify(guarantee: Guarantee[Any], stages: Iterable[Evidence]) -> Certificate:
     """The certificate after all these stages, at least one."""
     arguments.kind("certify", "guarantee", guarantee, Guarantee)
+    state = folded(guarantee, arguments.each("certify", "stages", stages, Evidence))
+    if state is None:
+        raise ValueError("There are no stages to certify.")
+    return guarantee.certificate(state)
+
+
+def folded(guarantee: Guarantee[Any], stages: Iterable[Evidence]) -> Any:
+    """The state after all these stages; None where there are none."""
     state = None
-    for evidence in arguments.each("certify", "stages", stages, Evidence):
+    for evidence in stages:
         if state is None:
             state = guarantee.init(evidence.cost.shape)
         with nan_is_no_news():
             state = guarantee.step(state, evidence)
-    if state is None:
-        raise ValueError("There are no stages to certify.")
-    return guarantee.certificate(state)
+    return state
 
 
 def certificate(

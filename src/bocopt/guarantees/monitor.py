@@ -13,7 +13,6 @@ from bocopt.core import (
     BoolArray,
     Problem,
     Report,
-    ShadowReport,
     is_ranged,
     knows_differences,
 )
@@ -32,7 +31,7 @@ from bocopt.guarantees.certificate import (
 from bocopt.guarantees.comparison import comparisons
 from bocopt.guarantees.feasibility import Feasibility
 from bocopt.guarantees.tightest import headline
-from bocopt.loop import Stage
+from bocopt.loop import Stage, shadow_decisions
 from bocopt.problems import why_unranged
 
 _YES = np.array(True)[()]
@@ -63,21 +62,18 @@ def range_of_difference(problem: Problem, x: Array, z: Array, other: Array) -> t
     return low - most, high - least
 
 
-def _shadows(problem: Problem, stage: Stage, decisions: Array) -> tuple[Shadow, ...]:
-    """(shadows, d) -> what each would have paid, all priced at once."""
-    z = arguments.array("a shadow", "z", decisions, (None, problem.dims.z), arguments.RETURNED)
-    x, taken, xi = (
-        stage.x[..., None, :],
-        stage.decision.solution.z[..., None, :],
-        stage.xi[..., None, :],
-    )
+def _shadows(problem: Problem, stage: Stage) -> tuple[Shadow, ...]:
+    """What each shadow would have paid, and between what its difference had to lie."""
+    z = shadow_decisions(problem, stage.reports)
+    if z is None or stage.shadows is None:
+        return ()
+    x, taken = stage.x[..., None, :], stage.decision.solution.z[..., None, :]
     low, high = range_of_difference(problem, x, taken, z)
-    cost = problem.cost(x, z, xi)
-    if not np.shape(cost) == np.shape(low) == np.shape(high) == z.shape[:-1]:
-        shapes = f"{np.shape(cost)}, {np.shape(low)} and {np.shape(high)}"
-        raise arguments.wrong(
-            "the problem", "cost or range_of_difference", f"of shape {z.shape[:-1]}", shapes
-        )
+    cost = stage.shadows.cost
+    if not np.shape(low) == np.shape(high) == z.shape[:-1]:
+        shapes = f"{np.shape(low)} and {np.shape(high)}"
+        expected = f"of shape {z.shape[:-1]}"
+        raise arguments.wrong("the problem", "range_of_difference", expected, shapes)
     return tuple([Shadow(cost[..., i], low[..., i], high[..., i]) for i in range(z.shape[-2])])
 
 
@@ -119,7 +115,6 @@ def _evidence(
 ) -> Evidence:
     low, high = cost_range or range_of(problem, stage.x, stage.decision.solution.z)
     possible = problem.possible(stage.x, stage.xi) if is_ranged(problem) else _YES
-    shadows = _report(stage, ShadowReport)
     cost = stage.cost[()]  # [()]: of one trial, numbers, which are quicker than arrays
     return Evidence(
         cost=cost,
@@ -130,7 +125,7 @@ def _evidence(
         loss=cost - stage.hindsight[()],
         belief=_report(stage, BeliefReport) or NO_BELIEF,
         arms=_report(stage, ArmsReport) or NO_ARMS,
-        shadows=() if shadows is None else _shadows(problem, stage, shadows.shadow_z),
+        shadows=_shadows(problem, stage),
         stale=np.asarray(stale)[()],
         late=np.asarray(late)[()],
     )

@@ -8,7 +8,7 @@ import gymnasium
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array, Problem, Stream
+from bocopt.core import Array, Problem, Stream, judge
 from bocopt.problems.hindsight import hindsight
 
 _LARGEST_SEED = 2**31
@@ -51,7 +51,7 @@ class Environment(gymnasium.Env[Array, Array]):
             raise ValueError("The episode is over, or has not begun: call reset() first.")
         problem, (x, xi) = self._problem, self._now
         z = arguments.array("environment.step", "action", action, (problem.dims.z,))
-        cost, best = problem.cost(x, z, xi), hindsight(problem, x, xi)
+        (cost, violation), best = judge(problem, x, z, xi), hindsight(problem, x, xi)
         self._played += 1
         self._now = next(chain(self._stages, [None]))
         ended, cut = self._now is None, self._played == self._horizon
@@ -60,7 +60,7 @@ class Environment(gymnasium.Env[Array, Array]):
             self._now = None
         info = {
             "xi": xi.copy(),
-            "feasible": bool(problem.violation(x, z, xi) <= 0),
+            "feasible": bool(violation <= 0),
             "hindsight": float(-best.cost),
             "regret": float(cost - best.cost),
             "solvable": bool(best.feasible),

@@ -99,6 +99,10 @@ class FromPyepo:
         lead = np.broadcast_shapes(np.shape(x)[:-1], z.shape[:-1], xi.shape[:-1])
         return np.broadcast_to(found.reshape(z.shape[:-1]), lead).copy()
 
+    def judge(self, x: Array, z: Array, xi: Array) -> tuple[Array, Array]:
+        """(k), (d), (m) -> (), () cost and violation."""
+        return self.cost(x, z, xi), self.violation(x, z, xi)
+
     def _best(self, scenarios: Array, w: Array) -> tuple[Array, float]:
         """(s, m), (s) -> (d), () for one instance."""
         mean = (w[:, None] * scenarios).sum(axis=0)

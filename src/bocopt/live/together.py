@@ -200,7 +200,7 @@ def _opened(live: Live, x: Array, part: tuple[Any, ...], by: str) -> Decided:
 
 
 def _shown(stage: Stage, many: int) -> list[Any]:
-    numbers = stage.cost, stage.feasible, stage.hindsight, stage.solvable
+    numbers = stage.cost, stage.feasible, stage.hindsight, stage.solvable, stage.shadows or ()
     return apart(numbers, True, many)
 
 
@@ -210,7 +210,7 @@ def _stage_of(
     """Of one stream."""
     live, (number, xi) = pair
     waiting, info = live.open[number], read_only(state.info)
-    cost, feasible, hindsight, solvable = shown
+    cost, feasible, hindsight, solvable, shadows = shown
     return Stage(
         t=number,
         x=waiting.x,
@@ -222,4 +222,5 @@ def _stage_of(
         solvable=solvable,
         info=dict(zip(stage.info, leaves(info), strict=True)),
         reports=tuple(reports_of(info)),
+        shadows=shadows or None,
     )

@@ -53,7 +53,7 @@ from warnings import warn
 
 import numpy as np
 
-from bocopt.core import Array, BoolArray, Problem, Risk
+from bocopt.core import Array, BoolArray, Problem, Risk, judge
 from bocopt.numeric.history import History, empty
 from bocopt.problems.risk import Chance, Expectation
 
@@ -113,12 +113,16 @@ def price(charges: Charges) -> Array:
     return np.asarray(_STEP * unit * charges.excess)
 
 
-def missed(problem: Problem, x: Array, z: Array, xi: Array) -> Array:
-    """(k), (A, d), (m) -> (A): 1 where an arm broke the constraints; 0 where nobody counts it."""
+def outcomes(problem: Problem, x: Array, z: Array, xi: Array) -> tuple[Array, Array]:
+    """(k), (A, d), (m) -> (A), (A): what each arm paid, and 1 where it broke the constraints.
+
+    0 where nobody counts it.
+    """
+    x, xi = x[..., None, :], xi[..., None, :]
     if allowed_misses(problem) is None:
-        return np.zeros(z.shape[:-1])
-    violation = problem.violation(x[..., None, :], z, xi[..., None, :])
-    return (violation > 0).astype(np.float64)
+        return problem.cost(x, z, xi), np.zeros(z.shape[:-1])
+    cost, violation = judge(problem, x, z, xi)
+    return cost, (violation > 0).astype(np.float64)
 
 
 def charged(problem: Problem, charges: Charges, paid: Array, misses: Array) -> Array:

@@ -20,8 +20,8 @@ from bocopt.policies.charges import (
     booked,
     charged,
     cost_bound,
-    missed,
     no_charges,
+    outcomes,
     price,
 )
 from bocopt.policies.hedge import hedge, mixability_gap
@@ -237,9 +237,8 @@ class Ensemble:
         pairs = zip(state.arms, learned, strict=True)
         arms = tuple(before if after is None else after for before, after in pairs)
         z = np.stack([each.solution.z for each in own], axis=-2)
-        paid = self.problem.cost(x[..., None, :], z, xi[..., None, :])
-        paid = _as_the_worst(memo.failed, paid)
-        misses = _as_the_worst(memo.failed, missed(self.problem, x, z, xi))
+        both = outcomes(self.problem, x, z, xi)
+        paid, misses = (_as_the_worst(memo.failed, part) for part in both)
         charge = charged(self.problem, state.charges, paid, misses)
         cost = state.cost + charge
         gap = state.gap + mixability_gap(state.cost, state.gap, self._prior, charge)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bocopt.core import Array, BoolArray, Problem, Solution, Status
+from bocopt.core import Array, BoolArray, Problem, Solution, Status, judge
 from bocopt.numeric.recent import Recent
 
 _CERTAIN = np.ones(1)  # the weight of a single scenario
@@ -40,8 +40,8 @@ def hindsight(problem: Problem, x: Array, xi: Array) -> Hindsight:
 def _solved(problem: Problem, x: Array, xi: Array) -> Hindsight:
     solution = decide_as_if(problem, x, xi)
     missed = np.where(solution.status == Status.LIMIT, solution.gap, 0.0)
-    cost = problem.cost(x, solution.z, xi) - np.where(np.isfinite(missed), missed, 0.0)
-    return Hindsight(cost, problem.violation(x, solution.z, xi) <= 0)
+    cost, violation = judge(problem, x, solution.z, xi)
+    return Hindsight(cost - np.where(np.isfinite(missed), missed, 0.0), violation <= 0)
 
 
 def regret(problem: Problem, x: Array, predicted: Array, xi: Array) -> Array:

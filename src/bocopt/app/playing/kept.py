@@ -65,7 +65,9 @@ class Kept:
             try:
                 header, arrays = checkpoint.load(numbers)
                 if header.get("digest") == self.digest:
-                    return Progress(Agent.load(agent, policy, problem), t, dict(arrays))
+                    return Progress(
+                        Agent.load(agent, policy, problem, hindsight=False), t, dict(arrays)
+                    )
             except (CheckpointError, OSError):  # of another version, or broken: played again
                 continue
         return None

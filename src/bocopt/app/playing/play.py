@@ -11,13 +11,12 @@ import numpy as np
 from bocopt.app.features.series import Series
 from bocopt.app.findings import Played
 from bocopt.app.playing.kept import Kept, Progress
-from bocopt.core import Array, IntArray, Policy, Problem, Status
+from bocopt.core import Array, IntArray, Policy, Problem, Status, judge
 from bocopt.live import Agent
 from bocopt.loop import Stage
-from bocopt.problems.hindsight import hindsight as in_hindsight
 
 _SHOWN = ("probability", "arm_weights", "weights")  # of what a policy learned: for the report
-_NUMBERS = ("cost", "feasible", "hindsight")
+_NUMBERS = ("cost", "feasible")
 _LARGEST = 10**9  # decisions that may wait: a table knows how many there are
 
 
@@ -40,6 +39,7 @@ def play(
     problem: Problem,
     series: Series,
     *,
+    least: Array | None = None,
     seed: int = 0,
     kept: Kept | None = None,
     advance: Callable[[int], None] = lambda stages: None,
@@ -47,7 +47,8 @@ def play(
     """Decide at every stage, and learn each outcome when it comes.
 
     Outcomes that come after the last decision are learned at the end. With `kept`, what was played
-    before is not played again.
+    before is not played again. `least` (T) are the costs in hindsight, which are the same for all
+    who are played on the series: see `least_costs`; None where nobody asks for them.
     """
     at = (kept.latest(policy, problem) if kept else None) or begun(policy, problem, seed)
     advance(at.t)
@@ -62,7 +63,7 @@ def play(
     *_, rest = arrivals(series)
     record = _Record(end, at.arrays)
     record.outcomes(at.agent, series, rest)
-    return record.played(tuple(str(at.agent.monitor).splitlines())), at.agent
+    return record.played(least, tuple(str(at.agent.monitor).splitlines())), at.agent
 
 
 def _deadline(kept: Kept | None, took: float) -> float:
@@ -72,7 +73,8 @@ def _deadline(kept: Kept | None, took: float) -> float:
 
 def begun(policy: Policy[Any], problem: Problem, seed: int) -> Progress:
     """Before the first stage."""
-    return Progress(Agent(policy, problem, seed=seed, max_open=_LARGEST), t=0, arrays={})
+    agent = Agent(policy, problem, seed=seed, max_open=_LARGEST, hindsight=False)
+    return Progress(agent, t=0, arrays={})
 
 
 def stretch(
@@ -100,17 +102,16 @@ def stretch(
     return Progress(agent, until, record.arrays)
 
 
-def paid(problem: Problem, series: Series, z: Array) -> Played:
+def paid(problem: Problem, series: Series, z: Array, least: Array) -> Played:
     """What decisions (T, d) that were taken came to; NaN in a row where none was."""
     known = np.isfinite(z).all(axis=-1) & np.isfinite(series.xi).all(axis=-1)
     x, xi, taken = series.x[known], series.xi[known], z[known]
     numbers = {name: np.full(len(z), np.nan) for name in _NUMBERS}
     if known.any():
-        numbers["cost"][known] = problem.cost(x, taken, xi)
-        numbers["feasible"][known] = problem.violation(x, taken, xi) <= 0
-        numbers["hindsight"][known] = in_hindsight(problem, x, xi)[0]
-    status = np.full(len(z), int(Status.GIVEN))
-    return Played(z=z, **numbers, status=status, info={}, said=())
+        cost, violation = judge(problem, x, taken, xi)
+        numbers["cost"][known], numbers["feasible"][known] = cost, violation <= 0
+    status, best = np.full(len(z), int(Status.GIVEN)), np.where(known, least, np.nan)
+    return Played(z=z, **numbers, hindsight=best, status=status, info={}, said=())
 
 
 class _Record:
@@ -143,12 +144,13 @@ class _Record:
             if name in seen.info:
                 self._put(f"info.{name}", stage, seen.info[name])
 
-    def played(self, said: tuple[str, ...]) -> Played:
+    def played(self, least: Array | None, said: tuple[str, ...]) -> Played:
         nothing = np.full(self.stages, np.nan)
         numbers = {name: self.arrays.get(name, nothing) for name in _NUMBERS}
         return Played(
             z=self.arrays["z"],
             **numbers,
+            hindsight=nothing if least is None else least,
             status=self.arrays["status"].astype(np.int64),
             info={n[5:]: a for n, a in self.arrays.items() if n.startswith("info.")},
             said=said,

@@ -1,8 +1,8 @@
 """Whether a policy was better on a series than what is done now."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from bocopt.app.findings import Played
 from bocopt.compared import Compared, Pair, compared_of, declared
 from bocopt.core import Array, IntArray, Problem, is_ranged
 from bocopt.guarantees import Comparison, Evidence, range_of
-from bocopt.guarantees.certificate import Shadow, nan_is_no_news
+from bocopt.guarantees.certificate import Shadow, folded
 from bocopt.guarantees.monitor import range_of_difference
 from bocopt.guarantees.ratios import Outcomes
 
@@ -90,7 +90,7 @@ def _judged(one: Comparison, stages: _Both, problem: Problem, reference: str) ->
         known = known._replace(certificate=known.certificate._replace(assumptions=assumptions))
     found = compared_of(
         one,
-        _folded(one, stages),
+        folded(one, _evidence(stages)),
         stages.pair,
         problem.sense,
         reference=reference,
@@ -104,17 +104,12 @@ def _judged(one: Comparison, stages: _Both, problem: Problem, reference: str) ->
     return found._replace(certificate=certificate._replace(assumptions=rests))
 
 
-def _folded(one: Comparison, stages: _Both) -> Array:
+def _evidence(stages: _Both) -> Iterator[Evidence]:
     own, difference, _ = stages.pair
-    state: Any = one.init(())
     for i, came in enumerate(stages.came):
-        evidence = Evidence(
+        yield Evidence(
             cost=own.value[i],
             possible=stages.possible[i],
             shadows=(Shadow(stages.others[i], difference.low[i], difference.high[i]),),
             came=came,
         )
-        with nan_is_no_news():
-            state = one.step(state, evidence)
-    folded: Array = state
-    return folded

@@ -8,7 +8,7 @@ import numpy as np
 from bocopt.app.service.commands import RefusedError
 from bocopt.app.service.held import Held, as_it_was
 from bocopt.app.service.stores import Row, Store
-from bocopt.core import Array, Policy, Problem, Status
+from bocopt.core import Array, Policy, Problem, Status, judge
 from bocopt.live.events import from_bytes
 from bocopt.live.fold import Decided
 from bocopt.live.record import Live
@@ -106,10 +106,9 @@ def _expected(
     problem: Problem, x: Array, z: Array, scenarios: Array, w: Array
 ) -> list[dict[str, float | None]]:
     """(k), (n, d), (s, m), (s) -> what each z brings on average, and how often it is feasible."""
-    costs = problem.cost(x, z[:, None, :], scenarios)
-    met = problem.violation(x, z[:, None, :], scenarios) <= 0
+    costs, violations = judge(problem, x, z[:, None, :], scenarios)
     means = problem.sense.sign * (w * costs).sum(axis=-1)
-    shares = (w * met).sum(axis=-1)
+    shares = (w * (violations <= 0)).sum(axis=-1)
     return [
         {"expected": mean if np.isfinite(mean) else None, "feasibility": share}
         for mean, share in zip(means.tolist(), shares.tolist(), strict=True)

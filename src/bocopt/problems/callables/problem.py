@@ -160,6 +160,11 @@ class FromCallables:
         """(k), (d), (m) -> () as the user's function says."""
         return self._parts.violation(*self._instance("violation", x, z, xi))
 
+    def judge(self, x: Array, z: Array, xi: Array) -> tuple[Array, Array]:
+        """(k), (d), (m) -> (), () as the user's functions say: each is asked once."""
+        x, z, xi = self._instance("judge", x, z, xi)
+        return self._parts.cost(x, z, xi), self._parts.violation(x, z, xi)
+
     def range(self, x: Array, z: Array) -> tuple[Array, Array]:
         """(k), (d) -> (), () as the user's function says; without one, infinite."""
         x, z = self._checked("range", "x", x), arguments.array("range", "z", z, (self.dims.z,))

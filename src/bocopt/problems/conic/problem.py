@@ -1,9 +1,9 @@
 """A convex program in cvxpy's notation as a problem: compiled once, solved, and judged."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from bocopt import arguments
 from bocopt.core import Array, Dims, Risk, Sense, Solution, Status
 from bocopt.fingerprint import CHANGES_NO_RESULT
+from bocopt.numeric.recent import Recent
 from bocopt.problems.conic import extensive, stack
 from bocopt.problems.conic.clarabel import Found, Verdict
 from bocopt.problems.conic.cones import compiled
@@ -21,6 +22,7 @@ from bocopt.problems.risk import share_of_worst
 from bocopt.problems.scenarios import merged
 
 CLARABEL = "CLARABEL"
+_RECENT = Recent(64)  # who learned from a decision, and who reviews it, ask the same
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -77,11 +79,16 @@ class Conic:
 
     def cost(self, x: Array, z: Array, xi: Array) -> Array:
         """(k), (d), (m) -> () the objective, or `otherwise` in its place where z is infeasible."""
-        return self._each(f"{self.name}.cost", x, z, xi, self._paid)
+        return self._each(f"{self.name}.cost", x, z, xi, self._paid)[0]
 
     def violation(self, x: Array, z: Array, xi: Array) -> Array:
         """(k), (d), (m) -> () the largest violation of a constraint, less the tolerance."""
-        return self._each(f"{self.name}.violation", x, z, xi, lambda judged: judged.violation)
+        return self._each(f"{self.name}.violation", x, z, xi, _violation)[0]
+
+    def judge(self, x: Array, z: Array, xi: Array) -> tuple[Array, Array]:
+        """(k), (d), (m) -> (), () cost and violation, by one look at each scenario."""
+        cost, violation = self._each(f"{self.name}.judge", x, z, xi, self._paid, _violation)
+        return cost, violation
 
     def named(self, z: Array) -> dict[str, Array]:
         """(d) -> the parts of a decision by the names of the declaration, in their shapes."""
@@ -138,17 +145,22 @@ class Conic:
             )
         return judged.cost
 
-    def _each(self, owner: str, x: Array, z: Array, xi: Array, part: Any) -> Array:
+    def _each(
+        self, owner: str, x: Array, z: Array, xi: Array, *parts: Callable[[Judged], float]
+    ) -> list[Array]:
         x = self._context(owner, x)
         z = arguments.inner(owner, "z", z, self.dims.z)
         xi = arguments.inner(owner, "xi", xi, self.dims.xi)
         self._allowed(owner, "xi", xi, self.declared.xi)
         lead = arguments.lead(owner, x=x.shape[:-1], z=z.shape[:-1], xi=xi.shape[:-1])
         x, z, xi = (np.broadcast_to(a, (*lead, a.shape[-1])) for a in (x, z, xi))
-        result = np.empty(lead)
+        results = [np.empty(lead) for _ in parts]
         for i in np.ndindex(lead):
-            result[i] = part(self._judge(x[i], z[i], xi[i]))
-        return result
+            one = x[i], z[i], xi[i]
+            judged = _RECENT.answer(self, one, partial(self._judge, *one))
+            for result, part in zip(results, parts, strict=True):
+                result[i] = part(judged)
+        return results
 
     def _context(self, owner: str, x: Array) -> Array:
         unread = self.dims.x is None
@@ -196,6 +208,10 @@ def _cone_programs(declared: Declared, risk: Risk) -> stack.Compiled | None:
     if parts[0] is None or parts[1] is None or (one.later and parts[2] is None):
         return None
     return stack.Compiled(declared.size, parts[0], parts[1], parts[2])
+
+
+def _violation(judged: Judged) -> float:
+    return judged.violation
 
 
 def _by_name(module: str, name: str) -> Any:

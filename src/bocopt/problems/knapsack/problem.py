@@ -154,17 +154,22 @@ class Knapsack:
     def cost(self, x: Array, z: Array, xi: Array) -> Array:
         """(k), (d), (m) -> () minus the reward."""
         z, weights, lead = self._outcome("Knapsack.cost", x, z, xi)
-        cost = _judge().cost(weights, z, *self._constants, self._payment(weights, z))
-        return arguments.spread(cost, lead)
+        return arguments.spread(self._paid(weights, z, None), lead)
 
-    def _payment(self, weights: Array, z: Array) -> float | Array:
-        """(r, d), (d) -> () the reward of z where it is infeasible."""
-        if not self.pays_worst_feasible:
-            return self.infeasible_reward
+    def _paid(self, weights: Array, z: Array, violation: Array | None) -> Array:
+        """(r, d), (d), () -> () the cost; the violation is found where it is needed, not given."""
+        payment: float | Array = self.infeasible_reward
+        if self.pays_worst_feasible:
+            found = self._violated(weights, z) if violation is None else violation
+            payment = self._worst_feasible(weights, found)
+        cost: Array = _judge().cost(weights, z, *self._constants, payment)
+        return cost
+
+    def _worst_feasible(self, weights: Array, violation: Array) -> Array:
+        """(r, d), () -> () the reward of a z where it is infeasible."""
         from bocopt.problems.knapsack import worst
 
-        _, capacity, _, lower, upper = self._constants
-        infeasible = _judge().violation(weights, z, capacity, lower, upper) > 0
+        infeasible = violation > 0
         payment = np.full(infeasible.shape, self.infeasible_reward)
         each = np.broadcast_to(weights, (*infeasible.shape, *weights.shape[-2:]))[infeasible]
         payment[infeasible] = worst.worst_rewards(each, self._constants, self.infeasible_reward)
@@ -176,8 +181,19 @@ class Knapsack:
         Feasible means <= 0.
         """
         z, weights, lead = self._outcome("Knapsack.violation", x, z, xi)
+        return arguments.spread(self._violated(weights, z), lead)
+
+    def _violated(self, weights: Array, z: Array) -> Array:
         _, capacity, _, lower, upper = self._constants
-        return arguments.spread(_judge().violation(weights, z, capacity, lower, upper), lead)
+        violation: Array = _judge().violation(weights, z, capacity, lower, upper)
+        return violation
+
+    def judge(self, x: Array, z: Array, xi: Array) -> tuple[Array, Array]:
+        """(k), (d), (m) -> (), () cost and violation."""
+        z, weights, lead = self._outcome("Knapsack.judge", x, z, xi)
+        violation = self._violated(weights, z)
+        cost = self._paid(weights, z, violation)
+        return arguments.spread(cost, lead), arguments.spread(violation, lead)
 
     def range(self, x: Array, z: Array) -> tuple[Array, Array]:
         """(k), (d) -> (), (): for any possible weights, the cost lies in [low, high].

@@ -104,11 +104,14 @@ class BinaryKnapsack:
 
         Feasible means <= 0.
         """
-        from bocopt.problems.library.kernels import binary_knapsack
-
         z, xi, lead = questions.outcome("BinaryKnapsack.violation", self.dims, x, z, xi)
-        found = binary_knapsack.violation(z, self._split(xi)[1], self.capacity)
-        return np.broadcast_to(found, lead)
+        return np.broadcast_to(self._violated(z, xi), lead)
+
+    def judge(self, x: Array, z: Array, xi: Array) -> tuple[Array, Array]:
+        """(k), (d), (m) -> (), () cost and violation."""
+        z, xi, lead = questions.outcome("BinaryKnapsack.judge", self.dims, x, z, xi)
+        parts = self._paid(z, xi), self._violated(z, xi)
+        return np.broadcast_to(parts[0], lead), np.broadcast_to(parts[1], lead)
 
     def range(self, x: Array, z: Array) -> tuple[Array, Array]:
         """(k), (d) -> (), (): for any possible outcome, the cost lies in [low, high]."""
@@ -187,6 +190,11 @@ class BinaryKnapsack:
         value, weight = self._split(xi)
         paid = binary_knapsack.cost(z, value, weight, self.capacity, self.infeasible_reward)
         return np.asarray(paid)
+
+    def _violated(self, z: Array, xi: Array) -> Array:
+        from bocopt.problems.library.kernels import binary_knapsack
+
+        return np.asarray(binary_knapsack.violation(z, self._split(xi)[1], self.capacity))
 
 
 def _flat(part: Array, lead: tuple[int, ...], core: tuple[int, ...]) -> Array:

@@ -96,22 +96,21 @@ class Newsvendor:
 
     def cost(self, x: Array, z: Array, xi: Array) -> Array:
         """(k), (d), (m) -> ()."""
-        from bocopt.problems.library.kernels import newsvendor
-
         z, xi, lead = questions.outcome("Newsvendor.cost", self.dims, x, z, xi)
-        return np.broadcast_to(newsvendor.cost(z, xi, *self._coefficients), lead)
+        return np.broadcast_to(self._paid(z, xi), lead)
 
     def violation(self, x: Array, z: Array, xi: Array) -> Array:
         """(k), (d), (m) -> () the excess over the capacity, or the distance from the box.
 
         Feasible means <= 0; an excess within the tolerance is none.
         """
-        from bocopt.problems.library.kernels import newsvendor
-
         z, xi, lead = questions.outcome("Newsvendor.violation", self.dims, x, z, xi)
-        excess = newsvendor.violation(z, *self._limits)
-        judged = np.where(excess <= self.tolerance, np.minimum(excess, 0.0), excess)
-        return np.broadcast_to(judged, lead)
+        return np.broadcast_to(self._violated(z), lead)
+
+    def judge(self, x: Array, z: Array, xi: Array) -> tuple[Array, Array]:
+        """(k), (d), (m) -> (), () cost and violation."""
+        z, xi, lead = questions.outcome("Newsvendor.judge", self.dims, x, z, xi)
+        return np.broadcast_to(self._paid(z, xi), lead), np.broadcast_to(self._violated(z), lead)
 
     def range(self, x: Array, z: Array) -> tuple[Array, Array]:
         """(k), (d) -> (), (): for any possible demand, the cost lies in [low, high].
@@ -160,6 +159,17 @@ class Newsvendor:
             return minimise(paid), [volume @ order <= capacity] if bounded else []
 
         return newsvendor
+
+    def _paid(self, z: Array, xi: Array) -> Array:
+        from bocopt.problems.library.kernels import newsvendor
+
+        return np.asarray(newsvendor.cost(z, xi, *self._coefficients))
+
+    def _violated(self, z: Array) -> Array:
+        from bocopt.problems.library.kernels import newsvendor
+
+        excess = newsvendor.violation(z, *self._limits)
+        return np.asarray(np.where(excess <= self.tolerance, np.minimum(excess, 0.0), excess))
 
     def _by_product(self, z: Array, xi: Array) -> Array:
         """(d), (m) -> (d) what is paid for each product."""

@@ -93,12 +93,13 @@ class ShortestPath:
 
         Feasible means <= 0, and nothing is tolerated.
         """
-        from bocopt.problems.library.kernels import paths
-
         z, xi, lead = questions.outcome("ShortestPath.violation", self.dims, x, z, xi)
-        _, ends, vertices = self._graph
-        found = paths.violation(z, ends, self.source, self.target, np.zeros(vertices))
-        return np.broadcast_to(found, lead)
+        return np.broadcast_to(self._violated(z), lead)
+
+    def judge(self, x: Array, z: Array, xi: Array) -> tuple[Array, Array]:
+        """(k), (d), (m) -> (), () cost and violation."""
+        z, xi, lead = questions.outcome("ShortestPath.judge", self.dims, x, z, xi)
+        return np.broadcast_to(self._paid(z, xi), lead), np.broadcast_to(self._violated(z), lead)
 
     def range(self, x: Array, z: Array) -> tuple[Array, Array]:
         """(k), (d) -> (), (): for any possible costs, what is paid lies in [low, high]."""
@@ -167,6 +168,13 @@ class ShortestPath:
 
         paid: Array = np.asarray(paths.cost(z, xi))
         return paid
+
+    def _violated(self, z: Array) -> Array:
+        from bocopt.problems.library.kernels import paths
+
+        _, ends, vertices = self._graph
+        found = paths.violation(z, ends, self.source, self.target, np.zeros(vertices))
+        return np.asarray(found)
 
     @property
     def acyclic(self) -> bool:

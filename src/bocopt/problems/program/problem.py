@@ -2,13 +2,14 @@
 
 import time
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, Dims, IntArray, Risk, Sense, Solution, Status
 from bocopt.fingerprint import CHANGES_NO_RESULT
+from bocopt.numeric.recent import Recent
 from bocopt.problems import ranges
 from bocopt.problems.program import convexity
 from bocopt.problems.program.blueprint import Blueprint
@@ -19,6 +20,8 @@ from bocopt.problems.program.known import Step, play
 from bocopt.problems.program.ranges import Ranges
 from bocopt.problems.risk import share_of_worst
 from bocopt.problems.scenarios import merged
+
+_RECENT = Recent(64)  # second stages: who learned from a decision, and who reviews it, ask the same
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -70,16 +73,7 @@ class Program:
 
     def cost(self, x: Array, z: Array, xi: Array) -> Array:
         """(k), (d), (m) -> () the objective, or `otherwise` in its place where z violates a row."""
-        cost, violation = self._judged(f"{self.name}.cost", x, z, xi)
-        if self.otherwise is not None:
-            return np.where(violation > 0, self.otherwise, cost)
-        if np.isinf(cost).any() and self._allowed(z):
-            raise ValueError(
-                f"The program {self.name!r} has no feasible recourse for this outcome: declare "
-                "what is paid then in place of the objective by otherwise=..., or a recourse that "
-                "is always possible."
-            )
-        return cost
+        return self._priced(f"{self.name}.cost", x, z, xi)[0]
 
     def violation(self, x: Array, z: Array, xi: Array) -> Array:
         """(k), (d), (m) -> () the largest violation of a row or a bound.
@@ -87,6 +81,10 @@ class Program:
         Exact where all of a row's columns are integer, less the tolerance elsewhere.
         """
         return self._judged(f"{self.name}.violation", x, z, xi)[1]
+
+    def judge(self, x: Array, z: Array, xi: Array) -> tuple[Array, Array]:
+        """(k), (d), (m) -> (), () cost and violation, by one look at the rows."""
+        return self._priced(f"{self.name}.judge", x, z, xi)
 
     def range(self, x: Array, z: Array) -> tuple[Array, Array]:
         """(k), (d) -> (), () what follows from `support`, within what was declared; else infinite.
@@ -184,8 +182,15 @@ class Program:
             question = z.tobytes()
             if question not in kept:
                 kept.clear()
-                kept[question] = self._verdict(values, form, z, w)
+                kept[question] = self._verdict(*measured(z), w)
             return kept[question]
+
+        def measured(z: Array) -> tuple[Array, Array]:
+            if len(w) > 1 or not self.blueprint.recourse:
+                return self._measured(values, z[None], form)
+            one = x, z, scenarios[0]  # hindsight is judged again
+            cost, violation = _RECENT.answer(self, one, lambda: self._alone(values, z, form))
+            return np.array([cost]), np.array([violation])
 
         kept: dict[bytes, Judged] = {}  # the last question: a way asks what it answers with
 
@@ -193,8 +198,7 @@ class Program:
         limits = Limits(self.gap, self.node_limit, left)
         return Task(form, w, self.risk, self.otherwise, judge, limits)
 
-    def _verdict(self, values: list[Array], form: Form, z: Array, w: Array) -> Judged:
-        cost, violation = self._measured(values, z[None], form)
+    def _verdict(self, cost: Array, violation: Array, w: Array) -> Judged:
         if self.otherwise is not None:
             cost = np.where(violation > 0, self.otherwise, cost)
         if cost.shape != w.shape or violation.shape != w.shape:
@@ -203,6 +207,18 @@ class Program:
             return Judged(cost, violation, float(cost[0]), bool(violation[0] <= 0))
         value = float(self.risk.value(cost, w))
         return Judged(cost, violation, value, bool(self.risk.met(violation, w)))
+
+    def _priced(self, owner: str, x: Array, z: Array, xi: Array) -> tuple[Array, Array]:
+        cost, violation = self._judged(owner, x, z, xi)
+        if self.otherwise is not None:
+            return np.where(violation > 0, self.otherwise, cost), violation
+        if np.isinf(cost).any() and self._allowed(z):
+            raise ValueError(
+                f"The program {self.name!r} has no feasible recourse for this outcome: declare "
+                "what is paid then in place of the objective by otherwise=..., or a recourse that "
+                "is always possible."
+            )
+        return cost, violation
 
     def _judged(self, owner: str, x: Array, z: Array, xi: Array) -> tuple[Array, Array]:
         x = self._context(owner, x)
@@ -222,11 +238,18 @@ class Program:
         x, z, xi = (np.broadcast_to(a, (*lead, a.shape[-1])) for a in (x, z, xi))
         cost, violation = np.empty(lead), np.empty(lead)
         for i in np.ndindex(lead):
-            values = self._played(x[i][None], xi[i][None], axes=1)
-            form = cast(self.blueprint, self._mould, values)
-            one = self._measured(values, z[i][None], form)
-            cost[i], violation[i] = one[0][0], one[1][0]
+            one = x[i], z[i], xi[i]
+            cost[i], violation[i] = _RECENT.answer(self, one, partial(self._judged_one, *one))
         return cost, violation
+
+    def _judged_one(self, x: Array, z: Array, xi: Array) -> tuple[float, float]:
+        values = self._played(x[None], xi[None], axes=1)
+        return self._alone(values, z, cast(self.blueprint, self._mould, values))
+
+    def _alone(self, values: list[Array], z: Array, form: Form) -> tuple[float, float]:
+        """Cost and violation in the form's only scenario."""
+        cost, violation = self._measured(values, z[None], form)
+        return float(cost[0]), float(violation[0])
 
     def _measured(self, values: list[Array], z: Array, form: Form | None) -> tuple[Array, Array]:
         """Cost and violation for values of the tape; with recourse, by the form's second stage."""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bocopt import run
-from bocopt.core import Array, ConditionalSampler
+from bocopt.core import Array, ConditionalSampler, judge
 from bocopt.guarantees import Guarantee, Monitor
 from bocopt.numeric import noise
 from bocopt_studies.work.task import Play, Record
@@ -45,8 +45,9 @@ class Certify(Play):
             )
             x, z = stage.x[:, None, :], stage.decision.solution.z[:, None, :]
             xi = self.law.sample_given(x, u)
-            cost = cost + self.problem.cost(x, z, xi).mean(axis=-1)
-            infeasible = infeasible + (self.problem.violation(x, z, xi) > 0).mean(axis=-1)
+            paid, violation = judge(self.problem, x, z, xi)
+            cost = cost + paid.mean(axis=-1)
+            infeasible = infeasible + (violation > 0).mean(axis=-1)
             t = stage.t + 1
             if t == min(self.noted, self.horizon):
                 notes = [self._notes(monitor, i) for i in range(len(self.seeds))]

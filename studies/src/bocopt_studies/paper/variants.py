@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bocopt import Knapsack
-from bocopt.core import Array, Dims, IntArray, Risk, Sense, Solution, Status, Stream
+from bocopt.core import Array, Dims, IntArray, Risk, Sense, Solution, Status, Stream, judge
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,9 @@ class OtherSolver(ABC):
 
     def violation(self, x: Array, z: Array, xi: Array) -> Array:
         return self.problem.violation(x, z, xi)
+
+    def judge(self, x: Array, z: Array, xi: Array) -> tuple[Array, Array]:
+        return judge(self.problem, x, z, xi)
 
 
 @dataclass(frozen=True)

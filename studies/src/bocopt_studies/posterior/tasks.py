@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bocopt.beliefs import ResampleMove
-from bocopt.core import Predictor, Problem, Sampler, Stream
+from bocopt.core import Predictor, Problem, Sampler, Stream, judge
 from bocopt.policies import BGS, BMA, MeanPrediction, MostProbable, Vote
 from bocopt.policies.bayes import FromBelief
 from bocopt_studies.work.task import Record, Task
@@ -45,11 +45,10 @@ class Rules(Task):
             for name, policy in policies.items():
                 solution = policy.decide(belief, t, x).solution
                 z, sense = solution.z, self.problem.sense
-                shown = sense.sign * self.problem.cost(x, z, xi)
-                found.setdefault(f"{name}/{sense.value}", []).append(shown)
+                cost, violation = judge(self.problem, x, z, xi)
+                found.setdefault(f"{name}/{sense.value}", []).append(sense.sign * cost)
                 found.setdefault(f"{name}/status", []).append(solution.status.astype(np.int8))
-                feasible = self.problem.violation(x, z, xi) <= 0
-                found.setdefault(f"{name}/feasible", []).append(feasible)
+                found.setdefault(f"{name}/feasible", []).append(violation <= 0)
             belief = self.sampler.step(belief, t, x, xi)
             found.setdefault("mean_loss", []).append(belief.info.belief.losses.mean_loss)
             found.setdefault("moves", []).append(belief.info.rejuvenated)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array, Dims, IntArray, Problem, Risk, Sense, Solution
+from bocopt.core import Array, Dims, IntArray, Problem, Risk, Sense, Solution, judge
 from bocopt.numeric import noise
 from bocopt.problems import (
     BinaryKnapsack,
@@ -118,6 +118,9 @@ class Always:
 
     def violation(self, x: Array, z: Array, xi: Array) -> Array:
         return self.problem.violation(self._own(x), z, xi)
+
+    def judge(self, x: Array, z: Array, xi: Array) -> tuple[Array, Array]:
+        return judge(self.problem, self._own(x), z, xi)
 
     def _own(self, x: Array) -> Array:
         return np.broadcast_to(np.asarray(self.own, float), (*x.shape[:-1], len(self.own)))

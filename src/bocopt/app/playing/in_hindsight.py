@@ -1,0 +1,58 @@
+"""The least costs of a series, had its outcomes been known: the same whoever is played on it."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bocopt import checkpoint
+from bocopt.app.features.series import Series
+from bocopt.core import Array, Problem
+from bocopt.problems.hindsight import hindsight
+from bocopt.state import CheckpointError
+
+_LONG = 5.0  # seconds, about: of a batch nothing is kept before its end
+
+
+@dataclass(frozen=True)
+class KeptCosts:
+    """A file of those that are known, so that the same command goes on from there."""
+
+    path: Path
+    digest: str  # of everything that they depend on
+
+    def keep(self, costs: Array) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        checkpoint.save(self.path, {"digest": self.digest}, {"costs": costs})
+
+    def forget(self) -> None:
+        self.path.unlink(missing_ok=True)
+
+    def latest(self) -> Array | None:
+        """NaN where they are not known yet; None where nothing of this study is kept."""
+        try:
+            header, arrays = checkpoint.load(self.path)
+        except (CheckpointError, OSError):  # none, of another version, or broken: solved again
+            return None
+        return arrays["costs"].copy() if header.get("digest") == self.digest else None
+
+
+def least_costs(problem: Problem, series: Series, kept: KeptCosts | None = None) -> Array:
+    """(T) min over z of c(z; xi) at each stage; NaN where no outcome came.
+
+    Stages are solved in one batch after the first, or where that would take long in several.
+    """
+    costs = kept.latest() if kept else None
+    if costs is None:
+        costs = np.full(len(series.x), np.nan)
+    left = np.flatnonzero(np.isfinite(series.xi).all(axis=-1) & np.isnan(costs))
+    many = 1
+    while left.size:
+        some, left, began = left[:many], left[many:], time.monotonic()
+        costs[some] = hindsight(problem, series.x[some], series.xi[some]).cost
+        took = max(time.monotonic() - began, 1e-6)
+        many = max(1, int(_LONG * len(some) / took))
+        if kept:
+            kept.keep(costs)
+    return costs
