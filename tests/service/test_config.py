@@ -72,7 +72,7 @@ def test_what_a_file_says(tmp_path: Path) -> None:
     assert kind.limits.context == 3
     assert (kind.limits.max_open, kind.limits.expire, kind.limits.snapshot) == (20, 3600.0, 30)
     assert isinstance(kind.fold.policy, Shadowed)
-    assert kind.fold.policy.names == ("window",)
+    assert kind.fold.policy.shadows.keys() == {"window"}
     assert not kind.fold.hindsight
 
 
@@ -117,7 +117,7 @@ def test_one_line_promotes_a_shadow(tmp_path: Path) -> None:
     assert before.fingerprint == after.fingerprint
     assert before.fold.by != after.fold.by
     assert isinstance(after.fold.policy, Shadowed)
-    assert after.fold.policy.names == ("before",)
+    assert after.fold.policy.shadows.keys() == {"before"}
     assert getattr(after.fold.policy.policy, "latest", None) == 10
 
 

@@ -17,9 +17,9 @@ from bocopt.guarantees import Comparison, Monitor, Worsening, evidence_of, range
 from bocopt.guarantees.worsening import worsenings
 from bocopt.live.record import Live, Open, own
 from bocopt.loop import Stage, checked_decision, context, review
-from bocopt.policies import Shadowed
 from bocopt.policies.matching import check_same_problem
 from bocopt.state import CheckpointError, read_only
+from bocopt.wrappers import shadows_of
 
 
 class Decided(NamedTuple):
@@ -50,7 +50,7 @@ def watching(
     policy: Policy[S], problem: Problem, scale: float | None = None, *, lately: bool = False
 ) -> Monitor:
     """A monitor of all that there is to watch; `lately` adds whether a shadow costs more lately."""
-    shadows = policy.names if isinstance(policy, Shadowed) else ()
+    shadows = tuple(shadows_of(policy))
     return Monitor(problem, worsenings(shadows) if lately else (), shadows=shadows, scale=scale)
 
 
