@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from bocopt.core import Array, Ranged, RangedDifference
+from bocopt.core import Array, Policy, Problem, Ranged, RangedDifference
 
 
 class Lockstep(Protocol):
@@ -83,6 +83,15 @@ class ForProblem(Protocol):
     def problem(self) -> Any: ...
 
 
+class MakesPolicy(Protocol):
+    """Makes a policy of a problem and the names of the context.
+
+    Asked by `app/problem_file.py`.
+    """
+
+    def policy(self, problem: Problem, x_names: tuple[str, ...]) -> Policy[Any]: ...
+
+
 class HasLaws(Protocol):
     """Weighs several laws of xi, by `weights` (L) in its info.
 
@@ -126,7 +135,7 @@ class ForOutcomes(Protocol):
 class PricesInfeasibility(Protocol):
     """Its `cost` has in it what it costs to be infeasible: an ensemble charges nothing more.
 
-    Asked by `policies/charges.py` and `policies/spread.py`.
+    Asked by `policies/charges.py`.
     """
 
     @property
@@ -146,7 +155,7 @@ class SmallestOfTies(Protocol):
 class HasSupport(Protocol):
     """Knows the ends (low, high), each of m numbers, between which xi lies: no scenario is outside.
 
-    Asked by `policies/ensemble.py` and `policies/informed.py`.
+    Asked by `problems/ranges.py`, for ensembles.
     """
 
     @property
@@ -190,6 +199,42 @@ class IsRegret(Protocol):
 
     @property
     def regret(self) -> bool: ...
+
+
+class WatchesShadow(Protocol):
+    """Is about the shadow of this number: other decisions than those compared are left out.
+
+    Asked by `live/fold.py`.
+    """
+
+    @property
+    def shadow(self) -> int: ...
+
+
+class WeighsShadow(WatchesShadow, Protocol):
+    """Has evidence that a shadow is better on average, as the log of an e-value.
+
+    Asked by `app/service/compared.py`.
+    """
+
+    @property
+    def name(self) -> str: ...
+    def log_evidence(self, state: Any) -> Array: ...
+
+
+class AlarmsOfShadow(WatchesShadow, Protocol):
+    """Has alarms where a shadow costs more lately.
+
+    Asked by `app/service/compared.py`.
+    """
+
+    def alarm(self, state: Any) -> Array:
+        """() the compared stage of the latest alarm; NaN where there is none, or it is over."""
+        ...
+
+    def stages(self, state: Any) -> int:
+        """The number of stages that were compared."""
+        ...
 
 
 class NeedsOutcomes(Protocol):
@@ -245,7 +290,7 @@ class KnowsWidth(Protocol):
 class Ragged(Protocol):
     """A NamedTuple whose arrays may have room at the end; streams with other sizes can be stacked.
 
-    Asked by `numeric/stacking.py` and `models/guard.py`.
+    Asked by `numeric/stacking.py`.
     """
 
     def tight(self) -> Any:
@@ -258,12 +303,14 @@ ABILITIES: Mapping[str, tuple[type, ...]] = MappingProxyType(
     {
         "any part": (Lockstep, TakesMissing),
         "policy": (UnderScenarios, HasArms, HasShadows, ForProblem),
+        "maker of policies": (MakesPolicy,),
         "model": (SamplesAt, KnowsAtOnce, HasLaws, ForOutcomes),
         "problem": (
             *(Ranged, RangedDifference, SaysWhyUnranged, HasSupport),
             *(PricesInfeasibility, SmallestOfTies, NamesDecisions, HasName),
         ),
         "loss": (BoundedAbove, IsRegret),
+        "guarantee": (WatchesShadow, WeighsShadow, AlarmsOfShadow),
         "member": (NeedsOutcomes, SlowToFit),
         "kernel": (LearnsShape,),
         "belief": (KnowsWidth,),

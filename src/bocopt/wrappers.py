@@ -100,6 +100,8 @@ def has(part: object, ability: type) -> bool:
     >>> has(Constant([1]), Lockstep), has(Frozen(Constant([1])), Lockstep)
     (True, False)
     """
+    if isinstance(part, type):
+        return False
     for name, is_method in members(ability).items():
         found = getattr(part, name, None)
         if found is None or (is_method and not callable(found)):

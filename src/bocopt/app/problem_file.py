@@ -9,7 +9,8 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from bocopt import arguments
-from bocopt.app.margin import BestMargin, named
+from bocopt.abilities import MakesPolicy
+from bocopt.app.margin import named
 from bocopt.app.user_file import imported
 from bocopt.core import Array, Policy, Problem
 from bocopt.policies import (
@@ -18,6 +19,7 @@ from bocopt.policies import (
     Rule,
     SampleAverage,
 )
+from bocopt.wrappers import has
 
 #: Policies that a study may name without writing them: all they need is the problem.
 KNOWN: Mapping[str, Callable[[Any], Policy[Any]]] = {
@@ -68,8 +70,9 @@ class ProblemFile:
         if not hasattr(self.module, name) and name in KNOWN:
             return KNOWN[name](problem)
         found = self._named(name, f"a policy (known without it: {', '.join(KNOWN)})")
-        if isinstance(found, BestMargin):
-            return found.policy(problem, x_names)
+        if has(found, MakesPolicy):
+            made: Policy[Any] = found.policy(problem, x_names)
+            return made
         if not hasattr(found, "decide") or isinstance(found, type):
             try:
                 found = found(problem)
