@@ -50,7 +50,7 @@ def main() -> None:
         "its mixture alone": Predictive(PROBLEM, Mixture(dim_xi=12)),
         "without discounted copies": Predictive(PROBLEM, Mixture(dim_xi=12, discounts=[1.0])),
         **{
-            Mixture(dim_xi=12, members=[member]).names[0]: Predictive(
+            Mixture(dim_xi=12, members=[member]).law_names[0]: Predictive(
                 PROBLEM, Mixture(dim_xi=12, members=[member], discounts=[1.0])
             )
             for member in default_members()

@@ -124,7 +124,7 @@ def on_a_line(x):
 def main(many=80):
     own = Mixture(dim_xi=2, scenarios=128)
     with_yours = Mixture(dim_xi=2, members=[*default_members(), ScikitLearn()], scenarios=128)
-    yours = ["ScikitLearn" in name for name in with_yours.names]
+    yours = ["ScikitLearn" in name for name in with_yours.law_names]
     arm = Predictive(newsvendor, LatestOutcomes(dim_xi=2))
     for mean in (in_steps, on_a_line):
         x, demand = mornings(mean, many)

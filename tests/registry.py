@@ -21,7 +21,9 @@ from pyepo_shape import Cheapest
 
 import bocopt
 from bocopt import Dims, Knapsack, PaperStream
+from bocopt.abilities import IsRegret
 from bocopt.core import Array, Policy, Problem
+from bocopt.wrappers import says
 
 
 def public_modules() -> list[ModuleType]:
@@ -147,7 +149,7 @@ def _samplers(problem: Problem) -> dict[str, Any]:
     losses = _losses(problem)
 
     def settings(loss: Any) -> dict[str, Any]:
-        lam = 0.1 if getattr(loss, "regret", False) else 3.0  # so that particles are moved
+        lam = 0.1 if says(loss, IsRegret) else 3.0  # so that particles are moved
         return {"prior": prior_of(predictor_of(loss)), "loss": loss, "lam": lam, "size": 8}
 
     def gibbs(loss: Any = losses["DecisionRegret"], **options: Any) -> Any:

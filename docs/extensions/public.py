@@ -20,6 +20,8 @@ from extensions.docstrings import fields, plain_to_rst, short_types
 
 MODULES = (
     "bocopt.core",
+    "bocopt.abilities",
+    "bocopt.wrappers",
     "bocopt.loop",
     "bocopt.trace",
     "bocopt.compared",

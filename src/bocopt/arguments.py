@@ -4,14 +4,14 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextvars import ContextVar, copy_context
-from functools import cache
 from types import EllipsisType
-from typing import Any, Generic, ParamSpec, Protocol, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bocopt.core import Array, BoolArray, IntArray
+from bocopt.wrappers import members
 
 Size = int | EllipsisType | None
 Ends = tuple[tuple[float, ...], tuple[float, ...]]
@@ -56,7 +56,7 @@ def kind(owner: str, name: str, value: object, wanted: type) -> None:
     Traceback (most recent call last):
     bocopt.arguments.WrongError: The 'stream' parameter of run must be a Stream (it needs stages)...
     """
-    needs = _members(wanted)
+    needs = tuple(members(wanted))
     if isinstance(value, type):
         fits = False
     elif needs:
@@ -77,20 +77,6 @@ def each(owner: str, name: str, values: object, wanted: type) -> Iterator[Any]:
     for value in values:
         kind(owner, name, value, wanted)
         yield value
-
-
-@cache
-def _members(wanted: type) -> tuple[str, ...]:
-    """The names that a protocol asks for; none of a class that is no protocol."""
-    if Protocol not in wanted.__bases__:
-        return ()
-    return tuple(
-        name
-        for base in reversed(wanted.__mro__)
-        if base not in (Protocol, Generic, object)
-        for name in vars(base)
-        if name == "__call__" or not name.startswith("_")
-    )
 
 
 def number(owner: str, name: str, value: object, interval: str) -> float:
@@ -216,16 +202,6 @@ def array(
         where = [int(i) for i in np.argwhere(~finite)[0]]
         raise _error(about, owner, name, "finite", f"{result[tuple(where)]} at {where}")
     return result
-
-
-def takes_missing(reader: object) -> bool:
-    """Whether a policy or a model says that a context may have NaN in it."""
-    return bool(getattr(reader, "takes_missing", False))
-
-
-def lockstep(part: object) -> bool:
-    """Whether a policy, or a part of one, says that trials may be at different stages."""
-    return bool(getattr(part, "lockstep", False))
 
 
 def checked(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

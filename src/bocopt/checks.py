@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from bocopt import arguments
+from bocopt.abilities import Lockstep, SmallestOfTies
 from bocopt.core import (
     Array,
     IntArray,
@@ -31,6 +32,7 @@ from bocopt.numeric.history import History
 from bocopt.numeric.stacking import apart, axes_of, key, stacked
 from bocopt.policies.matching import check_same_problem
 from bocopt.state import flatten, rebuild
+from bocopt.wrappers import forgotten, promises, says, scenarios_of
 
 _ONE = np.ones(1)
 _ROUNDING = 1e-9  # relative, of values that a solver of continuous programs gives
@@ -138,7 +140,7 @@ def feasible_and_priced(problem: Problem, x: Array, xi: Array) -> None:
 
 def best_and_smallest(problem: Problem, x: Array, xi: Array) -> None:
     """No neighbour of an optimal z costs less; where z is to be the smallest, no tie before it."""
-    smallest = getattr(problem, "smallest_of_ties", False)
+    smallest = bool(says(problem, SmallestOfTies))
     solution = problem.solve(x, xi[:, None, :], _ONE)
     optimal = solution.status == Status.OPTIMAL
     for j in range(problem.dims.z):
@@ -328,7 +330,7 @@ def stacked_equals_alone(
     policy: Policy[Any], problem: Problem, seeds: IntArray, stages: Stages
 ) -> None:
     """Of a policy that says `lockstep`: trials at different stages in one call are as alone."""
-    if not arguments.lockstep(policy):
+    if not promises(policy, Lockstep):
         return
     axes, many = axes_of(policy.init), min(len(stages), 4)
     states: list[Any] = []
@@ -354,6 +356,30 @@ def stacked_equals_alone(
         _expect(same, "decide and learn", "the same for a trial alone as beside other stages")
 
 
+def abilities_given_on(
+    policy: Policy[Any], problem: Problem, seeds: IntArray, stages: Stages
+) -> None:
+    """A policy around a policy or a model gives on what that is able to do, or says why not."""
+    for name, inner in sorted(vars(policy).items()) if hasattr(policy, "__dict__") else ():
+        if isinstance(inner, type) or not any(hasattr(inner, act) for act in ("learn", "step")):
+            continue
+        missing = ", ".join(forgotten(policy, inner))
+        what = f"to give on what its '{name}' has ({missing}), by `inner`, `parts` or `withholds`"
+        _expect(not missing, type(policy).__name__, f"{what}: see bocopt.wrappers")
+
+
+def scenarios_fit(policy: Policy[Any], problem: Problem, seeds: IntArray, stages: Stages) -> None:
+    """Scenarios under which a policy says that it decides are outcomes with weights."""
+    state: Any = policy.init(seeds)
+    for t, (x, xi) in enumerate(stages[:2]):
+        told = scenarios_of(policy, state, t, x)
+        if told is not None:
+            (*_, many, size), weights = np.shape(told[0]), np.shape(told[1])
+            fits = size == problem.dims.xi and weights[-1:] == (many,)
+            _expect(fits, "scenarios", f"(s, {problem.dims.xi}) and their weights (s)")
+        _, state = play(policy, problem, state, t, x, xi)
+
+
 POLICY_LAWS = (
     decisions_fit,
     trial_equals_batch,
@@ -362,6 +388,8 @@ POLICY_LAWS = (
     branches_are_apart,
     nan_is_not_learned,
     stacked_equals_alone,
+    abilities_given_on,
+    scenarios_fit,
 )
 
 

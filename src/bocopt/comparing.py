@@ -82,7 +82,7 @@ def compare(
     arguments.kind("compare", "problem", problem, Problem)
     named = policy if isinstance(policy, Mapping) else {type(policy).__name__: policy}
     shadowed = Shadowed(_today(baseline), named)
-    watched = declared(shadowed.names, scale, delta)
+    watched = declared(tuple(named), scale, delta)
     seen, feasible = [], []
     for stage in run(shadowed, problem, stream, seeds=seeds, horizon=horizon, hindsight=False):
         assert stage.shadows is not None  # a shadowed policy reports them
@@ -96,7 +96,7 @@ def compare(
         other = _outcomes((e.shadows[i].cost - e.cost, *e.shadows[i][1:]) for e in seen)
         pair = Pair(own, other, met[..., [0, 1 + i]])
         found[one.name] = compared_of(one, folded(one, seen), pair, problem.sense)
-    return found if isinstance(policy, Mapping) else found[shadowed.names[0]]
+    return found if isinstance(policy, Mapping) else found[next(iter(named))]
 
 
 def _outcomes(stages: Iterable[tuple[Array, Array, Array]]) -> Outcomes:

@@ -121,11 +121,7 @@ class Problem(Protocol):
     """min over z of risk.value(cost(x, z, .))  subject to  risk.met(violation(x, z, .)).
 
     Where some columns are only decided once xi is known, z is what is decided before, and `cost`
-    includes the best of them. A problem whose `solve` answers with the lexicographically smallest
-    of all optimal z may say so by an attribute `smallest_of_ties = True`: laws then hold it to it.
-    One whose `cost` counts what it costs to be infeasible may say `prices_infeasibility = True`: an
-    ensemble then charges nothing more for it. One that knows between which ends xi lies may say
-    `support = (low, high)`, each of m numbers: an ensemble then draws no scenario outside.
+    includes the best of them. What a problem may say beside is in `bocopt.abilities`.
     """
 
     @property
@@ -184,9 +180,9 @@ def judge(problem: Problem, x: Array, z: Array, xi: Array) -> tuple[Array, Array
 
 
 class Ranged(Problem, Protocol):
-    """A problem whose cost has bounds that are known before xi: what certificates need.
+    """The cost has bounds that are known before xi: what certificates need.
 
-    One whose ends may be infinite may say by an attribute `why_unranged` what to give it.
+    Asked by `guarantees/monitor.py`, `checks.py`, `app/study.py` and `app/playing/verdict.py`.
     """
 
     def range(self, x: Array, z: Array) -> tuple[Array, Array]:
@@ -204,7 +200,10 @@ def is_ranged(problem: Problem) -> TypeGuard[Ranged]:
 
 
 class RangedDifference(Ranged, Protocol):
-    """A `Ranged` problem that knows how far apart the costs of two decisions can lie."""
+    """Knows how far apart the costs of two decisions can lie.
+
+    Asked by `guarantees/monitor.py` and `checks.py`.
+    """
 
     def range_of_difference(self, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
         """(k), (d), (d) -> (), (): cost(x, z, .) - cost(x, other, .) lies in [low, high].
@@ -273,8 +272,7 @@ class Prior(Protocol):
 class Loss(Protocol):
     """How bad one parameter was at one stage; `lower` bounds it from below.
 
-    For guarantees it may have an attribute `upper` that bounds it from above, and `regret`, True
-    where it is what a decision cost above hindsight.
+    What a loss may say beside, for guarantees, is in `bocopt.abilities`.
     """
 
     @property
@@ -370,10 +368,7 @@ class Sampler(Protocol[B]):
 class Policy(Protocol[S]):
     """The method and every baseline alike; all three functions are pure.
 
-    One that decides under scenarios may have `scenarios(state, t, x)`, which says what they are and
-    their weights, or None where there are none yet: decisions can then be explained. One whose
-    trials may be at different stages may say `lockstep = True`: t may then be an array of integers
-    with the leading axes of the seeds, and streams can be played by one call (`live/together.py`).
+    What a policy may be able to do beside, and how wrappers give it on, is in `bocopt.abilities`.
     """
 
     def init(self, seeds: IntArray) -> S: ...
@@ -384,9 +379,7 @@ class Policy(Protocol[S]):
 class Model(Protocol[S]):
     """The law of xi given x, learned online: where a forecaster goes. All three are pure.
 
-    One that can do without some of a context may say `takes_missing = True`: x may then have NaN
-    in it. One that counts stages may have `sample_at(state, t, x)`, which is asked instead of
-    `sample`: where outcomes are late, t is not the stage after the latest.
+    What a model may be able to do beside, and how wrappers give it on, is in `bocopt.abilities`.
     """
 
     def init(self, seeds: IntArray) -> S: ...

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bocopt import arguments
+from bocopt.abilities import TakesMissing
 from bocopt.core import (
     Array,
     BoolArray,
@@ -24,6 +25,7 @@ from bocopt.core import (
 from bocopt.policies.matching import check_same_problem
 from bocopt.problems.hindsight import hindsight as in_hindsight
 from bocopt.state import flatten
+from bocopt.wrappers import promises
 
 __all__ = ["Stage", "play", "run"]  # the rest is for those who play in other ways
 
@@ -102,7 +104,7 @@ def checked_decision(owner: str, problem: Problem, decision: Decision) -> Decisi
 def context(owner: str, policy: Policy[S], problem: Problem, x: Array) -> Array:
     """A context that the policy and the problem can take: NaN only where neither minds."""
     unread = problem.dims.x is None
-    gaps = unread and arguments.takes_missing(policy)
+    gaps = unread and promises(policy, TakesMissing)
     return arguments.array(owner, "x", x, (... if unread else problem.dims.x,), gaps=gaps)
 
 

@@ -60,8 +60,9 @@ class Clipped:
         return self.at
 
     @property
-    def regret(self) -> bool:
-        return getattr(self.loss, "regret", False)
+    def inner(self) -> Loss:
+        """The loss: what it is stays, where it is cut."""
+        return self.loss
 
     @property
     def dim_noise(self) -> int:

@@ -118,7 +118,7 @@ def test_a_shadow_is_priced_on_the_same_outcomes_and_never_followed() -> None:
     for t, stage in enumerate(played):
         assert (stage.cost == alone["own"][t].cost).all()
         shadows = evidence_of(PROBLEM, stage).shadows
-        for shown, name in zip(shadows, policy.names, strict=True):
+        for shown, name in zip(shadows, policy.shadows, strict=True):
             assert (shown.cost == alone[name][t].cost).all()
             difference = shown.cost - stage.cost
             assert (difference >= shown.low - 1e-9).all()

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from registry import KNAPSACK, _samplers, played_on, policies, the
 from small_agent import PROBLEM
 
-from bocopt import Constant, Ensemble, Mixture, SampleAverage, arguments
+from bocopt import Constant, Ensemble, Mixture, SampleAverage
+from bocopt.abilities import Lockstep
 from bocopt.core import Array
 from bocopt.guarantees import Feasibility, Monitor, Outlook
 from bocopt.live.fold import Decided, Fold, Forgotten, Observed, watching
@@ -20,6 +21,7 @@ from bocopt.live.record import Live
 from bocopt.live.together import Together
 from bocopt.numeric.stacking import apart, axes_of, key, stacked
 from bocopt.state import flatten
+from bocopt.wrappers import promises
 
 POLICIES = policies()
 
@@ -219,7 +221,7 @@ def test_a_policy_that_does_not_say_so_is_played_alone() -> None:
 
 @pytest.mark.parametrize("name", ["FromSklearn", "FromRiver"])
 def test_regressors_of_others_learn_one_by_one(name: str) -> None:
-    assert not arguments.lockstep(Ensemble(KNAPSACK, registry(name)))
+    assert not promises(Ensemble(KNAPSACK, registry(name)), Lockstep)
 
 
 def test_decisions_of_another_configuration_are_learned_alone() -> None:
@@ -248,7 +250,7 @@ COMMON = {"written", "start", "size", "width", "4"}
 @pytest.mark.parametrize("name", POLICIES)
 def test_what_has_no_leading_axis_is_common_to_all_streams(name: str) -> None:
     policy = POLICIES[name]
-    assert arguments.lockstep(policy)
+    assert promises(policy, Lockstep)
     found = flatten(axes_of(policy.init))
     assert {path.split(".")[-1] for path, axis in found.items() if not axis} <= COMMON
 

@@ -36,7 +36,7 @@ def test_it_gets_the_weight_where_it_is_better(
     example: dict[str, Any], mean: str, takes_over: bool
 ) -> None:
     mixture, state = _learned(example, mean)
-    yours = mixture.names.index("ScikitLearn")
+    yours = mixture.law_names.index("ScikitLearn")
     assert (state.info.weights[yours] > 0.9) == takes_over
     assert (state.info.weights[yours] < 0.1) != takes_over
     assert not state.info.failed.any()

@@ -121,7 +121,7 @@ def test_decisions_are_feasible_and_scenarios_where_outcomes_were(learner: str, 
 
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_only_a_scale_that_does_not_suit_is_left_out(learner: str) -> None:
-    logarithmic = np.array(["logarithmic" in name for name in MODELS[learner].names])
+    logarithmic = np.array(["logarithmic" in name for name in MODELS[learner].law_names])
     failed = _side_by_side(learner).failed[1:].astype(bool)
     for s, (_, xi) in enumerate(STREAMS.values()):
         assert (failed[:, s] == (logarithmic & (xi.min() < 0))).all()

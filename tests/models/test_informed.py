@@ -85,7 +85,7 @@ def test_counts_stay_counts_and_never_below_zero() -> None:
 def test_an_outcome_below_zero_ends_the_logarithm() -> None:
     """Of a fleet that was never below: such laws could not have predicted it."""
     model = informed(PRIOR)
-    logarithmic = np.array(["logarithmic" in name for name in model.names])
+    logarithmic = np.array(["logarithmic" in name for name in model.law_names])
     assert logarithmic.any()
     x, xi = UNLIKE["below zero"]
     state = learned(model, (x[:1], xi[:1]))
@@ -95,7 +95,7 @@ def test_an_outcome_below_zero_ends_the_logarithm() -> None:
 
 def test_names_are_as_many_as_weights() -> None:
     model = informed(PRIOR)
-    assert len(model.names) == len(model.init(np.array(0)).log_w) == len(set(model.names))
+    assert len(model.law_names) == len(model.init(np.array(0)).log_w) == len(set(model.law_names))
 
 
 def test_the_first_decision_is_its_own_unless_asked_for() -> None:

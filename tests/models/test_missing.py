@@ -21,11 +21,13 @@ from bocopt import (
     record,
     run,
 )
+from bocopt.abilities import TakesMissing
 from bocopt.core import Policy, Problem
 from bocopt.models.remembering import Missing, Remembering
 from bocopt.policies import Frozen
 from bocopt.problems import Newsvendor
 from bocopt.problems.program import minimise, pos, program, real
+from bocopt.wrappers import promises
 from bocopt_studies.learning.synthetic import synthetic_worlds
 
 RULES: tuple[Missing, ...] = ("mean", "marked")
@@ -49,8 +51,8 @@ def test_what_is_missing_is_filled_and_marked() -> None:
 
 def test_a_frozen_policy_takes_what_its_policy_takes() -> None:
     gaps = Remembering(small(), missing="mean")
-    assert Frozen(Predictive(KNAPSACK, gaps)).takes_missing
-    assert not Frozen(Predictive(KNAPSACK, small())).takes_missing
+    assert promises(Frozen(Predictive(KNAPSACK, gaps)), TakesMissing)
+    assert not promises(Frozen(Predictive(KNAPSACK, small())), TakesMissing)
 
 
 def test_gaps_cost_less_than_not_looking_at_the_context() -> None:

@@ -369,7 +369,7 @@ def test_failures_with_ever_new_words_leave_few_warnings_behind(
 def test_members_that_need_many_outcomes_come_with_weak_discounts_alone() -> None:
     members: list[Member] = [ConstantVariance(), Forest(trees=1)]
     mixture = plain(dim_xi=1, members=members, discounts=[1.0, 0.99, 0.9])
-    assert [name.startswith("Forest") for name in mixture.names] == [False, True] * 2 + [False]
+    assert [name.startswith("Forest") for name in mixture.law_names] == [False, True] * 2 + [False]
     with pytest.raises(ValueError, match=r"'discounts' parameter of Mixture .* least_discount"):
         plain(dim_xi=1, members=members[1:], discounts=[0.9])
     with pytest.raises(ValueError, match="'least_discount' parameter of Forest"):

@@ -20,12 +20,14 @@ from bocopt import (
     Status,
     run,
 )
+from bocopt.abilities import HasLaws
 from bocopt.checks import check_policy
 from bocopt.core import Model, Stream
 from bocopt.models import ConstantVariance, Informed
 from bocopt.models.remembering import Remembering
 from bocopt.problems import Newsvendor
 from bocopt.streams import PaperStream
+from bocopt.wrappers import says
 from bocopt_studies.learning.synthetic import synthetic_worlds
 
 
@@ -47,7 +49,7 @@ def test_a_model_that_knows_at_once_still_does_where_no_lag_is_asked_for() -> No
     assert first.status != Status.UNINFORMED
     assert same_bits(inside.decide(inside.init(np.array(0)), 0, x).solution, first)
     assert lagged.decide(lagged.init(np.array(0)), 0, x).solution.status == Status.UNINFORMED
-    assert Remembering(model).names == model.names
+    assert says(Remembering(model), HasLaws) == model.law_names
 
 
 def test_a_model_inside_is_asked_at_the_stage_of_the_decision() -> None:

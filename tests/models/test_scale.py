@@ -73,7 +73,7 @@ def test_names_say_the_scale() -> None:
     mixture = plain(
         dim_xi=1, members=[ConstantVariance()], discounts=[0.98], scales=[Plain(), Logarithmic()]
     )
-    assert mixture.names[1] == "ConstantVariance, logarithmic, discount 0.98"
+    assert mixture.law_names[1] == "ConstantVariance, logarithmic, discount 0.98"
 
 
 @pytest.mark.parametrize("base", [0.0, -1.0, np.inf])

@@ -42,7 +42,7 @@ def test_where_outcomes_are_normal_it_is_a_little_narrower_than_the_light_one() 
 
 def test_names_say_the_tails() -> None:
     mixture = plain(dim_xi=1, members=[ConstantVariance()], discounts=[0.98], tails=TAILS)
-    assert mixture.names[1] == "ConstantVariance, discount 0.98, df 4"
+    assert mixture.law_names[1] == "ConstantVariance, discount 0.98, df 4"
 
 
 @pytest.mark.parametrize("tails", [[0.5], [], ["heavy"], [np.inf]])

@@ -69,7 +69,7 @@ def test_what_a_file_says(tmp_path: Path) -> None:
     assert kind.limits.context == 3
     assert (kind.limits.max_open, kind.limits.expire, kind.limits.snapshot) == (20, 3600.0, 30)
     assert isinstance(kind.fold.policy, Shadowed)
-    assert kind.fold.policy.names == ("window",)
+    assert kind.fold.policy.shadows.keys() == {"window"}
     assert not kind.fold.hindsight
 
 
@@ -77,7 +77,7 @@ def test_a_problem_is_enough(tmp_path: Path) -> None:
     config = loaded(tmp_path, '[cases.shop]\nproblem = "shop:problem"\n')
     policy = config.kinds["shop"].fold.policy
     assert isinstance(policy, Shadowed)
-    assert (type(policy.policy), policy.names) == (Ensemble, ("SampleAverage",))
+    assert (type(policy.policy), *policy.shadows) == (Ensemble, "SampleAverage")
     assert config.kinds["shop"].names == ("z0", "z1")
     assert (config.host, config.token) == ("127.0.0.1", None)
 
@@ -116,7 +116,7 @@ def test_one_line_promotes_a_shadow(tmp_path: Path) -> None:
     assert before.fingerprint == after.fingerprint
     assert before.fold.by != after.fold.by
     assert isinstance(after.fold.policy, Shadowed)
-    assert after.fold.policy.names == ("before",)
+    assert after.fold.policy.shadows.keys() == {"before"}
     assert getattr(after.fold.policy.policy, "latest", None) == 10
 
 

@@ -8,12 +8,24 @@ from typing import Any
 import numpy as np
 import pytest
 import shop as here
+from gifted import Careful, GiftedPolicy
 from running import Service
 from shop import shop
 
-from bocopt import Ensemble
+from bocopt import ConditionalOptimum, Constant, Ensemble
 from bocopt.core import Status
 
+
+class _Law:
+    """Outcomes of one."""
+
+    dim_noise = 1
+
+    def sample_given(self, x: Any, u: Any) -> Any:
+        return np.ones((*u.shape[:-1], 2))
+
+
+LAW = _Law()
 KIND = shop(
     policy=Ensemble(here.problem, trust=0.5),
     shadows={"latest": here.latest},
@@ -75,3 +87,27 @@ def test_contexts_and_outcomes_have_their_names(service: Service) -> None:
     assert "south" in stream
     summary = service.ask("GET", "/v1/streams/shop")[1]
     assert (summary["context"], summary["outcome"]) == (["rain"], ["north", "south"])
+
+
+def test_a_policy_of_yours_is_explained_by_what_it_is_able_to_do(tmp_path: Path) -> None:
+    kind = shop(policy=Careful(GiftedPolicy(here.problem)), shadows={"latest": here.latest})
+    with Service(f"sqlite:///{tmp_path / 'log.db'}", kind) as yours:
+        _, body = yours.ask("POST", "/v1/streams/shop/decisions", {"x": [0.0]})
+        found = explained(yours, body["id"])
+    assert found["arm"] == {"name": "mine", "weight": 0.5, "own_scenarios": True}
+    others = {(one["what"], one["name"]) for one in found["candidates"]}
+    assert {("shadow", "latest"), ("arm", "mine"), ("arm", "yours")} <= others
+
+
+@pytest.mark.parametrize("shadows", [{}, {"latest": here.latest}])
+@pytest.mark.parametrize(
+    "policy", [Constant([1, 1]), ConditionalOptimum(here.problem, LAW, scenarios=8)]
+)
+def test_a_policy_without_scenarios_is_not_said_to_wait_for_some(
+    policy: Any, shadows: dict[str, Any], tmp_path: Path
+) -> None:
+    with Service(f"sqlite:///{tmp_path / 'log.db'}", shop(policy=policy, shadows=shadows)) as it:
+        _, body = it.ask("POST", "/v1/streams/shop/decisions", {"x": [0.0]})
+        status, found = it.ask("GET", f"/v1/streams/shop/decisions/{body['id']}/explanation")
+    assert status == 409
+    assert "has none" in str(found)

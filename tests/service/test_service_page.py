@@ -15,6 +15,7 @@ from shop import assert_is_its_log, engine, fleet, play, shop
 from troubled import HOUR
 
 from bocopt import Ensemble, Mixture
+from bocopt.abilities import HasLaws
 from bocopt.app.case_file import Limits
 from bocopt.app.service.commands import RefusedError
 from bocopt.app.service.kind import Kind
@@ -28,6 +29,7 @@ from bocopt.guarantees import Feasibility
 from bocopt.guarantees.feasibility import Counts
 from bocopt.live.fold import Observed
 from bocopt.models import Informed, Remembering, SharedPrior
+from bocopt.wrappers import says
 
 NOW = 1e9
 FINE = Standing(
@@ -56,7 +58,7 @@ def test_a_stage_tells_weights_and_where_its_outcome_lay(file: Store) -> None:
     assert last is not None
     found = read(last.told)
     state = fleet(ours).held("shop").live.state
-    weights = dict(zip(here.learner.names, state.info.arm_weights, strict=True))
+    weights = dict(zip(here.learner.arm_names, state.info.arm_weights, strict=True))
     assert found["arms"] == {name: round(w, 4) for name, w in weights.items() if w >= 0.0005}
     assert set(found["members"]) <= {"Forest", "Smooth", "LogVariance"} | {
         "ConstantVariance",
@@ -76,7 +78,7 @@ def test_a_stage_tells_the_laws_of_any_model(file: Store, kind: str) -> None:
     last = file.last_stage("shop")
     assert last is not None
     found = read(last.told)
-    laws = {name.partition(",")[0] for name in model.names}
+    laws = {name.partition(",")[0] for name in says(model, HasLaws)}
     assert {"own", "near kin"} <= laws or "Forest" in laws
     assert set(found["members"]) <= laws
     assert sum(found["members"].values()) == pytest.approx(1.0, abs=0.003)

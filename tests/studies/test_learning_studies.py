@@ -61,8 +61,8 @@ def test_coverage_by_hand() -> None:
 def test_the_best_family_is_left_out() -> None:
     world = worlds(10)["paper"]
     agnostic: Any = table.ensembles(world)[table.AGNOSTIC]
-    assert not any("Random" in name for name in agnostic.model.names)
-    assert len(agnostic.model.names) == 2 * 2 * (2 + 4)  # scales, tails, two of four discounted
+    assert not any("Random" in name for name in agnostic.model.law_names)
+    assert len(agnostic.model.law_names) == 2 * 2 * (2 + 4)  # scales, tails, two of four discounted
 
 
 @pytest.mark.parametrize("law", ["student", "lognormal"])

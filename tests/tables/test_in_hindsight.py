@@ -66,12 +66,12 @@ def _stages(case: Case) -> Any:
 def test_it_goes_on_where_it_stopped(tmp_path: Path, solved: list[int]) -> None:
     case = cut(open_case(written(tmp_path, "staffing")), 12)
     kept = KeptCosts(tmp_path / "of" / "costs.bin", "digest")
-    whole = least_costs(case.problem, case.series)
+    whole = least_costs(case.problem, case.data)
     assert (np.isnan(whole) == [t == 2 or t >= 12 for t in range(60)]).all()
     half = np.where(np.arange(60) < 7, whole, np.nan)
     kept.keep(half)
     solved.clear()
-    assert np.array_equal(least_costs(case.problem, case.series, kept), whole, equal_nan=True)
+    assert np.array_equal(least_costs(case.problem, case.data, kept), whole, equal_nan=True)
     assert sum(solved) == 5
     for other in (KeptCosts(kept.path, "another"), KeptCosts(tmp_path / "none.bin", "digest")):
         assert other.latest() is None
@@ -86,12 +86,12 @@ def test_slow_programs_are_kept_one_by_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, solved: list[int]
 ) -> None:
     case = cut(open_case(written(tmp_path, "staffing")), 12)
-    whole = least_costs(case.problem, case.series)
+    whole = least_costs(case.problem, case.data)
     monkeypatch.setattr(in_hindsight, "_LONG", 0.0)
     kept = KeptCosts(tmp_path / "costs.bin", "digest")
     case = cut(open_case(tmp_path / "bocopt.toml"), 12)  # of which nothing is recent
     solved.clear()
-    assert np.array_equal(least_costs(case.problem, case.series, kept), whole, equal_nan=True)
+    assert np.array_equal(least_costs(case.problem, case.data, kept), whole, equal_nan=True)
     assert solved == [1] * 11
     latest = kept.latest()
     assert latest is not None

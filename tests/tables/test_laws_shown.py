@@ -35,7 +35,7 @@ MODELS: dict[str, Model[Any]] = {
     "of a fleet": INFORMED,
     "with lags": Remembering(OWN, lags=[1]),
 }
-LAWS = {"alone": OWN.names, "of a fleet": INFORMED.names, "with lags": OWN.names}
+LAWS = {"alone": OWN.law_names, "of a fleet": INFORMED.law_names, "with lags": OWN.law_names}
 
 
 def _played(policy: Ensemble) -> tuple[Played, Series]:

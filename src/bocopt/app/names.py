@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bocopt.abilities import HasArms, HasLaws
 from bocopt.core import Policy, Problem
-from bocopt.policies import Ensemble
 from bocopt.problems.names import decision_names
+from bocopt.wrappers import find, says
 
 
 def names_of(
@@ -17,7 +18,7 @@ def names_of(
     program calls them.
     """
     found: dict[str, Sequence[str]] = {"z": decisions or decision_names(problem)}
-    if isinstance(policy, Ensemble):
-        found["arm_weights"] = policy.names
-        found["weights"] = getattr(policy.model, "names", ())
+    arms = find(policy, HasArms)
+    found["arm_weights"] = arms.part.arm_names if arms else ()
+    found["weights"] = says(policy, HasLaws) or ()
     return {key: tuple(names) for key, names in found.items() if names}

@@ -11,10 +11,12 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from bocopt import arguments
-from bocopt.app.margin import BestMargin, named
+from bocopt.abilities import MakesPolicy
+from bocopt.app.margin import named
 from bocopt.app.user_file import imported
 from bocopt.core import Array, Policy, Problem
 from bocopt.policies import Ensemble, ResidualSampleAverage, Rule, SampleAverage
+from bocopt.wrappers import has
 
 #: Policies that a case may name without writing them: all they need is the problem.
 KNOWN: Mapping[str, Callable[[Any], Policy[Any]]] = {
@@ -72,8 +74,9 @@ class UserCode:
     ) -> Policy[Any]:
         """One of ours, one in a file, or what a function there makes of the problem."""
         found = self._named(reference, KNOWN)
-        if isinstance(found, BestMargin):
-            return found.policy(problem, x_names)
+        if has(found, MakesPolicy):
+            made: Policy[Any] = found.policy(problem, x_names)
+            return made
         if isinstance(found, type) or not hasattr(found, "decide"):
             try:
                 found = found(problem)

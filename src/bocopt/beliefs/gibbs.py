@@ -67,9 +67,9 @@ class GibbsPosterior:
         arguments.number("GibbsPosterior", "threshold", self.threshold, "[0, 1]")
 
     @property
-    def lockstep(self) -> bool:
-        """Where the move is."""
-        return arguments.lockstep(self.move)
+    def parts(self) -> tuple[Move]:
+        """The move."""
+        return (self.move,)
 
     def init(self, seeds: IntArray) -> GibbsBelief:
         seeds = arguments.seeds_of("GibbsPosterior.init", seeds)

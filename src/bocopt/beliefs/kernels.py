@@ -11,7 +11,9 @@ from typing import ClassVar, NamedTuple, Protocol
 import numpy as np
 
 from bocopt import arguments
+from bocopt.abilities import LearnsShape
 from bocopt.core import Array, BoolArray, IntArray
+from bocopt.wrappers import says
 
 
 class Chain(NamedTuple):
@@ -94,7 +96,7 @@ Draw = Callable[[str, tuple[int, ...]], Array]
 class Kernel(Protocol):
     """One sweep over a chain. `scale` () is tuned so that `wanted` are accepted.
 
-    One that reads the shape of the particles says so by an attribute `learns_shape = True`.
+    One that reads the shape of the particles says so: `LearnsShape`.
     """
 
     @property
@@ -110,7 +112,7 @@ class Kernel(Protocol):
 
 def learns_shape(kernel: Kernel) -> bool:
     """Whether a kernel reads the shape of the particles."""
-    return bool(getattr(kernel, "learns_shape", False))
+    return bool(says(kernel, LearnsShape))
 
 
 @dataclass(frozen=True)

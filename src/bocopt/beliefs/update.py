@@ -4,8 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bocopt.abilities import BoundedAbove, IsRegret
 from bocopt.core import Array, BeliefReport, Loss, LossBounds, LossReport
 from bocopt.numeric.weights import log_total
+from bocopt.wrappers import says
 
 
 class Update(NamedTuple):
@@ -41,10 +43,10 @@ def gibbs_update(log_w: Array, loss: Array, lam: float | Array) -> Update:
 
 def no_report(loss: Loss, lead: tuple[int, ...]) -> BeliefReport:
     """Before any stage: only what the loss says of itself is known."""
-    nan = np.full(lead, np.nan)
+    nan, upper = np.full(lead, np.nan), says(loss, BoundedAbove)
     bounds = LossBounds(
         loss_lower=np.full(lead, float(loss.lower)),
-        loss_upper=np.full(lead, float(getattr(loss, "upper", np.inf))),
-        loss_is_regret=np.full(lead, float(getattr(loss, "regret", False))),
+        loss_upper=np.full(lead, float(np.inf if upper is None else upper)),
+        loss_is_regret=np.full(lead, float(bool(says(loss, IsRegret)))),
     )
     return BeliefReport(LossReport(*(nan,) * 6), bounds, intact=nan)

@@ -27,9 +27,9 @@ class Tightest:
         object.__setattr__(self, "guarantees", given)
 
     @property
-    def lockstep(self) -> bool:
-        """Where all of them are."""
-        return all(map(arguments.lockstep, self.guarantees))
+    def parts(self) -> Sequence[Guarantee[Any]]:
+        """All of them."""
+        return self.guarantees
 
     def init(self, lead: tuple[int, ...]) -> tuple[Any, ...]:
         return tuple(guarantee.init(lead) for guarantee in self.guarantees)

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from bocopt import arguments
+from bocopt.abilities import TakesMissing, UnderScenarios
 from bocopt.core import Array, Decision, Model, Policy
-from bocopt.policies.predictive import scenarios_of
+from bocopt.wrappers import find, promises, sample_at, scenarios_of
 
 _OWNER = "Incremental"
 _ONE_NUMBER = 0
@@ -78,16 +79,16 @@ class Incremental:
 
         Of a policy: the mean of the scenarios under which it decides; None while it has none.
         """
-        if self._decides and not hasattr(self._learner, "scenarios"):
+        if self._decides and find(self._learner, UnderScenarios) is None:
             expected = "a model, or a policy that decides under scenarios, to predict anything"
             raise arguments.wrong(_OWNER, "learner", expected, self._learner)
         if not self._t:
             return None
         _, here = self._context(x)
         if self._decides:
-            found = self._learner.scenarios(self._state, self._t, here)
-        else:
             found = scenarios_of(self._learner, self._state, self._t, here)
+        else:
+            found = sample_at(self._learner, self._state, self._t, here)
         if found is None:
             return None
         scenarios, w = found
@@ -122,7 +123,7 @@ class Incremental:
         if not isinstance(x, Mapping):
             raise arguments.wrong(_OWNER, "x", "a dictionary of features", x)
         names = tuple(x) if self._features is None else self._features
-        gaps = arguments.takes_missing(self._learner)
+        gaps = promises(self._learner, TakesMissing)
         if not x.keys() <= set(names) or (not gaps and len(x) < len(names)):
             raise arguments.wrong(_OWNER, "x", f"a dictionary of {', '.join(names)}", dict(x))
         values = [float(x.get(name, np.nan)) for name in names]

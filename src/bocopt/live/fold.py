@@ -13,14 +13,15 @@ from typing import Any, Generic, NamedTuple
 import numpy as np
 
 from bocopt import arguments
+from bocopt.abilities import WatchesShadow
 from bocopt.core import Array, Decision, Policy, Problem, S
-from bocopt.guarantees import Comparison, Monitor, Worsening, evidence_of, range_of
+from bocopt.guarantees import Monitor, evidence_of, range_of
 from bocopt.guarantees.worsening import worsenings
 from bocopt.live.record import Live, Open, own
 from bocopt.loop import Stage, checked_decision, context, review
-from bocopt.policies import Shadowed
 from bocopt.policies.matching import check_same_problem
 from bocopt.state import CheckpointError, read_only
+from bocopt.wrappers import has, shadows_of
 
 
 class Decided(NamedTuple):
@@ -68,7 +69,7 @@ def watching(
     policy: Policy[S], problem: Problem, scale: float | None = None, *, lately: bool = False
 ) -> Monitor:
     """A monitor of all that there is to watch; `lately` adds whether a shadow costs more lately."""
-    shadows = policy.names if isinstance(policy, Shadowed) else ()
+    shadows = tuple(shadows_of(policy))
     return Monitor(problem, worsenings(shadows) if lately else (), shadows=shadows, scale=scale)
 
 
@@ -227,8 +228,7 @@ class Fold(Generic[S]):
         """The states of the monitor, with those of comparisons left as they were."""
         before = self.monitor.begun(()) if before is None else before
         trios = zip(self.monitor.guarantees, before, after, strict=True)
-        beside = Comparison | Worsening
-        return tuple(old if isinstance(g, beside) else new for g, old, new in trios)
+        return tuple(old if has(g, WatchesShadow) else new for g, old, new in trios)
 
 
 def _closed(live: Live, number: int) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from bocopt import arguments
+from bocopt.abilities import Lockstep
 from bocopt.core import Array, Decision, S, Solution
 from bocopt.guarantees import evidence_of, range_of
 from bocopt.live.fold import Decided, Fold, Observed
@@ -21,6 +22,7 @@ from bocopt.live.record import Live, Open
 from bocopt.loop import Stage, checked_decision, reports_of
 from bocopt.numeric.stacking import apart, axes_of, key, stacked, together
 from bocopt.state import from_leaves, leaves, read_only, shape_of
+from bocopt.wrappers import promises
 
 _AT_ONCE = 64  # streams: more take more memory, and no less time each
 
@@ -59,6 +61,10 @@ class Together(Generic[S]):
         return _answers(pairs, keys, self.at_once, self._learned, self._learned_alone)
 
     @cached_property
+    def _lockstep(self) -> bool:
+        return promises(self.fold.policy, Lockstep)
+
+    @cached_property
     def _axes(self) -> Any:
         return axes_of(self.fold.policy.init)
 
@@ -66,13 +72,13 @@ class Together(Generic[S]):
     def _axes_of_monitor(self) -> Any:
         """None where a guarantee is not made for it."""
         monitor = self.fold.monitor
-        if not all(map(arguments.lockstep, monitor.guarantees)):
+        if not all(promises(each, Lockstep) for each in monitor.guarantees):
             return None
         return axes_of(lambda seeds: monitor.begun(seeds.shape))
 
     def _key(self, live: Live, beside: Hashable) -> Hashable:
         """What streams have in common that can be stacked; None of one that is played alone."""
-        if beside is None or not arguments.lockstep(self.fold.policy):
+        if beside is None or not self._lockstep:
             return None
         try:
             return live.learned + live.taught > 0, key(live.state, self._axes), beside

@@ -8,7 +8,7 @@ import numpy as np
 from bocopt.core import BoolArray
 from bocopt.models.design import Design
 from bocopt.models.member import Fit, Member
-from bocopt.numeric.stacking import UnlikeError, are_together, axes_of
+from bocopt.numeric.stacking import UnlikeError, are_together, axes_of, is_ragged
 
 
 def start(member: Member, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
@@ -49,7 +49,7 @@ def _broken(found: Fit, lead: tuple[int, ...]) -> BoolArray:
 
 def _mended(begun: Fit, found: Fit, axes: tuple[bool, ...], broken: BoolArray) -> Fit:
     """What was found, with a fresh start where it is broken; what is common to all stays."""
-    if hasattr(found, "tight") and are_together():  # sizes are those of the largest
+    if is_ragged(found) and are_together():  # sizes are those of the largest
         raise UnlikeError("Streams with a broken fit are played apart.")
     mended = [
         np.where(broken.reshape(*broken.shape, *[1] * (new.ndim - broken.ndim)), old, new)

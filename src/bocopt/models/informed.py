@@ -1,12 +1,14 @@
 """A stream that starts where others are: laws of the fleet beside a mixture of its own."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from bocopt import arguments
+from bocopt.abilities import TakesMissing
 from bocopt.core import Array, BoolArray, IntArray
 from bocopt.models import counts
 from bocopt.models.kinsfolk import Kinsfolk, Known
@@ -64,6 +66,7 @@ class Informed:
     5.0
     """
 
+    withholds: ClassVar[Mapping[type, str]] = {TakesMissing: "the fleet's laws read the context"}
     prior: SharedPrior
     own: Mixture | None = None
     doubt: float = 0.5
@@ -87,9 +90,9 @@ class Informed:
         return self.prior.dim_xi
 
     @property
-    def lockstep(self) -> bool:
-        """Where the mixture is."""
-        return arguments.lockstep(self._mixture)
+    def parts(self) -> tuple[Mixture]:
+        """The stream's own mixture."""
+        return (self._mixture,)
 
     @property
     def knows_at_once(self) -> bool:
@@ -97,8 +100,8 @@ class Informed:
         return self.at_once
 
     @property
-    def names(self) -> list[str]:
-        """Of what is weighed, in the order of the weights."""
+    def law_names(self) -> list[str]:
+        """The names of what is weighed, in the order of the weights."""
         return ["own", *self._folk.names]
 
     @cached_property

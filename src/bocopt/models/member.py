@@ -8,8 +8,10 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from bocopt.abilities import NeedsOutcomes, SlowToFit
 from bocopt.core import Array
 from bocopt.models.design import Design, Ground, with_one
+from bocopt.wrappers import says
 
 Fit = tuple[Array, ...]
 
@@ -39,13 +41,13 @@ class Member(Protocol):
 
 
 def least_discount(member: Member) -> float:
-    """Below it, a member has too few outcomes: some say so, by an attribute of this name."""
-    return float(getattr(member, "least_discount", 0.0))
+    """The discount below which a member has too few outcomes, where it says so."""
+    return float(says(member, NeedsOutcomes) or 0.0)
 
 
 def renewed_at(member: Member) -> float:
-    """The share of outcomes that must be new for a new fit: slow ones say so, by this attribute."""
-    return float(getattr(member, "renewed_at", 0.0))
+    """The share of outcomes that must be new for a new fit, where a member says so."""
+    return float(says(member, SlowToFit) or 0.0)
 
 
 def ridge(ground: Ground, x: Array) -> tuple[Array, Array]:

@@ -126,10 +126,10 @@ class Mixture:
         return Recent(2)
 
     @property
-    def names(self) -> list[str]:
-        """Of the laws, in the order of the weights.
+    def law_names(self) -> list[str]:
+        """The names of the laws, in the order of the weights.
 
-        >>> Mixture(dim_xi=1, members=[LogVariance()], discounts=[0.98]).names[1:3]
+        >>> Mixture(dim_xi=1, members=[LogVariance()], discounts=[0.98]).law_names[1:3]
         ['LogVariance, discount 0.98, df 4', 'LogVariance, logarithmic, discount 0.98']
         """
         fits = self._panel.names

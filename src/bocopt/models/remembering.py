@@ -8,11 +8,13 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from bocopt import arguments
+from bocopt.abilities import KnowsAtOnce
 from bocopt.core import Array, IntArray, Model
 from bocopt.models import gaps, past
 from bocopt.models.gaps import Gaps
 from bocopt.models.past import Past, Wave, seasons, waves
 from bocopt.numeric.noise import When
+from bocopt.wrappers import sample_at, says
 
 Missing = Literal["mean", "marked"]
 
@@ -84,9 +86,13 @@ class Remembering:
             raise arguments.wrong(name, "missing", "'mean', 'marked' or None", self.missing)
 
     @property
-    def lockstep(self) -> bool:
-        """Where the model is."""
-        return arguments.lockstep(self.model)
+    def inner(self) -> Model[Any]:
+        """The model."""
+        return self.model
+
+    def inside(self, state: Remembered, memo: Any) -> tuple[Any, Any]:
+        """What the model knows."""
+        return state.model, memo
 
     @property
     def takes_missing(self) -> bool:
@@ -94,20 +100,9 @@ class Remembering:
         return self.missing is not None
 
     @property
-    def dim_xi(self) -> int | None:
-        """How many components the model is made for, where it says so."""
-        return getattr(self.model, "dim_xi", None)
-
-    @property
-    def names(self) -> Sequence[str]:
-        """Of what the model weighs, where it says so."""
-        named: Sequence[str] = getattr(self.model, "names", ())
-        return named
-
-    @property
     def knows_at_once(self) -> bool:
         """Where the model does and no lag is asked for: before any outcome none is known."""
-        return bool(getattr(self.model, "knows_at_once", False)) and not self.lags
+        return bool(says(self.model, KnowsAtOnce)) and not self.lags
 
     @cached_property
     def _waves(self) -> list[Wave]:
@@ -146,10 +141,7 @@ class Remembering:
         """(k) -> (s, m), (s): at this stage, which may be a later one where outcomes are late."""
         x = self._checked("sample", state, x)
         shown = self._shown(state, t, x, state.past.total)
-        if hasattr(self.model, "sample_at"):
-            scenarios, w = self.model.sample_at(state.model, t, shown)
-            return scenarios, w
-        return self.model.sample(state.model, shown)
+        return sample_at(self.model, state.model, t, shown)
 
     def _checked(self, where: str, state: Remembered, x: Array) -> Array:
         """(k), as many numbers as before."""

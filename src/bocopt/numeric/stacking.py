@@ -5,17 +5,18 @@ first kind are stacked along a new axis. Those of the second kind are few: what 
 arrays of one size have in common. So states can be stacked if their arrays are of the same sizes
 and what is common is equal: their `key` says so. Histories count by their rows alone.
 
-A NamedTuple with a method `tight` may have room at the end of its arrays that it does not need. It
+A `Ragged` NamedTuple may have room at the end of its arrays that it does not need. It
 is stacked with as much room as the largest, zeros, and made tight again when it is taken apart.
 """
 
 from collections.abc import Callable, Hashable, Sequence
 from contextvars import ContextVar, copy_context
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bocopt.abilities import Ragged
 from bocopt.core import BoolArray, IntArray
 from bocopt.numeric.history import History
 from bocopt.state import mapped
@@ -92,7 +93,7 @@ def _describe(parts: Any, axes: Any, add: Callable[[Hashable], None]) -> None:
             add(leaf.shape if axis else (leaf.shape, leaf.tobytes()))
         elif isinstance(part, History):
             add((int(part.size), part.buffer.shape[-1]))
-        elif hasattr(part, "tight"):
+        elif is_ragged(part):
             add(str(type(part)))
         else:
             add(len(part))
@@ -106,7 +107,7 @@ def stacked(trees: Sequence[Any], axes: Any) -> Any:
         return _joined(trees)
     if isinstance(first, tuple):
         columns = zip(zip(*trees, strict=True), _each(first, axes), strict=True)
-        ragged = hasattr(first, "tight")
+        ragged = is_ragged(first)
         parts = [_padded(column) if ragged else stacked(column, axis) for column, axis in columns]
         return _like(first, parts)
     return np.array(trees) if axes else first
@@ -120,7 +121,7 @@ def apart(tree: Any, axes: Any, many: int, *, read_only: bool = False) -> list[A
         pairs = zip(tree, _each(tree, axes), strict=True)
         columns = [apart(part, axis, many, read_only=read_only) for part, axis in pairs]
         trees = [_like(tree, parts) for parts in zip(*columns, strict=True)] or [tree] * many
-        return [each.tight() for each in trees] if hasattr(tree, "tight") else trees
+        return [each.tight() for each in trees] if is_ragged(tree) else trees
     if not axes:
         return [tree] * many
     if len(tree) != many:
@@ -130,6 +131,11 @@ def apart(tree: Any, axes: Any, many: int, *, read_only: bool = False) -> list[A
         for row in rows:
             row.flags.writeable = False
     return rows
+
+
+def is_ragged(tree: object) -> TypeGuard[Ragged]:
+    """Whether the arrays of a tree may have room at the end that it does not need."""
+    return hasattr(tree, "tight")  # it is asked of every tuple in a state, so as quickly as can be
 
 
 def _each(tree: tuple[Any, ...], axes: Any) -> Any:
@@ -145,7 +151,7 @@ def with_some(tree: Any, axes: Any, which: BoolArray, new: Any) -> Any:
     """With these trials replaced; what is common to all must stay as it was."""
     if isinstance(tree, tuple):
         trios = list(zip(tree, axes, new, strict=True))
-        if hasattr(tree, "tight"):
+        if is_ragged(tree):
             return _like(tree, [_replaced(old, which, part, room=True) for old, _, part in trios])
         return _like(tree, [with_some(old, axis, which, part) for old, axis, part in trios])
     if axes:

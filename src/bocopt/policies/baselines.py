@@ -177,23 +177,12 @@ class Frozen(Generic[S]):
         arguments.kind("Frozen", "policy", self.policy, Policy)
 
     @property
-    def lockstep(self) -> bool:
-        """Where the policy is."""
-        return arguments.lockstep(self.policy)
-
-    @property
-    def takes_missing(self) -> bool:
-        """Where the policy does."""
-        return arguments.takes_missing(self.policy)
+    def inner(self) -> Policy[S]:
+        """The policy, whose state and memo are its own."""
+        return self.policy
 
     def init(self, seeds: IntArray) -> S:
         return self.policy.init(seeds)
-
-    def scenarios(self, state: S, t: int, x: Array) -> tuple[Array, Array] | None:
-        """The policy's, where it has any."""
-        asked = getattr(self.policy, "scenarios", None)
-        found: tuple[Array, Array] | None = asked and asked(state, t, x)
-        return found
 
     def decide(self, state: S, t: int, x: Array) -> Decision:
         return self.policy.decide(state, t, x)

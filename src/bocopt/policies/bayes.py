@@ -1,22 +1,26 @@
 """Ways to decide from a belief: aggregate it (BMA), draw from it (BGS), and three more."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Generic
+from typing import ClassVar, Generic
 
 import numpy as np
 
 from bocopt import arguments
+from bocopt.abilities import KnowsWidth, TakesMissing
 from bocopt.core import Array, B, Decision, IntArray, Predictor, Problem, Sampler, Solution, Status
 from bocopt.numeric import noise
 from bocopt.numeric.resampling import multinomial
 from bocopt.problems.hindsight import decide_as_if
+from bocopt.wrappers import says
 
 
 @dataclass(frozen=True)
 class FromBelief(ABC, Generic[B]):
     """A policy whose state is the sampler's belief."""
 
+    withholds: ClassVar[Mapping[type, str]] = {TakesMissing: "the predictor reads the context"}
     problem: Problem
     predictor: Predictor
     sampler: Sampler[B]
@@ -28,9 +32,9 @@ class FromBelief(ABC, Generic[B]):
         arguments.kind(name, "sampler", self.sampler, Sampler)
 
     @property
-    def lockstep(self) -> bool:
-        """Where the sampler is."""
-        return arguments.lockstep(self.sampler)
+    def parts(self) -> tuple[Sampler[B]]:
+        """The sampler."""
+        return (self.sampler,)
 
     @abstractmethod
     def decide(self, state: B, t: int, x: Array) -> Decision: ...
@@ -51,7 +55,7 @@ class FromBelief(ABC, Generic[B]):
 
     def _predictions(self, state: B, t: int, x: Array) -> Array:
         """(N, m): what each particle predicts."""
-        seen = getattr(state, "dim_x", None)  # of the contexts so far, where the belief knows it
+        seen = says(state, KnowsWidth)  # of the contexts so far, where the belief knows it
         if seen is not None:
             x = arguments.inner(f"{type(self).__name__}.decide", "x", x, seen)
         shape = (state.theta.shape[-2], self.predictor.dim_noise)

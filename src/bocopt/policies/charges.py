@@ -53,9 +53,11 @@ from warnings import warn
 
 import numpy as np
 
+from bocopt.abilities import PricesInfeasibility
 from bocopt.core import Array, BoolArray, Problem, Risk, judge
 from bocopt.numeric.history import History, empty
 from bocopt.problems.risk import Chance, Expectation
+from bocopt.wrappers import says
 
 _LATEST = 1000  # costs of each arm that a risk other than a mean looks back on
 _STEP = 0.5  # of the price, in spreads of costs for each miss too many
@@ -81,7 +83,7 @@ class Charges(NamedTuple):
 
 def prices_infeasibility(problem: Problem) -> bool:
     """Whether a problem says that what it costs to be infeasible is part of its cost."""
-    return bool(getattr(problem, "prices_infeasibility", False))
+    return bool(says(problem, PricesInfeasibility))
 
 
 def allowed_misses(problem: Problem) -> float | None:

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 
 from bocopt import arguments
+from bocopt.abilities import TakesMissing
 from bocopt.core import ArmsReport, Array, Decision, IntArray, Model, Policy, Problem, Solution
 from bocopt.models import Mixture
 from bocopt.models.guard import tell
@@ -27,6 +28,8 @@ from bocopt.policies.charges import (
 from bocopt.policies.hedge import hedge, mixability_gap
 from bocopt.policies.predictive import Predictive
 from bocopt.policies.spread import SpreadControl
+from bocopt.problems.ranges import support_of
+from bocopt.wrappers import promises
 
 _LATEST = 1000  # outcomes that the running average keeps
 
@@ -134,14 +137,18 @@ class Ensemble:
         return f"{cost}; alpha is met in the long run if an arm meets it and costs settle"
 
     @property
-    def lockstep(self) -> bool:
-        """Where the model and all `arms` are."""
-        return all(arguments.lockstep(part) for part in (self.model, *self.arms))
+    def inner(self) -> Policy[Any]:
+        """The first arm, which has the model."""
+        return self._arms[0]
 
     @property
-    def takes_missing(self) -> bool:
-        """Where the model and all `arms` do; the running average does not look at contexts."""
-        return all(arguments.takes_missing(reader) for reader in (self.model, *self.arms))
+    def parts(self) -> tuple[Policy[Any], ...]:
+        """It and all `arms`; the running average makes all promises and reads no context."""
+        return self._arms[0], *self.arms
+
+    def inside(self, state: EnsembleState, memo: tuple[Any, ...]) -> tuple[Any, Any]:
+        """The state of the first arm, and its memo."""
+        return state.arms[0], _Memo(*memo).decisions[0][1] if memo else ()
 
     @cached_property
     def _arms(self) -> list[Policy[Any]]:
@@ -149,8 +156,8 @@ class Ensemble:
         return [self._modelled(), average, *self.arms]
 
     @property
-    def names(self) -> list[str]:
-        """Of the arms, in the order of their weights."""
+    def arm_names(self) -> list[str]:
+        """The names of the arms, in the order of their weights."""
         return ["model", "running average", *(type(arm).__name__ for arm in self.arms)]
 
     def _modelled(self) -> Predictive | SpreadControl:
@@ -187,19 +194,14 @@ class Ensemble:
             ),
         )
 
-    def scenarios(self, state: EnsembleState, t: int, x: Array) -> tuple[Array, Array] | None:
-        """Those of the first arm, which has a model; None before the first outcome."""
-        found: tuple[Array, Array] | None = self._modelled().scenarios(state.arms[0], t, x)
-        return found
-
     def arm_decisions(self, memo: tuple[Any, ...]) -> list[tuple[str, Array]]:
         """What each arm is called, and the z that it decided, by the memo of a decision."""
-        pairs = zip(self.names, _Memo(*memo).decisions, strict=True)
+        pairs = zip(self.arm_names, _Memo(*memo).decisions, strict=True)
         return [(name, solution[0]) for name, (solution, _) in pairs]
 
     def arm_taken(self, memo: tuple[Any, ...]) -> str:
         """What the arm is called whose decision was taken, by the memo of a decision."""
-        return self.names[int(_Memo(*memo).chosen)]
+        return self.arm_names[int(_Memo(*memo).chosen)]
 
     def decide(self, state: EnsembleState, t: int, x: Array) -> Decision:
         """The memo holds what every arm decided: see `_Memo`."""
@@ -274,7 +276,9 @@ class Ensemble:
     def _context(self, where: str, state: EnsembleState, x: Array) -> Array:
         """As long as before: what no arm can take is an error, not the failure of an arm."""
         size = int(state.width) if state.width >= 0 else ...
-        return arguments.moderate(f"Ensemble.{where}", "x", x, size, gaps=self.takes_missing)
+        return arguments.moderate(
+            f"Ensemble.{where}", "x", x, size, gaps=promises(self, TakesMissing)
+        )
 
     def _taught(
         self, state: EnsembleState, t: int, x: Array, own: list[Decision], xi: Array
@@ -286,7 +290,7 @@ class Ensemble:
 
 def _default_model(problem: Problem) -> Mixture:
     """Outcomes lie where the problem says, if it says so by a `support`."""
-    return Mixture(dim_xi=problem.dims.xi, support=getattr(problem, "support", None))
+    return Mixture(dim_xi=problem.dims.xi, support=support_of(problem))
 
 
 class _Memo(NamedTuple):

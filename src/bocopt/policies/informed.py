@@ -9,6 +9,7 @@ from bocopt import arguments
 from bocopt.core import Problem
 from bocopt.models import Informed, Mixture, SharedPrior
 from bocopt.policies.ensemble import Ensemble
+from bocopt.problems.ranges import support_of
 
 
 def informed_ensemble(
@@ -26,7 +27,7 @@ def informed_ensemble(
     if known.dim_xi != problem.dims.xi:
         expected = f"one of {problem.dims.xi} outcomes, as the problem has"
         raise arguments.wrong("informed_ensemble", "prior", expected, known.dim_xi)
-    own = Mixture(dim_xi=known.dim_xi, support=getattr(problem, "support", None))
+    own = Mixture(dim_xi=known.dim_xi, support=support_of(problem))
     model = Informed(known, own, at_once=at_once)
     if settings.get("first") is None and at_once:
         x = known.usual_context

@@ -7,12 +7,12 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from bocopt import arguments
+from bocopt.abilities import ForProblem, HasName
 from bocopt.core import Policy, Problem
 from bocopt.fingerprint import CHANGES_NO_RESULT, fingerprint
 from bocopt.numeric.recent import Recent
-from bocopt.policies.baselines import Frozen
-from bocopt.policies.shadowed import Shadowed
 from bocopt.state import CheckpointError
+from bocopt.wrappers import has, parts_of, says
 
 _RECENT = Recent(8)  # fingerprints: `play` asks at each stage
 _SHORT = reprlib.Repr()
@@ -36,8 +36,8 @@ def check_same_problem(policy: Policy[Any], problem: Problem) -> None:
     for Newsvendor(price=(3.0,), ...), not for Newsvendor(price=(5.0,), ...).
     """
     for one in _deciding(policy):
-        own: Any = getattr(one, "problem", None)
-        found = [each for each in (own, getattr(own, "problem", None)) if _is_problem(each)]
+        own = says(one, ForProblem)
+        found = [each for each in (own, says(own, ForProblem)) if _is_problem(each)]
         if not _is_problem(own) or any(each is problem for each in found):
             continue
         with suppress(CheckpointError):
@@ -49,13 +49,12 @@ def check_same_problem(policy: Policy[Any], problem: Problem) -> None:
 
 
 def _deciding(policy: Any) -> Iterator[Any]:
-    """The policies in a wrapper, which is judged by one problem."""
-    if isinstance(policy, Frozen | Shadowed):
-        yield from _deciding(policy.policy)
-    if isinstance(policy, Shadowed):
-        for shadow in policy.shadows.values():
-            yield from _deciding(shadow)
-    yield policy
+    """The policies that say their problem: this one, or those that it is made of."""
+    if has(policy, ForProblem):
+        yield policy
+    else:
+        for part in parts_of(policy):
+            yield from _deciding(part)
 
 
 def _is_problem(thing: object) -> bool:
@@ -71,7 +70,7 @@ def _digest(problem: Any) -> str:
 
 def _shown(problem: Any, other: Any) -> str:
     """Its name or its class; of one class, also the fields in which they differ."""
-    kind, name = type(problem).__name__, getattr(problem, "name", None)
+    kind, name = type(problem).__name__, says(problem, HasName)
     called = f"{kind} {name!r}" if isinstance(name, str) else kind
     if type(other) is not type(problem) or not is_dataclass(problem):
         return called

@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bocopt import arguments
+from bocopt.abilities import ForOutcomes, KnowsAtOnce
 from bocopt.core import Array, Decision, IntArray, Model, Problem
 from bocopt.numeric.stacking import alike
 from bocopt.policies.baselines import before_any_outcome, checked_first
+from bocopt.wrappers import sample_at, says
 
 _BEGUN = "with and without an outcome"
 
@@ -27,17 +29,9 @@ class Predicting(NamedTuple):
         return self.model.info
 
 
-def scenarios_of(model: Model[Any], state: Any, t: int, x: Array) -> tuple[Array, Array]:
-    """A model's, at stage t: one that counts stages has to know it where outcomes are late."""
-    if hasattr(model, "sample_at"):
-        scenarios, w = model.sample_at(state, t, x)
-        return scenarios, w
-    return model.sample(state, x)
-
-
 def can_predict(model: Model[Any], outcomes: IntArray) -> bool:
     """From the first outcome on, or at once where a model says `knows_at_once`."""
-    return bool(getattr(model, "knows_at_once", False)) or alike(_BEGUN, outcomes > 0)
+    return bool(says(model, KnowsAtOnce)) or alike(_BEGUN, outcomes > 0)
 
 
 @dataclass(frozen=True)
@@ -56,20 +50,19 @@ class Predictive:
     def __post_init__(self) -> None:
         object.__setattr__(self, "first", checked_first("Predictive", self.problem, self.first))
         arguments.kind("Predictive", "model", self.model, Model)
-        declared = getattr(self.model, "dim_xi", None)
+        declared = says(self.model, ForOutcomes)
         if declared not in (None, self.problem.dims.xi):
             expected = f"one of {self.problem.dims.xi} components, as the problem's xi has"
             raise arguments.wrong("Predictive", "model", expected, declared)
 
     @property
-    def lockstep(self) -> bool:
-        """Where the model is."""
-        return arguments.lockstep(self.model)
+    def inner(self) -> Model[Any]:
+        """The model."""
+        return self.model
 
-    @property
-    def takes_missing(self) -> bool:
-        """Where the model does."""
-        return arguments.takes_missing(self.model)
+    def inside(self, state: Predicting, memo: Any) -> tuple[Any, Any]:
+        """What the model knows."""
+        return state.model, ()
 
     def init(self, seeds: IntArray) -> Predicting:
         seeds = arguments.seeds_of("Predictive", seeds)
@@ -79,7 +72,7 @@ class Predictive:
         """The model's; None before the first outcome, unless it knows at once."""
         if not can_predict(self.model, state.outcomes):
             return None
-        return scenarios_of(self.model, state.model, t, x)
+        return sample_at(self.model, state.model, t, x)
 
     def decide(self, state: Predicting, t: int, x: Array) -> Decision:
         found = self.scenarios(state, t, x)

@@ -32,8 +32,8 @@ class Shadowed:
     >>> from bocopt.policies import Constant, SampleAverage
     >>> problem = Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0])
     >>> policy = Shadowed(Constant([5]), {"running average": SampleAverage(problem)})
-    >>> policy.names
-    ('running average',)
+    >>> list(policy.shadows)
+    ['running average']
     """
 
     policy: Policy[Any]
@@ -50,31 +50,30 @@ class Shadowed:
         object.__setattr__(self, "shadows", dict(self.shadows))
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """Of the shadows, in the order of the comparisons."""
-        return tuple(self.shadows)
+    def inner(self) -> Policy[Any]:
+        """The policy that decides."""
+        return self.policy
 
     @property
-    def lockstep(self) -> bool:
-        """Where all of them are."""
-        return all(map(arguments.lockstep, (self.policy, *self.shadows.values())))
+    def parts(self) -> tuple[Policy[Any], ...]:
+        """It and its shadows."""
+        return self.policy, *self.shadows.values()
 
-    @property
-    def takes_missing(self) -> bool:
-        """Where all of them do."""
-        return all(map(arguments.takes_missing, (self.policy, *self.shadows.values())))
+    def inside(self, state: ShadowedState, memo: tuple[Any, ...]) -> tuple[Any, Any]:
+        """The state and the memo of the policy that decides."""
+        return state.own, memo[0] if memo else ()
+
+    def shadow_decisions(self, memo: tuple[Any, ...]) -> list[tuple[str, Array]]:
+        """The name of each shadow and the z that it decided, by the memo of a decision."""
+        _, others = memo
+        pairs = zip(self.shadows, others, strict=True)
+        return [(name, solution[0]) for name, (solution, _) in pairs]
 
     def init(self, seeds: IntArray) -> ShadowedState:
         own = self.policy.init(seeds)
         shadows = tuple(shadow.init(seeds) for shadow in self.shadows.values())
         nothing = np.full((*np.shape(seeds), len(shadows), 0), np.nan)
         return ShadowedState(own, shadows, ShadowedInfo(own.info, ShadowReport(nothing)))
-
-    def scenarios(self, state: ShadowedState, t: int, x: Array) -> tuple[Array, Array] | None:
-        """Those of the policy that decides, where it has any."""
-        asked = getattr(self.policy, "scenarios", None)
-        found: tuple[Array, Array] | None = asked and asked(state.own, t, x)
-        return found
 
     def decide(self, state: ShadowedState, t: int, x: Array) -> Decision:
         taken = self.policy.decide(state.own, t, x)

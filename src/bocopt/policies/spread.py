@@ -10,7 +10,8 @@ from bocopt import arguments
 from bocopt.core import Array, Decision, IntArray, Model, Problem
 from bocopt.policies.baselines import before_any_outcome
 from bocopt.policies.charges import prices_infeasibility
-from bocopt.policies.predictive import Predictive, can_predict, scenarios_of
+from bocopt.policies.predictive import Predictive, can_predict
+from bocopt.wrappers import sample_at
 
 _MOST = float(np.log(1000.0))  # beyond, numbers overflow rather than help
 
@@ -75,14 +76,13 @@ class SpreadControl:
             raise arguments.wrong("SpreadControl", "problem", expected, self.problem.risk)
 
     @property
-    def lockstep(self) -> bool:
-        """Where the model is."""
-        return arguments.lockstep(self.model)
+    def inner(self) -> Model[Any]:
+        """The model."""
+        return self.model
 
-    @property
-    def takes_missing(self) -> bool:
-        """Where the model does."""
-        return arguments.takes_missing(self.model)
+    def inside(self, state: Spreading, memo: Any) -> tuple[Any, Any]:
+        """What the model knows."""
+        return state.model, ()
 
     @property
     def _allowed(self) -> float:
@@ -106,7 +106,7 @@ class SpreadControl:
         """The model's, spread; None before the first outcome, unless it knows at once."""
         if not can_predict(self.model, state.outcomes):
             return None
-        scenarios, w = scenarios_of(self.model, state.model, t, x)
+        scenarios, w = sample_at(self.model, state.model, t, x)
         return stretched(scenarios, w, state.info.spread), w
 
     def decide(self, state: Spreading, t: int, x: Array) -> Decision:

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from bocopt.abilities import NamesDecisions
 from bocopt.core import Array, Problem
+from bocopt.wrappers import find
 
 
 def decision_names(problem: Problem) -> tuple[str, ...]:
@@ -17,10 +19,10 @@ def decision_names(problem: Problem) -> tuple[str, ...]:
     >>> decision_names(shop)
     ('order[0]', 'order[1]', 'more')
     """
-    named = getattr(problem, "named", None)
-    if named is None:
+    found = find(problem, NamesDecisions)
+    if found is None:
         return ()
-    parts: Mapping[str, Array] = named(np.zeros(problem.dims.z))
+    parts: Mapping[str, Array] = found.part.named(np.zeros(problem.dims.z))
     return tuple(
         name if part.size == 1 else f"{name}[{','.join(map(str, place))}]"
         for name, part in parts.items()

@@ -6,7 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt import arguments
+from bocopt.abilities import HasSupport, SaysWhyUnranged
 from bocopt.core import Array, BoolArray, Dims, Problem
+from bocopt.wrappers import says
 
 Ends = tuple[Array, Array]
 
@@ -50,16 +52,22 @@ def narrowed(difference: Ends, z: Array, other: Array, of_z: Ends, of_other: End
     return np.where(apart, low, 0.0), np.where(apart, high, 0.0)
 
 
+def support_of(problem: Problem) -> Ends | None:
+    """The ends between which outcomes lie, where a problem knows them as two ends."""
+    ends: Ends | None = says(problem, HasSupport)
+    return None if callable(ends) else ends
+
+
 def why_unranged(problem: Problem) -> str:
     """What to do where certificates found no finite range of a problem's cost.
 
-    A problem says so by an attribute of this name; else it is for whoever wrote its class.
+    The words of the problem, if it has any; else they are for whoever wrote its class.
 
     >>> from bocopt.problems import Newsvendor
     >>> why_unranged(Newsvendor(unit_cost=[1], price=2, penalty=1))
     'give largest_demand=... to Newsvendor(...)'
     """
-    said = getattr(problem, "why_unranged", None)
+    said = says(problem, SaysWhyUnranged)
     if isinstance(said, str) and said:
         return said
     return f"write range(x, z), with finite ends, and possible(x, xi) for {type(problem).__name__}"

@@ -13,11 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bocopt.abilities import AlarmsOfShadow, WeighsShadow
 from bocopt.app.service.kind import Kind
 from bocopt.app.service.stores import Configured, Standing
-from bocopt.guarantees import Comparison, Worsening, discoveries
+from bocopt.guarantees import Worsening, discoveries
 from bocopt.guarantees.many import share
 from bocopt.live.record import Live
+from bocopt.wrappers import has
 
 LEVEL = 0.05  # of the shadows that are called better, the expected share that is not
 _LARGEST = 1e6  # a log e-value that stands for those without end
@@ -70,11 +72,12 @@ class Since(NamedTuple):
 
 def shown(kind: Kind, live: Live) -> dict[str, Any]:
     """What is told of the shadows with an outcome, for `read`; nothing where there are none."""
+    pairs: list[tuple[Any, Any]]
     pairs = list(zip(kind.fold.monitor.guarantees, live.watched or (), strict=False))
-    lately = {g.shadow: (g, state) for g, state in pairs if isinstance(g, Worsening)}
+    lately = {g.shadow: (g, state) for g, state in pairs if has(g, AlarmsOfShadow)}
     found = dict[str, Sequence[float | None]]()
     for g, state in pairs:
-        if isinstance(g, Comparison):
+        if has(g, WeighsShadow):
             watch, watched = lately[g.shadow]
             log_e, alarm = float(g.log_evidence(state)), float(watch.alarm(watched))
             if log_e > -math.inf:

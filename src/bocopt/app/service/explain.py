@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from bocopt.abilities import HasArms, HasShadows, UnderScenarios
 from bocopt.app.service.commands import RefusedError
 from bocopt.app.service.held import Held, as_it_was
 from bocopt.app.service.stores import Row, Store
@@ -12,7 +13,7 @@ from bocopt.core import Array, Policy, Problem, Status, judge
 from bocopt.live.events import from_bytes
 from bocopt.live.fold import Decided
 from bocopt.live.record import Live
-from bocopt.policies import Ensemble, Shadowed
+from bocopt.wrappers import find, scenarios_of
 
 
 def explanation(store: Store, held: Held, row: Row) -> dict[str, Any]:
@@ -25,7 +26,7 @@ def explanation(store: Store, held: Held, row: Row) -> dict[str, Any]:
     scenarios, w = _scenarios(held, then, event)
     candidates, arm = [("taken", "", z), *_neighbours(held.kind.names, z)], None
     if event.by == held.kind.fold.by:  # else the memo is another policy's
-        candidates += _others(held.kind.fold.policy, waiting.decision.memo)
+        candidates += _others(held.kind.fold.policy, waiting.decision.memo, then)
         arm = _arm(held.kind.fold.policy, waiting.decision.memo, then)
     expected = _expected(problem, x, np.stack([other for *_, other in candidates]), scenarios, w)
     return {
@@ -60,11 +61,11 @@ def _then(store: Store, held: Held, row: Row, event: Decided) -> Live:
 
 def _scenarios(held: Held, state: Any, event: Decided) -> tuple[Array, Array]:
     policy = held.kind.fold.policy
-    asked = getattr(policy, "scenarios", None)
     stage = event.number + int(event.waiting.taught)
-    found: tuple[Array, Array] | None = asked and asked(state, stage, event.waiting.x)
+    found = scenarios_of(policy, state, stage, event.waiting.x)
     if found is None:
-        why = "no outcome was known yet" if asked else f"{type(policy).__name__} has none"
+        has_any = find(policy, UnderScenarios) is not None
+        why = "no outcome was known yet" if has_any else f"{type(policy).__name__} has none"
         raise RefusedError(409, f"Decision {event.number} was not taken under scenarios: {why}.")
     return found
 
@@ -75,27 +76,26 @@ def _neighbours(names: tuple[str, ...], z: Array) -> Iterator[tuple[str, str, Ar
             yield what, name, z + step * np.eye(len(z))[i]
 
 
-def _others(policy: Policy[Any], memo: tuple[Any, ...]) -> Iterator[tuple[str, str, Array]]:
+def _others(
+    policy: Policy[Any], memo: tuple[Any, ...], then: Any
+) -> Iterator[tuple[str, str, Array]]:
     """What shadows and arms would have done."""
-    if isinstance(policy, Shadowed):
-        memo, others = memo
-        for name, (solution, _) in zip(policy.names, others, strict=True):
-            yield "shadow", name, solution[0]
-        policy = policy.policy
-    if isinstance(policy, Ensemble):
-        for name, z in policy.arm_decisions(memo):
+    if shadowed := find(policy, HasShadows, then, memo):
+        for name, z in shadowed.part.shadow_decisions(shadowed.memo):
+            yield "shadow", name, z
+    if found := find(policy, HasArms, then, memo):
+        for name, z in found.part.arm_decisions(found.memo):
             yield "arm", name, z
 
 
 def _arm(policy: Policy[Any], memo: tuple[Any, ...], then: Any) -> dict[str, Any] | None:
     """Whose decision was taken, of an ensemble's arms: only the model's is under its scenarios."""
-    if isinstance(policy, Shadowed):
-        policy, memo, then = policy.policy, memo[0], then.own
-    if not isinstance(policy, Ensemble):
+    found = find(policy, HasArms, then, memo)
+    if found is None:
         return None
-    name = policy.arm_taken(memo)
-    weights = dict(zip(policy.names, then.info.arm_weights.tolist(), strict=True))
-    return {"name": name, "weight": weights[name], "own_scenarios": name == policy.names[0]}
+    name, names = found.part.arm_taken(found.memo), found.part.arm_names
+    weights = dict(zip(names, found.state.info.arm_weights.tolist(), strict=True))
+    return {"name": name, "weight": weights[name], "own_scenarios": name == names[0]}
 
 
 def _by_name(held: Held, z: Array) -> dict[str, float]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from bocopt import arguments
+from bocopt.abilities import TakesMissing
 from bocopt.app.case_file import ID
 from bocopt.app.features.prepare import series_of
 from bocopt.app.features.rows import rows_of
@@ -36,6 +36,7 @@ from bocopt.app.text import count
 from bocopt.core import Array
 from bocopt.live.events import from_bytes
 from bocopt.live.fold import Taught
+from bocopt.wrappers import promises
 
 _AT_ONCE = 64  # rows that are committed together
 _READ = 1000  # lessons that are compared at once
@@ -147,7 +148,7 @@ def columns(frame: Frame, kind: Kind, names: Names) -> Rows:
         return _fields(frame, kind, kind.featuriser.spec, names)
     dims, policy = kind.problem.dims, kind.fold.policy
     wide = dims.x if kind.limits.context is None else kind.limits.context
-    gaps = dims.x is None and arguments.takes_missing(policy)
+    gaps = dims.x is None and promises(policy, TakesMissing)
     x = _named(names.x, kind.contexts, "x", "context", wide)
     xi = _named(names.xi, kind.outcomes, "xi", "outcome", dims.xi)
     read = [partial(_numbers, frame, name, gaps) for name in x]

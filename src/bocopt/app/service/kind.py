@@ -1,21 +1,23 @@
 """A kind of stream, as a configuration file declares it: the problem, who decides, and limits."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from bocopt.abilities import HasArms, HasLaws
 from bocopt.app.case_file import Limits
 from bocopt.app.features.featuriser import Featuriser
 from bocopt.core import Policy, Problem
 from bocopt.fingerprint import fingerprint
 from bocopt.live.agent import configuration
 from bocopt.live.fold import Fold, Observed, watching
-from bocopt.policies import Ensemble, Shadowed
+from bocopt.policies import Shadowed
 from bocopt.problems.names import decision_names
+from bocopt.wrappers import Wrapper, find, has, says, shadows_of
 
 _TRIED = 3  # outcomes after which all code has run
 
@@ -48,16 +50,17 @@ class Kind:
     @property
     def shadows(self) -> tuple[str, ...]:
         """Names of those that are compared with what decides."""
-        return self.fold.policy.names if isinstance(self.fold.policy, Shadowed) else ()
+        return tuple(shadows_of(self.fold.policy))
 
     @cached_property
     def weighed(self) -> Mapping[str, tuple[str, ...]]:
         """Names of what the policy that decides weighs: its arms, and its laws by their member."""
-        policy = self.fold.policy
-        policy = policy.policy if isinstance(policy, Shadowed) else policy
-        arms = policy.names if isinstance(policy, Ensemble) else ()
-        laws: tuple[str, ...] = tuple(getattr(getattr(policy, "model", None), "names", ()))
-        return {"arms": tuple(arms), "members": tuple(law.partition(",")[0] for law in laws)}
+        arms = find(self.fold.policy, HasArms)
+        laws: Sequence[str] = says(self.fold.policy, HasLaws) or ()
+        return {
+            "arms": tuple(arms.part.arm_names) if arms else (),
+            "members": tuple(law.partition(",")[0] for law in laws),
+        }
 
 
 def kind_of(
@@ -98,10 +101,10 @@ def kind_of(
     )
 
 
-def _about(policy: Policy[Any]) -> str:
+def _about(policy: Any) -> str:
     """Names and digests, by which it can be told later what was declared."""
-    shadows = policy.shadows if isinstance(policy, Shadowed) else {}
-    own = policy.policy if isinstance(policy, Shadowed) else policy
+    shadows = shadows_of(policy)
+    own = policy.inner if shadows and has(policy, Wrapper) else policy
     beside = {name: fingerprint(shadow)[:16] for name, shadow in shadows.items()}
     return json.dumps({"decides": fingerprint(own)[:16], "shadows": beside})
 

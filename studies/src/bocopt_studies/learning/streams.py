@@ -66,7 +66,7 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
                 for phase, stages in _PHASES.items()
             },
             "histogram": _histogram(ensemble["probability"][:, 1:]),
-            "members": Mixture(dim_xi=world.problem.dims.xi).names,
+            "members": Mixture(dim_xi=world.problem.dims.xi).law_names,
             "weights": [curve(w) for w in np.moveaxis(ensemble["weights"], -1, 0)],
         }
     return {**size._asdict(), "worlds": found, "stages": stages_shown(size.horizon)}

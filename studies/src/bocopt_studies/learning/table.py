@@ -58,7 +58,7 @@ def members(world: World) -> dict[str, Policy[Any]]:
         for member in default_members()
         if discount >= least_discount(member)
     ]
-    return {mixture.names[0]: Predictive(world.problem, mixture) for mixture in alone}
+    return {mixture.law_names[0]: Predictive(world.problem, mixture) for mixture in alone}
 
 
 def simple(world: World) -> dict[str, Policy[Any]]:

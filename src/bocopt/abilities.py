@@ -1,0 +1,326 @@
+"""What a part may be able to do beside its contract: optional, and never looked for by its class.
+
+An ability is a protocol of at most three members. A part has it by having them: nothing is
+inherited, nothing is registered. `bocopt.wrappers` says how abilities are asked, and how wrappers
+give them on. Each docstring says what is promised, and who asks.
+"""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Protocol
+
+from bocopt.core import Array, Policy, Problem, Ranged, RangedDifference
+
+
+class Lockstep(Protocol):
+    """Trials may be at different stages: t may be an array with the leading axes of the seeds.
+
+    So streams can be played by one call. Asked by `live/together.py` and `checks.py`.
+    """
+
+    @property
+    def lockstep(self) -> bool: ...
+
+
+class TakesMissing(Protocol):
+    """A context may have NaN in it.
+
+    Asked by `loop.py`, `policies/ensemble.py` and `interop/incremental.py`.
+    """
+
+    @property
+    def takes_missing(self) -> bool: ...
+
+
+class UnderScenarios(Protocol):
+    """Decides under scenarios (s, m) with weights (s), and tells them; None where there are none.
+
+    So decisions are explained. Asked by `app/service/explain.py`, `interop/incremental.py` and
+    `checks.py`.
+    """
+
+    def scenarios(self, state: Any, t: int, x: Array) -> tuple[Array, Array] | None: ...
+
+
+class HasArms(Protocol):
+    """Takes the decision of one of several arms (A), by weights `arm_weights` (A) in its info.
+
+    Scenarios are those of the first arm. Asked by `app/names.py`, `app/service/kind.py` and
+    `app/service/explain.py`.
+    """
+
+    @property
+    def arm_names(self) -> Sequence[str]: ...
+    def arm_decisions(self, memo: Any) -> Sequence[tuple[str, Array]]:
+        """The name of each arm and the z (d) that it decided, by the memo of a decision."""
+        ...
+
+    def arm_taken(self, memo: Any) -> str:
+        """The name of the arm whose decision was taken."""
+        ...
+
+
+class HasShadows(Protocol):
+    """Has policies beside it that are never followed; its info has a `ShadowReport` of them.
+
+    Asked by `live/fold.py`, `app/service/kind.py` and `app/service/explain.py`.
+    """
+
+    @property
+    def shadows(self) -> Mapping[str, Any]: ...
+    def shadow_decisions(self, memo: Any) -> Sequence[tuple[str, Array]]:
+        """The name of each shadow and the z (d) that it decided, by the memo of a decision."""
+        ...
+
+
+class ForProblem(Protocol):
+    """Decides for one problem, and is refused on another; a problem may solve one in another way.
+
+    Asked by `policies/matching.py`.
+    """
+
+    @property
+    def problem(self) -> Any: ...
+
+
+class MakesPolicy(Protocol):
+    """Makes a policy of a problem and the names of the context.
+
+    Asked by `app/problem_file.py`.
+    """
+
+    def policy(self, problem: Problem, x_names: tuple[str, ...]) -> Policy[Any]: ...
+
+
+class HasLaws(Protocol):
+    """Weighs several laws of xi, by `weights` (L) in its info.
+
+    Asked by `app/names.py` and `app/service/kind.py`.
+    """
+
+    @property
+    def law_names(self) -> Sequence[str]: ...
+
+
+class SamplesAt(Protocol):
+    """Counts stages: it is asked for scenarios at stage t, where outcomes may be late.
+
+    It takes the place of `sample`. Asked by `policies/predictive.py`, `policies/spread.py`,
+    `models/remembering.py` and `interop/incremental.py`.
+    """
+
+    def sample_at(self, state: Any, t: Any, x: Array) -> tuple[Array, Array]: ...
+
+
+class KnowsAtOnce(Protocol):
+    """Has scenarios before the first outcome.
+
+    Asked by `policies/predictive.py` and `models/remembering.py`.
+    """
+
+    @property
+    def knows_at_once(self) -> bool: ...
+
+
+class ForOutcomes(Protocol):
+    """Is made for outcomes of so many numbers.
+
+    Asked by `policies/predictive.py`.
+    """
+
+    @property
+    def dim_xi(self) -> int | None: ...
+
+
+class PricesInfeasibility(Protocol):
+    """Its `cost` has in it what it costs to be infeasible: an ensemble charges nothing more.
+
+    Asked by `policies/charges.py`.
+    """
+
+    @property
+    def prices_infeasibility(self) -> bool: ...
+
+
+class SmallestOfTies(Protocol):
+    """`solve` answers with the lexicographically smallest of all optimal z.
+
+    Asked by `checks.py`.
+    """
+
+    @property
+    def smallest_of_ties(self) -> bool: ...
+
+
+class HasSupport(Protocol):
+    """Knows the ends (low, high), each of m numbers, between which xi lies: no scenario is outside.
+
+    Asked by `problems/ranges.py`, for ensembles.
+    """
+
+    @property
+    def support(self) -> Any: ...
+
+
+class NamesDecisions(Protocol):
+    """Names the numbers of a decision: z (d) by name, each of any shape.
+
+    Asked by `problems/names.py`.
+    """
+
+    def named(self, z: Array) -> Mapping[str, Array]: ...
+
+
+class SaysWhyUnranged(Protocol):
+    """Says what to do where its `range` has no finite ends.
+
+    Asked by `problems/ranges.py`.
+    """
+
+    @property
+    def why_unranged(self) -> str: ...
+
+
+class BoundedAbove(Protocol):
+    """A loss is at most so much.
+
+    Asked by `beliefs/update.py`.
+    """
+
+    @property
+    def upper(self) -> float: ...
+
+
+class IsRegret(Protocol):
+    """A loss is what a decision cost above hindsight.
+
+    Asked by `beliefs/update.py`.
+    """
+
+    @property
+    def regret(self) -> bool: ...
+
+
+class WatchesShadow(Protocol):
+    """Is about the shadow of this number: other decisions than those compared are left out.
+
+    Asked by `live/fold.py`.
+    """
+
+    @property
+    def shadow(self) -> int: ...
+
+
+class WeighsShadow(WatchesShadow, Protocol):
+    """Has evidence that a shadow is better on average, as the log of an e-value.
+
+    Asked by `app/service/compared.py`.
+    """
+
+    @property
+    def name(self) -> str: ...
+    def log_evidence(self, state: Any) -> Array: ...
+
+
+class AlarmsOfShadow(WatchesShadow, Protocol):
+    """Has alarms where a shadow costs more lately.
+
+    Asked by `app/service/compared.py`.
+    """
+
+    def alarm(self, state: Any) -> Array:
+        """() the compared stage of the latest alarm; NaN where there is none, or it is over."""
+        ...
+
+    def stages(self, state: Any) -> int:
+        """The number of stages that were compared."""
+        ...
+
+
+class NeedsOutcomes(Protocol):
+    """Has too few outcomes where they are discounted by less than this: there is no such copy.
+
+    Asked by `models/member.py`.
+    """
+
+    @property
+    def least_discount(self) -> float: ...
+
+
+class SlowToFit(Protocol):
+    """Is only fitted again where this share of the outcomes is new.
+
+    Asked by `models/member.py`.
+    """
+
+    @property
+    def renewed_at(self) -> float: ...
+
+
+class LearnsShape(Protocol):
+    """Reads the shape of the particles.
+
+    Asked by `beliefs/kernels.py`.
+    """
+
+    @property
+    def learns_shape(self) -> bool: ...
+
+
+class HasName(Protocol):
+    """Has a name of its own, by which errors call it.
+
+    Asked by `policies/matching.py`.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+
+class KnowsWidth(Protocol):
+    """Knows how many numbers a context has; None before the first one.
+
+    Asked by `policies/bayes.py`.
+    """
+
+    @property
+    def dim_x(self) -> int | None: ...
+
+
+class Ragged(Protocol):
+    """A NamedTuple whose arrays may have room at the end; streams with other sizes can be stacked.
+
+    Asked by `numeric/stacking.py`.
+    """
+
+    def tight(self) -> Any:
+        """The same without room that it does not need."""
+        ...
+
+
+#: All of them, by the kind of part that may have them.
+ABILITIES: Mapping[str, tuple[type, ...]] = MappingProxyType(
+    {
+        "any part": (Lockstep, TakesMissing),
+        "policy": (UnderScenarios, HasArms, HasShadows, ForProblem),
+        "maker of policies": (MakesPolicy,),
+        "model": (SamplesAt, KnowsAtOnce, HasLaws, ForOutcomes),
+        "problem": (
+            *(Ranged, RangedDifference, SaysWhyUnranged, HasSupport),
+            *(PricesInfeasibility, SmallestOfTies, NamesDecisions, HasName),
+        ),
+        "loss": (BoundedAbove, IsRegret),
+        "guarantee": (WatchesShadow, WeighsShadow, AlarmsOfShadow),
+        "member": (NeedsOutcomes, SlowToFit),
+        "kernel": (LearnsShape,),
+        "belief": (KnowsWidth,),
+        "fit": (Ragged,),
+    }
+)
+
+#: Promises: of a part made of others, they hold where all of these make them.
+PROMISES: frozenset[type] = frozenset({Lockstep, TakesMissing})
+#: Abilities that stand beside a method: one that has this method must have its own, or has none.
+OWN: Mapping[type, str] = MappingProxyType(
+    {SamplesAt: "sample", Ranged: "cost", RangedDifference: "cost"}
+)

@@ -1,0 +1,153 @@
+"""Parts that are able to do all that may be, to be wrapped by others; and wrappers of them."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from bocopt.abilities import TakesMissing, UnderScenarios
+from bocopt.core import Array, Decision, IntArray, ShadowReport, Solution
+from bocopt.policies.baselines import given
+
+
+class GiftedInfo(NamedTuple):
+    """What charts are drawn from."""
+
+    arm_weights: Array  # (2)
+    weights: Array  # (2)
+    shadows: ShadowReport
+
+
+class GiftedState(NamedTuple):
+    """How many outcomes there were."""
+
+    outcomes: IntArray  # ()
+    info: GiftedInfo
+
+
+def _state(outcomes: Any, z: Array | None = None) -> GiftedState:
+    lead = np.shape(outcomes)
+    halves = np.full((*lead, 2), 0.5)
+    shown = np.full((*lead, 1, 0), np.nan) if z is None else z[..., None, :]
+    return GiftedState(np.asarray(outcomes), GiftedInfo(halves, halves, ShadowReport(shown)))
+
+
+class GiftedModel:
+    """A law with every ability of models: xi is the number of outcomes, or the stage."""
+
+    lockstep = takes_missing = knows_at_once = True
+    law_names = ("high", "low")
+
+    def __init__(self, dim_xi: int = 2) -> None:
+        self.dim_xi = dim_xi
+
+    def init(self, seeds: IntArray) -> GiftedState:
+        return _state(np.zeros(np.shape(seeds), np.int64))
+
+    def step(self, state: GiftedState, t: int, x: Array, xi: Array) -> GiftedState:
+        return _state(state.outcomes + 1)
+
+    def sample(self, state: GiftedState, x: Array) -> tuple[Array, Array]:
+        return self.sample_at(state, state.outcomes, x)
+
+    def sample_at(self, state: GiftedState, t: Any, x: Array) -> tuple[Array, Array]:
+        stage = np.broadcast_to(np.asarray(t, float), state.outcomes.shape)
+        return np.broadcast_to(stage[..., None, None], (*stage.shape, 3, self.dim_xi)), THIRDS
+
+
+class GiftedPolicy:
+    """A policy with every ability that a policy may have: it decides as one of its arms."""
+
+    lockstep = takes_missing = True
+    arm_names = ("mine", "yours")
+    law_names = ("high", "low")
+
+    def __init__(self, problem: Any) -> None:
+        self.problem, self.shadows = problem, {"other": None}
+
+    def init(self, seeds: IntArray) -> GiftedState:
+        return _state(np.zeros(np.shape(seeds), np.int64))
+
+    def scenarios(self, state: GiftedState, t: int, x: Array) -> tuple[Array, Array] | None:
+        size = self.problem.dims.xi
+        outcomes = np.asarray(state.outcomes, float)[..., None, None]
+        return np.broadcast_to(1.0 + outcomes, (*np.shape(state.outcomes), 3, size)), THIRDS
+
+    def decide(self, state: GiftedState, t: int, x: Array) -> Decision:
+        taken = given(np.ones(self.problem.dims.z), np.shape(state.outcomes))
+        return Decision(Solution(*taken.solution), (np.asarray(taken.solution.z) + 1,))
+
+    def learn(
+        self, state: GiftedState, t: int, x: Array, decision: Decision, xi: Array
+    ) -> GiftedState:
+        if not np.isfinite(xi).all():
+            raise ValueError("The 'xi' parameter of GiftedPolicy.learn must be finite.")
+        return _state(state.outcomes + 1, decision.memo[0])
+
+    def arm_decisions(self, memo: Any) -> list[tuple[str, Array]]:
+        (other,) = memo
+        return [("mine", other - 1), ("yours", other)]
+
+    def arm_taken(self, memo: Any) -> str:
+        return "mine"
+
+    def shadow_decisions(self, memo: Any) -> list[tuple[str, Array]]:
+        (other,) = memo
+        return [("other", other)]
+
+
+THIRDS = np.full(3, 1 / 3)
+
+
+class Kept(NamedTuple):
+    """The state of a wrapper: what the policy in it knows, and how many decisions there were."""
+
+    own: Any
+    decisions: IntArray
+
+    @property
+    def info(self) -> Any:
+        return self.own.info
+
+
+class Forgetful:
+    """A wrapper that tells nobody what is in it."""
+
+    def __init__(self, policy: Any) -> None:
+        self.policy = policy
+
+    def init(self, seeds: IntArray) -> Any:
+        return Kept(self.policy.init(seeds), np.zeros(np.shape(seeds), np.int64))
+
+    def decide(self, state: Kept, t: int, x: Array) -> Decision:
+        taken: Decision = self.policy.decide(state.own, t, x)
+        return taken._replace(memo=(taken.memo, state.decisions))
+
+    def learn(self, state: Kept, t: int, x: Array, decision: Decision, xi: Array) -> Kept:
+        memo, decisions = decision.memo
+        own = self.policy.learn(state.own, t, x, decision._replace(memo=memo), xi)
+        return Kept(own, decisions + 1)
+
+
+class Careless(Forgetful):
+    """One that says what is in it, but not where its state is."""
+
+    @property
+    def inner(self) -> Any:
+        return self.policy
+
+
+class Careful(Careless):
+    """One that says both."""
+
+    def inside(self, state: Kept, memo: Any) -> tuple[Any, Any]:
+        return state.own, memo[0] if memo else ()
+
+
+class Secretive(Careful):
+    """One that keeps two abilities to itself, and says why."""
+
+    withholds: ClassVar[Mapping[type, str]] = {
+        UnderScenarios: "it decides on its own",
+        TakesMissing: "it counts contexts",
+    }
