@@ -62,7 +62,7 @@ def tables(draw: st.DrawFn, kind: str, missing: str, *, repeated: bool) -> Table
     arrives = kind != "none" and draw(st.booleans())
     delay = 0 if arrives else draw(st.integers(0, 3))
     waits = np.array([draw(st.integers(0, 4)) for _ in range(count)])
-    lost = np.array([kind != "day number" and draw(st.integers(0, 5)) == 0 for _ in range(count)])
+    lost = np.array([draw(st.integers(0, 5)) == 0 for _ in range(count)])
     gap = "" if missing == "keep" or (missing == "last" and not repeated) else "1"
     cells = st.one_of(st.just(gap), NUMBERS)
     rows = [

@@ -9,6 +9,7 @@ from bocopt.app.features.featuriser import Featuriser
 from bocopt.app.features.memory import FeaturiserState
 from bocopt.app.features.spec import Spec
 from bocopt.app.features.stages import stages_of
+from bocopt.app.reading.cells import is_gap
 from bocopt.app.reading.columns import Frame
 from bocopt.core import Array
 
@@ -35,7 +36,8 @@ def rows_of(frame: Frame, spec: Spec) -> Iterator[TableRow]:
         known = {name: None if np.isnan(value) else value for name, value in fields.items()}
         said = {name: values[row] for name, values in texts.items()}
         xi = np.array([values[row] for values in outcomes])
-        yield TableRow(known | said, xi, came[row] or None if came else None)
+        arrived = came[row] if came and not is_gap(came[row]) else None
+        yield TableRow(known | said, xi, arrived)
 
 
 def after_table(featuriser: Featuriser, frame: Frame) -> FeaturiserState:

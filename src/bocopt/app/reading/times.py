@@ -121,17 +121,20 @@ def _numbers(frame: Frame, name: str, gaps: bool) -> Times:
     clock = _days(values)
     if clock is None:
         return Times("number", values, None, shown, missing, ())
-    note = f"The numbers of '{name}' are taken for dates, such as {shown[0]} for {clock[0]}."
+    one = int(missing.argmin())
+    note = f"The numbers of '{name}' are taken for dates, such as {shown[one]} for {clock[one]}."
     return Times("date", _order(clock), clock, shown, missing, (), (note,))
 
 
 def _days(values: Array) -> Clock | None:
-    """Of numbers such as 20240301; None where one is no date."""
-    if not ((values >= _FIRST_DAY) & (values <= _LAST_DAY) & (values % 1 == 0)).all():
+    """Of numbers such as 20240301, where some may be missing; None where one is no date."""
+    gap = np.isnan(values)
+    day = (values >= _FIRST_DAY) & (values <= _LAST_DAY) & (values % 1 == 0)
+    if gap.all() or not (day | gap).all():
         return None
-    texts = [f"{value:.0f}" for value in values]
+    texts = ["" if np.isnan(value) else f"{value:.0f}" for value in values.tolist()]
     try:
-        return np.array([f"{t[:4]}-{t[4:6]}-{t[6:]}" for t in texts], "M8[D]")
+        return np.array([f"{t[:4]}-{t[4:6]}-{t[6:]}" if t else "NaT" for t in texts], "M8[D]")
     except ValueError:
         return None
 
