@@ -20,6 +20,7 @@ from bocopt.core import (
     IntArray,
     Policy,
     Problem,
+    Sampler,
     Solution,
     Status,
     Stream,
@@ -32,7 +33,7 @@ from bocopt.numeric.history import History
 from bocopt.numeric.stacking import apart, axes_of, key, stacked
 from bocopt.policies.matching import check_same_problem
 from bocopt.state import flatten, rebuild
-from bocopt.wrappers import forgotten, promises, says, scenarios_of
+from bocopt.wrappers import forgotten, has, promises, says, scenarios_of
 
 _ONE = np.ones(1)
 _ROUNDING = 1e-9  # relative, of values that a solver of continuous programs gives
@@ -360,8 +361,8 @@ def abilities_given_on(
     policy: Policy[Any], problem: Problem, seeds: IntArray, stages: Stages
 ) -> None:
     """A policy around a policy or a model gives on what that is able to do, or says why not."""
-    for name, inner in sorted(vars(policy).items()) if hasattr(policy, "__dict__") else ():
-        if isinstance(inner, type) or not any(hasattr(inner, act) for act in ("learn", "step")):
+    for name, inner in sorted(getattr(policy, "__dict__", {}).items()):
+        if not has(inner, Policy) and not has(inner, Sampler):
             continue
         missing = ", ".join(forgotten(policy, inner))
         what = f"to give on what its '{name}' has ({missing}), by `inner`, `parts` or `withholds`"
