@@ -90,7 +90,7 @@ def outlook(draw: Callable[[np.random.Generator], Array], delta: float, seed: in
 
 
 def outlooks(delta: float, runs: int) -> list[Counted]:
-    runs, found = 2 * runs, []  # it is wrong about as often as it may be: more are needed to tell
+    runs, found = 8 * runs, []  # it is wrong about as often as it may be: more are needed to tell
     for draw in (_exponential, _constant, _cancelling, _rare):
         outside, alarms = np.sum([outlook(draw, delta, seed) for seed in range(runs)], axis=0)
         name = f"blocks: {draw.__name__.removeprefix('_')}"
