@@ -19,6 +19,7 @@ from bocopt.state import CheckpointError
 #: The metadata of a dataclass field that no result depends on.
 CHANGES_NO_RESULT = {"changes": "no result"}
 _LIBRARIES = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib"))
+_DEEPEST, _SHORT = 3, 16
 _LOOKS_UP = ("LOAD_GLOBAL", "LOAD_NAME")
 
 
@@ -34,6 +35,41 @@ def fingerprint(configuration: Any) -> str:
     """
     described = _described(configuration, "the configuration", ())
     return hashlib.sha256(json.dumps(described).encode()).hexdigest()
+
+
+def fingerprints(configuration: Mapping[str, Any]) -> dict[str, str]:
+    """A short digest of each part by its path, in dataclasses down to the third field.
+
+    >>> from bocopt.priors import Gaussian
+    >>> found = fingerprints({"prior": Gaussian(mean=(0, 0), sd=(1, 1))})
+    >>> [*found]
+    ['prior', 'prior.mean', 'prior.sd']
+    """
+    found = {}
+    left = list(configuration.items())[::-1]
+    while left:
+        path, thing = left.pop()
+        deep = is_dataclass(thing) and not isinstance(thing, type) and path.count(".") < _DEEPEST
+        found[path] = fingerprint(_name(type(thing)) if deep else thing)[:_SHORT]
+        if deep:
+            parts = [f.name for f in fields(thing) if f.metadata != CHANGES_NO_RESULT]
+            left += [(f"{path}.{name}", getattr(thing, name)) for name in reversed(parts)]
+    return found
+
+
+def differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """The paths of `fingerprints` that differ; of a part of another class nothing below it.
+
+    >>> differing({"a": "1", "a.b": "2", "a.c": "3"}, {"a": "1", "a.b": "2", "a.c": "4"})
+    ['a.c']
+    >>> differing({"a": "1", "a.b": "2"}, {"a": "9"})
+    ['a']
+    """
+    found = list[str]()
+    for path in dict.fromkeys([*before, *now]):
+        if before.get(path) != now.get(path) and not any(path.startswith(f"{f}.") for f in found):
+            found.append(path)
+    return found
 
 
 def _described(thing: Any, where: str, inside: tuple[int, ...]) -> Any:

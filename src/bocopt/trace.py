@@ -48,6 +48,14 @@ class Trace:
     gap: Array  # (T) how far its z may be from optimal
     info: Mapping[str, Array]  # (T) each, or (n, T) where there are several numbers
 
+    def __repr__(self) -> str:
+        """How long, how many, how good; `summary` has more."""
+        trials = self.cost.size // max(self.horizon, 1)
+        shown = f"{self.horizon} stages" + f" x {trials} trials" * (trials > 1)
+        mean = self.sense.sign * float(self.cost.mean()) if self.cost.size else float("nan")
+        feasible = float(self.feasible.mean()) if self.cost.size else float("nan")
+        return f"<Trace: {shown}, {self.sense.value} {mean:.4g} a stage, feasible {feasible:.3f}>"
+
     @property
     def horizon(self) -> int:
         return int(self.cost.shape[-1])

@@ -243,3 +243,20 @@ def test_an_interrupt_at_any_line_leaves_the_old_or_the_new() -> None:
     assert line > 10
     with pytest.raises(ValueError, match="must be finite"):  # nothing is left behind
         PROBLEM.cost(CONTEXT, np.zeros(2), np.full(2, np.nan))
+
+
+def test_scenarios_are_those_of_the_next_decision_and_some_have_none() -> None:
+    agent = Agent(SampleAverage(PROBLEM), PROBLEM)
+    with pytest.raises(ValueError, match="has no scenarios, or none before the first outcome"):
+        agent.scenarios(CONTEXT)
+    agent.observe(agent.decide(CONTEXT).id, OUTCOME)
+    scenarios, weights = agent.scenarios(CONTEXT)
+    assert (scenarios == OUTCOME).all()
+    assert weights.tolist() == [1.0]
+    with pytest.raises(ValueError, match="'x' parameter of Agent.scenarios"):
+        agent.scenarios(["a"])
+    constant = Agent(Constant([1, 1]), PROBLEM)
+    constant.observe(constant.decide(CONTEXT).id, OUTCOME)
+    with pytest.raises(ValueError, match="Constant has no scenarios"):
+        constant.scenarios(CONTEXT)
+    assert repr(constant) == "<Agent: Constant on Knapsack, 1 decisions, 1 outcomes, 0 open>"

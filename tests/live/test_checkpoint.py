@@ -346,3 +346,19 @@ def test_other_states_have_another_number() -> None:
             lines.add(f"{type(policy).__name__} {name} {value.dtype} {size}")
     digest = sha256("\n".join(sorted(lines)).encode()).hexdigest()[:16]
     assert (checkpoint.SCHEMA, digest) == (max(DIGESTS), DIGESTS[max(DIGESTS)])
+
+
+@pytest.mark.parametrize(
+    ("policy", "problem", "said"),
+    [
+        (SampleAverage(PROBLEM, latest=6), PROBLEM, "policy.latest."),
+        (Constant([1, 1]), PROBLEM, "policy."),
+    ],
+)
+def test_what_differs_is_named(tmp_path: Path, policy: Any, problem: Any, said: str) -> None:
+    path = tmp_path / "agent.bin"
+    agent = Agent(SampleAverage(PROBLEM, latest=5), PROBLEM)
+    agent.save(path)
+    agent.close()
+    with pytest.raises(CheckpointError, match=f"What differs: {said}$"):
+        Agent.load(path, policy, problem)

@@ -10,12 +10,13 @@ from typing import Any, Generic, NamedTuple
 from bocopt import arguments, checkpoint
 from bocopt.core import Array, Policy, Problem, S, Status
 from bocopt.file import Owner
-from bocopt.fingerprint import fingerprint
+from bocopt.fingerprint import differing, fingerprint, fingerprints
 from bocopt.guarantees import Monitor
 from bocopt.live.fold import Fold, Forgotten, Observed, watching
 from bocopt.live.record import Live, kept, restored
 from bocopt.loop import Stage, context
 from bocopt.state import Arrays, CheckpointError, flatten, read_only, rebuild
+from bocopt.wrappers import scenarios_of
 
 
 class Ticket(NamedTuple):
@@ -96,6 +97,38 @@ class Agent(Generic[S]):
     def taught(self) -> int:
         """How many outcomes it was taught: none of them is of a decision."""
         return self._live.taught
+
+    def __repr__(self) -> str:
+        """Who decides on what, and how far it is."""
+        live = self._live
+        lessons = f"{live.taught} lessons, " * bool(live.taught)
+        return (
+            f"<Agent: {type(self._policy).__name__} on {type(self._problem).__name__}, {lessons}"
+            f"{live.t} decisions, {live.learned} outcomes, {len(live.open)} open>"
+        )
+
+    def scenarios(self, x: Any) -> tuple[Array, Array]:
+        """(k) -> (s, m), (s): what may come under a context, and how much each weighs.
+
+        It is what the next decision would be taken under. A policy may have no scenarios, or none
+        before the first outcome; that is an error.
+
+        >>> from bocopt import Knapsack, SampleAverage
+        >>> problem = Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0])
+        >>> agent = Agent(SampleAverage(problem), problem)
+        >>> agent.teach([[0.3], [0.1]], [[1.2], [1.1]])
+        >>> scenarios, weights = agent.scenarios([0.5])
+        >>> scenarios.tolist(), weights.tolist()
+        ([[1.2], [1.1]], [0.5, 0.5])
+        """
+        with self._guard:
+            live = self._live
+            x = self._fold.context("Agent.scenarios", live, x)
+            found = scenarios_of(self._policy, live.state, live.stage, x)
+        if found is None:
+            name = type(self._policy).__name__
+            raise ValueError(f"{name} has no scenarios, or none before the first outcome.")
+        return found
 
     def teach(self, x: Any, xi: Any) -> None:
         """Learn a history, contexts (T, k) with their outcomes (T, m), or one row: (k), (m).
@@ -194,7 +227,7 @@ class Agent(Generic[S]):
         closed = {n: xi for n, xi in self._closed.items() if n not in self._live.open}
         header, arrays = kept(self._live, closed)
         settings = {
-            "configuration": configuration(self._policy, self._problem, self._fold.monitor),
+            "configuration": _parts(self._policy, self._problem, self._fold.monitor),
             "seed": self._seed,
             "max_open": self._max_open,
         }
@@ -216,10 +249,10 @@ class Agent(Generic[S]):
         if "configuration" not in header:
             raise CheckpointError(f"{path} is a checkpoint of something else than an agent.")
         monitor = monitor or watching(policy, problem)
-        if header["configuration"] != configuration(policy, problem, monitor):
+        changed = differing(header["configuration"], _parts(policy, problem, monitor))
+        if changed:
             raise CheckpointError(
-                f"{path} was saved with another configuration of the policy, the problem or the "
-                "monitor."
+                f"{path} was saved with another configuration. What differs: {', '.join(changed)}."
             )
         try:
             settings = {name: header[name] for name in ("seed", "max_open")}
@@ -252,6 +285,11 @@ class Agent(Generic[S]):
             decision = self._fold.decision(live, x)
             after = self._policy.learn(live.state, live.stage, x, decision, xi)
         rebuild(live.state, flatten(after))
+
+
+def _parts(policy: Policy[S], problem: Problem, monitor: Monitor) -> dict[str, str]:
+    """The same part by part, so that it can be said what differs."""
+    return fingerprints({"policy": policy, "problem": problem, "monitor": monitor.guarantees})
 
 
 def configuration(policy: Policy[S], problem: Problem, monitor: Monitor) -> str:
