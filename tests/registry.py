@@ -472,6 +472,9 @@ def _values() -> dict[str, Any]:
             kind="date",
             origin=1_709_251_200_000_000,
         ),
+        "Case": the.Case(
+            name="shop", problem=KNAPSACK, policies={"average": the.SampleAverage(KNAPSACK)}
+        ),
         "Trace": bocopt.record(stages, KNAPSACK.sense),
     }
 

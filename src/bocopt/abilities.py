@@ -25,7 +25,8 @@ class Lockstep(Protocol):
 class TakesMissing(Protocol):
     """A context may have NaN in it.
 
-    Asked by `loop.py`, `policies/ensemble.py` and `interop/incremental.py`.
+    Asked by `loop.py`, `policies/ensemble.py`, `interop/incremental.py` and
+    `app/service/history.py`.
     """
 
     @property
@@ -35,8 +36,8 @@ class TakesMissing(Protocol):
 class UnderScenarios(Protocol):
     """Decides under scenarios (s, m) with weights (s), and tells them; None where there are none.
 
-    So decisions are explained. Asked by `app/service/explain.py`, `interop/incremental.py` and
-    `checks.py`.
+    So decisions are explained. Asked by `app/service/explain.py`, `interop/incremental.py`,
+    `live/agent.py` and `checks.py`.
     """
 
     def scenarios(self, state: Any, t: int, x: Array) -> tuple[Array, Array] | None: ...
@@ -86,7 +87,7 @@ class ForProblem(Protocol):
 class MakesPolicy(Protocol):
     """Makes a policy of a problem and the names of the context.
 
-    Asked by `app/problem_file.py`.
+    Asked by `app/user_code.py`.
     """
 
     def policy(self, problem: Problem, x_names: tuple[str, ...]) -> Policy[Any]: ...

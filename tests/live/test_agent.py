@@ -253,7 +253,7 @@ def test_scenarios_are_those_of_the_next_decision_and_some_have_none() -> None:
     scenarios, weights = agent.scenarios(CONTEXT)
     assert (scenarios == OUTCOME).all()
     assert weights.tolist() == [1.0]
-    with pytest.raises(ValueError, match="'x' parameter of Agent.scenarios"):
+    with pytest.raises(ValueError, match=r"'x' parameter of Agent\.scenarios"):
         agent.scenarios(["a"])
     constant = Agent(Constant([1, 1]), PROBLEM)
     constant.observe(constant.decide(CONTEXT).id, OUTCOME)

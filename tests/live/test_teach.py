@@ -126,7 +126,7 @@ def test_a_table_that_is_taught_is_the_end_of_its_backtest() -> None:
     )
     for name in ("SampleAverage", "BMA", "Ensemble"):
         _, end = play(policies()[name], KNAPSACK, series, seed=3)
-        taught = agent_of(name)
+        taught = Agent(policies()[name], KNAPSACK, seed=3, hindsight=False)
         taught.teach(series.x, series.xi)
         assert_goes_on_like(end, taught)
 

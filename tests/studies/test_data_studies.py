@@ -16,7 +16,7 @@ import pytest
 from test_learning_data import changed_since
 from typer.testing import CliRunner
 
-from bocopt.app.backtest import backtest
+from bocopt.app.backtesting import backtest
 from bocopt.app.case import Case, open_case
 from bocopt.app.cli import app
 from bocopt.app.features.spec import Spec

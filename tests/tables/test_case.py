@@ -10,7 +10,7 @@ import pytest
 from small_cases import changed, ran, written
 
 from bocopt.app import read
-from bocopt.app.backtest import backtest
+from bocopt.app.backtesting import backtest
 from bocopt.app.case import Case, open_case
 from bocopt.app.starters import EXAMPLES
 from bocopt.app.writing import write

@@ -9,7 +9,7 @@ import pytest
 from small_cases import written
 
 from bocopt import Agent, Program, Solution
-from bocopt.app.backtest import backtest
+from bocopt.app.backtesting import backtest
 from bocopt.app.case import Case, open_case
 from bocopt.app.playing import in_hindsight
 from bocopt.app.playing.in_hindsight import KeptCosts, least_costs

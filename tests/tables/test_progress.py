@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from bocopt.app.backtest import backtest
+from bocopt.app.backtesting import backtest
 from bocopt.app.case import Case, open_case
 from bocopt.app.cli import app, progress
 from bocopt.app.starters import starter

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bocopt.app import Series, Spec, read, series_of
-from bocopt.app.backtest import backtest
+from bocopt.app.backtesting import backtest
 from bocopt.app.case import open_case
 from bocopt.app.reading.columns import TableError
 

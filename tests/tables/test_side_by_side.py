@@ -28,11 +28,11 @@ def test_they_leave_the_same_files_as_one_by_one(tmp_path: Path) -> None:
 def test_all_stages_are_told_and_kept(tmp_path: Path) -> None:
     case, told = open_case(written(tmp_path / "a", 230, POLICIES) / "bocopt.toml"), list[int]()
     play_side_by_side(case, 2, keep_every=100, advance=told.append)
-    assert sum(told) == case.stages
+    assert sum(told) == case.stages_to_play
     assert all(case.kept(name, 100).far() == 230 for name in case.everyone)
     told.clear()
     play_side_by_side(case, 2, fresh=True, advance=told.append)
-    assert sum(told) == case.stages
+    assert sum(told) == case.stages_to_play
 
 
 def test_a_study_that_is_another_one_for_a_worker_is_refused(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 """From a table of past contexts and outcomes to decisions, and to a report of how good they are."""
 
-from bocopt.app.backtest import backtest
+from bocopt.app.backtesting import backtest
 from bocopt.app.case import Case, open_case
-from bocopt.app.decide import decide
+from bocopt.app.deciding import decide
 from bocopt.app.features.featuriser import Featuriser
 from bocopt.app.features.prepare import series_of
 from bocopt.app.features.preview import shown

@@ -99,7 +99,7 @@ class Case:
         return {**({NOW: self.now} if self.now is not None else {}), **self.policies}
 
     @property
-    def stages(self) -> int:
+    def stages_to_play(self) -> int:
         """That there are to play, of all policies."""
         return len(self.data.x) * len(self.everyone)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from bocopt import file
 from bocopt.app.case import Case
-from bocopt.app.decide import save_features
+from bocopt.app.deciding import save_features
 from bocopt.app.findings import Findings
 from bocopt.app.names import names_of
 from bocopt.app.page import decisions_csv, page

@@ -95,7 +95,7 @@ def decide(
 ) -> None:
     """Decide new rows by what a backtest left. Nothing changes: ask as often as you like."""
     from bocopt.app.case import open_case
-    from bocopt.app.decide import decide as decided
+    from bocopt.app.deciding import decide as decided
     from bocopt.app.reading.frame import read
     from bocopt.app.writing import write_table
 
@@ -144,19 +144,19 @@ def _show(case: "Case") -> None:
     typer.echo(shown(series))
     now = "decisions in the table" if series.now is not None else source.now or "nothing to compare"
     say(f"Problem: {source.problem}. Policies: {', '.join(case.policies)}. Done now: {now}.")
-    say(f"It would play {case.stages} stages, and write to {case.results}.")
+    say(f"It would play {case.stages_to_play} stages, and write to {case.results}.")
 
 
 def played_by(
     case: "Case", jobs: int, fresh: bool, shown: Progress
 ) -> tuple["Findings", dict[str, "Agent[Any]"]]:
     """By so many processes; a short case by this one, which has more to start than to play."""
-    from bocopt.app.backtest import backtest
+    from bocopt.app.backtesting import backtest
     from bocopt.app.side_by_side import play_side_by_side
 
-    if min(jobs, len(case.everyone)) < 2 or case.stages < _SHORT:
+    if min(jobs, len(case.everyone)) < 2 or case.stages_to_play < _SHORT:
         return backtest(case, fresh=fresh, begin=shown.begin, advance=shown.advance)
-    shown.begin("playing", case.stages)
+    shown.begin("playing", case.stages_to_play)
     play_side_by_side(case, jobs, fresh=fresh, advance=shown.advance)
     return backtest(case)
 
@@ -166,7 +166,7 @@ def _play(case: "Case", fresh: bool, jobs: int) -> None:
 
     started = time.perf_counter()
     results = folder(str(case.results), "results")
-    with progress(case.title, case.stages) as shown:
+    with progress(case.title, case.stages_to_play) as shown:
         findings, agents = played_by(case, jobs, fresh, shown)
     write(case, findings, agents)
     for found in findings.compared.values():

@@ -43,7 +43,7 @@ def _play(names: list[str], out: Path, fresh: bool, jobs: int) -> None:
     started = time.perf_counter()
     studies = {name: reproduce.opened(out, name) for name in names}
     found = {}
-    with progress("data", sum(study.stages for study in studies.values())) as shown:
+    with progress("data", sum(study.stages_to_play for study in studies.values())) as shown:
         for name, study in studies.items():
             findings, agents = played_by(study, jobs, fresh, shown)
             found[name] = reproduce.found_in(study, findings, agents)
