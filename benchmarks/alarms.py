@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bocopt import Constant, Knapsack
 from bocopt.app.service.compared import LEVEL, better
 from bocopt.app.service.kind import Kind, kind_of
 from bocopt.app.service.page.concerns import judged
@@ -20,6 +19,8 @@ from bocopt.core import Array
 from bocopt.guarantees import Comparison, Evidence, Outlook, Worsening
 from bocopt.guarantees.certificate import Shadow, nan_is_no_news
 from bocopt.guarantees.outlook import Blocks
+from bocopt.policies import Constant
+from bocopt.problems import Knapsack
 
 AHEAD, BLOCKS = 20, 60  # of an outlook: stages a block, blocks a run
 STREAMS, NAMES = 10_000, 20

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from bocopt import Knapsack
 from bocopt.core import Array
+from bocopt.problems import Knapsack
 
 UPPER, BIG_M = 100, 5000.0
 

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from results_file import write, write_markdown
 
-from bocopt import DecisionRegret, Gaussian, Knapsack, Linear, PaperStream, SigmoidLinear
 from bocopt.beliefs import (
     ApproximateBayes,
     Draws,
@@ -31,6 +30,8 @@ from bocopt.beliefs import (
 )
 from bocopt.core import Array, Predictor, Problem, Stream
 from bocopt.guarantees.vote import c_bound, vote_margin
+from bocopt.paper import DecisionRegret, Gaussian, Linear, PaperStream, SigmoidLinear
+from bocopt.problems import Knapsack
 from bocopt.problems.hindsight import decide_as_if, hindsight
 from bocopt.problems.library.paths import grid
 from bocopt.streams import PolynomialCosts

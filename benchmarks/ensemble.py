@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 from results_file import write, write_markdown
 
-from bocopt import Ensemble, Mixture, PaperStream, Predictive, SampleAverage, run
+from bocopt import Ensemble, Mixture, SampleAverage, run
 from bocopt.core import Policy
 from bocopt.models import default_members
+from bocopt.paper import PaperStream
+from bocopt.policies import Predictive
 from bocopt_studies.paper.settings import Settings, problem_of
 
 PROBLEM = problem_of(Settings())

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from results_file import write, write_markdown
 
-from bocopt import DecisionRegret, Gaussian, PaperStream, ResampleMove, SigmoidLinear
 from bocopt.beliefs import RandomWalk
 from bocopt.core import Array
+from bocopt.paper import DecisionRegret, Gaussian, PaperStream, ResampleMove, SigmoidLinear
 from bocopt_studies.paper.settings import Settings, problem_of
 
 SIZE, STAGES, LAM, SWEEPS, REPEATS = 1000, 300, 1e-2, 5, 3

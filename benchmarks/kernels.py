@@ -13,8 +13,9 @@ import numpy as np
 from bigm import UPPER, solve_big_m, solve_certain
 from results_file import write, write_markdown
 
-from bocopt import Knapsack, PaperStream, SigmoidLinear
 from bocopt.core import Array
+from bocopt.paper import PaperStream, SigmoidLinear
+from bocopt.problems import Knapsack
 
 PROBLEM = Knapsack(value=[12.0] * 4, capacity=[8.0] * 3, salvage=[3.0] * 3)
 NOTHING = np.zeros(0)

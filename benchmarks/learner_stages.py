@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 from memory import resident_mb
 
-from bocopt import Ensemble, PaperStream
+from bocopt import Ensemble
 from bocopt.core import Array, Dims, Problem, Sense, Solution, Status
+from bocopt.paper import PaperStream
 from bocopt.problems import Expectation
 from bocopt_studies.paper.settings import Settings, problem_of
 

@@ -19,12 +19,13 @@ from typing import Any
 import numpy as np
 from results_file import write, write_markdown
 
-from bocopt import Ensemble, PaperStream, SampleAverage
+from bocopt import Ensemble, SampleAverage
 from bocopt.core import Policy
 from bocopt.live.fold import Fold, Observed, watching
 from bocopt.live.record import Live, compact
 from bocopt.live.together import Together
 from bocopt.numeric.blas import one_thread
+from bocopt.paper import PaperStream
 from bocopt.state import leaves
 from bocopt_studies.paper.settings import Settings, policies_of, problem_of
 

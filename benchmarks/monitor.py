@@ -13,7 +13,7 @@ from typing import Any
 
 from results_file import write, write_markdown
 
-from bocopt import Constant, Ensemble, PaperStream, SampleAverage, Shadowed, run
+from bocopt import Ensemble, SampleAverage, run
 from bocopt.guarantees import (
     BestArm,
     Comparator,
@@ -27,6 +27,8 @@ from bocopt.guarantees import (
     Theorem33,
     evidence_of,
 )
+from bocopt.paper import PaperStream
+from bocopt.policies import Constant, Shadowed
 from bocopt_studies.paper.settings import Settings, problem_of
 
 STAGES, PASSES = 400, 7

@@ -18,7 +18,7 @@ from typing import Literal
 
 import numpy as np
 
-from bocopt import Gaussian, GibbsPosterior, LiuWest
+from bocopt.paper import Gaussian, GibbsPosterior, LiuWest
 from bocopt.trace import spread
 from bocopt_studies.posterior.oracles import Quadratic
 

@@ -14,8 +14,9 @@ import numpy as np
 from bigm import UPPER, solve_big_m, solve_certain
 from results_file import write, write_markdown
 
-from bocopt import BGS, BMA, DFL, DecisionRegret, GibbsPosterior, PtO, Trace, record, run
+from bocopt import Trace, record, run
 from bocopt.core import Array, Policy, Solution, Status
+from bocopt.paper import BGS, BMA, DFL, DecisionRegret, GibbsPosterior, PtO
 from bocopt.trace import spread
 from bocopt_studies.paper.settings import PRINTED, Settings, policies_of, problem_of, stream_of
 from bocopt_studies.paper.variants import OtherSolver

@@ -6,8 +6,8 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-from bocopt import Dims, from_callables
-from bocopt.core import Array, Sense
+from bocopt import from_callables
+from bocopt.core import Array, Dims, Sense
 
 ITEMS, ROOM, UNIT = 48, 60.0, 0.1  # UNIT: of the weights, in the dynamic program
 PRODUCTS, LARGEST = 5, 200.0

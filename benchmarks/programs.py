@@ -14,18 +14,7 @@ from comparison import HEAD, Row, compared, cpu, line
 from kernels import PROBLEM, predictions
 from results_file import write, write_markdown
 
-from bocopt import (
-    CVaR,
-    Program,
-    Status,
-    absolute,
-    integer,
-    maximise,
-    minimise,
-    pos,
-    program,
-    real,
-)
+from bocopt import CVaR, Status, absolute, integer, maximise, minimise, pos, program, real
 from bocopt.core import Array
 from bocopt.problems import (
     Newsvendor,
@@ -33,7 +22,7 @@ from bocopt.problems import (
     grid,
     staffing,
 )
-from bocopt.problems.program import ways
+from bocopt.problems.program import Program, ways
 from bocopt.problems.program.ways import lattice
 
 NOTHING = np.zeros(0)

@@ -33,7 +33,8 @@ STREAMS, BEFORE, PAGES, BLOCKS, STAGES = 4, 300, 20, 5, 200
 SPARSE, APART = 40, 0.1  # stages of a block that come one by one, and seconds from one to the next
 PAUSE = 2.0  # seconds between two looks at a page: see live.js
 SHOP = """\
-from bocopt import Knapsack, SampleAverage
+from bocopt import SampleAverage
+from bocopt.problems import Knapsack
 
 problem = Knapsack(value=[12, 9], capacity=[8], salvage=[1], upper=8)
 policy = SampleAverage(problem, first=[1, 1])

@@ -16,10 +16,10 @@ from results_file import RESULTS, write
 from scipy.stats import t as student
 from shops import FLEETS, OPENINGS, UNLIKE, Shops, openings, shops, unlike
 
-from bocopt import Constant, Ensemble, Predictive, Replay, run
+from bocopt import Ensemble, Replay, run
 from bocopt.core import Array, Policy, Problem
 from bocopt.models import Informed, SharedPrior
-from bocopt.policies import informed_ensemble
+from bocopt.policies import Constant, Predictive, informed_ensemble
 
 LONG, SHORT, FIRST = 200, 50, 10
 

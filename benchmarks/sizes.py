@@ -13,8 +13,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from results_file import RESULTS, write
 
-from bocopt import Knapsack, Status
+from bocopt import Status
 from bocopt.core import Array
+from bocopt.problems import Knapsack
 
 BASE = {"items": 4, "resources": 3, "scenarios": 20, "box": 1000, "capacity": 8}
 SWEEPS = {

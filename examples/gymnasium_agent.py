@@ -8,8 +8,9 @@ the other one draws its actions.
 
 import numpy as np
 
-from bocopt import Replay, ResidualSampleAverage, integer, minimise, pos, program
+from bocopt import Replay, integer, minimise, pos, program
 from bocopt.interop import Incremental, environment
+from bocopt.policies import ResidualSampleAverage
 
 try:
     import gymnasium

@@ -8,17 +8,8 @@ python examples/staffing.py
 
 import numpy as np
 
-from bocopt import (
-    Mixture,
-    Predictive,
-    Replay,
-    SampleAverage,
-    integer,
-    minimise,
-    program,
-    record,
-    run,
-)
+from bocopt import Mixture, Replay, SampleAverage, integer, minimise, program, record, run
+from bocopt.policies import Predictive
 
 wage = np.array([10.0, 10.0, 11.0, 12.0, 13.0, 13.0])
 intervals = np.arange(8)

@@ -8,8 +8,9 @@ regression learns outcome by outcome. What each of them missed so far is the noi
 
 import numpy as np
 
-from bocopt import Predictive, Replay, minimise, pos, program, real, record, run
+from bocopt import Replay, minimise, pos, program, real, record, run
 from bocopt.interop import from_river, from_sklearn
+from bocopt.policies import Predictive
 
 try:
     from river.linear_model import BayesianLinearRegression

@@ -11,19 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bocopt import (
-    Ensemble,
-    Mixture,
-    Predictive,
-    Replay,
-    minimise,
-    pos,
-    program,
-    real,
-    record,
-    run,
-)
+from bocopt import Ensemble, Mixture, Replay, minimise, pos, program, real, record, run
 from bocopt.models import default_members
+from bocopt.policies import Predictive
 
 try:
     from sklearn.base import clone

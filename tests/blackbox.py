@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from bocopt import Dims, Knapsack, Status, from_callables
-from bocopt.core import Array, Problem
+from bocopt import Status, from_callables
+from bocopt.core import Array, Dims, Problem
+from bocopt.problems import Knapsack
 
 KNAPSACK = Knapsack(value=[12.0] * 2, capacity=[8.0], salvage=[3.0], upper=6, alpha=0.8)
 X, ONE = np.zeros(1), np.ones(1)

@@ -2,24 +2,21 @@
 
 from typing import Any
 
-from bocopt import (
+from bocopt import Ensemble, Mixture
+from bocopt.core import Policy
+from bocopt.paper import (
     BMA,
     DecisionRegret,
-    Ensemble,
     Gaussian,
-    Knapsack,
     MeanPrediction,
-    Mixture,
     MostProbable,
     PaperStream,
-    Predictive,
     ResampleMove,
-    ResidualSampleAverage,
     SigmoidLinear,
     Vote,
-    WeightedSampleAverage,
 )
-from bocopt.core import Policy
+from bocopt.policies import Predictive, ResidualSampleAverage, WeightedSampleAverage
+from bocopt.problems import Knapsack
 from bocopt_studies.paper.settings import Settings, policies_of, problem_of, stream_of
 
 SETTINGS = {

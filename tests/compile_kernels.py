@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from bocopt import Knapsack, Mixture, integer, maximise, program
+from bocopt import Mixture, integer, maximise, program
 from bocopt.core import Problem, knows_differences
 from bocopt.models import Forest
-from bocopt.problems import BinaryKnapsack, Newsvendor, grid
+from bocopt.problems import BinaryKnapsack, Knapsack, Newsvendor, grid
 
 
 @program(xi=1, chance=0.9, take=integer(1, upper=3))

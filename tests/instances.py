@@ -4,8 +4,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bocopt import Knapsack, Solution, Status
+from bocopt import Solution, Status
 from bocopt.core import Array
+from bocopt.problems import Knapsack
 
 KINDS = (
     "moderate",

@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from bocopt import DecisionRegret, Gaussian, Knapsack, PaperStream, ResampleMove, SigmoidLinear
 from bocopt.beliefs import Belief
 from bocopt.beliefs.belief import MoveInfo
 from bocopt.beliefs.kernels import Chain, Draw, Energy, Shape, Swept
 from bocopt.core import Array, IntArray
+from bocopt.paper import DecisionRegret, Gaussian, PaperStream, ResampleMove, SigmoidLinear
+from bocopt.problems import Knapsack
 from bocopt.state import mapped
 
 

@@ -9,7 +9,7 @@ from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from functools import cache
 from importlib import import_module
-from inspect import isclass, isfunction, ismodule
+from inspect import isclass, isfunction
 from itertools import islice
 from pkgutil import iter_modules
 from types import ModuleType, SimpleNamespace
@@ -20,18 +20,20 @@ from blackbox import wrapped
 from pyepo_shape import Cheapest
 
 import bocopt
-from bocopt import Dims, Knapsack, PaperStream
+from bocopt import losses, priors
 from bocopt.abilities import IsRegret
-from bocopt.core import Array, Policy, Problem
+from bocopt.core import Array, Dims, Policy, Problem
+from bocopt.loop import Stage, play
+from bocopt.paper import PaperStream
+from bocopt.problems import Knapsack
+from bocopt.problems.program import Program
 from bocopt.wrappers import says
 
 
 def public_modules() -> list[ModuleType]:
-    """The package, the modules that it names, and every subpackage that says what is public."""
-    packages = [found.name for found in iter_modules(bocopt.__path__) if found.ispkg]
-    inside = [import_module(f"bocopt.{name}") for name in packages]
-    named = [getattr(bocopt, name) for name in bocopt.__all__]
-    return [bocopt, *filter(ismodule, named), *(m for m in inside if hasattr(m, "__all__"))]
+    """The package, every part of it that says what is public, and priors and losses."""
+    inside = [import_module(f"bocopt.{found.name}") for found in iter_modules(bocopt.__path__)]
+    return [bocopt, *(m for m in inside if hasattr(m, "__all__")), priors, losses]
 
 
 def public_names(module: ModuleType) -> list[str]:
@@ -42,13 +44,18 @@ def public_names(module: ModuleType) -> list[str]:
     return [n for n, where in theirs.items() if where == module.__name__ and n[0] != "_"]
 
 
+def _is_concrete(thing: object) -> bool:
+    """Whether it is a class that can have instances: a contract cannot."""
+    return isclass(thing) and not getattr(thing, "_is_protocol", False)
+
+
 #: Classes and functions by name.
 PUBLIC: dict[str, Any] = {
     name: getattr(module, name)
     for module in public_modules()
     for name in public_names(module)
-    if isclass(getattr(module, name)) or isfunction(getattr(module, name))
-}
+    if isfunction(getattr(module, name)) or _is_concrete(getattr(module, name))
+} | {one.__name__: one for one in (Dims, Program, Stage, play)}
 CLASSES: dict[str, type] = {name: thing for name, thing in PUBLIC.items() if isclass(thing)}
 the = SimpleNamespace(**PUBLIC)
 

@@ -7,9 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from bocopt import Constant, Decision, Ensemble, Knapsack, Replay, Solution, arguments, play, run
+from bocopt import Decision, Ensemble, Replay, Solution, arguments, run
 from bocopt.core import Array, IntArray
+from bocopt.loop import play
+from bocopt.policies import Constant
 from bocopt.policies.baselines import Seeded
+from bocopt.problems import Knapsack
 from bocopt.streams import from_csv
 
 PROBLEM = Knapsack(value=[12.0, 12.0], capacity=[8.0], salvage=[3.0])

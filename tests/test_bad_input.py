@@ -10,28 +10,25 @@ import pytest
 from registry import STREAM, played_on, policies
 from trees import same_bits, through_a_file
 
-from bocopt import (
+from bocopt import Replay, SampleAverage, record, run
+from bocopt.core import Array
+from bocopt.loop import play
+from bocopt.paper import (
     BMA,
     DFL,
     Adam,
     ConditionalOptimum,
-    Constant,
     DecisionRegret,
     Gaussian,
     GibbsPosterior,
-    Knapsack,
     Linear,
     LiuWest,
     PaperStream,
     PtO,
-    Replay,
-    SampleAverage,
     SigmoidLinear,
-    play,
-    record,
-    run,
 )
-from bocopt.core import Array
+from bocopt.policies import Constant
+from bocopt.problems import Knapsack
 
 NAN, INF = float("nan"), float("inf")
 PROBLEM = Knapsack(value=[12.0, 12.0], capacity=[8.0], salvage=[3.0])

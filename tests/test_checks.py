@@ -8,7 +8,7 @@ import pytest
 from blackbox import wrapped
 from registry import DIMS, STREAM, played_on, policies
 
-from bocopt import Constant, Decision, Dims, Knapsack, PaperStream, Sense, Solution
+from bocopt import Decision, Sense, Solution
 from bocopt.checks import (
     LawError,
     best_and_smallest,
@@ -16,8 +16,10 @@ from bocopt.checks import (
     check_problem,
     differences_within_their_range,
 )
-from bocopt.core import Array, IntArray
-from bocopt.problems import Expectation
+from bocopt.core import Array, Dims, IntArray
+from bocopt.paper import PaperStream
+from bocopt.policies import Constant
+from bocopt.problems import Expectation, Knapsack
 
 KNAPSACK = Knapsack(value=[12.0] * 4, capacity=[8.0] * 3, salvage=[3.0] * 3)
 X = np.random.default_rng(0).normal(size=(6, 3))

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bocopt import Program
 from bocopt.checks import check_problem
+from bocopt.problems.program import Program
 
 EXAMPLES = sorted(
     path

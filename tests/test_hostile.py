@@ -16,6 +16,7 @@ from registry import CLASSES, INSTANCES, KNAPSACK, PUBLIC, STREAM, kind_of, the
 import bocopt
 from bocopt import checks
 from bocopt.app.reading.columns import Frame
+from bocopt.loop import play
 
 STAGES = list(bocopt.run(the.Constant([1, 1]), KNAPSACK, STREAM, horizon=3))
 PLAYED = {"policy": the.Constant([1, 1]), "problem": KNAPSACK}
@@ -81,7 +82,7 @@ FINE: dict[Callable[..., Any], dict[str, Any]] = {
     the.environment: {"stream": STREAM, "problem": KNAPSACK},
     the.to_frame: {"trace": INSTANCES["Trace"]},
     the.from_csv: {"path": "x", "context": ["x"], "outcome": ["y"]},
-    bocopt.play: {
+    play: {
         **PLAYED,
         "state": the.Constant([1, 1]).init(np.array(0)),
         "t": 0,

@@ -7,10 +7,11 @@ import pytest
 from registry import of_kind
 from scipy.stats import norm, t
 
-from bocopt import Gaussian, Knapsack, ResampleMove
 from bocopt.core import Density
 from bocopt.losses import EnergyScore, LogScore, PinballScore, ScenarioRegret
+from bocopt.paper import Gaussian, ResampleMove
 from bocopt.predictors import Linear, LogScale, NoisyLinear, RandomSlopes, WithResiduals
+from bocopt.problems import Knapsack
 from bocopt.problems.hindsight import regret
 
 RNG = np.random.default_rng(0)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bocopt import Linear, SigmoidLinear
+from bocopt.paper import Linear, SigmoidLinear
 
 NO_NOISE = np.empty(0)
 PREDICTORS = [Linear(3, 2), SigmoidLinear(3, 2), SigmoidLinear(2, 5, scale=7.0)]

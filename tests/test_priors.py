@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from bocopt import Gaussian
+from bocopt.paper import Gaussian
 
 
 def test_density_and_samples_of_a_diagonal_gaussian() -> None:

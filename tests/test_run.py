@@ -10,20 +10,13 @@ import numpy as np
 import pytest
 from cases import parts
 
-from bocopt import (
-    Constant,
-    Ensemble,
-    Knapsack,
-    Mixture,
-    PaperStream,
-    Replay,
-    Stage,
-    Trace,
-    record,
-    run,
-)
+from bocopt import Ensemble, Mixture, Replay, Trace, record, run
 from bocopt.core import Array, IntArray, Sense, Status
+from bocopt.loop import Stage
 from bocopt.models import ConstantVariance
+from bocopt.paper import PaperStream
+from bocopt.policies import Constant
+from bocopt.problems import Knapsack
 from bocopt.trace import spread
 
 PROBLEM = Knapsack(value=[12.0] * 4, capacity=[8.0] * 3, salvage=[3.0] * 3)

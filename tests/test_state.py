@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from bocopt import Dims, Sense, from_callables
-from bocopt.core import Array
+from bocopt import Sense, from_callables
+from bocopt.core import Array, Dims
 from bocopt.fingerprint import fingerprint
 from bocopt.state import CheckpointError, flatten, pack, read_only, rebuild, unpack
 

@@ -7,9 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bocopt import Constant, Knapsack, PaperStream, Replay, from_csv, record, run
+from bocopt import Replay, from_csv, record, run
 from bocopt.core import Sense
 from bocopt.numeric import noise
+from bocopt.paper import PaperStream
+from bocopt.policies import Constant
+from bocopt.problems import Knapsack
 from bocopt.streams import ChangePoint
 from bocopt.streams.paper import _B, _G, _PHI1, _PHI2, _SIGMA_U, _THETA1, _THETA2
 

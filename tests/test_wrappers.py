@@ -13,7 +13,7 @@ from gifted import THIRDS, Careful, Careless, Forgetful, GiftedModel, GiftedPoli
 from registry import INSTANCES, KNAPSACK, STREAM, the
 
 import bocopt
-from bocopt import Agent, Ensemble, Knapsack, Predictive, SampleAverage
+from bocopt import Agent, Ensemble, SampleAverage
 from bocopt.abilities import (
     ABILITIES,
     OWN,
@@ -37,6 +37,8 @@ from bocopt.app.service.kind import kind_of
 from bocopt.checks import LawError, check_policy
 from bocopt.core import is_ranged
 from bocopt.live.fold import watching
+from bocopt.policies import Predictive
+from bocopt.problems import Knapsack
 from bocopt.problems.ranges import support_of
 from bocopt.wrappers import (
     find,

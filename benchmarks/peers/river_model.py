@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from bocopt import Ensemble, Mixture, Predictive, Replay, SampleAverage
+from bocopt import Ensemble, Mixture, Replay, SampleAverage
 from bocopt.interop import from_river
 from bocopt.models import ConstantVariance
+from bocopt.policies import Predictive
 from bocopt_studies.learning.data import data_world
 
 sys.path.append(str(Path(__file__).parents[1]))

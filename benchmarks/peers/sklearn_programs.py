@@ -17,8 +17,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from bocopt import Ensemble, Predictive, SampleAverage
+from bocopt import Ensemble, SampleAverage
 from bocopt.interop import from_sklearn
+from bocopt.policies import Predictive
 from bocopt_studies.learning.data import data_world
 
 sys.path.append(str(Path(__file__).parents[1]))

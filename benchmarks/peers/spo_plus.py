@@ -22,8 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from bocopt import Adam, Gaussian, Linear, Replay
+from bocopt import Replay
 from bocopt.core import Array
+from bocopt.paper import Adam, Gaussian, Linear
 from bocopt.policies.gradient import GradientState
 from bocopt.policies.spo import SPOPlus
 from bocopt.problems.hindsight import regret

@@ -12,11 +12,12 @@ from uuid import uuid4
 
 import numpy as np
 
-from bocopt import Ensemble, PaperStream, SampleAverage
+from bocopt import Ensemble, SampleAverage
 from bocopt.app.service.kind import Kind, kind_of
 from bocopt.app.service.registry import Registry
 from bocopt.app.service.stores import Declared, Row, Store, Tally, open_store
 from bocopt.core import Array, Policy
+from bocopt.paper import PaperStream
 from bocopt_studies.paper.settings import Settings, problem_of
 
 PROBLEM = problem_of(Settings())

@@ -24,7 +24,8 @@ _CODE = "from bocopt.app.cli import app; app()"
 _START = 120.0  # seconds that a start may take, the compilation included
 _STOP = 60.0
 _SHOP = """\
-from bocopt import Ensemble, Knapsack, SampleAverage
+from bocopt import Ensemble, SampleAverage
+from bocopt.problems import Knapsack
 
 problem = Knapsack(value=[12, 9], capacity=[8], salvage=[1], upper=8)
 average = SampleAverage(problem, first=[1, 1], latest=20)

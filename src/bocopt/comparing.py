@@ -67,7 +67,10 @@ def compare(
     time. The bootstrap interval beside it needs no range, and holds roughly, for one look at many
     stages.
 
-    >>> from bocopt import Constant, Knapsack, PaperStream, SampleAverage
+    >>> from bocopt import SampleAverage
+    >>> from bocopt.paper import PaperStream
+    >>> from bocopt.policies import Constant
+    >>> from bocopt.problems import Knapsack
     >>> problem = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
     >>> today = Constant([1, 1, 1, 1])
     >>> found = compare(

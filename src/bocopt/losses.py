@@ -37,7 +37,8 @@ class DecisionRegret:
 class Clipped:
     """A loss cut at `at`: what the theorems need, where a loss has no upper bound (E15).
 
-    >>> from bocopt import Knapsack, SigmoidLinear
+    >>> from bocopt.paper import SigmoidLinear
+    >>> from bocopt.problems import Knapsack
     >>> problem = Knapsack(value=[12], capacity=[8], salvage=[3])
     >>> loss = Clipped(DecisionRegret(problem, SigmoidLinear(dim_x=1, dim_xi=1)), at=100.0)
     >>> float(loss(np.zeros(2), np.zeros(1), np.array([1e-2]), np.zeros(0)))  # 9600 in hindsight

@@ -10,7 +10,6 @@ from laws import assert_pure_and_free_of_leading_axes, same
 from posteriors import Quadratic, outcomes
 from registry import INSTANCES, KNAPSACK, LINEAR, PARALLEL, STREAM, the
 
-from bocopt import BMA, Gaussian, ResampleMove, SigmoidLinear
 from bocopt.beliefs import (
     ApproximateBayes,
     Draws,
@@ -20,6 +19,7 @@ from bocopt.beliefs import (
     average,
 )
 from bocopt.core import Array
+from bocopt.paper import BMA, Gaussian, ResampleMove, SigmoidLinear
 
 LAM, STAGES, TRIALS, DIM = 0.1, 50, 2, 3
 SEEDS = np.arange(TRIALS)

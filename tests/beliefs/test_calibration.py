@@ -17,7 +17,6 @@ from posteriors import (
     outcomes,
 )
 
-from bocopt import Calibrated, GibbsPosterior, Linear, PaperStream
 from bocopt.beliefs import (
     AdaHedge,
     Belief,
@@ -30,6 +29,7 @@ from bocopt.beliefs import (
     for_horizon,
 )
 from bocopt.core import Array
+from bocopt.paper import Calibrated, GibbsPosterior, Linear, PaperStream
 
 CALIBRATED: Any = Calibrated(PREDICTOR)
 BATCH = np.array([0]), np.zeros((3, 3)), np.ones((3, 12))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from posteriors import Quadratic
 
-from bocopt import Gaussian, GibbsPosterior, LiuWest
 from bocopt.beliefs import GibbsBelief
 from bocopt.core import Array
+from bocopt.paper import Gaussian, GibbsPosterior, LiuWest
 
 SEEDS = np.arange(8)
 

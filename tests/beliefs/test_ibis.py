@@ -21,7 +21,6 @@ from posteriors import (
 from registry import of_kind
 from trees import same_bits
 
-from bocopt import Calibrated, Gaussian, PaperStream, ResampleMove
 from bocopt.beliefs import (
     Belief,
     EllipticalSlice,
@@ -32,6 +31,7 @@ from bocopt.beliefs import (
 from bocopt.beliefs.kernels import Kernel
 from bocopt.core import Array
 from bocopt.numeric import noise
+from bocopt.paper import Calibrated, Gaussian, PaperStream, ResampleMove
 
 KERNELS: dict[str, dict[str, Any]] = {
     **{name: {"kernel": kernel, "sweeps": 3} for name, kernel in of_kind("kernel").items()},

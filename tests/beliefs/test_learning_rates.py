@@ -7,8 +7,8 @@ import pytest
 from lengths import long
 from posteriors import Quadratic, knapsack, learned, moments, outcomes
 
-from bocopt import Gaussian, PaperStream, ResampleMove
 from bocopt.beliefs import AdaHedge, SafeGrid, for_horizon
+from bocopt.paper import Gaussian, PaperStream, ResampleMove
 
 
 def test_the_grid_follows_the_learning_rate_that_predicted_best() -> None:

@@ -3,10 +3,10 @@
 import numpy as np
 from posteriors import Quadratic, Still, learned, outcomes
 
-from bocopt import Gaussian, ResampleMove
 from bocopt.beliefs import CrankNicolson, FittedCrankNicolson, RandomWalk, posterior_mean
 from bocopt.beliefs.belief import LAG, different
 from bocopt.numeric.weights import normalised
+from bocopt.paper import Gaussian, ResampleMove
 
 
 def test_standard_errors_cover_the_exact_mean() -> None:

@@ -7,7 +7,7 @@ import pytest
 from lengths import long
 from scipy.stats import binomtest
 
-from bocopt import BMA, Knapsack, PaperStream, PtO, SigmoidLinear, run
+from bocopt import run
 from bocopt.beliefs import GibbsPosterior
 from bocopt.core import Array
 from bocopt.guarantees import (
@@ -24,7 +24,9 @@ from bocopt.guarantees import (
 )
 from bocopt.guarantees.monitor import Monitor
 from bocopt.losses import Clipped, DecisionRegret
+from bocopt.paper import BMA, PaperStream, PtO, SigmoidLinear
 from bocopt.priors import Gaussian
+from bocopt.problems import Knapsack
 from bocopt_studies.guarantees.cover import used
 from bocopt_studies.guarantees.simulated_beliefs import FiniteBelief, Squared
 from bocopt_studies.guarantees.simulated_losses import LOSSES, RISKS, certificates

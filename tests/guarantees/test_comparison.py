@@ -10,24 +10,22 @@ from numpy.typing import ArrayLike
 
 from bocopt import (
     Agent,
-    Constant,
-    Dims,
-    Knapsack,
     Monitor,
-    PaperStream,
     Recorded,
     Replay,
     Rule,
     SampleAverage,
-    Shadowed,
     compare,
     from_callables,
     run,
 )
-from bocopt.core import Array, ShadowReport
+from bocopt.core import Array, Dims, ShadowReport
 from bocopt.guarantees import Comparison, Evidence, comparisons, evidence_of
 from bocopt.guarantees.certificate import Shadow, nan_is_no_news
 from bocopt.numeric.blocks import block_interval, block_length
+from bocopt.paper import PaperStream
+from bocopt.policies import Constant, Shadowed
+from bocopt.problems import Knapsack
 
 NOTHING: Any = 3
 PROBLEM = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)

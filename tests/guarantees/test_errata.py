@@ -3,12 +3,12 @@
 import numpy as np
 from scipy.stats import binomtest
 
-from bocopt import Knapsack
 from bocopt.beliefs.update import gibbs_update
 from bocopt.core import BeliefReport, LossBounds
 from bocopt.guarantees import Evidence, Theorem33, certify
 from bocopt.numeric import noise
 from bocopt.numeric.weights import uniform
+from bocopt.problems import Knapsack
 from bocopt.problems.hindsight import regret
 
 

@@ -8,7 +8,7 @@ from cases import parts
 from registry import of_kind
 from scipy.optimize import minimize
 
-from bocopt import BMA, Knapsack, PaperStream, ResampleMove, SigmoidLinear, run
+from bocopt import run
 from bocopt.beliefs import AdaHedge, GibbsPosterior, SafeGrid
 from bocopt.beliefs.update import gibbs_update
 from bocopt.core import Array, BeliefReport, LossBounds, LossReport
@@ -25,7 +25,9 @@ from bocopt.guarantees import (
 )
 from bocopt.losses import Clipped, DecisionRegret
 from bocopt.numeric.weights import normalised, uniform
+from bocopt.paper import BMA, PaperStream, ResampleMove, SigmoidLinear
 from bocopt.priors import Gaussian
+from bocopt.problems import Knapsack
 from bocopt_studies.guarantees.simulated_beliefs import AGGREGATED, FiniteBelief, Squared
 
 STAGES, LAM = 60, 0.5

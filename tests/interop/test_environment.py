@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from registry import KNAPSACK, STREAM
 
-from bocopt import Constant, Replay, run
+from bocopt import Replay, run
 from bocopt.interop import environment
+from bocopt.policies import Constant
 from bocopt.problems import Newsvendor
 
 checker: Any = pytest.importorskip("gymnasium.utils.env_checker")

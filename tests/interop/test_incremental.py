@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from registry import KNAPSACK
 
-from bocopt import Ensemble, Predictive, Replay, SampleAverage, run
+from bocopt import Ensemble, Replay, SampleAverage, run
 from bocopt.interop import Incremental, from_sklearn
 from bocopt.models import Remembering
-from bocopt.policies import Constant, Frozen, Shadowed
+from bocopt.policies import Constant, Frozen, Predictive, Shadowed
 from bocopt.problems import Newsvendor
 from bocopt.wrappers import scenarios_of
 

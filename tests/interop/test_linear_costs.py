@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from pyepo_shape import Cheapest, Dearest, Paths, Shares
 
-from bocopt import Adam, Agent, Constant, Gaussian, Linear, Sense, SPOPlus, Status, run
+from bocopt import Agent, Sense, Status, run
 from bocopt.checks import check_problem
 from bocopt.fingerprint import fingerprint
 from bocopt.interop import from_pyepo
+from bocopt.paper import Adam, Gaussian, Linear, SPOPlus
+from bocopt.policies import Constant
 from bocopt.problems.library.paths import grid
 from bocopt.streams import PolynomialCosts
 

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from laws import same
 
-from bocopt import Agent, Predictive
+from bocopt import Agent
 from bocopt.core import Array
 from bocopt.interop import FromRiver, from_river
+from bocopt.policies import Predictive
 from bocopt.problems import Newsvendor
 from bocopt.state import flatten, rebuild
 

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from laws import same
 
-from bocopt import Agent, Predictive, Replay, record, run
+from bocopt import Agent, Replay, record, run
 from bocopt.core import Array
 from bocopt.interop import FromSklearn, from_sklearn
+from bocopt.policies import Predictive
 from bocopt.problems import Newsvendor
 from bocopt.state import flatten, rebuild
 

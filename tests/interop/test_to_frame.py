@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from registry import KNAPSACK, STREAM
 
-from bocopt import Constant, Shadowed, record, run
+from bocopt import record, run
 from bocopt.interop import to_frame
+from bocopt.policies import Constant, Shadowed
 
 STAGES = run(Constant([2, 1]), KNAPSACK, STREAM, seeds=[0, 1], horizon=4)
 TRACE = record(STAGES, KNAPSACK.sense)

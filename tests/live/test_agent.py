@@ -15,7 +15,8 @@ from registry import STREAM, played_on, policies
 from small_agent import CONTEXT, OUTCOME, PROBLEM, small_agent
 from trees import same_bits
 
-from bocopt import Agent, Constant, SampleAverage
+from bocopt import Agent, SampleAverage
+from bocopt.policies import Constant
 from bocopt.state import leaves
 
 # one step of a schedule: decide, observe one of the open decisions, repeat an outcome, or restart

@@ -18,23 +18,15 @@ from posteriors import PROBLEM as REAL
 from small_agent import CONTEXT, OUTCOME, PROBLEM, small_agent
 from trees import same_bits
 
-from bocopt import (
-    BMA,
-    Agent,
-    Constant,
-    Ensemble,
-    Knapsack,
-    Replay,
-    ResidualSampleAverage,
-    SampleAverage,
-    Shadowed,
-    checkpoint,
-)
+from bocopt import Agent, Ensemble, Replay, SampleAverage, checkpoint
 from bocopt.beliefs import Belief
 from bocopt.checks import LawError, check_policy
 from bocopt.file import OwnedError
 from bocopt.fingerprint import CHANGES_NO_RESULT, fingerprint
+from bocopt.paper import BMA
+from bocopt.policies import Constant, ResidualSampleAverage, Shadowed
 from bocopt.policies.baselines import NoInfo, Seeded
+from bocopt.problems import Knapsack
 from bocopt.state import CheckpointError
 
 

@@ -9,7 +9,7 @@ from laws import same
 from registry import KNAPSACK, STREAM, played_on, policies
 from small_agent import CONTEXT, OUTCOME, PROBLEM
 
-from bocopt import Agent, Constant, SampleAverage, Shadowed
+from bocopt import Agent, SampleAverage
 from bocopt.live.events import (
     from_bytes,
     from_snapshot,
@@ -21,6 +21,7 @@ from bocopt.live.events import (
 )
 from bocopt.live.fold import Decided, Event, Fold, Forgotten, Observed, watching
 from bocopt.live.record import Live
+from bocopt.policies import Constant, Shadowed
 from bocopt.state import CheckpointError, leaves
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from registry import KNAPSACK, STREAM, played_on, policies
 from small_agent import CONTEXT, OUTCOME, PROBLEM, small_agent
 
-from bocopt import Agent, Constant, Ensemble, Monitor, SampleAverage, Shadowed, checkpoint
+from bocopt import Agent, Ensemble, Monitor, SampleAverage, checkpoint
 from bocopt.app.features.series import Series
 from bocopt.app.playing.play import play
 from bocopt.core import Array
@@ -28,6 +28,7 @@ from bocopt.live.events import (
 from bocopt.live.fold import Event, Fold, Forgotten, Observed, Taught, watching
 from bocopt.live.record import Live
 from bocopt.live.together import Together
+from bocopt.policies import Constant, Shadowed
 from bocopt.state import CheckpointError
 
 ROWS = 5

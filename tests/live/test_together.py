@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from registry import KNAPSACK, _samplers, played_on, policies, the
 from small_agent import PROBLEM
 
-from bocopt import Constant, Ensemble, Mixture, SampleAverage
+from bocopt import Ensemble, Mixture, SampleAverage
 from bocopt.abilities import Lockstep
 from bocopt.core import Array
 from bocopt.guarantees import Feasibility, Monitor, Outlook
@@ -20,6 +20,7 @@ from bocopt.live.fold import Decided, Fold, Forgotten, Observed, watching
 from bocopt.live.record import Live
 from bocopt.live.together import Together
 from bocopt.numeric.stacking import apart, axes_of, key, stacked
+from bocopt.policies import Constant
 from bocopt.state import flatten
 from bocopt.wrappers import promises
 

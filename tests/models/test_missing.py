@@ -9,22 +9,12 @@ from memories import NAN, SHOP, Gappy, Hidden, Unseen, Watching, mean_cost, smal
 from registry import INSTANCES, KNAPSACK, STREAM
 from trees import same_bits
 
-from bocopt import (
-    Agent,
-    Dims,
-    Ensemble,
-    Predictive,
-    Replay,
-    SampleAverage,
-    WeightedSampleAverage,
-    play,
-    record,
-    run,
-)
+from bocopt import Agent, Ensemble, Replay, SampleAverage, record, run
 from bocopt.abilities import TakesMissing
-from bocopt.core import Policy, Problem
+from bocopt.core import Dims, Policy, Problem
+from bocopt.loop import play
 from bocopt.models.remembering import Missing, Remembering
-from bocopt.policies import Frozen
+from bocopt.policies import Frozen, Predictive, WeightedSampleAverage
 from bocopt.problems import Newsvendor
 from bocopt.problems.program import minimise, pos, program, real
 from bocopt.wrappers import promises

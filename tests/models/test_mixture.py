@@ -10,7 +10,7 @@ import pytest
 from mixtures import plain
 from scipy.stats import kstest
 
-from bocopt import Mixture, PaperStream
+from bocopt import Mixture
 from bocopt.core import Array
 from bocopt.models import (
     ConstantVariance,
@@ -25,6 +25,7 @@ from bocopt.models import mixture as mixture_module
 from bocopt.models.design import Design, Ground
 from bocopt.models.member import Fit, Moments
 from bocopt.models.mixture_state import MixtureState
+from bocopt.paper import PaperStream
 
 SEEDS = np.arange(4)
 LINEAR = (RandomCoefficients(), LogVariance(), ConstantVariance())

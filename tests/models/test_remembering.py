@@ -11,20 +11,13 @@ from mixtures import plain
 from registry import KNAPSACK, STREAM, shared_prior
 from trees import same_bits
 
-from bocopt import (
-    Agent,
-    Ensemble,
-    Mixture,
-    Predictive,
-    Replay,
-    Status,
-    run,
-)
+from bocopt import Agent, Ensemble, Mixture, Replay, Status, run
 from bocopt.abilities import HasLaws
 from bocopt.checks import check_policy
 from bocopt.core import Model, Stream
 from bocopt.models import ConstantVariance, Informed
 from bocopt.models.remembering import Remembering
+from bocopt.policies import Predictive
 from bocopt.problems import Newsvendor
 from bocopt.streams import PaperStream
 from bocopt.wrappers import says

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from small_fleets import fleet, informed, learned, line, quick
 
-from bocopt import Agent, Constant, Ensemble, Predictive
+from bocopt import Agent, Ensemble
 from bocopt.fingerprint import fingerprint
 from bocopt.models import Remembering, SharedPrior, histories_of
+from bocopt.policies import Constant, Predictive
 from bocopt.problems import Newsvendor
 from bocopt.state import CheckpointError
 

@@ -15,9 +15,10 @@ import pytest
 from lengths import long
 
 import bocopt
-from bocopt import Knapsack, Status
+from bocopt import Status
 from bocopt.interrupts import held_back
 from bocopt.numeric import compiled
+from bocopt.problems import Knapsack
 from bocopt.problems.knapsack import lattice
 
 PACKAGE = Path(bocopt.__file__).parent
@@ -131,7 +132,7 @@ def test_an_interrupt_waits_for_the_end_of_what_it_would_break() -> None:
 _INTERRUPTED = """
 import os, signal, sys
 import numpy as np
-from bocopt import Knapsack
+from bocopt.problems import Knapsack
 problem = Knapsack(value=[12.0] * 4, capacity=[8.0] * 3, salvage=[3.0] * 3)
 def solve():
     return problem.solve(np.zeros(1), np.ones((1, 12)), np.ones(1)).z.tolist()

@@ -7,18 +7,12 @@ import numpy as np
 import pytest
 from cases import parts
 
-from bocopt import (
-    BGS,
-    ConditionalOptimum,
-    Constant,
-    Knapsack,
-    PaperStream,
-    SampleAverage,
-    Status,
-    WeightedSampleAverage,
-    play,
-)
+from bocopt import SampleAverage, Status
 from bocopt.core import Policy
+from bocopt.loop import play
+from bocopt.paper import BGS, ConditionalOptimum, PaperStream
+from bocopt.policies import Constant, WeightedSampleAverage
+from bocopt.problems import Knapsack
 
 PROBLEM = Knapsack(value=[12.0] * 4, capacity=[8.0] * 3, salvage=[3.0] * 3)
 SEEDS = np.arange(2)

@@ -6,11 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bocopt import (
+from bocopt.checks import check_policy
+from bocopt.core import Array, Status
+from bocopt.numeric.weights import normalised
+from bocopt.paper import (
     DecisionRegret,
     Gaussian,
     GibbsPosterior,
-    Knapsack,
     MeanPrediction,
     MostProbable,
     PaperStream,
@@ -18,9 +20,7 @@ from bocopt import (
     SigmoidLinear,
     Vote,
 )
-from bocopt.checks import check_policy
-from bocopt.core import Array, Status
-from bocopt.numeric.weights import normalised
+from bocopt.problems import Knapsack
 
 PROBLEM = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
 PREDICTOR = SigmoidLinear(3, 12)

@@ -8,21 +8,12 @@ import numpy as np
 import pytest
 from covering import Cover
 
-from bocopt import (
-    Constant,
-    Ensemble,
-    Knapsack,
-    Mixture,
-    PaperStream,
-    Replay,
-    minimise,
-    program,
-    real,
-    run,
-)
+from bocopt import Ensemble, Mixture, Replay, minimise, program, real, run
 from bocopt.core import Array, Dims, Problem, Risk, Sense
 from bocopt.guarantees import BestArm, certify, evidence_of
 from bocopt.models import ConstantVariance
+from bocopt.paper import PaperStream
+from bocopt.policies import Constant
 from bocopt.policies.charges import (
     Charges,
     booked,
@@ -33,7 +24,7 @@ from bocopt.policies.charges import (
     prices_infeasibility,
 )
 from bocopt.policies.hedge import hedge, mixability_gap
-from bocopt.problems import BinaryKnapsack, Chance, CVaR, Expectation, WorstCase
+from bocopt.problems import BinaryKnapsack, Chance, CVaR, Expectation, Knapsack, WorstCase
 
 
 class Judged:

@@ -11,26 +11,21 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from bocopt import (
-    Agent,
+from bocopt import Agent, Ensemble, Mixture, SampleAverage, from_callables, run
+from bocopt.core import Array, Dims, Policy
+from bocopt.models import ConstantVariance, guard
+from bocopt.paper import PaperStream
+from bocopt.policies import (
     Constant,
-    Dims,
-    Ensemble,
-    Knapsack,
-    Mixture,
-    PaperStream,
+    Near,
+    Nearest,
     Predictive,
     ResidualSampleAverage,
-    SampleAverage,
     WeightedSampleAverage,
-    from_callables,
-    run,
 )
-from bocopt.core import Array, Policy
-from bocopt.models import ConstantVariance, guard
-from bocopt.policies import Near, Nearest
 from bocopt.policies import ensemble as ensemble_module
 from bocopt.policies.hedge import hedge, mixability_gap
+from bocopt.problems import Knapsack
 
 PROBLEM = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
 SMALL = Mixture(dim_xi=12, members=[ConstantVariance()], discounts=[1.0], scenarios=128)

@@ -9,9 +9,11 @@ from lengths import long
 from registry import KNAPSACK, STREAM, played_on, policies
 from trees import same_bits
 
-from bocopt import BMA, DecisionRegret, Dims, Gaussian, ResampleMove, Sense, Solution, Vote, play
+from bocopt import Sense, Solution
 from bocopt.beliefs import SafeGrid
-from bocopt.core import Array, Policy, Problem
+from bocopt.core import Array, Dims, Policy, Problem
+from bocopt.loop import play
+from bocopt.paper import BMA, DecisionRegret, Gaussian, ResampleMove, Vote
 from bocopt.problems import Chance
 
 SEEDS = np.arange(2)

@@ -6,8 +6,9 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from bocopt import DFL, Adam, Dims, Gaussian, Linear, PtO, Sense, Solution
-from bocopt.core import Array, Decision, Problem
+from bocopt import Sense, Solution
+from bocopt.core import Array, Decision, Dims, Problem
+from bocopt.paper import DFL, Adam, Gaussian, Linear, PtO
 from bocopt.problems import Expectation
 
 NO_DECISION = Decision(Solution(np.zeros(2), np.zeros(()), np.zeros((), np.int64), np.zeros(())))

@@ -9,12 +9,13 @@ import pytest
 from registry import KNAPSACK, STREAM
 
 import bocopt
-from bocopt import Agent, Constant, Ensemble, SampleAverage, compare, play, run
+from bocopt import Agent, Ensemble, SampleAverage, compare, run
 from bocopt.app.service.kind import kind_of
 from bocopt.checks import check_policy
 from bocopt.fingerprint import fingerprint
 from bocopt.live.fold import Fold, watching
-from bocopt.policies import Frozen, Shadowed
+from bocopt.loop import play
+from bocopt.policies import Constant, Frozen, Shadowed
 from bocopt_studies.paper.variants import Uncapped
 from bocopt_studies.work.task import Play
 

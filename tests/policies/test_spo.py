@@ -7,11 +7,12 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from bocopt import Adam, Gaussian, Knapsack, Linear, record, run
+from bocopt import record, run
 from bocopt.checks import check_policy
 from bocopt.core import Array, Dims, Sense, Solution
+from bocopt.paper import Adam, Gaussian, Linear
 from bocopt.policies.spo import SPOPlus
-from bocopt.problems import Chance
+from bocopt.problems import Chance, Knapsack
 from bocopt.problems.library.newsvendor import Newsvendor
 from bocopt.problems.library.paths import ShortestPath, grid
 from bocopt.streams.polynomial import PolynomialCosts

@@ -9,24 +9,14 @@ import pytest
 from covering import Cover
 from registry import STREAM
 
-from bocopt import (
-    Constant,
-    Ensemble,
-    Knapsack,
-    Mixture,
-    Predictive,
-    Replay,
-    from_callables,
-    minimise,
-    program,
-    real,
-    run,
-)
+from bocopt import Ensemble, Mixture, Replay, from_callables, minimise, program, real, run
 from bocopt.checks import check_policy
 from bocopt.core import Array, Dims, IntArray, Policy, Status
 from bocopt.models import ConstantVariance
+from bocopt.policies import Constant, Predictive
 from bocopt.policies.baselines import NoInfo, Seeded
 from bocopt.policies.spread import SpreadControl, stretched
+from bocopt.problems import Knapsack
 
 COVER = Cover()
 ANY_LEVEL: Any = "low"

@@ -9,9 +9,10 @@ from lengths import long
 from registry import DIMS, STREAM, played_on, policies
 from trees import same_bits, through_a_file
 
-from bocopt import Dims, Status, from_callables, play, record, run
+from bocopt import Status, from_callables, record, run
 from bocopt.checks import check_problem
-from bocopt.core import Array
+from bocopt.core import Array, Dims
+from bocopt.loop import play
 from bocopt.problems import CVaR, WorstCase
 from bocopt.problems.scenarios import spread
 

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lengths import long
 
-from bocopt import Dims, Knapsack, Sense, Solution, from_callables, from_cvxpy
-from bocopt.core import Array, Problem, RangedDifference, knows_differences
-from bocopt.problems import BinaryKnapsack, Expectation, Newsvendor, grid
+from bocopt import Sense, Solution, from_callables, from_cvxpy
+from bocopt.core import Array, Dims, Problem, RangedDifference, knows_differences
+from bocopt.problems import BinaryKnapsack, Expectation, Knapsack, Newsvendor, grid
 from bocopt.problems.ranges import why_unranged
 
 NONE = np.zeros(0)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from bocopt import Knapsack, Status
+from bocopt import Status
 from bocopt.core import Array
+from bocopt.problems import Knapsack
 
 NO_CONTEXT = np.zeros(0)
 

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from cases import parts
 
-from bocopt import Agent, Constant, Knapsack, PaperStream, Solution, run
+from bocopt import Agent, Solution, run
 from bocopt.core import Array
 from bocopt.numeric.recent import Recent
-from bocopt.problems import Chance, Expectation
+from bocopt.paper import PaperStream
+from bocopt.policies import Constant
+from bocopt.problems import Chance, Expectation, Knapsack
 from bocopt.problems.hindsight import hindsight
 
 

@@ -10,13 +10,9 @@ from hypothesis import strategies as st
 
 from bocopt import (
     Agent,
-    Constant,
     Ensemble,
-    Knapsack,
-    Program,
     Replay,
     SampleAverage,
-    Shadowed,
     Solution,
     compare,
     integer,
@@ -27,8 +23,10 @@ from bocopt import (
 )
 from bocopt.core import Array, judge, judges
 from bocopt.guarantees import evidence_of
+from bocopt.policies import Constant, Shadowed
+from bocopt.problems import Knapsack
 from bocopt.problems.hindsight import hindsight
-from bocopt.problems.program import highs
+from bocopt.problems.program import Program, highs
 from bocopt.problems.program import problem as declared
 
 STAGES = 6

@@ -5,8 +5,11 @@ import pytest
 from instances import KINDS, random_instance
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from bocopt import Constant, Knapsack, PaperStream, Status, record, run
+from bocopt import Status, record, run
 from bocopt.core import Array
+from bocopt.paper import PaperStream
+from bocopt.policies import Constant
+from bocopt.problems import Knapsack
 
 NO_CONTEXT = np.zeros(0)
 PAPER = Knapsack(value=[12.0] * 4, capacity=[8.0] * 3, salvage=[3.0] * 3)

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bocopt import Dims, Status, from_callables
+from bocopt import Status, from_callables
 from bocopt.checks import check_problem
-from bocopt.core import Array
+from bocopt.core import Array, Dims
 from bocopt.problems import Chance, Expectation
 from bocopt.problems.callables.moves import Box, improved
 from bocopt.problems.callables.pool import Judge, Judged

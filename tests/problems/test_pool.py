@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from pool_cases import NO_CONTEXT, knapsack, knapsack_scenarios, newsvendor
 from scipy.stats.qmc import Sobol
 
-from bocopt import Dims, Status, from_callables
-from bocopt.core import Array
+from bocopt import Status, from_callables
+from bocopt.core import Array, Dims
 from bocopt.problems import Chance
 from bocopt.problems.callables.pool import Judge, best_of
 from bocopt.problems.scenarios import merged, spread, synthetic

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from instances import KINDS, Instance, brute_force, points, random_instance
 
-from bocopt import Knapsack, Status
+from bocopt import Status
+from bocopt.problems import Knapsack
 
 NO_CONTEXT = np.zeros(0)
 U = 2.0**-49

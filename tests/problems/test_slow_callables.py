@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bocopt import Dims, from_callables
-from bocopt.core import Array
+from bocopt import from_callables
+from bocopt.core import Array, Dims
 from bocopt.fingerprint import fingerprint
 from bocopt.problems.callables import pace
 

@@ -9,7 +9,7 @@ import pytest
 from registry import INSTANCES
 
 import bocopt
-from bocopt.core import Array, BoolArray
+from bocopt.core import Array, BoolArray, Dims
 from bocopt.problems import Chance, CVaR, Expectation, WorstCase
 from bocopt.problems.conic import extensive, stack
 from bocopt.problems.program import ways
@@ -137,7 +137,7 @@ def test_no_program_answers_what_is_best_under_another_risk() -> None:
         lambda x, xi: np.atleast_1d(xi[0]),
         lambda x, z, xi: float(shop.cost(x, z, xi)),
         lambda x, z, xi: 0.0,
-        dims=bocopt.Dims(0, 1, 1),
+        dims=Dims(0, 1, 1),
         fallback=[0.0],
         box=(0.0, 10.0),
         risk=Entropic(),

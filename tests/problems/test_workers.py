@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from trees import same_bits
 
-from bocopt import Dims, Status, from_callables
-from bocopt.core import Array
+from bocopt import Status, from_callables
+from bocopt.core import Array, Dims
 from bocopt.fingerprint import fingerprint
 
 X, W = np.zeros(1), np.full(3, 1 / 3)
@@ -122,7 +122,8 @@ def test_the_number_of_workers_is_no_part_of_the_fingerprint() -> None:
 SCRIPT = """
 import sys, time
 import numpy as np
-from bocopt import Dims, from_callables
+from bocopt import from_callables
+from bocopt.core import Dims
 
 def order(x, xi):
     if xi[0] == 8.0:

@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 from instances import KINDS, Instance, brute_force, random_instance
 
-from bocopt import Constant, DecisionRegret, Knapsack, Linear, PaperStream, Status, record, run
+from bocopt import Status, record, run
 from bocopt.checks import check_problem
 from bocopt.core import Array
+from bocopt.paper import DecisionRegret, Linear, PaperStream
+from bocopt.policies import Constant
+from bocopt.problems import Knapsack
 
 NO_CONTEXT = np.zeros(0)
 PAPER = Knapsack(

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bocopt import Ensemble, Knapsack, SampleAverage
+from bocopt import Ensemble, SampleAverage
 from bocopt.app.case_file import Limits
 from bocopt.app.service.commands import Ask, Drop, RefusedError, Reply, Tell
 from bocopt.app.service.engine import Engine
@@ -16,6 +16,7 @@ from bocopt.app.service.registry import Registry
 from bocopt.app.service.shard import Shard
 from bocopt.app.service.stores import Snapshot, Store, StoreError, Tally
 from bocopt.live.events import snapshot_bytes
+from bocopt.problems import Knapsack
 
 problem = Knapsack(value=[12, 9], capacity=[8], salvage=[1], upper=8)
 policy = SampleAverage(problem, first=[1, 1])

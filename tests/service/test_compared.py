@@ -10,7 +10,7 @@ import shop as here
 from running import Service
 from shop import assert_is_its_log, engine, fleet, one, shop
 
-from bocopt import Constant, Recorded
+from bocopt import Recorded
 from bocopt.app.service import compared
 from bocopt.app.service.commands import Ask, RefusedError, Show, Tell
 from bocopt.app.service.compared import Better, Shown, better
@@ -19,6 +19,7 @@ from bocopt.app.service.kind import Kind
 from bocopt.app.service.page.concerns import judged
 from bocopt.app.service.stores import Configured, Standing, Store
 from bocopt.app.service.told import read
+from bocopt.policies import Constant
 
 KIND = shop(policy=Constant([0, 1]), shadows={"average": here.better})
 NOW = 1e9

@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from bocopt import Ensemble, Shadowed
+from bocopt import Ensemble
 from bocopt.app.names import names_of
 from bocopt.app.service.config import Config, load_config
+from bocopt.policies import Shadowed
 
 SHOP = """\
-from bocopt import Knapsack, SampleAverage
+from bocopt import SampleAverage
+from bocopt.problems import Knapsack
 
 problem = Knapsack(value=[12, 9], capacity=[8], salvage=[1], upper=8)
 policy = SampleAverage(problem)

@@ -12,8 +12,10 @@ from gifted import Careful, GiftedPolicy
 from running import Service
 from shop import shop
 
-from bocopt import ConditionalOptimum, Constant, Ensemble
+from bocopt import Ensemble
 from bocopt.core import Status
+from bocopt.paper import ConditionalOptimum
+from bocopt.policies import Constant
 
 
 class _Law:

@@ -23,7 +23,8 @@ import os
 import time
 from dataclasses import dataclass
 
-from bocopt import Knapsack, SampleAverage
+from bocopt import SampleAverage
+from bocopt.problems import Knapsack
 
 problem = Knapsack(value=[12, 9], capacity=[8], salvage=[1], upper=8)
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 import numpy as np
 from shop import better, engine, learner, one, policy, problem
 
-from bocopt import Constant
 from bocopt.app.case_file import Limits
 from bocopt.app.service.commands import Ask, Begin, Tell
 from bocopt.app.service.kind import Kind, kind_of
 from bocopt.app.service.stores import Store
+from bocopt.policies import Constant
 
 HOUR = 3600.0
 KINDS: tuple[Kind, ...] = (

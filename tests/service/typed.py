@@ -13,7 +13,8 @@ from bocopt.app.service.machine import numeric_fingerprint
 from bocopt.app.service.stores import open_store
 
 SHOP = """\
-from bocopt import Knapsack, SampleAverage
+from bocopt import SampleAverage
+from bocopt.problems import Knapsack
 
 problem = Knapsack(value=[12, 9], capacity=[8], salvage=[1], upper=8)
 policy = SampleAverage(problem, first=[1, 1])

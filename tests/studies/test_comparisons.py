@@ -10,8 +10,8 @@ import pytest
 from lengths import long
 from small_studies import results
 
-from bocopt import ConditionalOptimum
 from bocopt.core import Sense
+from bocopt.paper import ConditionalOptimum
 from bocopt_studies.learning import judged, known_laws, real_data, rivals
 from bocopt_studies.learning.data import data_world
 from bocopt_studies.learning.data.source import INSTALL

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from small_studies import results
 
-from bocopt import Constant, PaperStream, run
+from bocopt import run
 from bocopt.guarantees import HoeffdingMixture
+from bocopt.paper import PaperStream
+from bocopt.policies import Constant
 from bocopt_studies import reproduce
 from bocopt_studies.guarantees import belief, coverage, tightness, versus
 from bocopt_studies.guarantees.certify import Certify

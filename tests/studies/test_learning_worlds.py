@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from lengths import long
 
-from bocopt import ConditionalOptimum, SampleAverage, run
+from bocopt import SampleAverage, run
 from bocopt.core import Array
+from bocopt.paper import ConditionalOptimum
 from bocopt_studies.learning.laws import (
     ChangingCorrelation,
     Drift,

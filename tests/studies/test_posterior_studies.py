@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from small_studies import results
 
-from bocopt import BMA, Gaussian, ResampleMove, record, run
+from bocopt import record, run
+from bocopt.paper import BMA, Gaussian, ResampleMove
 from bocopt_studies.catalogue import STUDIES, studies_of
 from bocopt_studies.posterior import accuracy, regimes, samplers
 from bocopt_studies.posterior.oracles import OneDirection, Oracle, Quadratic, World

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from small_studies import results
 
-from bocopt import ConditionalOptimum, SampleAverage, run
+from bocopt import SampleAverage, run
 from bocopt.checks import check_problem
 from bocopt.core import Array
+from bocopt.paper import ConditionalOptimum
 from bocopt.problems import grid
 from bocopt.streams import PolynomialCosts
 from bocopt_studies.problems import classes, paths

@@ -5,8 +5,9 @@ from itertools import islice, product
 import numpy as np
 import pytest
 
-from bocopt import Knapsack, PaperStream
 from bocopt.core import Array, Status
+from bocopt.paper import PaperStream
+from bocopt.problems import Knapsack
 from bocopt_studies.paper.variants import OneStream, Uncapped
 
 BIG_M = 1000.0

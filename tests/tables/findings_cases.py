@@ -69,12 +69,12 @@ CASES = {
 @cache
 def _findings(case: Case) -> Findings:
     rng = np.random.default_rng(17)
-    t, m = np.arange(case.stages_to_play), case.outcomes
+    t, m = np.arange(case.stages), case.outcomes
     level = 60.0 + 15.0 * np.sin(2 * np.pi * t[:, None] / 7 + np.arange(m))
-    xi = np.maximum(level + rng.normal(0.0, 6.0, (case.stages_to_play, m)), 0.0)
-    lost = rng.choice(case.stages_to_play, min(case.missing, case.stages_to_play), replace=False)
+    xi = np.maximum(level + rng.normal(0.0, 6.0, (case.stages, m)), 0.0)
+    lost = rng.choice(case.stages, min(case.missing, case.stages), replace=False)
     xi[lost] = np.nan
-    noise = rng.normal(0.0, 1.0, (4, case.stages_to_play, m))
+    noise = rng.normal(0.0, 1.0, (4, case.stages, m))
     buffer = 4.0
     orders = {
         "ensemble": level + buffer + (1.5 - case.edge) * noise[0],
@@ -109,9 +109,9 @@ def _findings(case: Case) -> Findings:
 
 def _series(case: Case, xi: Array, level: Array, now: Array | None) -> Series:
     first = datetime.date(2023, 1, 1)
-    t = np.arange(case.stages_to_play)
-    arrives = np.minimum(t + 1 + case.delay, case.stages_to_play)
-    arrives[np.isnan(xi).any(axis=1)] = case.stages_to_play
+    t = np.arange(case.stages)
+    arrives = np.minimum(t + 1 + case.delay, case.stages)
+    arrives[np.isnan(xi).any(axis=1)] = case.stages
     notes = (
         "Rows were not in order: sorted by 'day'.",
         "2 days are missing, the first 2023-03-01.",
@@ -138,9 +138,9 @@ def _played(case: Case, policy: str, z: Array, xi: Array, rng: np.random.Generat
     feasible = np.where(np.isnan(cost), np.nan, (short.max(axis=1) <= 8.0).astype(float))
     if case.alpha is None:
         feasible = np.where(np.isnan(cost), np.nan, 1.0)
-    status = np.full(case.stages_to_play, Status.GIVEN if policy == case.now else Status.OPTIMAL)
+    status = np.full(case.stages, Status.GIVEN if policy == case.now else Status.OPTIMAL)
     if policy == "average":
-        status[: case.stages_to_play // 10] = Status.LIMIT
+        status[: case.stages // 10] = Status.LIMIT
     shows = case.info and policy == "ensemble"
     return Played(
         z=z,
@@ -155,14 +155,14 @@ def _played(case: Case, policy: str, z: Array, xi: Array, rng: np.random.Generat
 
 def _info(case: Case, rng: np.random.Generator) -> dict[str, Array]:
     """As an `Ensemble` shows it; its laws are a little too sure of themselves."""
-    steps = rng.normal(0.0, 0.15, (case.stages_to_play, case.laws)).cumsum(axis=0)
+    steps = rng.normal(0.0, 0.15, (case.stages, case.laws)).cumsum(axis=0)
     laws = np.exp(steps) / np.exp(steps).sum(axis=1, keepdims=True)
-    model = 1.0 - 0.1 * np.exp(-np.arange(case.stages_to_play) / 60.0)
-    probability = rng.beta(0.8, 0.8, (case.stages_to_play, case.outcomes))
+    model = 1.0 - 0.1 * np.exp(-np.arange(case.stages) / 60.0)
+    probability = rng.beta(0.8, 0.8, (case.stages, case.outcomes))
     probability[0] = np.nan  # there is no prediction before the first outcome
     return {
         "arm_weights": np.stack([model, 1.0 - model], axis=1),
-        "chosen": np.zeros(case.stages_to_play),
+        "chosen": np.zeros(case.stages),
         "weights": laws,
         "probability": probability,
     }

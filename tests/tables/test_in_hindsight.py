@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from small_cases import written
 
-from bocopt import Agent, Program, Solution
+from bocopt import Agent, Solution
 from bocopt.app.backtesting import backtest
 from bocopt.app.case import Case, open_case
 from bocopt.app.playing import in_hindsight
@@ -16,6 +16,7 @@ from bocopt.app.playing.in_hindsight import KeptCosts, least_costs
 from bocopt.app.side_by_side import play_side_by_side
 from bocopt.core import Array
 from bocopt.problems.hindsight import hindsight
+from bocopt.problems.program import Program
 
 
 @pytest.fixture

@@ -10,16 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bocopt import (
-    Constant,
-    Dims,
-    Knapsack,
-    PaperStream,
-    Replay,
-    SampleAverage,
-    Status,
-    from_callables,
-)
+from bocopt import Replay, SampleAverage, Status, from_callables
+from bocopt.core import Dims
+from bocopt.paper import PaperStream
+from bocopt.policies import Constant
+from bocopt.problems import Knapsack
 from bocopt_studies.learning.task import Learn
 from bocopt_studies.paper.settings import Settings, tasks_of
 from bocopt_studies.study import Size

@@ -42,7 +42,8 @@ class Case:
 
     The first of the policies decides; the others, and the rule of now, are compared with it.
 
-    >>> from bocopt import Knapsack, SampleAverage
+    >>> from bocopt import SampleAverage
+    >>> from bocopt.problems import Knapsack
     >>> problem = Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0])
     >>> case = Case(name="shop", problem=problem, policies={"average": SampleAverage(problem)})
     >>> case.title, case.confidence, case.series is None

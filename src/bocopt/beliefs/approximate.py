@@ -47,7 +47,7 @@ class ApproximateBayes:
     prior unchanged and are taken where the loss stays within the level. Plain rejection would wait
     for prior draws that hit the last level, which in many dimensions none does.
 
-    >>> from bocopt import DecisionRegret, Gaussian, Linear
+    >>> from bocopt.paper import DecisionRegret, Gaussian, Linear
     >>> from bocopt.problems import Newsvendor
     >>> problem, predictor = Newsvendor(unit_cost=[1.0], price=[3.0]), Linear(1, 1)
     >>> loss, prior = DecisionRegret(problem, predictor), Gaussian.isotropic(predictor.dim)

@@ -51,7 +51,7 @@ class MetropolisHastings:
     states, `draws` in all. `average` says how sure averages over them are. For a posterior stage by
     stage use `ResampleMove`: a chain begins anew with each batch.
 
-    >>> from bocopt import DecisionRegret, Gaussian, Linear
+    >>> from bocopt.paper import DecisionRegret, Gaussian, Linear
     >>> from bocopt.problems import Newsvendor
     >>> problem, predictor = Newsvendor(unit_cost=[1.0], price=[3.0]), Linear(1, 1)
     >>> loss, prior = DecisionRegret(problem, predictor), Gaussian.isotropic(predictor.dim)

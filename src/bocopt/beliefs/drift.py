@@ -28,7 +28,7 @@ class TowardsOutcome:
 
     `strength` says how much of the task's loss comes with a squared error of 1.
 
-    >>> from bocopt import Linear
+    >>> from bocopt.paper import Linear
     >>> drift = TowardsOutcome(Linear(dim_x=1, dim_xi=1), strength=2.0)
     >>> drift.gradient(np.array([1.0, 0.5]), np.array([3.0]), np.array([3.0])).tolist()
     [3.0, 1.0]

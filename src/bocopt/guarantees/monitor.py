@@ -140,7 +140,9 @@ class Monitor:
     the costs of few decisions can exceed. Each holds with confidence 1 - delta, the comparisons
     all together (the `guarantees`: with their own); the last line says how sure all of it is.
 
-    >>> from bocopt import Knapsack, PaperStream, SampleAverage, run
+    >>> from bocopt import SampleAverage, run
+    >>> from bocopt.paper import PaperStream
+    >>> from bocopt.problems import Knapsack
     >>> problem = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
     >>> monitor = Monitor(problem, scale=160.0)
     >>> for stage in run(SampleAverage(problem), problem, PaperStream(), seeds=0, horizon=200):

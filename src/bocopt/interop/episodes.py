@@ -31,7 +31,8 @@ def environment(
     whether the decision was `feasible`, the reward in `hindsight` (had xi been known), the `regret`
     and whether any decision would have been feasible (`solvable`).
 
-    >>> from bocopt import Knapsack, PaperStream
+    >>> from bocopt.paper import PaperStream
+    >>> from bocopt.problems import Knapsack
     >>> problem = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
     >>> env = environment(PaperStream(), problem, actions=(0, 10), horizon=100)
     >>> x, _ = env.reset(seed=0)

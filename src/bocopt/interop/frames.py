@@ -25,7 +25,10 @@ def to_frame(trace: Trace, library: Library | None = None) -> Any:
     ...), then all that `Trace.to_csv` writes; a `status` is its name. Without a `library`, it is
     the first of the three that is installed.
 
-    >>> from bocopt import Constant, Knapsack, PaperStream, record, run
+    >>> from bocopt import record, run
+    >>> from bocopt.paper import PaperStream
+    >>> from bocopt.policies import Constant
+    >>> from bocopt.problems import Knapsack
     >>> problem = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
     >>> stages = run(Constant([1, 1, 1, 1]), problem, PaperStream(), horizon=3)
     >>> frame = to_frame(record(stages, problem.sense), "pandas")

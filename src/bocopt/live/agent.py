@@ -41,7 +41,8 @@ class Agent(Generic[S]):
     of your own for a tighter headline, or for more guarantees. Without `hindsight`, a stage does
     not say what could have been decided, and an outcome costs one program less.
 
-    >>> from bocopt import Constant, Knapsack
+    >>> from bocopt.policies import Constant
+    >>> from bocopt.problems import Knapsack
     >>> problem = Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0])
     >>> agent = Agent(Constant([5]), problem)
     >>> ticket = agent.decide([0.3])
@@ -113,7 +114,8 @@ class Agent(Generic[S]):
         It is what the next decision would be taken under. A policy may have no scenarios, or none
         before the first outcome; that is an error.
 
-        >>> from bocopt import Knapsack, SampleAverage
+        >>> from bocopt import SampleAverage
+        >>> from bocopt.problems import Knapsack
         >>> problem = Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0])
         >>> agent = Agent(SampleAverage(problem), problem)
         >>> agent.teach([[0.3], [0.1]], [[1.2], [1.1]])
@@ -139,7 +141,8 @@ class Agent(Generic[S]):
         for their outcome must be observed or forgotten first, since it belongs to what the policy
         knew when it decided.
 
-        >>> from bocopt import Knapsack, SampleAverage
+        >>> from bocopt import SampleAverage
+        >>> from bocopt.problems import Knapsack
         >>> problem = Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0])
         >>> agent = Agent(SampleAverage(problem), problem)
         >>> agent.teach([[0.3], [0.1], [0.7]], [[1.2], [1.1], [1.0]])

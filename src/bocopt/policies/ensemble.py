@@ -90,7 +90,8 @@ class Ensemble:
 
     Nothing but the problem is needed; contexts may be of any length, but of one.
 
-    >>> from bocopt import Agent, Knapsack
+    >>> from bocopt import Agent
+    >>> from bocopt.problems import Knapsack
     >>> problem = Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0])
     >>> agent = Agent(Ensemble(problem), problem)
     >>> for x, xi in [(0.1, 1.2), (0.2, 1.3), (0.3, 1.2), (0.4, 1.1)]:

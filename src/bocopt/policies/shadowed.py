@@ -28,8 +28,8 @@ class Shadowed:
     Outcomes are seen in full, so what the shadows' decisions would have cost is known. A monitor
     compares them with those taken, live and at all times: see `Comparison`.
 
-    >>> from bocopt import Knapsack
     >>> from bocopt.policies import Constant, SampleAverage
+    >>> from bocopt.problems import Knapsack
     >>> problem = Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0])
     >>> policy = Shadowed(Constant([5]), {"running average": SampleAverage(problem)})
     >>> list(policy.shadows)

@@ -24,7 +24,7 @@ class SPOPlus(OneModel):
 
     Where xi'z is a reward, the sign turns. The first lesson checks that the cost is of this form.
 
-    >>> from bocopt import Gaussian, Linear
+    >>> from bocopt.paper import Gaussian, Linear
     >>> from bocopt.problems.library.paths import grid
     >>> problem, predictor = grid(2, 2), Linear(dim_x=1, dim_xi=4)
     >>> policy = SPOPlus(problem=problem, predictor=predictor, prior=Gaussian.isotropic(8))

@@ -12,7 +12,6 @@ from bocopt import (
     Chance,
     CVaR,
     Expectation,
-    Program,
     Sense,
     WorstCase,
     absolute,
@@ -26,6 +25,7 @@ from bocopt import (
     recourse,
 )
 from bocopt.fingerprint import fingerprint
+from bocopt.problems.program import Program
 from bocopt.problems.program.expression import DeclarationError
 
 RNG = np.random.default_rng(0)

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from search_cases import best_value, random_task, rows, task_of
 
-from bocopt import Knapsack, Status
+from bocopt import Status
 from bocopt.core import Array
+from bocopt.problems import Knapsack
 from bocopt.problems.program.form import Limits, Task
 from bocopt.problems.program.ways import lattice, search
 

@@ -7,7 +7,6 @@ import pytest
 
 from bocopt import (
     CVaR,
-    Program,
     Status,
     WorstCase,
     absolute,
@@ -22,6 +21,7 @@ from bocopt import (
 )
 from bocopt.checks import check_problem
 from bocopt.problems.hindsight import hindsight
+from bocopt.problems.program import Program
 
 RNG = np.random.default_rng(5)
 X, XI = RNG.normal(size=(6, 3)), RNG.uniform(0.3, 2.0, (6, 2))

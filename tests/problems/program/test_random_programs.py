@@ -6,20 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bocopt import (
-    CVaR,
-    Program,
-    Status,
-    WorstCase,
-    absolute,
-    integer,
-    minimise,
-    pos,
-    program,
-    recourse,
-)
+from bocopt import CVaR, Status, WorstCase, absolute, integer, minimise, pos, program, recourse
 from bocopt.core import Array
-from bocopt.problems.program import ways
+from bocopt.problems.program import Program, ways
 from bocopt.problems.scenarios import merged
 
 KINDS = ("linear", "limits", "packing", "hinges", "stages", "mixed")

@@ -10,21 +10,11 @@ import numpy as np
 import pytest
 from lengths import long
 
-from bocopt import (
-    Program,
-    absolute,
-    binary,
-    integer,
-    maximise,
-    minimise,
-    pos,
-    program,
-    real,
-    recourse,
-)
+from bocopt import absolute, binary, integer, maximise, minimise, pos, program, real, recourse
 from bocopt.checks import check_problem
 from bocopt.core import Array
 from bocopt.problems import Newsvendor, portfolio
+from bocopt.problems.program import Program
 from bocopt.problems.ranges import why_unranged
 
 NONE = np.zeros(0)

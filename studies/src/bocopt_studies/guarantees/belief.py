@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from bocopt import PaperStream
 from bocopt.app.text import count
 from bocopt.beliefs import for_horizon
 from bocopt.core import Array
 from bocopt.guarantees import AgainstOneDraw, Corollary35, Guarantee, OneDraw, Theorem32, Theorem33
+from bocopt.paper import PaperStream
 from bocopt_studies.guarantees.certify_belief import (
     APART,
     DECISION,

@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bocopt import BMA
 from bocopt.beliefs import for_horizon
 from bocopt.core import Array, ConditionalSampler
 from bocopt.guarantees import AgainstOneDraw, Guarantee, anytime, evidence_of, offline
@@ -14,6 +13,7 @@ from bocopt.guarantees.pac_bayes import bettor, bounded, wealth
 from bocopt.loop import play
 from bocopt.numeric import noise
 from bocopt.numeric.weights import uniform
+from bocopt.paper import BMA
 from bocopt.problems.hindsight import decide_as_if, hindsight
 from bocopt_studies.guarantees.cover import DELTAS
 from bocopt_studies.work.task import Play, Record, Task

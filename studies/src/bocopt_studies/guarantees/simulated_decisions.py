@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bocopt import Constant, Knapsack, SampleAverage, Shadowed, arguments, run
+from bocopt import SampleAverage, arguments, run
 from bocopt.beliefs import for_horizon
 from bocopt.core import Array, IntArray
 from bocopt.guarantees import (
@@ -24,6 +24,8 @@ from bocopt.guarantees import (
 from bocopt.guarantees.certificate import Shadow
 from bocopt.guarantees.kernels.records import Errors, Squares, Watched, named
 from bocopt.numeric import noise
+from bocopt.policies import Constant, Shadowed
+from bocopt.problems import Knapsack
 from bocopt_studies.guarantees.simulation import Shown, Simulation
 
 COST, INFEASIBLE, DIFFERENCE = "cost", "infeasible", "difference"

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bocopt import Ensemble, PaperStream
+from bocopt import Ensemble
 from bocopt.app.text import count
 from bocopt.beliefs import for_horizon
 from bocopt.core import Array, BoolArray, Policy
@@ -22,6 +22,7 @@ from bocopt.guarantees import (
     Theorem33,
 )
 from bocopt.losses import Clipped
+from bocopt.paper import PaperStream
 from bocopt_studies.guarantees.certify import Certify
 from bocopt_studies.paper.settings import Settings, policies_of, problem_of
 from bocopt_studies.report.blocks import Chart, Curve, Grid, Row, Section

@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bocopt import Ensemble, PaperStream, SampleAverage, compare
+from bocopt import Ensemble, SampleAverage, compare
 from bocopt.compared import Compared
 from bocopt.core import Array, Policy
+from bocopt.paper import PaperStream
 from bocopt.trace import spread
 from bocopt_studies.learning.data import DATA_SETS, TODAY, data_world
 from bocopt_studies.paper.settings import Settings, policies_of, problem_of

@@ -2,17 +2,10 @@
 
 from typing import Any
 
-from bocopt import (
-    ConditionalOptimum,
-    Ensemble,
-    Mixture,
-    Predictive,
-    ResidualSampleAverage,
-    SampleAverage,
-    WeightedSampleAverage,
-)
+from bocopt import Ensemble, Mixture, SampleAverage
 from bocopt.core import Policy
-from bocopt.policies import Near
+from bocopt.paper import ConditionalOptimum
+from bocopt.policies import Near, Predictive, ResidualSampleAverage, WeightedSampleAverage
 from bocopt.policies.charges import allowed_misses
 from bocopt_studies.learning.boosted import BoostedQuantiles
 from bocopt_studies.learning.forests import ForestResiduals, ForestWeights

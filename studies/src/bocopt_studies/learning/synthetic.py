@@ -3,9 +3,8 @@
 Sizes were set so that the context matters to the decision, before policies were compared.
 """
 
-from bocopt import Knapsack
 from bocopt.core import Problem
-from bocopt.problems import Newsvendor
+from bocopt.problems import Knapsack, Newsvendor
 from bocopt_studies.learning.laws import (
     Categories,
     ChangingCorrelation,

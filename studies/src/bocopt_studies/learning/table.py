@@ -3,20 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from bocopt import (
-    ConditionalOptimum,
-    Ensemble,
-    Mixture,
-    Predictive,
-    ResidualSampleAverage,
-    SampleAverage,
-    WeightedSampleAverage,
-)
+from bocopt import Ensemble, Mixture, SampleAverage
 from bocopt.app.text import count
 from bocopt.core import Array, Policy
 from bocopt.models import Member, RandomCoefficients, default_members
 from bocopt.models.member import least_discount
-from bocopt.policies import Near
+from bocopt.paper import ConditionalOptimum
+from bocopt.policies import Near, Predictive, ResidualSampleAverage, WeightedSampleAverage
 from bocopt.trace import last_half, spread
 from bocopt_studies.learning.task import Learn
 from bocopt_studies.learning.worlds import World, worlds

@@ -8,9 +8,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from bocopt import Knapsack, PaperStream, arguments
+from bocopt import arguments
 from bocopt.core import Array, ConditionalSampler, IntArray, Problem, Stream
 from bocopt.numeric import noise
+from bocopt.paper import PaperStream
+from bocopt.problems import Knapsack
 from bocopt.streams import ChangePoint
 from bocopt_studies.paper.settings import Settings, problem_of
 

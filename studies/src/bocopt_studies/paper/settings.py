@@ -4,25 +4,25 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from bocopt import (
+from bocopt import SampleAverage
+from bocopt.core import Policy, Stream
+from bocopt.paper import (
     BGS,
     BMA,
     DFL,
     Adam,
     ConditionalOptimum,
-    Constant,
     DecisionRegret,
     Frozen,
     Gaussian,
     GibbsPosterior,
-    Knapsack,
     LiuWest,
     PaperStream,
     PtO,
-    SampleAverage,
     SigmoidLinear,
 )
-from bocopt.core import Policy, Stream
+from bocopt.policies import Constant
+from bocopt.problems import Knapsack
 from bocopt_studies.paper.variants import OneStream, Uncapped
 from bocopt_studies.study import Size
 from bocopt_studies.summaries import COLUMNS, Cell

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bocopt import Knapsack
 from bocopt.core import Array, Dims, IntArray, Risk, Sense, Solution, Status, Stream, judge
+from bocopt.problems import Knapsack
 
 
 @dataclass(frozen=True)

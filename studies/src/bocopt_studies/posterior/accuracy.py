@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bocopt import Gaussian, GibbsPosterior, LiuWest, ResampleMove
 from bocopt.beliefs import CrankNicolson, FittedCrankNicolson
+from bocopt.paper import Gaussian, GibbsPosterior, LiuWest, ResampleMove
 from bocopt.trace import spread
 from bocopt_studies.posterior.oracles import OneDirection, Oracle, Quadratic, World
 from bocopt_studies.report import tables

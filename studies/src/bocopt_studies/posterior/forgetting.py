@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bocopt import Gaussian, ResampleMove
 from bocopt.core import Array
+from bocopt.paper import Gaussian, ResampleMove
 from bocopt.trace import spread
 from bocopt_studies.posterior.oracles import Oracle, Quadratic
 from bocopt_studies.report import tables

@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from bocopt import Gaussian, ResampleMove
 from bocopt.beliefs import CrankNicolson, EllipticalSlice, FittedCrankNicolson, RandomWalk
 from bocopt.core import Array
+from bocopt.paper import Gaussian, ResampleMove
 from bocopt.trace import spread
 from bocopt_studies.posterior.samplers import LOSS, PREDICTOR, STREAM
 from bocopt_studies.posterior.tasks import Spread

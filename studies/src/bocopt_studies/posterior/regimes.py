@@ -5,10 +5,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from bocopt import Gaussian, GibbsPosterior, LiuWest, MeanPrediction, PaperStream, ResampleMove
 from bocopt.app.text import count
 from bocopt.beliefs import CrankNicolson
 from bocopt.core import Array
+from bocopt.paper import (
+    Gaussian,
+    GibbsPosterior,
+    LiuWest,
+    MeanPrediction,
+    PaperStream,
+    ResampleMove,
+)
 from bocopt.streams import ChangePoint
 from bocopt_studies.learning.worlds import Later
 from bocopt_studies.posterior.samplers import LOSS, PREDICTOR, PROBLEM

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from bocopt import BMA, Gaussian, GibbsPosterior, LiuWest
 from bocopt.core import Array
+from bocopt.paper import BMA, Gaussian, GibbsPosterior, LiuWest
 from bocopt.trace import spread
 from bocopt_studies.paper.settings import Settings, tasks_of
 from bocopt_studies.posterior.samplers import (

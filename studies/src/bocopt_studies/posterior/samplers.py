@@ -1,8 +1,15 @@
 """The exact posterior of the paper's problem: what the studies of it share."""
 
-from bocopt import Calibrated, DecisionRegret, Gaussian, GibbsPosterior, ResampleMove, SigmoidLinear
 from bocopt.beliefs import CrankNicolson
 from bocopt.beliefs.learning_rate import LearningRate
+from bocopt.paper import (
+    Calibrated,
+    DecisionRegret,
+    Gaussian,
+    GibbsPosterior,
+    ResampleMove,
+    SigmoidLinear,
+)
 from bocopt_studies.paper.settings import CONTEXT, ITEMS, RESOURCES, Settings, problem_of, stream_of
 from bocopt_studies.posterior.tasks import Rules
 from bocopt_studies.study import Size

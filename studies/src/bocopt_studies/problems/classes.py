@@ -5,22 +5,19 @@ from typing import Any
 
 import numpy as np
 
-from bocopt import (
+from bocopt import CVaR, Ensemble, Mixture, SampleAverage
+from bocopt.core import Array, Policy, Risk, Sense
+from bocopt.paper import (
     BMA,
     Adam,
     ConditionalOptimum,
-    CVaR,
     DecisionRegret,
-    Ensemble,
     Gaussian,
     GibbsPosterior,
     Linear,
-    Mixture,
-    Predictive,
-    SampleAverage,
     SPOPlus,
 )
-from bocopt.core import Array, Policy, Risk, Sense
+from bocopt.policies import Predictive
 from bocopt.trace import last_half, spread
 from bocopt_studies.problems.task import Decide
 from bocopt_studies.problems.worlds import World, worlds

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from bocopt import DFL, Adam, Ensemble, Gaussian, Linear, Mixture, PtO, SampleAverage, SPOPlus
+from bocopt import Ensemble, Mixture, SampleAverage
 from bocopt.app.text import count
 from bocopt.core import Array, Policy
+from bocopt.paper import DFL, Adam, Gaussian, Linear, PtO, SPOPlus
 from bocopt.policies.gradient import OneModel
 from bocopt.problems import grid
 from bocopt.trace import last_half, spread
