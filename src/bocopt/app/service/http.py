@@ -26,6 +26,7 @@ from bocopt.app.service.commands import (
     Tell,
 )
 from bocopt.app.service.compared import LEVEL, Better, better
+from bocopt.app.service.engine import Router
 from bocopt.app.service.feed import Bell, Texts, feed
 from bocopt.app.service.guard import Guard
 from bocopt.app.service.kind import Kind
@@ -45,7 +46,6 @@ from bocopt.app.service.requests import (
     stream_of,
     vector_or_fields,
 )
-from bocopt.app.service.router import Router
 from bocopt.app.service.session import Session
 from bocopt.app.service.shown import event_shown
 from bocopt.app.service.stores import Store, StoreError

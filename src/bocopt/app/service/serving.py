@@ -10,13 +10,13 @@ import uvicorn
 from anyio.to_thread import run_sync
 
 from bocopt.app.service.config import Config
+from bocopt.app.service.engine import Router
 from bocopt.app.service.feed import Bell
 from bocopt.app.service.fleet import Fleet
 from bocopt.app.service.http import Front, application
 from bocopt.app.service.machine import numeric_fingerprint
 from bocopt.app.service.prompt import prompt
 from bocopt.app.service.registry import Registry
-from bocopt.app.service.router import Router
 from bocopt.app.service.shard import Decider, Shard
 from bocopt.app.service.stores import Store, open_store
 from bocopt.app.service.worker import Worker
