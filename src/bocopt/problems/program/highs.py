@@ -1,7 +1,7 @@
 """HiGHS behind one small typed module.
 
 Every model is passed anew: an answer then depends on its question alone. A basis is kept only
-inside one question, by `Growing`. Options are lean: the default heuristics of HiGHS take most of
+inside one question, by `Shifting`. Options are lean: the default heuristics of HiGHS take most of
 the time of small programs.
 """
 
@@ -103,31 +103,6 @@ def solve(
         return _found(highs, branched)
     none = _nothing(program)
     return none._replace(point=watched.point, value=watched.value, bound=watched.bound)
-
-
-class Growing:
-    """A linear program that gets more rows, each time solved from where it stood."""
-
-    def __init__(self, program: Linear) -> None:
-        self._highs = _new()
-        _pass(self._highs, program)
-
-    def solve(self) -> Found:
-        _checked(self._highs.run())
-        return _found(self._highs, branched=False)
-
-    def add(self, rows: Sparse, row_lower: Array, row_upper: Array) -> None:
-        _checked(
-            self._highs.addRows(
-                len(row_lower),
-                row_lower,
-                row_upper,
-                len(rows.value),
-                rows.start,
-                rows.column,
-                rows.value,
-            )
-        )
 
 
 def _kept() -> Any:
