@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Stream = Annotated[
     str | None, typer.Option(help="Only this stream; all of them otherwise.", metavar="ID")
 ]
+_NEEDED = ("anyio", "itsdangerous", "starlette", "uvicorn")
 
 
 def serve(
@@ -33,9 +34,10 @@ def serve(
         try:
             from bocopt.app.service.serving import serve as run
         except ModuleNotFoundError as error:
-            if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn", "anyio"):
+            if (error.name or "").partition(".")[0] not in _NEEDED:
                 raise
-            say('A service needs Starlette and uvicorn: pip install "bocopt[serve]"', err=True)
+            needed = "Starlette, uvicorn and itsdangerous"
+            say(f'A service needs {needed}: pip install "bocopt[serve]"', err=True)
             raise typer.Exit(1) from None
         run(settings, say)
 
