@@ -9,7 +9,7 @@ import pytest
 from running import Service
 from shop import shop
 
-from bocopt.app.service.session import LASTS, Session
+from bocopt.app.service.page.sign_in import LASTS, Session
 
 TOKEN = "a-token-of-sixteen"
 HTML = ("Accept", "text/html,*/*")
