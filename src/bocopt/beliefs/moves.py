@@ -21,6 +21,15 @@ from bocopt.state import mapped
 
 _SLOWEST = 0.25  # of the axes: what is judged
 _BY_CHANCE = 2.5  # times 1 / M: the mean square of their correlations if nothing is left
+MOST_SWEEPS = 50  # of a move that stops by itself
+TOLERATED = 0.2  # of where it began may be left at its end
+UNMIXED = 0.5  # where so much is left, particles do not tell how wrong they are
+_SWEEPS_TO_JUDGE = 10  # after so many the pace is known, step sizes having been found
+_SMALLEST_SCALE = 1e-4
+T = TypeVar("T")
+S = TypeVar("S", bound=np.generic)
+#: Noise for some trials at a sweep.
+Draws = Callable[[IntArray, str], Draw]
 
 
 class Start(NamedTuple):
@@ -54,16 +63,6 @@ def _standardised(places: Array) -> Array:
     around = places - places.mean(axis=-2, keepdims=True)
     length = np.sqrt((around**2).sum(axis=-2, keepdims=True))
     return np.asarray(around / np.maximum(length, 1e-300))
-
-
-MOST_SWEEPS = 50  # of a move that stops by itself
-TOLERATED = 0.2  # of where it began may be left at its end
-UNMIXED = 0.5  # where so much is left, particles do not tell how wrong they are
-_SWEEPS_TO_JUDGE = 10  # after so many the pace is known, step sizes having been found
-_SMALLEST_SCALE = 1e-4
-
-T = TypeVar("T")
-S = TypeVar("S", bound=np.generic)
 
 
 class Particles(NamedTuple):
@@ -167,10 +166,6 @@ class _Walk(NamedTuple):
     spared: Array  # ()
     sweeps: Array  # ()
     left: Array  # ()
-
-
-#: Noise for some trials at a sweep.
-Draws = Callable[[IntArray, str], Draw]
 
 
 def moved(mover: Mover, particles: Particles, target: Target, purpose: str) -> Particles:

@@ -21,6 +21,7 @@ NO_BELIEF = BeliefReport(
     LossReport(*(_UNKNOWN,) * 6), LossBounds(*(_UNKNOWN,) * 3), intact=_UNKNOWN
 )
 NO_ARMS = ArmsReport(*(_UNKNOWN,) * 4)
+S = TypeVar("S")
 
 
 class Shadow(NamedTuple):
@@ -128,9 +129,6 @@ def verdict(found: Difference) -> str:
         return "which is better is open"
     side = "better" if found.high <= 0 else "worse"
     return f"{side} on average, known since compared stage {int(found.since)}"
-
-
-S = TypeVar("S")
 
 
 class Guarantee(Protocol[S]):

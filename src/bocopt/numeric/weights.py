@@ -4,6 +4,12 @@ import numpy as np
 
 from bocopt.core import Array, IntArray
 
+_search = np.vectorize(
+    lambda cumulative, point: np.searchsorted(cumulative, point, side="right"),
+    signature="(n),(m)->(m)",
+    otypes=[np.int64],
+)
+
 
 def uniform(lead: tuple[int, ...], size: int) -> Array:
     return np.full((*lead, size), -np.log(size))
@@ -30,13 +36,6 @@ def effective_size(log_w: Array) -> Array:
     """
     size: Array = 1.0 / np.exp(2.0 * log_w).sum(axis=-1)
     return np.minimum(size, float(log_w.shape[-1]))  # rounding could put it a hair above
-
-
-_search = np.vectorize(
-    lambda cumulative, point: np.searchsorted(cumulative, point, side="right"),
-    signature="(n),(m)->(m)",
-    otypes=[np.int64],
-)
 
 
 def multinomial(w: Array, u: Array) -> IntArray:

@@ -9,6 +9,18 @@ from string import Template
 from bocopt.app.text import plain
 
 Names = Mapping[str, Sequence[str]]  # of columns, by what they are of
+_DOCUMENT = Template("""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>$title</title>
+$head</head>
+<body>
+$body</body>
+</html>
+""")
 
 
 def text(words: str) -> str:
@@ -95,20 +107,6 @@ def labels(names: Names, of: str, count: int, otherwise: str) -> list[str]:
     """
     given = list(names.get(of, ()))
     return given if len(given) == count else [f"{otherwise} {i}" for i in range(1, count + 1)]
-
-
-_DOCUMENT = Template("""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>$title</title>
-$head</head>
-<body>
-$body</body>
-</html>
-""")
 
 
 def document(title: str, head: str, body: str) -> str:

@@ -26,6 +26,7 @@ _OTHER_FILES = {  # by how they begin: what they are, and what to do
     b"\xff\xfe": "in UTF-16: save it in UTF-8",
     b"\xfe\xff": "in UTF-16: save it in UTF-8",
 }
+INSTALL = 'pip install "bocopt[tables]"'  # what brings narwhals and polars
 
 
 def read(path: str | PathLike[str]) -> Frame:
@@ -91,9 +92,6 @@ def frame_of(table: object) -> Frame:
         raise TableError(f"The table has two columns of one name. {said}.") from error
     eager = wrapped.collect() if isinstance(wrapped, nw.LazyFrame) else wrapped
     return frame_from(eager, "The table")
-
-
-INSTALL = 'pip install "bocopt[tables]"'  # what brings narwhals and polars
 
 
 @cache

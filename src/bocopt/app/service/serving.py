@@ -26,6 +26,8 @@ from bocopt.app.service.shard import Decider, Shard
 from bocopt.app.service.stores import Store, open_store
 from bocopt.app.service.worker import Worker
 
+_STOP = 10  # seconds that open requests have when the service is told to stop
+
 
 class _Prompt(H11Protocol):
     """Hangs up on who takes too long to send the headers of a request.
@@ -63,9 +65,6 @@ class _Prompt(H11Protocol):
 def prompt(patience: float) -> type[H11Protocol]:
     """For a server that waits so many seconds."""
     return type("Prompt", (_Prompt,), {"patience": patience})
-
-
-_STOP = 10  # seconds that open requests have when the service is told to stop
 
 
 def serve(config: Config, say: Callable[[str], None]) -> None:

@@ -101,8 +101,6 @@ MADE: Mapping[str, Callable[[], Rows]] = {
     "allocation": allocation,
     "portfolio": portfolio,
 }
-
-
 EXAMPLES = tuple(MADE)
 
 

@@ -16,6 +16,13 @@ from bocopt.problems.program.expression import (
     Row,
 )
 
+_REARRANGING = (
+    *(np.reshape, np.ravel, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims, np.squeeze),
+    *(np.broadcast_to, np.repeat, np.tile, np.roll, np.flip, np.diagonal, np.take),
+    *(np.delete, np.atleast_1d, np.atleast_2d),
+)
+_JOINING = (np.concatenate, np.stack, np.hstack, np.vstack, np.column_stack)
+
 
 def _spread(*given: Expression) -> list[Expression]:
     """All in the shape that they have together."""
@@ -126,14 +133,6 @@ LINEAR.update(
         "not_equal": _strict,
     }
 )
-
-
-_REARRANGING = (
-    *(np.reshape, np.ravel, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims, np.squeeze),
-    *(np.broadcast_to, np.repeat, np.tile, np.roll, np.flip, np.diagonal, np.take),
-    *(np.delete, np.atleast_1d, np.atleast_2d),
-)
-_JOINING = (np.concatenate, np.stack, np.hstack, np.vstack, np.column_stack)
 
 
 def minimise(cost: Any) -> Objective:

@@ -36,6 +36,9 @@ _BRANCHING: dict[str, bool | int | float | str] = {
     "mip_pscost_minreliable": 2,
 }
 _KEPT = local()
+_GRACE = 0.015  # seconds that a run is given to stop by itself
+_STEP = 0.1  # seconds between two looks at the clock and at signals
+_KINDS = highspy._core.cb.HighsCallbackType
 
 
 class Linear(NamedTuple):
@@ -221,11 +224,6 @@ def solve_wide(program: Linear) -> Found:
     _pass(highs, program)
     _checked(highs.run())
     return _found(highs, branched=False)
-
-
-_GRACE = 0.015  # seconds that a run is given to stop by itself
-_STEP = 0.1  # seconds between two looks at the clock and at signals
-_KINDS = highspy._core.cb.HighsCallbackType
 
 
 class Watched:

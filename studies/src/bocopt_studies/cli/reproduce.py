@@ -1,6 +1,9 @@
 """`bocopt reproduce`: studies of the paper, and beyond."""
 
 import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, Executor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -9,13 +12,13 @@ import typer
 from bocopt.app.cli.progress import progress
 from bocopt.app.cli.shared import (
     GOES_ON,
+    KILLED,
     Jobs,
     folder,
     say,
     workers,
 )
 from bocopt_studies.catalogue import GROUPS, studies_of
-from bocopt_studies.cli.shared import Address, ended, versions, workers_at
 from bocopt_studies.study import Size
 
 if TYPE_CHECKING:
@@ -25,6 +28,12 @@ if TYPE_CHECKING:
 commands = typer.Typer(
     help="Reproduce what the paper reports, beside the numbers in print.", no_args_is_help=True
 )
+Address = Annotated[
+    str | None,
+    typer.Option(
+        help="Play on the workers of a Dask scheduler, such as tcp://host:8786.", metavar="ADDRESS"
+    ),
+]
 
 
 class Crew(NamedTuple):
@@ -161,3 +170,42 @@ def _finish(name: str, work: "Work", crew: Crew) -> None:
                 work.finish(executor, shown.advance, size)
     for processor, where in work.other_processors.items():
         say(f"The last bits may differ: {where} has another processor, {processor}.", err=True)
+
+
+@contextmanager
+def workers_at(
+    address: str, hear: Callable[[str], None]
+) -> Iterator[tuple[Executor, Callable[[], int]]]:
+    """Those of a cluster, and how many there are now, which is also told in words."""
+    from bocopt_studies.work.cluster import cluster
+
+    with cluster(address) as executor:
+
+        def size() -> int:
+            now = executor.size()
+            hear(f"{now} worker{'s' * (now != 1)}" if now else "waiting for workers")
+            return now
+
+        yield executor, size
+
+
+def ended(error: BrokenExecutor) -> str:
+    """Why workers are gone, in a sentence."""
+    from bocopt_studies.work.cluster import LostError
+
+    if isinstance(error, LostError):
+        return str(error)
+    return KILLED
+
+
+def versions() -> dict[str, str]:
+    from importlib.metadata import PackageNotFoundError, version
+    from platform import python_version
+
+    found = {"python": python_version()}
+    for name in ("bocopt", "numpy", "numba", "scipy", "matplotlib"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # matplotlib is an extra
+            found[name] = "not installed"
+    return found

@@ -17,6 +17,7 @@ from bocopt.app.service.page.document import page
 
 COOKIE = "bocopt"
 LASTS = 7 * 86400  # seconds that one stays signed in
+_OURS = re.compile(r"/(streams/[A-Za-z0-9._-]{1,64}(/decisions/[0-9]{1,15})?)?")
 
 
 @dataclass(frozen=True)
@@ -45,9 +46,6 @@ class Session:
         except BadSignature:
             return False
         return now < int(until)  # what is signed is a number of ours
-
-
-_OURS = re.compile(r"/(streams/[A-Za-z0-9._-]{1,64}(/decisions/[0-9]{1,15})?)?")
 
 
 def sign_in_page(towards: str, told: str = "") -> str:

@@ -23,6 +23,8 @@ _ROUNDS = 4  # of dropping by duals
 _NODES = 20  # to round a decision
 _GAP = 0.002
 _HOLDS = 1e-7  # up to this, a row holds
+_WORK = 20_000_000  # products that moves may take in all
+_CHUNK = 500_000  # products at a time
 
 
 def first_decision(task: Task, model: Model) -> Answer:
@@ -127,10 +129,6 @@ class _Kept:
 def _same_rows(form: Form, rows: Rows) -> bool:
     alike = len(rows.matrix) == 1 and not rows.equal.any()
     return alike and not rows.matrix[..., form.shared :].any()
-
-
-_WORK = 20_000_000  # products that moves may take in all
-_CHUNK = 500_000  # products at a time
 
 
 def improved(task: Task, z: Array) -> Array:
