@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, Executor
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -12,10 +12,10 @@ import typer
 from bocopt.app.cli.progress import progress
 from bocopt.app.cli.shared import (
     GOES_ON,
-    KILLED,
     Jobs,
     folder,
     say,
+    told,
     workers,
 )
 from bocopt_studies.catalogue import GROUPS, studies_of
@@ -77,33 +77,12 @@ for _group in GROUPS.values():
 
 def _reproduce(name: str, size: Size, crew: Crew, out: Path, fresh: bool) -> None:
     """Run the studies, or what is missing of them, and write and show what they found."""
-    from concurrent.futures import BrokenExecutor
-
-    from bocopt_studies.work.cluster import NoSchedulerError
+    from bocopt_studies.work.cluster import LostError, NoSchedulerError
     from bocopt_studies.work.origin import ForeignWorkerError
 
-    try:
+    ends = (LostError, ForeignWorkerError, OSError)
+    with told(NoSchedulerError, kept=GOES_ON, ends=ends):
         _run_and_show(name, size, crew, out, fresh)
-    except KeyboardInterrupt:
-        say(f"Interrupted. {GOES_ON}")
-        raise typer.Exit(130) from None
-    except BrokenExecutor as error:
-        say(f"{ended(error)} {GOES_ON}", err=True)
-        raise typer.Exit(1) from None
-    except NoSchedulerError as error:
-        say(str(error), err=True)
-        raise typer.Exit(1) from None
-    except ForeignWorkerError as error:
-        say(f"{error} {GOES_ON}", err=True)
-        raise typer.Exit(1) from None
-    except ModuleNotFoundError as error:  # of an extra: its message says how to install it
-        say(error.msg, err=True)
-        raise typer.Exit(1) from None
-    except BrokenPipeError:
-        raise  # nobody reads on: the files are written, and Typer ends quietly
-    except OSError as error:
-        say(f"{error.strerror}: {error.filename or out}. {GOES_ON}", err=True)
-        raise typer.Exit(1) from None
 
 
 def _run_and_show(name: str, size: Size, crew: Crew, out: Path, fresh: bool) -> None:
@@ -187,15 +166,6 @@ def workers_at(
             return now
 
         yield executor, size
-
-
-def ended(error: BrokenExecutor) -> str:
-    """Why workers are gone, in a sentence."""
-    from bocopt_studies.work.cluster import LostError
-
-    if isinstance(error, LostError):
-        return str(error)
-    return KILLED
 
 
 def versions() -> dict[str, str]:
