@@ -5,15 +5,17 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from bocopt import __version__
 from bocopt.app.cli import app
+from bocopt.app.cli.shared import told
 from bocopt_studies.catalogue import GROUPS, STUDIES, studies_of
 from bocopt_studies.paper.table1 import ROWS
 from bocopt_studies.study import Size
@@ -207,6 +209,37 @@ def test_an_error_of_the_system_is_one_sentence(tmp_path: Path) -> None:
     assert "Is a directory" in result.output
     assert "the same command goes on from there" in result.output
     assert isinstance(result.exception, SystemExit)
+
+
+ENDS: list[tuple[BaseException, int, str]] = [
+    (KeyboardInterrupt(), 130, "Interrupted. All is kept.\n"),
+    (BrokenExecutor("abruptly"), 1, "A worker process was killed, perhaps for want of memory. All"),
+    (ZeroDivisionError("Lost."), 1, "Lost. All is kept.\n"),
+    (PermissionError(13, "Permission denied", "a.csv"), 1, "Permission denied: a.csv\n"),
+    (OSError(28, "No space left"), 1, "No space left\n"),
+    (ModuleNotFoundError("Install it."), 1, "Install it.\n"),
+    (ValueError("Line 1.\nLine 2."), 1, "Line 1.\nLine 2.\n"),
+]
+
+
+@pytest.mark.parametrize(("error", "code", "said"), ENDS)
+def test_all_commands_tell_errors_alike(
+    error: BaseException, code: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with (
+        pytest.raises(typer.Exit) as end,
+        told(ValueError, kept="All is kept.", ends=(ZeroDivisionError,)),
+    ):
+        raise error
+    assert end.value.exit_code == code
+    shown = capsys.readouterr()
+    assert (shown.out + shown.err).startswith(said)
+
+
+@pytest.mark.parametrize("error", [KeyError("a fault of ours"), BrokenPipeError()])
+def test_faults_of_ours_are_not_told(error: Exception) -> None:
+    with pytest.raises(type(error)), told(ValueError):
+        raise error
 
 
 def test_an_unwritable_folder_is_refused_before_the_work(tmp_path: Path) -> None:

@@ -11,13 +11,13 @@ from typing import Any
 
 import uvicorn
 
+from bocopt.app.service.engine import Router
 from bocopt.app.service.feed import Bell
 from bocopt.app.service.fleet import Fleet
 from bocopt.app.service.http import Front, application
 from bocopt.app.service.kind import Kind
-from bocopt.app.service.prompt import prompt
 from bocopt.app.service.registry import Registry
-from bocopt.app.service.router import Router
+from bocopt.app.service.serving import prompt
 from bocopt.app.service.shard import Shard
 from bocopt.app.service.stores import open_store
 

@@ -95,7 +95,7 @@ DAMAGE = {
         "Event 4 of stream 'shop': it stands where event 3 was due."
     ),
     "UPDATE snapshots SET state = zeroblob(50) WHERE seq = 6": (
-        "shop: the snapshot at 6 is not used: A snapshot is damaged"
+        "shop: the snapshot at 6 is not used: It is damaged or cut short"
     ),
     "UPDATE snapshots SET seq = 99 WHERE seq = 12": (
         "shop: the snapshot at 99 is after the end of the log."

@@ -12,9 +12,8 @@ from typed import CONFIG, bocopt
 
 from bocopt.app.service.commands import Ask, Begin, Command, RefusedError, Show, Tell
 from bocopt.app.service.config import Config, load_config
-from bocopt.app.service.engine import Engine
+from bocopt.app.service.engine import Engine, Router
 from bocopt.app.service.registry import Registry
-from bocopt.app.service.router import Router
 from bocopt.app.service.stores import Store, open_store
 from bocopt.app.service.worker import Worker
 

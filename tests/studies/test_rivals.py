@@ -13,8 +13,7 @@ from bocopt_studies.learning.boosted import Boosted, BoostedQuantiles
 from bocopt_studies.learning.data.source import INSTALL
 from bocopt_studies.learning.forests import Forest, ForestResiduals, ForestWeights, grown
 from bocopt_studies.learning.laws import Sine
-from bocopt_studies.learning.refitted import Refitted
-from bocopt_studies.learning.trees import trees_of
+from bocopt_studies.learning.refitted import Refitted, trees_of
 
 ensemble: Any = pytest.importorskip(
     "sklearn.ensemble", reason=f"scikit-learn is an extra: {INSTALL}"

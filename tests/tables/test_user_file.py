@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bocopt.app.user_file import imported
+from bocopt.app.user_code import imported
 
 
 def test_bytecode_of_what_stood_there_before_is_not_believed(

@@ -17,12 +17,10 @@ from extensions.pages import blocks
 from bocopt.numeric import compiled
 from bocopt_studies.paper.settings import Settings, tasks_of
 from bocopt_studies.study import Size
-from bocopt_studies.work.order import answer, order
+from bocopt_studies.work.order import answer, order, warm_up
 from bocopt_studies.work.origin import ForeignWorkerError, origin, refuse_foreign
-from bocopt_studies.work.sending import AHEAD, Planned, answered
 from bocopt_studies.work.store import Store
-from bocopt_studies.work.warm import warm_up
-from bocopt_studies.work.work import Work
+from bocopt_studies.work.work import AHEAD, Planned, Work, answered
 
 MODULES = frozenset({"bocopt.core"})
 

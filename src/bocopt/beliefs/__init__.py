@@ -17,8 +17,7 @@ from bocopt.beliefs.kernels import CrankNicolson, EllipticalSlice, FittedCrankNi
 from bocopt.beliefs.learning_rate import AdaHedge, Fixed, for_horizon
 from bocopt.beliefs.liu_west import LiuWest
 from bocopt.beliefs.safe_bayes import SafeGrid
-from bocopt.numeric.resampling import multinomial, systematic
-from bocopt.numeric.weights import effective_size
+from bocopt.numeric.weights import effective_size, multinomial, systematic
 
 __all__ = [
     "AdaHedge",

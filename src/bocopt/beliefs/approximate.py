@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bocopt import arguments
-from bocopt.beliefs.batch import ledger_of
 from bocopt.beliefs.belief import LAG
 from bocopt.beliefs.draws import Draws, DrawsInfo
-from bocopt.beliefs.past import Ledger
+from bocopt.beliefs.past import Ledger, ledger_of
 from bocopt.core import Array, IntArray, Loss, Prior
 from bocopt.numeric import noise
 from bocopt.numeric.weights import uniform

@@ -6,15 +6,13 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt import arguments
-from bocopt.beliefs.batch import ledger_of
 from bocopt.beliefs.belief import Belief
 from bocopt.beliefs.draws import Draws, DrawsInfo
 from bocopt.beliefs.drift import Drift
-from bocopt.beliefs.past import Ledger
+from bocopt.beliefs.past import Ledger, ledger_of
 from bocopt.core import Array, BoolArray, IntArray, Loss, Prior
 from bocopt.numeric import noise
-from bocopt.numeric.resampling import multinomial
-from bocopt.numeric.weights import uniform
+from bocopt.numeric.weights import multinomial, uniform
 from bocopt.priors import Gaussian
 
 _FIRST_SCALE, _SMALLEST_SCALE = 0.5, 1e-5

@@ -10,7 +10,7 @@ from bocopt import arguments
 from bocopt.core import Array, IntArray
 from bocopt.numeric import noise
 from bocopt.numeric.noise import When
-from bocopt.numeric.resampling import multinomial, systematic
+from bocopt.numeric.weights import multinomial, systematic
 
 
 class Particles(NamedTuple):

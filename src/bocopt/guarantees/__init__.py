@@ -19,12 +19,18 @@ from bocopt.guarantees.certificate import (
 from bocopt.guarantees.comparison import Comparison, comparisons
 from bocopt.guarantees.decisions import Betting, Direct, EmpiricalBernstein, HoeffdingMixture
 from bocopt.guarantees.feasibility import Feasibility
-from bocopt.guarantees.guidance import Guidance, guide
 from bocopt.guarantees.many import discoveries
 from bocopt.guarantees.monitor import Monitor, evidence_of, range_of
 from bocopt.guarantees.outlook import Outlook
 from bocopt.guarantees.pac_bayes import anytime
-from bocopt.guarantees.theorems import Comparator, Corollary35, Theorem32, Theorem33
+from bocopt.guarantees.theorems import (
+    Comparator,
+    Corollary35,
+    Guidance,
+    Theorem32,
+    Theorem33,
+    guide,
+)
 from bocopt.guarantees.tightest import Tightest, headline
 from bocopt.guarantees.vote import c_bound, vote_margin
 from bocopt.guarantees.worsening import Worsening

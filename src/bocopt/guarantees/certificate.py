@@ -1,4 +1,4 @@
-"""What a guarantee says, and the contract of everything that says it."""
+"""Certificates and their words: a guarantee at a stage, and the contract of all that give one."""
 
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
@@ -7,7 +7,6 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import ArmsReport, Array, BeliefReport, BoolArray, LossBounds, LossReport, Sense
-from bocopt.guarantees.phrases import amount, between, verb
 
 _UNKNOWN, _YES, _NO = np.array(np.nan), np.array(True), np.array(False)
 NO_RANGE = "No range was known before xi"
@@ -22,6 +21,7 @@ NO_BELIEF = BeliefReport(
     LossReport(*(_UNKNOWN,) * 6), LossBounds(*(_UNKNOWN,) * 3), intact=_UNKNOWN
 )
 NO_ARMS = ArmsReport(*(_UNKNOWN,) * 4)
+S = TypeVar("S")
 
 
 class Shadow(NamedTuple):
@@ -129,9 +129,6 @@ def verdict(found: Difference) -> str:
         return "which is better is open"
     side = "better" if found.high <= 0 else "worse"
     return f"{side} on average, known since compared stage {int(found.since)}"
-
-
-S = TypeVar("S")
 
 
 class Guarantee(Protocol[S]):
@@ -246,3 +243,35 @@ def on(count: Array) -> str:
     total = int(count.sum())
     stages = "on 1 stage" if total == 1 else f"on {total} stages"
     return f"{stages}, in {int((count > 0).sum())} of {count.size} trials" if count.ndim else stages
+
+
+def verb(sense: Sense) -> str:
+    return "costs" if sense is Sense.MINIMISE else "earns"
+
+
+def amount(difference: float, sense: Sense, unit: str = "") -> str:
+    """What a difference in cost is.
+
+    >>> amount(-1.5, Sense.MINIMISE, " EUR"), amount(-1.5, Sense.MAXIMISE)
+    ('1.5 EUR less', '1.5 more')
+    """
+    return f"{abs(difference):.3g}{unit} {_direction(difference, sense)}"
+
+
+def between(low: float, high: float, sense: Sense, unit: str = "") -> str:
+    """What an interval of differences in cost is.
+
+    >>> between(-4.0, -2.0, Sense.MINIMISE), between(-4.0, 1.0, Sense.MAXIMISE)
+    ('2 to 4 less', 'from 1 less to 4 more')
+    >>> between(2.0, 2.0, Sense.MINIMISE), between(-4.0, 0.0, Sense.MINIMISE)
+    ('2 more', '0 to 4 less')
+    """
+    if low * high >= 0:
+        near, far = (f"{end:.3g}" for end in sorted((abs(low), abs(high))))
+        both = near if near == far else f"{near} to {far}"
+        return f"{both}{unit} {_direction(low + high, sense)}"
+    return f"from {amount(high, sense, unit)} to {amount(low, sense, unit)}"
+
+
+def _direction(difference: float, sense: Sense) -> str:
+    return "less" if (difference < 0) == (sense is Sense.MINIMISE) else "more"

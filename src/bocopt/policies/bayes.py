@@ -11,7 +11,7 @@ from bocopt import arguments
 from bocopt.abilities import KnowsWidth, TakesMissing
 from bocopt.core import Array, B, Decision, IntArray, Predictor, Problem, Sampler, Solution, Status
 from bocopt.numeric import noise
-from bocopt.numeric.resampling import multinomial
+from bocopt.numeric.weights import multinomial
 from bocopt.problems.hindsight import decide_as_if
 from bocopt.wrappers import says
 

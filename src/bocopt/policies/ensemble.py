@@ -13,7 +13,7 @@ from bocopt.core import ArmsReport, Array, Decision, IntArray, Model, Policy, Pr
 from bocopt.models import Mixture
 from bocopt.models.guard import tell
 from bocopt.numeric import noise
-from bocopt.numeric.resampling import multinomial
+from bocopt.numeric.weights import multinomial
 from bocopt.policies.baselines import SampleAverage, checked_first
 from bocopt.policies.charges import (
     Charges,

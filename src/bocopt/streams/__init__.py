@@ -2,8 +2,7 @@
 
 from bocopt.streams.paper import PaperStream
 from bocopt.streams.polynomial import PolynomialCosts
-from bocopt.streams.replay import Replay
+from bocopt.streams.replay import Replay, from_csv
 from bocopt.streams.synthetic import ChangePoint
-from bocopt.streams.tables import from_csv
 
 __all__ = ["ChangePoint", "PaperStream", "PolynomialCosts", "Replay", "from_csv"]

@@ -13,8 +13,7 @@ from staffing_cases import staffing
 from bocopt.core import Array
 from bocopt.problems.program import highs
 from bocopt.problems.program.form import Sparse
-from bocopt.problems.program.highs import Linear
-from bocopt.problems.program.watched import Watched
+from bocopt.problems.program.highs import Linear, Watched
 from bocopt.problems.program.ways import mixing
 
 
@@ -82,7 +81,7 @@ def test_a_deadline_is_kept_and_leaves_what_was_found() -> None:
 
 def test_a_run_that_does_not_stop_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     program = _long()
-    monkeypatch.setattr("bocopt.problems.program.watched._GRACE", 0.0)
+    monkeypatch.setattr("bocopt.problems.program.highs._GRACE", 0.0)
     deadline = time.perf_counter() + 0.7
     found = highs.solve(program, deadline=deadline)
     assert found.point is not None

@@ -10,8 +10,7 @@ from staffing_cases import staffing
 from bocopt.problems.program.form import Limits
 from bocopt.problems.program.ways import bigm, mixing
 from bocopt.problems.program.ways.model import of_all
-from bocopt.problems.program.ways.moves import improved
-from bocopt.problems.program.ways.start import first_decision
+from bocopt.problems.program.ways.start import first_decision, improved
 
 
 def test_it_is_feasible_and_the_bound_is_valid() -> None:

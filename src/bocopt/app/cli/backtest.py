@@ -1,9 +1,6 @@
 """`bocopt init`, `bocopt backtest` and `bocopt decide`: a case on its data, and on new rows."""
 
 import time
-from collections.abc import Iterator
-from concurrent.futures import BrokenExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,13 +9,13 @@ import typer
 from bocopt.app.cli.progress import Progress, progress
 from bocopt.app.cli.shared import (
     GOES_ON,
-    KILLED,
     CaseName,
     Jobs,
     Settings,
     Where,
     folder,
     say,
+    told,
     workers,
 )
 
@@ -73,7 +70,7 @@ def backtest(
     from bocopt.app.case import open_case
 
     many = workers(jobs)
-    with told():
+    with told(ValueError, kept=GOES_ON):
         opened = open_case(config, case)
         if dry_run:
             _show(opened)
@@ -99,35 +96,13 @@ def decide(
     from bocopt.app.reading.frame import read
     from bocopt.app.writing import write_table
 
-    with told():
+    with told(ValueError, kept=GOES_ON):
         found = decided(open_case(config, case), read(rows), policy)
         said = write_table(found.columns, out, "bocopt decide")
         if out is None:
             typer.echo(said.decode(), nl=False)
         else:
             say(f"Wrote {len(found.stages)} decisions to {out}.")
-
-
-@contextmanager
-def told() -> Iterator[None]:
-    """Whatever goes wrong with a case is told in a sentence."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        say("Interrupted. What was played is kept; the same command goes on from there.")
-        raise typer.Exit(130) from None
-    except BrokenExecutor:
-        say(f"{KILLED} {GOES_ON}", err=True)
-        raise typer.Exit(1) from None
-    except (ValueError, ModuleNotFoundError) as error:
-        for line in str(error).split("\n"):
-            say(line, err=True)
-        raise typer.Exit(1) from None
-    except BrokenPipeError:
-        raise  # nobody reads on: the files are written, and Typer ends quietly
-    except OSError as error:
-        say(f"{error.strerror}: {error.filename}" if error.strerror else str(error), err=True)
-        raise typer.Exit(1) from None
 
 
 def _show(case: "Case") -> None:

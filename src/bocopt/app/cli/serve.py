@@ -1,6 +1,5 @@
 """`bocopt serve`, `import`, `replay`, `doctor`, `export` and `prior`: a service, and its log."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bocopt.app.cli.shared import Settings, Where, say
+from bocopt.app.cli.shared import Settings, Where, say, told
 
 if TYPE_CHECKING:
     from bocopt.app.service.config import Config
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 Stream = Annotated[
     str | None, typer.Option(help="Only this stream; all of them otherwise.", metavar="ID")
 ]
+_NEEDED = ("anyio", "itsdangerous", "starlette", "uvicorn")
 
 
 def serve(
@@ -33,9 +33,10 @@ def serve(
         try:
             from bocopt.app.service.serving import serve as run
         except ModuleNotFoundError as error:
-            if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn", "anyio"):
+            if (error.name or "").partition(".")[0] not in _NEEDED:
                 raise
-            say('A service needs Starlette and uvicorn: pip install "bocopt[serve]"', err=True)
+            needed = "Starlette, uvicorn and itsdangerous"
+            say(f'A service needs {needed}: pip install "bocopt[serve]"', err=True)
             raise typer.Exit(1) from None
         run(settings, say)
 
@@ -165,28 +166,10 @@ def _loaded(config: str, host: str | None, port: int | None) -> "Config":
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """Errors of the user's files and of the store as one sentence."""
-    try:
-        yield
-    except (KeyboardInterrupt, BrokenPipeError):
-        raise typer.Exit(130) from None
-    except (ValueError, ModuleNotFoundError) as error:
-        for line in str(error).split("\n"):
-            say(line, err=True)
-        raise typer.Exit(1) from None
-    except OSError as error:
-        say(f"{error.strerror}: {error.filename}" if error.strerror else str(error), err=True)
-        raise typer.Exit(1) from None
-    except Exception as error:
-        if "bocopt.app.service" not in sys.modules or not _ours(error):
-            raise
-        say(str(error), err=True)
-        raise typer.Exit(1) from None
-
-
-def _ours(error: Exception) -> bool:
+    """As `told`, also for errors of the log and of what is asked of it."""
     from bocopt.app.service.commands import RefusedError
     from bocopt.app.service.held import DamagedError
     from bocopt.app.service.stores import StoreError
 
-    return isinstance(error, RefusedError | DamagedError | StoreError)
+    with told(ValueError, RefusedError, DamagedError, StoreError):
+        yield

@@ -2,6 +2,9 @@
 
 import os
 import sys
+from collections.abc import Iterator
+from concurrent.futures import BrokenExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Annotated
@@ -10,7 +13,7 @@ import typer
 
 from bocopt.app.text import plain
 
-KILLED = "A worker process was killed, perhaps for want of memory."
+_KILLED = "A worker process was killed, perhaps for want of memory."
 GOES_ON = "What is finished is stored; the same command goes on from there."
 
 Settings = Annotated[str, typer.Argument(help="The configuration file.", metavar="BOCOPT.TOML")]
@@ -25,6 +28,42 @@ Jobs = Annotated[
 
 def say(text: str, err: bool = False) -> None:
     typer.echo(plain(text), err=err)
+
+
+@contextmanager
+def told(
+    *errors: type[Exception], kept: str = "", ends: tuple[type[Exception], ...] = ()
+) -> Iterator[None]:
+    """End a command with a sentence instead of a traceback, and exit with 1, or 130 on Ctrl-C.
+
+    So end errors of the system, modules of extras that are missing, worker processes that are
+    killed, and all `errors`, whose messages are for users. Those in `ends` stop work under way:
+    `kept`, which is said of them, of Ctrl-C and of killed workers, tells what is left of it.
+    """
+    stopping: tuple[type[Exception], ...] = (BrokenExecutor, *ends)
+    known: tuple[type[Exception], ...] = (OSError, ModuleNotFoundError, *errors)
+    try:
+        yield
+    except KeyboardInterrupt:
+        if kept:
+            say(f"Interrupted. {kept}")
+        raise typer.Exit(130) from None
+    except BrokenPipeError:
+        raise  # nobody reads on: the files are written, and Typer ends quietly
+    except stopping as error:
+        sentence = _in_words(error) if isinstance(error, ends) else _KILLED
+        say(f"{sentence.removesuffix('.')}. {kept}".rstrip(), err=True)
+        raise typer.Exit(1) from None
+    except known as error:
+        for line in _in_words(error).split("\n"):
+            say(line, err=True)
+        raise typer.Exit(1) from None
+
+
+def _in_words(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+    return str(error)
 
 
 def folder(out: str, hint: str = "--out") -> Path:

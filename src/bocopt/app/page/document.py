@@ -9,8 +9,7 @@ from bocopt.app.page.basis import ASSUMED, USE, assumed, use
 from bocopt.app.page.calibration import CALIBRATION, calibration
 from bocopt.app.page.feasible import FEASIBILITY, feasibility
 from bocopt.app.page.headline import headline
-from bocopt.app.page.html import document, part, style
-from bocopt.app.page.markup import anchor, text
+from bocopt.app.page.markup import anchor, document, part, style, text
 from bocopt.app.page.money import OVER_TIME, POLICIES, over_time, policies
 from bocopt.app.page.view import View
 from bocopt.app.page.weights import WEIGHTS, weights

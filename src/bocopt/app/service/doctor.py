@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator
 
 from bocopt.app.service.config import Config
-from bocopt.app.service.held import DamagedError, Held, begun, sound
+from bocopt.app.service.held import DamagedError, Held, begun
 from bocopt.app.service.registry import other_scale
 from bocopt.app.service.replay import Finding, chosen, rows_of
 from bocopt.app.service.stores import Declared, Snapshot, Store
@@ -60,13 +60,12 @@ def _of_stream(config: Config, store: Store, declared: Declared) -> Iterator[Fin
 def _of_snapshot(held: Held, snapshot: Snapshot) -> Finding:
     where = f"{held.stream}: the snapshot at {snapshot.seq}"
     try:
-        state = sound(snapshot)
-        from_snapshot(state, held.kind.fold, held.declared.seed)
+        from_snapshot(snapshot.state, held.kind.fold, held.declared.seed)
     except OtherConfigurationError:
         return Finding(True, f"{where} was made by another configuration, and is not used.")
     except CheckpointError as error:
         return Finding(False, f"{where} is not used: {error} The log is folded instead.")
-    if state != held.snapshot().state:
+    if snapshot.state != held.snapshot().state:
         return Finding(True, f"{where} has other bits than the log has here: from another machine?")
     return Finding(True, f"{where} is what the log says.")
 

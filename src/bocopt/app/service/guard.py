@@ -13,8 +13,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bocopt.app.service.config import is_loopback
+from bocopt.app.service.page.sign_in import COOKIE, Session
 from bocopt.app.service.requests import refused
-from bocopt.app.service.session import COOKIE, Session
 
 _FREE = ("/healthz", "/readyz")  # for whoever looks after the process
 _DOORS = ("/login", "/logout")

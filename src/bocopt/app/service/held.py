@@ -1,6 +1,5 @@
 """What is held of a stream in memory: a fold of its log, and never more than that."""
 
-import hashlib
 import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
@@ -102,7 +101,7 @@ class Held(NamedTuple):
     def snapshot(self) -> Snapshot:
         """For the next start."""
         state = snapshot_bytes(self.kind.fold, self.live, self.features or ())
-        return Snapshot(self.stream, self.seq, hashlib.sha256(state).hexdigest(), state)
+        return Snapshot(self.stream, self.seq, state)
 
 
 def logged(row: Row, held: Held) -> Event:
@@ -170,7 +169,7 @@ def _from_snapshot(store: Store, kind: Kind, declared: Declared, up_to: int | No
         if up_to is not None and snapshot.seq > up_to:
             continue
         try:
-            live = from_snapshot(sound(snapshot), kind.fold, declared.seed)
+            live = from_snapshot(snapshot.state, kind.fold, declared.seed)
             features = held.features and beside_snapshot(snapshot.state, held.features)
         except CheckpointError:  # a cache: the one before it, or the log alone, will do
             continue
@@ -187,13 +186,6 @@ def _from_snapshot(store: Store, kind: Kind, declared: Declared, up_to: int | No
                 tally=known[0],
             )
     return held
-
-
-def sound(snapshot: Snapshot) -> bytes:
-    """Its state, if it is what was written."""
-    if hashlib.sha256(snapshot.state).hexdigest() != snapshot.sha256:
-        raise CheckpointError("A snapshot is damaged: its checksum does not match.")
-    return snapshot.state
 
 
 def _added(before: Tally, stage: Stage, at: float, told: str) -> Tally:

@@ -26,12 +26,14 @@ from bocopt.app.service.commands import (
     Tell,
 )
 from bocopt.app.service.compared import LEVEL, Better, better
+from bocopt.app.service.engine import Router
 from bocopt.app.service.feed import Bell, Texts, feed
 from bocopt.app.service.guard import Guard
 from bocopt.app.service.kind import Kind
 from bocopt.app.service.openapi import document
 from bocopt.app.service.page.fresh import Fresh
 from bocopt.app.service.page.pages import Pages
+from bocopt.app.service.page.sign_in import Session
 from bocopt.app.service.requests import (
     answer,
     body_of,
@@ -45,8 +47,6 @@ from bocopt.app.service.requests import (
     stream_of,
     vector_or_fields,
 )
-from bocopt.app.service.router import Router
-from bocopt.app.service.session import Session
 from bocopt.app.service.shown import event_shown
 from bocopt.app.service.stores import Store, StoreError
 from bocopt.app.service.told import read as read_told

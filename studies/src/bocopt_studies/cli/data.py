@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from bocopt.app.cli.backtest import played_by, told
+from bocopt.app.cli.backtest import played_by
 from bocopt.app.cli.progress import progress
-from bocopt.app.cli.shared import Jobs, folder, say, workers
+from bocopt.app.cli.shared import GOES_ON, Jobs, folder, say, told, workers
 
 _NAMES = ("chicago", "calls", "flights", "electricity", "pizzas")
 
@@ -30,7 +30,7 @@ def data(
             raise typer.BadParameter(expected, param_hint="NAME")
     chosen = [name for name in _NAMES if not names or name in names]
     many = workers(jobs)
-    with told():
+    with told(ValueError, kept=GOES_ON):
         _play(chosen, folder(out), fresh, many)
 
 

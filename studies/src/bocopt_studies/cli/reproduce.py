@@ -1,6 +1,9 @@
 """`bocopt reproduce`: studies of the paper, and beyond."""
 
 import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -12,10 +15,10 @@ from bocopt.app.cli.shared import (
     Jobs,
     folder,
     say,
+    told,
     workers,
 )
 from bocopt_studies.catalogue import GROUPS, studies_of
-from bocopt_studies.cli.shared import Address, ended, versions, workers_at
 from bocopt_studies.study import Size
 
 if TYPE_CHECKING:
@@ -25,6 +28,12 @@ if TYPE_CHECKING:
 commands = typer.Typer(
     help="Reproduce what the paper reports, beside the numbers in print.", no_args_is_help=True
 )
+Address = Annotated[
+    str | None,
+    typer.Option(
+        help="Play on the workers of a Dask scheduler, such as tcp://host:8786.", metavar="ADDRESS"
+    ),
+]
 
 
 class Crew(NamedTuple):
@@ -68,33 +77,12 @@ for _group in GROUPS.values():
 
 def _reproduce(name: str, size: Size, crew: Crew, out: Path, fresh: bool) -> None:
     """Run the studies, or what is missing of them, and write and show what they found."""
-    from concurrent.futures import BrokenExecutor
-
-    from bocopt_studies.work.cluster import NoSchedulerError
+    from bocopt_studies.work.cluster import LostError, NoSchedulerError
     from bocopt_studies.work.origin import ForeignWorkerError
 
-    try:
+    ends = (LostError, ForeignWorkerError, OSError)
+    with told(NoSchedulerError, kept=GOES_ON, ends=ends):
         _run_and_show(name, size, crew, out, fresh)
-    except KeyboardInterrupt:
-        say(f"Interrupted. {GOES_ON}")
-        raise typer.Exit(130) from None
-    except BrokenExecutor as error:
-        say(f"{ended(error)} {GOES_ON}", err=True)
-        raise typer.Exit(1) from None
-    except NoSchedulerError as error:
-        say(str(error), err=True)
-        raise typer.Exit(1) from None
-    except ForeignWorkerError as error:
-        say(f"{error} {GOES_ON}", err=True)
-        raise typer.Exit(1) from None
-    except ModuleNotFoundError as error:  # of an extra: its message says how to install it
-        say(error.msg, err=True)
-        raise typer.Exit(1) from None
-    except BrokenPipeError:
-        raise  # nobody reads on: the files are written, and Typer ends quietly
-    except OSError as error:
-        say(f"{error.strerror}: {error.filename or out}. {GOES_ON}", err=True)
-        raise typer.Exit(1) from None
 
 
 def _run_and_show(name: str, size: Size, crew: Crew, out: Path, fresh: bool) -> None:
@@ -161,3 +149,33 @@ def _finish(name: str, work: "Work", crew: Crew) -> None:
                 work.finish(executor, shown.advance, size)
     for processor, where in work.other_processors.items():
         say(f"The last bits may differ: {where} has another processor, {processor}.", err=True)
+
+
+@contextmanager
+def workers_at(
+    address: str, hear: Callable[[str], None]
+) -> Iterator[tuple[Executor, Callable[[], int]]]:
+    """Those of a cluster, and how many there are now, which is also told in words."""
+    from bocopt_studies.work.cluster import cluster
+
+    with cluster(address) as executor:
+
+        def size() -> int:
+            now = executor.size()
+            hear(f"{now} worker{'s' * (now != 1)}" if now else "waiting for workers")
+            return now
+
+        yield executor, size
+
+
+def versions() -> dict[str, str]:
+    from importlib.metadata import PackageNotFoundError, version
+    from platform import python_version
+
+    found = {"python": python_version()}
+    for name in ("bocopt", "numpy", "numba", "scipy", "matplotlib"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # matplotlib is an extra
+            found[name] = "not installed"
+    return found

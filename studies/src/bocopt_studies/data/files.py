@@ -1,14 +1,17 @@
 """The files of each study: bocopt.toml, problem.py, and the data, made of what a package holds."""
 
+import csv
+import io
 from collections.abc import Mapping
-from importlib import import_module
 from importlib.resources import files
 from typing import Any
 
-from bocopt_studies.data.columns import Table, csv_of
+from numpy.typing import NDArray
+
+from bocopt_studies.data.rows import STUDIES, Table
 from bocopt_studies.learning.data.source import Columns
 
-NAMES = ("chicago", "calls", "flights", "electricity", "pizzas")
+NAMES = tuple(STUDIES)
 
 
 def files_of(name: str) -> dict[str, bytes]:
@@ -23,15 +26,31 @@ def files_of(name: str) -> dict[str, bytes]:
 
 def tables_of(name: str) -> Mapping[str, Columns]:
     """What the package holds."""
-    tables: Mapping[str, Columns] = _code(name).read()
-    return tables
+    read, _ = STUDIES[name]
+    return read()
 
 
 def rows_of(name: str, tables: Mapping[str, Columns]) -> Table:
     """What is made of it: a row a stage, with what is known and what came of it."""
-    table: Table = _code(name).rows(tables)
-    return table
+    _, made = STUDIES[name]
+    return made(tables)
 
 
-def _code(name: str) -> Any:
-    return import_module(f"bocopt_studies.data.{name}.rows")
+def csv_of(table: Table) -> bytes:
+    """Numbers in their shortest form."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(table)
+    columns = [_texts(column) for column in table.values()]
+    writer.writerows(zip(*columns, strict=True))
+    return out.getvalue().encode()
+
+
+def _texts(column: NDArray[Any]) -> list[str]:
+    if column.dtype.kind == "f":
+        return [repr(value).removesuffix(".0") for value in column.tolist()]
+    if column.dtype.kind == "M":
+        whole_days = column.dtype == "datetime64[D]"
+        times = column if whole_days else column.astype("datetime64[m]")
+        return [str(time).replace("T", " ") for time in times]
+    return [str(value) for value in column]

@@ -7,8 +7,7 @@ import numpy as np
 
 from bocopt.core import Array
 from bocopt_studies.learning.data.source import extra
-from bocopt_studies.learning.refitted import Refitted
-from bocopt_studies.learning.trees import Trees, trees_of
+from bocopt_studies.learning.refitted import Refitted, Trees, trees_of
 
 _LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 _ROUNDS, _DEPTH, _RATE, _LEAF = 25, 3, 0.2, 5

@@ -7,8 +7,7 @@ import numpy as np
 
 from bocopt.core import Array, IntArray
 from bocopt_studies.learning.data.source import extra
-from bocopt_studies.learning.refitted import Refitted
-from bocopt_studies.learning.trees import Trees, trees_of
+from bocopt_studies.learning.refitted import Refitted, Trees, trees_of
 
 _TREES = 100
 _LEAF = 5  # outcomes at the least

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from string import Template
 
-from bocopt.app.page.html import document, part, style
+from bocopt.app.page.markup import document, part, style
 from bocopt.app.text import plain
 from bocopt_studies.report.blocks import Block, Chart, Grid, Link, Row, Section
 from bocopt_studies.report.charts import INK, PAPER

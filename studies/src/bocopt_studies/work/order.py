@@ -1,13 +1,13 @@
 """What a worker is sent, and what it answers."""
 
+import hashlib
 import pickle
 from threading import Lock
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol, Self
 
 from bocopt.sources import modules_of, software
-from bocopt_studies.work.origin import Origin, origin
-from bocopt_studies.work.warm import warm_up
+from bocopt_studies.work.origin import Origin, origin, processor
 
 #: A worker may have several threads; states and solvers are not made for sharing a process.
 _ONE_AT_A_TIME = Lock()
@@ -60,3 +60,20 @@ def answer(order: Order) -> Answer:
         started = perf_counter()
         result = work.run()
         return Answer(origin(order.modules), result, perf_counter() - started)
+
+
+def warm_up(work: Doable, kind: str) -> None:
+    """Do a little of the work if no process that shares our machine code has, one at a time.
+
+    The others wait, and find the machine code when it is their turn.
+    """
+    from bocopt.numeric.compiled import alone, folder
+
+    name = hashlib.sha256(f"{kind} {processor()}".encode()).hexdigest()[:32]
+    marker = folder() / f"warm-{name}"
+    if marker.exists():
+        return
+    with alone("warm"):
+        if not marker.exists():
+            work.short().run()
+            marker.touch()

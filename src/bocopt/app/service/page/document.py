@@ -6,8 +6,7 @@ from string import Template
 
 from starlette.responses import Response
 
-from bocopt.app.page.html import document, part
-from bocopt.app.page.markup import name, paragraph, text
+from bocopt.app.page.markup import document, name, paragraph, part, text
 
 _POLICY = "; ".join(
     [

@@ -19,11 +19,10 @@ from bocopt.app.service.page.document import file_response, html, trouble
 from bocopt.app.service.page.fleet import fleet_page
 from bocopt.app.service.page.fresh import Fresh
 from bocopt.app.service.page.seen import seen
-from bocopt.app.service.page.sign_in import form_of, ours, set_cookie, sign_in_page
+from bocopt.app.service.page.sign_in import Session, form_of, ours, set_cookie, sign_in_page
 from bocopt.app.service.page.stream import stream_page
 from bocopt.app.service.page.why import Case, why_page
 from bocopt.app.service.requests import content_of, decision_of, number_in_query, stream_of
-from bocopt.app.service.session import Session
 from bocopt.app.service.stores import Store, StoreError
 from bocopt.state import CheckpointError
 

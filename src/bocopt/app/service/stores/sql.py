@@ -17,8 +17,8 @@ from bocopt.app.service.stores.store import (
 Statement = tuple[str, Sequence[Sequence[Any]]]  # SQL with ? for values, once for each of them
 
 #: Raised with every change of the tables below, or of what their rows mean: a test has the digest
-#: of each. 3: lessons are events too.
-SCHEMA = 3
+#: of each. 3: lessons are events too. 4: snapshots have their checksum inside alone.
+SCHEMA = 4
 TABLES = """
 CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value BIGINT NOT NULL);
 CREATE TABLE IF NOT EXISTS streams (
@@ -36,8 +36,8 @@ CREATE TABLE IF NOT EXISTS events (
 CREATE UNIQUE INDEX IF NOT EXISTS events_once ON events (stream, decision, kind);
 CREATE UNIQUE INDEX IF NOT EXISTS events_key ON events (stream, key);
 CREATE TABLE IF NOT EXISTS snapshots (
-  stream TEXT NOT NULL REFERENCES streams (id), seq BIGINT NOT NULL, sha256 TEXT NOT NULL,
-  state {bytes} NOT NULL, PRIMARY KEY (stream, seq));
+  stream TEXT NOT NULL REFERENCES streams (id), seq BIGINT NOT NULL, state {bytes} NOT NULL,
+  PRIMARY KEY (stream, seq));
 CREATE TABLE IF NOT EXISTS stages (
   stream TEXT NOT NULL REFERENCES streams (id), n BIGINT NOT NULL, decision BIGINT NOT NULL,
   at DOUBLE PRECISION NOT NULL, cost DOUBLE PRECISION NOT NULL, feasible BIGINT NOT NULL,
@@ -56,8 +56,8 @@ _STAGE = "INSERT INTO stages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _WAIT = "INSERT INTO waiting VALUES (?, ?, ?)"
 _ENDED = "DELETE FROM waiting WHERE stream = ? AND decision = ?"
 _ENDS = ("outcome", "forgotten")
-_SNAPSHOT = """INSERT INTO snapshots VALUES (?, ?, ?, ?)
-ON CONFLICT (stream, seq) DO UPDATE SET sha256 = excluded.sha256, state = excluded.state"""
+_SNAPSHOT = """INSERT INTO snapshots VALUES (?, ?, ?)
+ON CONFLICT (stream, seq) DO UPDATE SET state = excluded.state"""
 _ONLY_TWO = """DELETE FROM snapshots WHERE stream = ? AND seq NOT IN
 (SELECT seq FROM snapshots WHERE stream = ? ORDER BY seq DESC LIMIT 2)"""
 _DECLARE = "INSERT INTO streams VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"

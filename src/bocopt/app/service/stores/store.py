@@ -25,8 +25,7 @@ class Snapshot(NamedTuple):
 
     stream: str
     seq: int
-    sha256: str  # of the state
-    state: bytes
+    state: bytes  # with a checksum in front
 
 
 class Declared(NamedTuple):

@@ -1,1 +1,0 @@
-"""Riders of Chicago's elevated trains."""

@@ -1,1 +1,0 @@
-"""Demand for electricity in Victoria."""

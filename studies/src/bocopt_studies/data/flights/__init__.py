@@ -1,1 +1,0 @@
-"""Late flights from New York."""

@@ -1,1 +1,0 @@
-"""Pizzas that were sold."""
