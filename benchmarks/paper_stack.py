@@ -30,7 +30,7 @@ FULL_TABLE = 100 * 1000
 class WithMilp(OtherSolver):
     """Solved by SciPy."""
 
-    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
+    def solve(self, scenarios: Array, w: Array, x: Array) -> Solution:
         lead = scenarios.shape[:-2]
         w = np.broadcast_to(w, (*lead, scenarios.shape[-2]))
         z = np.empty((*lead, self.dims.z))

@@ -62,7 +62,7 @@ def best_constant(problem: Problem, old: Shops) -> list[float]:
     outcomes = old.xi.reshape(-1, old.xi.shape[-1])
     scenarios = outcomes[:: max(1, len(outcomes) // 2000)]
     w = np.full(len(scenarios), 1.0 / len(scenarios))
-    z: list[float] = problem.solve(old.x[0, 0], scenarios, w).z.tolist()
+    z: list[float] = problem.solve(scenarios, w, old.x[0, 0]).z.tolist()
     return z
 
 

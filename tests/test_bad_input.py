@@ -58,7 +58,7 @@ def liu_west(**changes: Any) -> LiuWest:
 
 
 def solve(scenarios: Any, w: Any) -> Any:
-    return PROBLEM.solve(X, scenarios, w)
+    return PROBLEM.solve(scenarios, w, X)
 
 
 def replayed(x: Any, xi: Any, seeds: Any = 0, **options: Any) -> Any:

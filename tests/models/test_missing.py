@@ -98,7 +98,7 @@ def test_a_problem_that_does_not_read_the_context_answers_the_same(problem: Prob
     scenarios, w = np.array([[0.5, 1.0], [1.0, 1.5]]), np.array([0.5, 0.5])
     answers = []
     for x in (np.zeros(2), np.full(2, NAN)):
-        solution = problem.solve(x, scenarios, w)
+        solution = problem.solve(scenarios, w, x)
         paid = problem.cost(x, solution.z, scenarios[0])
         answers.append((*solution, paid, problem.violation(x, solution.z, scenarios[0])))
     assert same_bits(*answers)

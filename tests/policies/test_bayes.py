@@ -49,7 +49,7 @@ def uneven() -> Any:
 
 def alone(theta: Array, x: Array) -> Array:
     predicted = PREDICTOR.sample(theta, x, np.empty(0))
-    return PROBLEM.solve(x, predicted[None], np.ones(1)).z
+    return PROBLEM.solve(predicted[None], np.ones(1), x).z
 
 
 @pytest.mark.parametrize("rule", [MostProbable, MeanPrediction, Vote])
@@ -76,7 +76,7 @@ def test_the_mean_prediction_is_weighted() -> None:
     for trial in range(2):
         w = np.exp(state.log_w[trial])
         mean = w @ PREDICTOR.sample(state.theta[trial], X[trial], np.empty(0))
-        assert (z[trial] == PROBLEM.solve(X[trial], mean[None], np.ones(1)).z).all()
+        assert (z[trial] == PROBLEM.solve(mean[None], np.ones(1), X[trial]).z).all()
 
 
 def test_the_vote_is_won_by_weight() -> None:

@@ -232,9 +232,9 @@ class Recording:
         self.cost, self.violation = PROBLEM.cost, PROBLEM.violation
         self.asked: list[tuple[Array, Array]] = []
 
-    def solve(self, x: Array, scenarios: Array, w: Array) -> Any:
+    def solve(self, scenarios: Array, w: Array, x: Array) -> Any:
         self.asked.append((scenarios, w))
-        return PROBLEM.solve(x, scenarios, w)
+        return PROBLEM.solve(scenarios, w, x)
 
 
 def _asked(build: Any, stages: int) -> tuple[Array, Array, Array, Array]:

@@ -32,8 +32,8 @@ class Earning:
     sense: ClassVar[Sense] = Sense.MAXIMISE
     risk: ClassVar[Chance] = Chance(1.0)
 
-    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
-        return self.paths.solve(x, -scenarios, w)
+    def solve(self, scenarios: Array, w: Array, x: Array) -> Solution:
+        return self.paths.solve(-scenarios, w, x)
 
     def cost(self, x: Array, z: Array, xi: Array) -> Array:
         return self.paths.cost(x, z, -xi)
@@ -66,7 +66,7 @@ def test_the_gradient_is_a_subgradient_of_a_loss_above_the_regret(
         g = policy.gradient(np.array(0), 0, NOTHING, p, xi)
         at_p, at_q = (spo_plus_loss(sign * there, sign * xi, paths) for there in (p, q))
         assert at_q >= at_p + g @ (q - p) - 1e-12
-        z = problem.solve(NOTHING, p[None], np.ones(1)).z
+        z = problem.solve(p[None], np.ones(1), NOTHING).z
         regret = problem.cost(NOTHING, z, xi) - (paths @ (sign * xi)).min()
         assert -1e-12 <= float(regret) <= at_p + 1e-12
         moved += bool(g.any())

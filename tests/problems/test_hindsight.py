@@ -28,9 +28,9 @@ class Counting:
         self.cost, self.violation = self.problem.cost, self.problem.violation
         self.solved = 0
 
-    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
+    def solve(self, scenarios: Array, w: Array, x: Array) -> Solution:
         self.solved += scenarios.shape[-2] == 1
-        return self.problem.solve(x, scenarios, w)
+        return self.problem.solve(scenarios, w, x)
 
 
 def test_a_stage_solves_it_once_or_not_at_all() -> None:

@@ -59,9 +59,9 @@ class Asked:
         self.problem, self.count = problem, Counter[str]()
         self.dims, self.sense, self.risk = problem.dims, problem.sense, problem.risk
 
-    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
+    def solve(self, scenarios: Array, w: Array, x: Array) -> Solution:
         self.count["solve"] += 1
-        found: Solution = self.problem.solve(x, scenarios, w)
+        found: Solution = self.problem.solve(scenarios, w, x)
         return found
 
     def cost(self, x: Array, z: Array, xi: Array) -> Array:

@@ -153,8 +153,8 @@ def test_a_problem_that_always_reads_the_same() -> None:
     assert isinstance(problem, Always)
     warm = Always(problem.problem, [1, 1, 1])
     x, usual, one = np.full(3, 7.0), world.stream.centre[None], np.ones(1)
-    cold, started = (each.solve(x, usual, one) for each in (problem, warm))
-    inner = problem.problem.solve(np.zeros(3), usual, one)
+    cold, started = (each.solve(usual, one, x) for each in (problem, warm))
+    inner = problem.problem.solve(usual, one, np.zeros(3))
     assert (cold.z == inner.z).all()
     assert float(cold.value) == float(inner.value) == problem.cost(x, cold.z, usual[0])
     assert started.value < cold.value  # nothing to start

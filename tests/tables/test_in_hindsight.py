@@ -24,10 +24,10 @@ def solved(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many programs with one scenario each call solved."""
     solve, rows = Program.solve, list[int]()
 
-    def counting(self: Program, x: Array, scenarios: Array, w: Array) -> Solution:
+    def counting(self: Program, scenarios: Array, w: Array, x: Array) -> Solution:
         if scenarios.shape[-2] == 1:
             rows.append(int(np.prod(scenarios.shape[:-2])))
-        return solve(self, x, scenarios, w)
+        return solve(self, scenarios, w, x)
 
     monkeypatch.setattr(Program, "solve", counting)
     return rows
