@@ -5,17 +5,8 @@ python examples/knapsack.py
 
 import numpy as np
 
-from bocopt import (
-    Ensemble,
-    Mixture,
-    Replay,
-    SampleAverage,
-    binary,
-    maximise,
-    program,
-    record,
-    run,
-)
+from bocopt import Ensemble, Mixture, Replay, SampleAverage, binary, maximise, program, run
+from bocopt.trace import record
 
 
 @program(xi=24, chance=0.9, otherwise=0.0, take=binary(12))
@@ -39,7 +30,7 @@ def quarters(many, seed=0):
 def main(many=80):
     x, xi = quarters(many)
     for policy in (Ensemble(knapsack, Mixture(dim_xi=24, scenarios=64)), SampleAverage(knapsack)):
-        trace = record(run(policy, knapsack, Replay(x, xi)), knapsack.sense)
+        trace = record(run(policy, Replay(x, xi), problem=knapsack), knapsack.sense)
         earned, fits = -trace.cost[20:].mean(), trace.feasible[20:].mean()
         print(f"{type(policy).__name__:14} earns {earned:5.2f}, and {fits:.0%} of choices fit")
 

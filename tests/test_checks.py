@@ -36,7 +36,7 @@ QUICK = ("BMA", "BGS", "PtO", "DFL", "SampleAverage")  # each outcome is a call 
 def test_policies_on_a_users_problem_keep_the_laws(name: str) -> None:
     problem = wrapped(dims=DIMS)
     policy = policies(problem)[name]
-    check_policy(policy, played_on(policy, problem), STREAM, seeds=(0, 1), horizon=3)
+    check_policy(policy, STREAM, problem=played_on(policy, problem), seeds=(0, 1), horizon=3)
 
 
 class Broken:
@@ -304,15 +304,15 @@ class BrokenPolicy:
 )
 def test_a_broken_policy_is_caught(flaw: str, message: str) -> None:
     with pytest.raises(LawError, match=message):
-        check_policy(BrokenPolicy(flaw), KNAPSACK, PaperStream())
+        check_policy(BrokenPolicy(flaw), PaperStream(), problem=KNAPSACK)
 
 
 def test_without_a_flaw_it_keeps_the_laws() -> None:
-    check_policy(BrokenPolicy("none"), KNAPSACK, PaperStream())
+    check_policy(BrokenPolicy("none"), PaperStream(), problem=KNAPSACK)
 
 
 def test_samples_must_have_the_right_form() -> None:
     with pytest.raises(ValueError, match="check_problem needs x"):
         check_problem(KNAPSACK, X[0], XI)
     with pytest.raises(ValueError, match="at least 2 stages and 2 seeds"):
-        check_policy(Constant([0] * 4), KNAPSACK, PaperStream(), seeds=(1,))
+        check_policy(Constant([0] * 4), PaperStream(), problem=KNAPSACK, seeds=(1,))

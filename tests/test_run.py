@@ -10,21 +10,21 @@ import numpy as np
 import pytest
 from cases import parts
 
-from bocopt import Ensemble, Mixture, Replay, Trace, record, run
+from bocopt import Ensemble, Mixture, Replay, Trace, run
 from bocopt.core import Array, IntArray, Sense, Status
 from bocopt.loop import Stage
 from bocopt.models import ConstantVariance
 from bocopt.paper import PaperStream
 from bocopt.policies import Constant
 from bocopt.problems import Knapsack
-from bocopt.trace import spread
+from bocopt.trace import record, spread
 
 PROBLEM = Knapsack(value=[12.0] * 4, capacity=[8.0] * 3, salvage=[3.0] * 3)
 
 
 def small_trace(seeds: object = range(3), horizon: int = 7) -> Trace:
     policy, problem, stream = parts("hot", "BGS")
-    return record(run(policy, problem, stream, seeds=seeds, horizon=horizon), problem.sense)
+    return record(run(policy, stream, problem=problem, seeds=seeds, horizon=horizon), problem.sense)
 
 
 def test_trace_shapes_and_meaning() -> None:
@@ -107,7 +107,7 @@ def failing(handle: int) -> None:
 
 
 def test_a_cost_is_shown_as_a_cost() -> None:
-    stages = list(run(Constant((0, 0, 0, 0)), PROBLEM, PaperStream(), horizon=2))
+    stages = list(run(Constant((0, 0, 0, 0)), PaperStream(), problem=PROBLEM, horizon=2))
     assert record(stages, Sense.MINIMISE).summary()["cost"].mean == -72
     assert record(stages, Sense.MAXIMISE).summary()["reward"].mean == 72
 
@@ -138,7 +138,7 @@ def test_what_is_not_optimal_is_in_the_summary(status: Status) -> None:
 def stages_with(status: Status, number: int, total: int) -> list[Stage]:
     """Stages of one trial, the first of them decided with this status."""
     stages = []
-    for stage in run(Constant((0, 0, 0, 0)), PROBLEM, PaperStream(), horizon=total):
+    for stage in run(Constant((0, 0, 0, 0)), PaperStream(), problem=PROBLEM, horizon=total):
         code = np.array(status if stage.t < number else Status.OPTIMAL)
         solution = stage.decision.solution._replace(status=code)
         stages.append(stage._replace(decision=stage.decision._replace(solution=solution)))
@@ -166,7 +166,7 @@ def test_a_record_does_not_warn_of_few_of_them_or_of_others(
 
 def test_the_spread_is_over_trials_or_over_seeds_on_one_series() -> None:
     replay = Replay(np.zeros((5, 3)), np.ones((5, 12)))
-    stages = list(run(Constant((1, 1, 1, 1)), PROBLEM, replay, seeds=[0, 1]))
+    stages = list(run(Constant((1, 1, 1, 1)), replay, problem=PROBLEM, seeds=[0, 1]))
     assert record(stages, PROBLEM.sense).spread_over == "policy seeds on one series"
     assert small_trace().spread_over == "trials"
     assert small_trace(seeds=[3]).spread_over == "trials"
@@ -175,7 +175,7 @@ def test_the_spread_is_over_trials_or_over_seeds_on_one_series() -> None:
 
 def test_without_a_horizon_the_stream_decides() -> None:
     replay = Replay(np.zeros((5, 3)), np.ones((5, 12)))
-    assert len(list(run(Constant((1, 1, 1, 1)), PROBLEM, replay))) == 5
+    assert len(list(run(Constant((1, 1, 1, 1)), replay, problem=PROBLEM))) == 5
 
 
 class NoStages:
@@ -188,7 +188,7 @@ class NoStages:
 @pytest.mark.parametrize(("horizon", "wanted"), [(None, "at least one"), (3, "3")])
 def test_a_stream_that_ends_too_early_is_an_error(horizon: int | None, wanted: str) -> None:
     with pytest.raises(ValueError, match=f"ended after 0 stages; {wanted} wanted"):
-        list(run(Constant((1, 1, 1, 1)), PROBLEM, NoStages(), horizon=horizon))
+        list(run(Constant((1, 1, 1, 1)), NoStages(), problem=PROBLEM, horizon=horizon))
 
 
 def test_a_hindsight_that_was_beaten_shows_as_a_negative_regret() -> None:
@@ -199,7 +199,7 @@ def test_a_hindsight_that_was_beaten_shows_as_a_negative_regret() -> None:
 
 def test_a_stream_without_context_and_a_policy_without_particles() -> None:
     replay = Replay(np.zeros((5, 0)), np.ones((5, 12)))
-    trace = record(run(Constant((1, 1, 1, 1)), PROBLEM, replay), PROBLEM.sense)
+    trace = record(run(Constant((1, 1, 1, 1)), replay, problem=PROBLEM), PROBLEM.sense)
     assert trace.x.shape == (5, 0)
     assert trace.rejuvenations == 0
 
@@ -214,7 +214,7 @@ def test_replay_keeps_what_it_was_given() -> None:
 def test_hindsight_where_nothing_is_feasible_is_the_payment() -> None:
     problem = Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0], lower=1, infeasible_reward=-4.0)
     replay = Replay([[0.0]], [[9.0]])
-    trace = record(run(Constant((1,)), problem, replay), problem.sense)
+    trace = record(run(Constant((1,)), replay, problem=problem), problem.sense)
     assert trace.hindsight.tolist() == [4.0]
     assert trace.regret.tolist() == [0.0]
     assert not trace.solvable.any()
@@ -222,7 +222,7 @@ def test_hindsight_where_nothing_is_feasible_is_the_payment() -> None:
 
 def test_several_numbers_a_stage_are_columns_of_their_own(tmp_path: Path) -> None:
     mixture = Mixture(dim_xi=12, members=[ConstantVariance()], scenarios=16)
-    stages = run(Ensemble(PROBLEM, mixture), PROBLEM, PaperStream(), seeds=[0, 1], horizon=3)
+    stages = run(Ensemble(PROBLEM, mixture), PaperStream(), seeds=[0, 1], horizon=3)
     trace = record(stages, PROBLEM.sense)
     trace.to_csv(tmp_path / "run.csv")
     lines = (tmp_path / "run.csv").read_text().splitlines()
@@ -235,7 +235,7 @@ def test_several_numbers_a_stage_are_columns_of_their_own(tmp_path: Path) -> Non
 def test_what_meets_the_capacity_exactly_is_feasible() -> None:
     problem = Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0])
     exactly, too_much = (
-        record(run(Constant((z,)), problem, Replay([[0.0]], [[1.0]])), problem.sense)
+        record(run(Constant((z,)), Replay([[0.0]], [[1.0]]), problem=problem), problem.sense)
         for z in (8, 9)
     )
     assert exactly.feasible.all()

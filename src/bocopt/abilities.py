@@ -25,7 +25,7 @@ class Lockstep(Protocol):
 class TakesMissing(Protocol):
     """A context may have NaN in it.
 
-    Asked by `loop.py`, `policies/ensemble.py`, `interop/incremental.py` and
+    Asked by `loop.py`, `trace.py`, `policies/ensemble.py`, `interop/incremental.py` and
     `app/service/history.py`.
     """
 

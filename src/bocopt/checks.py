@@ -2,7 +2,7 @@
 
     from bocopt.checks import check_policy, check_problem
     check_problem(my_problem, x, xi)            # x (n, k) and xi (n, m): samples of valid input
-    check_policy(my_policy, my_problem, my_stream)
+    check_policy(my_policy, my_stream)
 
 Each law is a function of its own. A broken one raises `LawError`, which says what was expected.
 """
@@ -31,7 +31,7 @@ from bocopt.core import (
 from bocopt.loop import play
 from bocopt.numeric.history import History
 from bocopt.numeric.stacking import apart, axes_of, key, stacked
-from bocopt.policies.matching import check_same_problem
+from bocopt.policies.matching import check_same_problem, problem_of
 from bocopt.state import flatten, rebuild
 from bocopt.wrappers import forgotten, has, promises, says, scenarios_of
 
@@ -59,16 +59,19 @@ def check_problem(problem: Problem, x: Array, xi: Array) -> None:
 
 def check_policy(
     policy: Policy[Any],
-    problem: Problem,
     stream: Stream,
     *,
+    problem: Problem | None = None,
     seeds: tuple[int, ...] = (0, 1, 2),
     horizon: int = 20,
 ) -> None:
-    """Check a policy on the first stages of a stream, for a few trials."""
+    """Check a policy on the first stages of a stream, for a few trials.
+
+    `problem` is only needed for a policy that does not say its own.
+    """
     arguments.kind("check_policy", "policy", policy, Policy)
-    arguments.kind("check_policy", "problem", problem, Problem)
     arguments.kind("check_policy", "stream", stream, Stream)
+    problem = problem_of("check_policy", problem, policy)
     check_same_problem(policy, problem)
     arguments.integer("check_policy", "horizon", horizon, "[2, inf)")
     given = arguments.seeds_of("check_policy", seeds)

@@ -80,7 +80,7 @@ def test_spo_plus_learns_on_it_as_on_ours() -> None:
             prior=Gaussian.isotropic(16),
             adam=Adam(rate=0.05),
         )
-        stages = run(policy, problem, stream, horizon=30)
+        stages = run(policy, stream, problem=problem, horizon=30)
         found.append([(s.decision.solution.z, s.cost) for s in stages])
     for (z, cost), (ours, paid) in zip(*found, strict=True):
         assert (z == ours).all()
@@ -93,10 +93,10 @@ def test_it_can_be_sent_and_saved_whatever_it_was_asked_before(tmp_path: Any) ->
         problem.solve(xi[None], np.ones(1), x)
     again = pickle.loads(pickle.dumps(problem))
     assert fingerprint(problem) == fingerprint(again) == fingerprint(from_pyepo(Cheapest))
-    agent = Agent(Constant([1, 0]), problem)
+    agent = Agent(Constant([1, 0]), problem=problem)
     agent.observe(agent.decide(X[0]).id, XI[0])
     agent.save(tmp_path / "agent")
-    assert Agent.load(tmp_path / "agent", Constant([1, 0]), again).open_ids == ()
+    assert Agent.load(tmp_path / "agent", Constant([1, 0]), problem=again).open_ids == ()
 
 
 def test_what_the_model_returns_is_checked() -> None:

@@ -247,7 +247,7 @@ import numpy as np
 from bocopt import Agent, Ensemble
 from bocopt.problems import Newsvendor
 problem = Newsvendor(unit_cost=[1.0], price=[3.0])
-agent = Agent(Ensemble(problem), problem)
+agent = Agent(Ensemble(problem))
 for _ in range(3):
     agent.observe(agent.decide([0.5]).id, [4.0])
 assert held == [1, 0] * (len(held) // 2), held

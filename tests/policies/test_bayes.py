@@ -55,7 +55,7 @@ def alone(theta: Array, x: Array) -> Array:
 @pytest.mark.parametrize("rule", [MostProbable, MeanPrediction, Vote])
 @pytest.mark.parametrize("sampler", [ResampleMove(**OPTIONS), GibbsPosterior(**OPTIONS)])
 def test_rules_keep_the_laws_of_policies(rule: Any, sampler: Any) -> None:
-    check_policy(rule(PROBLEM, PREDICTOR, sampler), PROBLEM, PaperStream(), horizon=12)
+    check_policy(rule(PROBLEM, PREDICTOR, sampler), PaperStream(), horizon=12)
 
 
 def test_the_most_probable_particle_has_the_highest_density() -> None:

@@ -9,12 +9,13 @@ from lengths import long
 from registry import DIMS, STREAM, played_on, policies
 from trees import same_bits, through_a_file
 
-from bocopt import Status, from_callables, record, run
+from bocopt import Status, from_callables, run
 from bocopt.checks import check_problem
 from bocopt.core import Array, Dims
 from bocopt.loop import play
 from bocopt.problems import CVaR, WorstCase
 from bocopt.problems.scenarios import spread
+from bocopt.trace import record
 
 
 def test_one_scenario_is_the_users_answer_and_many_the_best_of_the_pool() -> None:
@@ -67,7 +68,7 @@ def test_works_with_every_policy(name: str) -> None:
     mine = wrapped(dims=DIMS)
     policy = policies(mine)[name]
     problem = played_on(policy, mine)
-    stages = run(policy, problem, STREAM, seeds=range(2), horizon=3)
+    stages = run(policy, STREAM, problem=problem, seeds=range(2), horizon=3)
     trace = record(stages, problem.sense)
     assert trace.reward.shape == (2, 3)
     assert (trace.regret >= -1e-9).all()

@@ -5,11 +5,12 @@ import pytest
 from instances import KINDS, random_instance
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from bocopt import Status, record, run
+from bocopt import Status, run
 from bocopt.core import Array
 from bocopt.paper import PaperStream
 from bocopt.policies import Constant
 from bocopt.problems import Knapsack
+from bocopt.trace import record
 
 NO_CONTEXT = np.zeros(0)
 PAPER = Knapsack(value=[12.0] * 4, capacity=[8.0] * 3, salvage=[3.0] * 3)
@@ -79,8 +80,12 @@ def test_regret_is_never_negative_at_a_node_limit() -> None:
     limited = Knapsack(
         value=PAPER.value, capacity=PAPER.capacity, salvage=PAPER.salvage, node_limit=10
     )
-    trace = record(run(Constant((2, 2, 1, 1)), limited, PaperStream(), horizon=200), PAPER.sense)
-    exact = record(run(Constant((2, 2, 1, 1)), PAPER, PaperStream(), horizon=200), PAPER.sense)
+    trace = record(
+        run(Constant((2, 2, 1, 1)), PaperStream(), problem=limited, horizon=200), PAPER.sense
+    )
+    exact = record(
+        run(Constant((2, 2, 1, 1)), PaperStream(), problem=PAPER, horizon=200), PAPER.sense
+    )
     assert (trace.hindsight <= exact.hindsight).all()
     assert (trace.hindsight < exact.hindsight).any()
     assert (trace.regret >= 0).all()

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from instances import KINDS, Instance, brute_force, random_instance
 
-from bocopt import Status, record, run
+from bocopt import Status, run
 from bocopt.checks import check_problem
 from bocopt.core import Array
 from bocopt.paper import DecisionRegret, Linear, PaperStream
 from bocopt.policies import Constant
 from bocopt.problems import Knapsack
+from bocopt.trace import record
 
 NO_CONTEXT = np.zeros(0)
 PAPER = Knapsack(
@@ -145,7 +146,7 @@ def test_regret_is_bounded_by_the_spread_of_feasible_decisions() -> None:
 def test_the_paper_s_stream_pays_more_for_infeasible_decisions() -> None:
     bold = Constant((3, 3, 2, 2))
     mild, hard = (
-        record(run(bold, problem, PaperStream(), horizon=50), problem.sense)
+        record(run(bold, PaperStream(), problem=problem, horizon=50), problem.sense)
         for problem in (PAPER, replace(PAPER, pays_worst_feasible=False))
     )
     infeasible = ~mild.feasible

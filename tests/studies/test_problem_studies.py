@@ -185,7 +185,7 @@ def test_what_a_path_misses_is_measured_by_mean_costs() -> None:
     every = paths_of_the_grid()
     for i, seed in enumerate(seeds):
         law = PolynomialCosts(degree=4, half_width=0.5, law=seed)
-        for stage in run(policy, grid(5, 5), law, seeds=seed, horizon=6, hindsight=False):
+        for stage in run(policy, law, problem=grid(5, 5), seeds=seed, horizon=6, hindsight=False):
             mean = law.sample_given(stage.x, np.zeros(40))
             least = (every @ mean).min()
             assert record["least"][i, stage.t] == pytest.approx(least)

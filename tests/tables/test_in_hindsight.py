@@ -115,7 +115,7 @@ def test_what_an_agent_knows_does_not_depend_on_hindsight(tmp_path: Path) -> Non
     case = open_case(written(tmp_path, "staffing"))
     policy, files = case.policies["SampleAverage"], []
     for asked in (True, False):
-        agent = Agent(policy, case.problem, hindsight=asked)
+        agent = Agent(policy, problem=case.problem, hindsight=asked)
         for x, xi in list(_stages(case))[:20]:
             agent.observe(agent.decide(x).id, xi)
         agent.save(tmp_path / f"{asked}.bin")
