@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from cases import parts
 
-from bocopt import Ensemble, Mixture, Replay, Trace, run
+from bocopt import Ensemble, Mixture, Replay, SampleAverage, Trace, backtest, run
 from bocopt.core import Array, IntArray, Sense, Status
 from bocopt.loop import Stage
-from bocopt.models import ConstantVariance
+from bocopt.models import ConstantVariance, Remembering
 from bocopt.paper import PaperStream
 from bocopt.policies import Constant
-from bocopt.problems import Knapsack
+from bocopt.problems import Knapsack, Newsvendor
 from bocopt.trace import record, spread
 
 PROBLEM = Knapsack(value=[12.0] * 4, capacity=[8.0] * 3, salvage=[3.0] * 3)
@@ -162,6 +162,44 @@ def test_a_record_does_not_warn_of_few_of_them_or_of_others(
         warnings.simplefilter("always")
         record(stages_with(status, number, total), PROBLEM.sense)
     assert warned == []
+
+
+def test_a_backtest_is_the_record_of_a_run_over_the_past() -> None:
+    problem = replace(PROBLEM, alpha=0.9)
+    mixture = Mixture(dim_xi=12, members=[ConstantVariance()], scenarios=8)
+    x, xi = np.random.default_rng(0).uniform(0.1, 1.0, (2, 6, 12))
+    for policy in (SampleAverage(problem), Ensemble(problem, mixture)):
+        stages = run(policy, Replay(x, xi), seeds=[3, 4], hindsight=False)
+        found = backtest(policy, x.tolist(), xi, seeds=[3, 4], hindsight=False)
+        for name, expected in record(stages, problem.sense).arrays().items():
+            assert np.array_equal(found.arrays()[name], expected, equal_nan=True)
+        assert found.sense is Sense.MAXIMISE
+
+
+def test_the_past_may_have_no_contexts_or_gaps_in_them() -> None:
+    shop, xi = Newsvendor(unit_cost=[1.0], price=[3.0]), [[4.0], [7.0], [6.0], [5.0]]
+    for each in (xi, [xi, xi]):
+        seeds = range(2) if each is not xi else 0
+        trace = backtest(shop, None, each, seeds=seeds)
+        assert trace.x.shape == (*trace.cost.shape, 0)
+        assert np.isfinite(trace.cost).all()
+    gaps = [[1.0], [np.nan], [3.0], [np.nan]]
+    filled = Ensemble(shop, Remembering(Mixture(dim_xi=1), missing="mean"))
+    assert np.isfinite(backtest(filled, gaps, xi).cost).all()
+    with pytest.raises(ValueError, match=r"'x' parameter of Replay must be finite. Got nan at"):
+        backtest(shop, gaps, xi)
+    with pytest.raises(ValueError, match="'xi' parameter of backtest must be an array of shape"):
+        backtest(shop, None, [4.0, 7.0])
+    with pytest.raises(ValueError, match="'xi' parameter of Replay must be 2 stages long"):
+        backtest(shop, [[1.0], [2.0]], xi)
+
+
+def test_a_backtest_warns_of_decisions_at_a_limit_where_it_was_called() -> None:
+    hard = replace(PROBLEM, node_limit=1)
+    past = np.random.default_rng(0).uniform(0.1, 1.0, (20, 12))
+    with pytest.warns(UserWarning, match="More than a tenth of the decisions") as warned:
+        backtest(SampleAverage(hard), None, past)
+    assert [one.filename for one in warned] == [__file__]
 
 
 def test_the_spread_is_over_trials_or_over_seeds_on_one_series() -> None:
