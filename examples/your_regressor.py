@@ -121,7 +121,7 @@ def main(many=80):
         x, demand = mornings(mean, many)
         costs = []
         for policy in (Ensemble(newsvendor, own), Ensemble(newsvendor, with_yours, arms=[arm])):
-            stages = list(run(policy, Replay(x, demand), problem=newsvendor, hindsight=False))
+            stages = list(run(policy, Replay(x, demand), hindsight=False))
             costs.append(record(stages, newsvendor.sense).cost[many // 2 :].mean())
         weight, arms = stages[-1].info["weights"][yours].sum(), stages[-1].info["arm_weights"]
         name = mean.__name__.replace("_", " ")
