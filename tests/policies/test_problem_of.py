@@ -117,8 +117,8 @@ def test_an_agent_of_a_problem_goes_on_from_its_file(tmp_path: Path) -> None:
 
 
 def test_a_problem_that_solves_another_is_itself_unless_that_one_is_given() -> None:
-    def judging(policy: Policy[Any], **given: Problem) -> str:
-        return repr(Agent(policy, **given)).partition(" on ")[2].partition(",")[0]
+    def judging(policy: Policy[Any], problem: Problem | None = None) -> str:
+        return repr(Agent(policy, problem=problem)).partition(" on ")[2].partition(",")[0]
 
     policy = SampleAverage(Uncapped(KNAPSACK), first=[0, 0])
     assert judging(policy) == "Uncapped"
