@@ -26,7 +26,7 @@ SHORT = 600
 def milliseconds(policy: Policy[Any], stages: int) -> list[float]:
     """Of each stage, all but the first, which compiles."""
     found, before = [], perf_counter()
-    for _ in run(policy, PROBLEM, PaperStream(), seeds=0, horizon=stages):
+    for _ in run(policy, PaperStream(), problem=PROBLEM, seeds=0, horizon=stages):
         now = perf_counter()
         found.append(1e3 * (now - before))
         before = now
@@ -34,7 +34,7 @@ def milliseconds(policy: Policy[Any], stages: int) -> list[float]:
 
 
 def main() -> None:
-    list(run(Ensemble(PROBLEM), PROBLEM, PaperStream(), seeds=0, horizon=3))  # compile
+    list(run(Ensemble(PROBLEM), PaperStream(), seeds=0, horizon=3))  # compile
     times = milliseconds(Ensemble(PROBLEM), EDGES[-1])
     starts = (0, *EDGES[:-1])
     growth = [

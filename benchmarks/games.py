@@ -40,7 +40,7 @@ class Priced:
     def __init__(self, sense: Sense) -> None:
         self.sense = sense
 
-    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
+    def solve(self, scenarios: Array, w: Array, x: Array) -> Solution:
         raise AssertionError("nobody decides here")
 
     def cost(self, x: Array, z: Array, xi: Array) -> Array:

@@ -53,12 +53,12 @@ def row_of(program: str, scenarios: Array, w: Array, repeats: int, few: int) -> 
     """Our searches on a batch (n, s, 12); cold on the first `few` of it."""
     per = 1e6 / len(scenarios)
     readable = replace(PROBLEM, readable_search=True)
-    cold = seconds(PROBLEM.solve, NOTHING, scenarios[:few], w, repeats=30, cold=True)
+    cold = seconds(PROBLEM.solve, scenarios[:few], w, NOTHING, repeats=30, cold=True)
     return {
         "program": program,
-        "hot_us": per * seconds(PROBLEM.solve, NOTHING, scenarios, w, repeats=repeats),
+        "hot_us": per * seconds(PROBLEM.solve, scenarios, w, NOTHING, repeats=repeats),
         "cold_us": 1e6 / few * cold,
-        "readable_us": per * seconds(readable.solve, NOTHING, scenarios, w, repeats=5),
+        "readable_us": per * seconds(readable.solve, scenarios, w, NOTHING, repeats=5),
     }
 
 
@@ -95,7 +95,7 @@ def by_scipy(scenarios: Array, w: Array) -> dict[str, float]:
     answers = [solve_big_m(boxed, s, w) for s in scenarios]
     spent = perf_counter() - start
     theirs = [w @ boxed.cost(NOTHING, z, s) for z, s in zip(answers, scenarios, strict=True)]
-    difference = np.abs(boxed.solve(NOTHING, scenarios, w).value - np.array(theirs))
+    difference = np.abs(boxed.solve(scenarios, w, NOTHING).value - np.array(theirs))
     return {
         "scipy_us": 1e6 * spent / len(scenarios),
         "largest_difference": float(difference.max()),
@@ -103,7 +103,7 @@ def by_scipy(scenarios: Array, w: Array) -> dict[str, float]:
 
 
 def main() -> None:
-    PROBLEM.solve(NOTHING, np.ones((2, 12)), np.full(2, 0.5))  # load or compile first
+    PROBLEM.solve(np.ones((2, 12)), np.full(2, 0.5), NOTHING)  # load or compile first
     rows = [*certain_rows(), *chance_rows()]
     lines = [
         "# Exact kernels against SciPy (HiGHS), in one run",

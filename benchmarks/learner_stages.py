@@ -36,7 +36,7 @@ class Newsvendor:
     def __init__(self, products: int) -> None:
         self.dims = Dims(x=None, z=products, xi=products)
 
-    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
+    def solve(self, scenarios: Array, w: Array, x: Array) -> Solution:
         """The least of the largest third of each demand: all scenarios are equally likely."""
         place = scenarios.shape[-2] * 2 // 3
         z = np.partition(scenarios, place, axis=-2)[..., place, :]

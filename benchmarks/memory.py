@@ -24,7 +24,7 @@ def resident_mb() -> float:
 
 def main() -> None:
     settings = Settings(lam=1e-2)
-    agent = Agent(policies_of(settings)["BMA"], problem_of(settings))
+    agent = Agent(policies_of(settings)["BMA"], problem=problem_of(settings))
     stream = stream_of(settings).stages(np.array(0))
     rows, start = [], perf_counter()
     for t, (x, xi) in enumerate(islice(stream, STAGES)):

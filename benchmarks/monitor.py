@@ -70,7 +70,9 @@ def folded(evidence: Iterable[Any]) -> None:
 
 
 def played(policy: Any) -> list[Any]:
-    return list(run(policy, PROBLEM, PaperStream(), seeds=0, horizon=STAGES, hindsight=False))
+    return list(
+        run(policy, PaperStream(), problem=PROBLEM, seeds=0, horizon=STAGES, hindsight=False)
+    )
 
 
 def main() -> None:

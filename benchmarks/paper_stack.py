@@ -14,10 +14,10 @@ import numpy as np
 from bigm import UPPER, solve_big_m, solve_certain
 from results_file import write, write_markdown
 
-from bocopt import Trace, record, run
+from bocopt import Trace, run
 from bocopt.core import Array, Policy, Solution, Status
 from bocopt.paper import BGS, BMA, DFL, DecisionRegret, GibbsPosterior, PtO
-from bocopt.trace import spread
+from bocopt.trace import record, spread
 from bocopt_studies.paper.settings import PRINTED, Settings, policies_of, problem_of, stream_of
 from bocopt_studies.paper.variants import OtherSolver
 
@@ -30,7 +30,7 @@ FULL_TABLE = 100 * 1000
 class WithMilp(OtherSolver):
     """Solved by SciPy."""
 
-    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
+    def solve(self, scenarios: Array, w: Array, x: Array) -> Solution:
         lead = scenarios.shape[:-2]
         w = np.broadcast_to(w, (*lead, scenarios.shape[-2]))
         z = np.empty((*lead, self.dims.z))
@@ -68,15 +68,15 @@ def compare(name: str) -> dict[str, Any]:
     problem, stream = problem_of(SETTINGS), stream_of(SETTINGS)
     policy = policies_of(SETTINGS)[name]
     milp_policy = with_milp(policy, WithMilp(problem))
-    record(run(policy, problem, stream, seeds=[0], horizon=2), problem.sense)  # compile
+    record(run(policy, stream, problem=problem, seeds=[0], horizon=2), problem.sense)  # compile
     seconds, theirs = [], []
     for seed in range(TRIALS):
         start = perf_counter()
-        stages = run(milp_policy, problem, stream, seeds=[seed], horizon=STAGES)
+        stages = run(milp_policy, stream, problem=problem, seeds=[seed], horizon=STAGES)
         theirs.append(record(stages, problem.sense))
         seconds.append((perf_counter() - start) / STAGES)
     start = perf_counter()
-    stages = run(policy, problem, stream, seeds=range(OUR_TRIALS), horizon=OUR_STAGES)
+    stages = run(policy, stream, problem=problem, seeds=range(OUR_TRIALS), horizon=OUR_STAGES)
     ours = record(stages, problem.sense)
     our_seconds = (perf_counter() - start) / (OUR_TRIALS * OUR_STAGES)
     return {

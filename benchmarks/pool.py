@@ -42,9 +42,9 @@ NEWSVENDORS: dict[str, dict[str, Any]] = {
 def timed(problem: Any, scenarios: Array) -> tuple[Solution, float]:
     """The answer, and the CPU milliseconds of asking again."""
     w = np.full(len(scenarios), 1 / len(scenarios))
-    problem.solve(NO_CONTEXT, scenarios, w)
+    problem.solve(scenarios, w, NO_CONTEXT)
     start = process_time()
-    solution = problem.solve(NO_CONTEXT, scenarios, w)
+    solution = problem.solve(scenarios, w, NO_CONTEXT)
     return solution, 1e3 * (process_time() - start)
 
 

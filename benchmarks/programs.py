@@ -34,7 +34,7 @@ def even(many: int) -> Array:
 
 
 def value_of(problem: Any, scenarios: Array, x: Array = NOTHING) -> float:
-    return float(problem.solve(x, scenarios, even(len(scenarios))).value)
+    return float(problem.solve(scenarios, even(len(scenarios)), x).value)
 
 
 def linear() -> list[Row]:
@@ -118,7 +118,7 @@ def paper() -> list[Row]:
                 list(predictions(10, 20)),
             )
         )
-        statuses = [declared.solve(NOTHING, a, even(100)).status for a in predictions(10, 100)]
+        statuses = [declared.solve(a, even(100), NOTHING).status for a in predictions(10, 100)]
         times = [cpu(partial(value_of, declared, a), 1)[0] for a in predictions(10, 100)]
     proved = sum(int(status) == 0 for status in statuses)
     note = f"proved {proved} of {len(statuses)}, slowest {max(times):.1f} ms"
@@ -158,7 +158,7 @@ def _chance(upper: int, instances: int, target: str) -> Row:
     statuses: list[str] = []
 
     def ours(weights: Array) -> float:
-        solution = knapsack.solve(NOTHING, weights, even(many))
+        solution = knapsack.solve(weights, even(many), NOTHING)
         statuses.append(Status(int(solution.status)).name)
         return float(solution.value)
 
@@ -246,7 +246,7 @@ def shifts() -> list[Row]:
         for _ in range(5):
             demand = RNG.poisson(level, (many, 24)).astype(float)
             start, wall = process_time(), perf_counter()
-            solution = problem.solve(NOTHING, demand, even(many))
+            solution = problem.solve(demand, even(many), NOTHING)
             used.append(1e3 * (process_time() - start))
             clock.append(1e3 * (perf_counter() - wall))
             gaps.append(float(solution.gap / solution.value))
@@ -288,7 +288,7 @@ def deadlines() -> list[Row]:
             (knapsack, RNG.uniform(1, 10, (100, 96))),
         ):
             start = perf_counter()
-            solution = problem.solve(NOTHING, scenarios, even(len(scenarios)))
+            solution = problem.solve(scenarios, even(len(scenarios)), NOTHING)
             late.append(1e3 * (perf_counter() - start - limit))
             statuses.append(Status(int(solution.status)).name)
     found = ", ".join(f"{statuses.count(name)} {name}" for name in sorted(set(statuses)))
@@ -336,7 +336,7 @@ def paths() -> list[Row]:
         data,
     )
     batch = RNG.uniform(1, 10, (4000, 1, len(edges)))
-    each = cpu(lambda: own.solve(NOTHING, batch, np.ones(1)), 5)[0] / len(batch)
+    each = cpu(lambda: own.solve(batch, np.ones(1), NOTHING), 5)[0] / len(batch)
     differences = [value_of(own, a) - reference(a) for a in data]
     batched = Row(
         "shortest path, own class, in a batch",

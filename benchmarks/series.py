@@ -19,7 +19,9 @@ def rows_of(problem: Problem, players: Mapping[str, Played], stages: int) -> lis
     rows = []
     for name, (policy, stream) in players.items():
         start = process_time()
-        played = list(run(policy, problem, stream, seeds=0, horizon=stages, hindsight=False))
+        played = list(
+            run(policy, stream, problem=problem, seeds=0, horizon=stages, hindsight=False)
+        )
         spent = process_time() - start
         costs[name] = np.array([stage.cost for stage in played])
         rows.append(

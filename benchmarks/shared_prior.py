@@ -62,7 +62,7 @@ def best_constant(problem: Problem, old: Shops) -> list[float]:
     outcomes = old.xi.reshape(-1, old.xi.shape[-1])
     scenarios = outcomes[:: max(1, len(outcomes) // 2000)]
     w = np.full(len(scenarios), 1.0 / len(scenarios))
-    z: list[float] = problem.solve(old.x[0, 0], scenarios, w).z.tolist()
+    z: list[float] = problem.solve(scenarios, w, old.x[0, 0]).z.tolist()
     return z
 
 
@@ -70,7 +70,9 @@ def rewards(policy: Policy[Any], case: Case, horizon: int) -> Array:
     """(streams, stages): what is earned, in units of what each stream could be worth a stage."""
     seeds = np.arange(len(case.new.x))
     stream = Replay(case.new.x, case.new.xi)
-    played = run(policy, case.problem, stream, seeds=seeds, horizon=horizon, hindsight=False)
+    played = run(
+        policy, stream, problem=case.problem, seeds=seeds, horizon=horizon, hindsight=False
+    )
     earned = -np.stack([stage.cost for stage in played], axis=-1)
     worth = -case.problem.cost(case.new.x, case.new.xi, case.new.xi)  # of knowing all demand
     return np.asarray(earned / worth.mean(axis=-1, keepdims=True))

@@ -51,7 +51,7 @@ def measure(kind: str, size: dict[str, int]) -> dict[str, Any]:
     times, limits = [], 0
     for scenarios in weights_of(kind, rng, shape):
         start = perf_counter()
-        solution = problem.solve(np.zeros(0), scenarios, w)
+        solution = problem.solve(scenarios, w, np.zeros(0))
         times.append(perf_counter() - start)
         limits += int(solution.status == Status.LIMIT)
     quantiles = np.quantile(times, [0.1, 0.5, 0.9])
@@ -60,7 +60,7 @@ def measure(kind: str, size: dict[str, int]) -> dict[str, Any]:
 
 def main() -> None:
     Knapsack(value=[1.0], capacity=[1.0], salvage=[1.0]).solve(
-        np.zeros(0), np.ones((2, 1)), np.full(2, 0.5)
+        np.ones((2, 1)), np.full(2, 0.5), np.zeros(0)
     )
     figure, axes = plt.subplots(1, 5, figsize=(13, 3.2), sharey=True, layout="constrained")
     results: dict[str, Any] = {}

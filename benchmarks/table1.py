@@ -62,7 +62,7 @@ def profile(name: str) -> dict[str, Any]:
     options: dict[str, Any] = {"seeds": range(PROFILED_TRIALS), "horizon": PROFILED_STAGES}
     with timed_kernels() as spent:
         start = perf_counter()
-        for _ in run(policies_of(settings)[name], problem, stream_of(settings), **options):
+        for _ in run(policies_of(settings)[name], stream_of(settings), problem=problem, **options):
             pass
         total = perf_counter() - start
     stages = PROFILED_TRIALS * PROFILED_STAGES

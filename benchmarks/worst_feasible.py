@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from results_file import write, write_markdown
 
-from bocopt import record, run
+from bocopt import run
+from bocopt.trace import record
 from bocopt_studies.paper.settings import Settings, policies_of, problem_of, stream_of
 
 TRIALS, STAGES = 10, 300
@@ -32,7 +33,9 @@ def measure(name: str, assumed: bool) -> dict[str, float]:
     problem = replace(problem_of(settings), pays_worst_feasible=assumed)
     policy = swapped(policies_of(settings)[name], problem)
     seeds = np.arange(TRIALS)
-    stages = run(policy, problem, stream_of(settings), seeds=seeds, horizon=STAGES, hindsight=False)
+    stages = run(
+        policy, stream_of(settings), problem=problem, seeds=seeds, horizon=STAGES, hindsight=False
+    )
     trace = record(stages, problem.sense)
     reward = trace.reward.mean(axis=-1)
     return {

@@ -8,14 +8,12 @@ import numpy as np
 from bocopt import (
     Ensemble,
     Mixture,
-    Replay,
     SampleAverage,
+    backtest,
     binary,
     minimise,
     program,
-    record,
     recourse,
-    run,
 )
 
 rng = np.random.default_rng(0)
@@ -41,7 +39,7 @@ def seasons(many, seed=0):
 def main(many=50):
     x, demand = seasons(many)
     for policy in (Ensemble(facility, Mixture(dim_xi=6, scenarios=32)), SampleAverage(facility)):
-        trace = record(run(policy, facility, Replay(x, demand)), facility.sense)
+        trace = backtest(policy, x, demand)
         paid, best = trace.cost[15:].mean(), trace.hindsight[15:].mean()
         print(f"{type(policy).__name__:14} pays {paid:6.1f} a season; in hindsight {best:6.1f}")
 

@@ -5,17 +5,7 @@ python examples/knapsack.py
 
 import numpy as np
 
-from bocopt import (
-    Ensemble,
-    Mixture,
-    Replay,
-    SampleAverage,
-    binary,
-    maximise,
-    program,
-    record,
-    run,
-)
+from bocopt import Ensemble, Mixture, SampleAverage, backtest, binary, maximise, program
 
 
 @program(xi=24, chance=0.9, otherwise=0.0, take=binary(12))
@@ -39,7 +29,7 @@ def quarters(many, seed=0):
 def main(many=80):
     x, xi = quarters(many)
     for policy in (Ensemble(knapsack, Mixture(dim_xi=24, scenarios=64)), SampleAverage(knapsack)):
-        trace = record(run(policy, knapsack, Replay(x, xi)), knapsack.sense)
+        trace = backtest(policy, x, xi)
         earned, fits = -trace.cost[20:].mean(), trace.feasible[20:].mean()
         print(f"{type(policy).__name__:14} earns {earned:5.2f}, and {fits:.0%} of choices fit")
 

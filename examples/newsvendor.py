@@ -8,18 +8,7 @@ temperature). Beside it: ordering for the average of all past days.
 
 import numpy as np
 
-from bocopt import (
-    Ensemble,
-    Mixture,
-    Replay,
-    SampleAverage,
-    minimise,
-    pos,
-    program,
-    real,
-    record,
-    run,
-)
+from bocopt import Ensemble, Mixture, SampleAverage, backtest, minimise, pos, program, real
 
 cost = np.array([3.0, 2.0, 5.0, 4.0, 1.0])
 price = np.array([5.0, 4.0, 9.0, 6.0, 3.0])
@@ -46,7 +35,7 @@ def main(many=120):
         Ensemble(newsvendor, Mixture(dim_xi=5, scenarios=128)),
         SampleAverage(newsvendor),
     ):
-        trace = record(run(policy, newsvendor, Replay(x, demand)), newsvendor.sense)
+        trace = backtest(policy, x, demand)
         earned, best = -trace.cost[20:].mean(), -trace.hindsight[20:].mean()
         print(f"{type(policy).__name__:14} earns {earned:6.1f} a day; in hindsight {best:6.1f}")
 

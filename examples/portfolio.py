@@ -25,7 +25,7 @@ def returns(many, seed=0):
 
 def main(months=150):
     even = np.full(10, 0.1)
-    agent, held, earned = Agent(SampleAverage(portfolio), portfolio), even, []
+    agent, held, earned = Agent(SampleAverage(portfolio)), even, []
     outcomes = returns(months)
     for xi in outcomes:
         ticket = agent.decide(held)

@@ -8,7 +8,7 @@ python examples/staffing.py
 
 import numpy as np
 
-from bocopt import Mixture, Replay, SampleAverage, integer, minimise, program, record, run
+from bocopt import Mixture, SampleAverage, backtest, integer, minimise, program
 from bocopt.policies import Predictive
 
 wage = np.array([10.0, 10.0, 11.0, 12.0, 13.0, 13.0])
@@ -31,7 +31,7 @@ def days(many, seed=0):
 def main(many=80):
     x, demand = days(many)
     for policy in (Predictive(staffing, Mixture(dim_xi=8, scenarios=128)), SampleAverage(staffing)):
-        trace = record(run(policy, staffing, Replay(x, demand)), staffing.sense)
+        trace = backtest(policy, x, demand)
         paid, covered = trace.cost[20:].mean(), trace.feasible[20:].mean()
         print(f"{type(policy).__name__:14} pays {paid:6.1f} a day and covers {covered:.0%} of days")
 

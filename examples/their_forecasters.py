@@ -8,7 +8,7 @@ regression learns outcome by outcome. What each of them missed so far is the noi
 
 import numpy as np
 
-from bocopt import Replay, minimise, pos, program, real, record, run
+from bocopt import backtest, minimise, pos, program, real
 from bocopt.interop import from_river, from_sklearn
 from bocopt.policies import Predictive
 
@@ -44,7 +44,7 @@ def main(many=200):
         ("regression, learning online", from_river(regression)),
     ):
         policy = Predictive(newsvendor, model)
-        trace = record(run(policy, newsvendor, Replay(x, demand)), newsvendor.sense)
+        trace = backtest(policy, x, demand)
         earned, best = -trace.cost[10:].mean(), -trace.hindsight[10:].mean()
         print(f"{name:29} earns {earned:5.1f} a day; in hindsight {best:5.1f}")
 

@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bocopt import Ensemble, Mixture, Replay, minimise, pos, program, real, record, run
+from bocopt import Ensemble, Mixture, Replay, minimise, pos, program, real, run
 from bocopt.models import default_members
 from bocopt.policies import Predictive
+from bocopt.trace import record
 
 try:
     from sklearn.base import clone
@@ -120,7 +121,7 @@ def main(many=80):
         x, demand = mornings(mean, many)
         costs = []
         for policy in (Ensemble(newsvendor, own), Ensemble(newsvendor, with_yours, arms=[arm])):
-            stages = list(run(policy, newsvendor, Replay(x, demand), hindsight=False))
+            stages = list(run(policy, Replay(x, demand), hindsight=False))
             costs.append(record(stages, newsvendor.sense).cost[many // 2 :].mean())
         weight, arms = stages[-1].info["weights"][yours].sum(), stages[-1].info["arm_weights"]
         name = mean.__name__.replace("_", " ")

@@ -16,7 +16,7 @@ def wrapped(**changes: Any) -> Problem:
     """The knapsack as a black box that solves one scenario at a time."""
 
     def solve(x: Array, xi: Array) -> Array | None:
-        solution = KNAPSACK.solve(x, xi[None], ONE)
+        solution = KNAPSACK.solve(xi[None], ONE, x)
         return None if solution.status == Status.INFEASIBLE else solution.z
 
     functions = {"solve": solve, "cost": KNAPSACK.cost, "violation": KNAPSACK.violation}

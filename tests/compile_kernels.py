@@ -39,7 +39,7 @@ def main() -> None:
     for problem in PARTS[sys.argv[1]]:
         for many in (1, 2):
             scenarios = np.linspace(1, 2, many)[:, None] * np.ones(problem.dims.xi)
-            z = problem.solve(np.zeros(0), scenarios, np.full(many, 1 / many)).z
+            z = problem.solve(scenarios, np.full(many, 1 / many), np.zeros(0)).z
             problem.cost(np.zeros(0), np.full(problem.dims.z, 99.0), scenarios)
             if knows_differences(problem):
                 problem.range_of_difference(np.zeros(0), z, z)

@@ -27,6 +27,7 @@ from bocopt.loop import Stage, play
 from bocopt.paper import PaperStream
 from bocopt.problems import Knapsack
 from bocopt.problems.program import Program
+from bocopt.trace import record
 from bocopt.wrappers import says
 
 
@@ -55,7 +56,7 @@ PUBLIC: dict[str, Any] = {
     for module in public_modules()
     for name in public_names(module)
     if isfunction(getattr(module, name)) or _is_concrete(getattr(module, name))
-} | {one.__name__: one for one in (Dims, Program, Stage, play)}
+} | {one.__name__: one for one in (Dims, Program, Stage, play, record)}
 CLASSES: dict[str, type] = {name: thing for name, thing in PUBLIC.items() if isclass(thing)}
 the = SimpleNamespace(**PUBLIC)
 
@@ -451,7 +452,7 @@ def _batch_learners() -> dict[str, Any]:
 
 
 def _values() -> dict[str, Any]:
-    stages = list(bocopt.run(the.Constant([1, 1]), KNAPSACK, STREAM, horizon=2))
+    stages = list(bocopt.run(the.Constant([1, 1]), STREAM, problem=KNAPSACK, horizon=2))
     return {
         "Plain": the.Plain(),
         "SharedPrior": shared_prior(),
@@ -465,7 +466,7 @@ def _values() -> dict[str, Any]:
         "WorstCase": the.WorstCase(alpha=0.7),
         "Adam": the.Adam(),
         "Incremental": the.Incremental(the.SampleAverage(KNAPSACK)),
-        "Agent": the.Agent(the.Constant([1, 1]), KNAPSACK),
+        "Agent": the.Agent(the.Constant([1, 1]), problem=KNAPSACK),
         "Monitor": the.Monitor(KNAPSACK),
         "BestMargin": the.BestMargin(_ordered, margins=[1.0, 1.2]),
         "Spec": the.Spec(
@@ -482,7 +483,7 @@ def _values() -> dict[str, Any]:
         "Case": the.Case(
             name="shop", problem=KNAPSACK, policies={"average": the.SampleAverage(KNAPSACK)}
         ),
-        "Trace": bocopt.record(stages, KNAPSACK.sense),
+        "Trace": record(stages, KNAPSACK.sense),
     }
 
 

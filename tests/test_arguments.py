@@ -144,7 +144,7 @@ def test_what_a_policy_decides_is_checked(z: Any, expected: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         play(Mine(z), PROBLEM, Seeded(np.array(0)), 0, X, XI)
     with pytest.raises(ValueError, match=re.escape(message)):
-        list(run(Mine(z), PROBLEM, Replay([X], [XI])))
+        list(run(Mine(z), Replay([X], [XI]), problem=PROBLEM))
 
 
 def test_a_decision_of_integers_is_taken() -> None:

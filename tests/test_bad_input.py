@@ -10,7 +10,7 @@ import pytest
 from registry import STREAM, played_on, policies
 from trees import same_bits, through_a_file
 
-from bocopt import Replay, SampleAverage, record, run
+from bocopt import Replay, SampleAverage, run
 from bocopt.core import Array
 from bocopt.loop import play
 from bocopt.paper import (
@@ -29,6 +29,7 @@ from bocopt.paper import (
 )
 from bocopt.policies import Constant
 from bocopt.problems import Knapsack
+from bocopt.trace import record
 
 NAN, INF = float("nan"), float("inf")
 PROBLEM = Knapsack(value=[12.0, 12.0], capacity=[8.0], salvage=[3.0])
@@ -58,11 +59,11 @@ def liu_west(**changes: Any) -> LiuWest:
 
 
 def solve(scenarios: Any, w: Any) -> Any:
-    return PROBLEM.solve(X, scenarios, w)
+    return PROBLEM.solve(scenarios, w, X)
 
 
 def replayed(x: Any, xi: Any, seeds: Any = 0, **options: Any) -> Any:
-    return list(run(Constant((1, 1)), PROBLEM, Replay(x, xi), seeds=seeds, **options))
+    return list(run(Constant((1, 1)), Replay(x, xi), problem=PROBLEM, seeds=seeds, **options))
 
 
 CASES: list[tuple[Callable[[], object], str]] = [

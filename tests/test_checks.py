@@ -36,7 +36,7 @@ QUICK = ("BMA", "BGS", "PtO", "DFL", "SampleAverage")  # each outcome is a call 
 def test_policies_on_a_users_problem_keep_the_laws(name: str) -> None:
     problem = wrapped(dims=DIMS)
     policy = policies(problem)[name]
-    check_policy(policy, played_on(policy, problem), STREAM, seeds=(0, 1), horizon=3)
+    check_policy(policy, STREAM, problem=played_on(policy, problem), seeds=(0, 1), horizon=3)
 
 
 class Broken:
@@ -48,12 +48,12 @@ class Broken:
 
     dims, sense, risk = KNAPSACK.dims, KNAPSACK.sense, KNAPSACK.risk
 
-    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
+    def solve(self, scenarios: Array, w: Array, x: Array) -> Solution:
         self.calls += 1
-        answer = KNAPSACK.solve(x, np.nan_to_num(scenarios, nan=1.0), w)
+        answer = KNAPSACK.solve(np.nan_to_num(scenarios, nan=1.0), w, x)
         if "solve" not in self.methods:
-            return KNAPSACK.solve(x, scenarios, w)
-        changed: Solution = self.methods["solve"](self, answer, x, scenarios, w)
+            return KNAPSACK.solve(scenarios, w, x)
+        changed: Solution = self.methods["solve"](self, answer, scenarios, w, x)
         return changed
 
     def cost(self, x: Array, z: Array, xi: Array) -> Array:
@@ -79,30 +79,30 @@ def spoil(answer: Solution, scenarios: Array) -> Solution:
 
 
 BROKEN_PROBLEMS: list[tuple[Broken, str]] = [
-    (Broken(solve=lambda p, a, x, s, w: a._replace(z=a.z[..., :3])), "z of shape"),
+    (Broken(solve=lambda p, a, s, w, x: a._replace(z=a.z[..., :3])), "z of shape"),
     (Broken(cost=lambda x, z, xi: KNAPSACK.cost(x, z, xi)[..., None]), "an answer of shape"),
     (
-        Broken(solve=lambda p, a, x, s, w: a._replace(gap=a.gap + (a.value.size > 1))),
+        Broken(solve=lambda p, a, s, w, x: a._replace(gap=a.gap + (a.value.size > 1))),
         "the same answer in a batch as alone",
     ),
     (
         Broken(
-            solve=lambda p, a, x, s, w: a if s.shape[-2] == 1 else a._replace(gap=a.gap + p.calls)
+            solve=lambda p, a, s, w, x: a if s.shape[-2] == 1 else a._replace(gap=a.gap + p.calls)
         ),
         "the same answer to the same question",
     ),
     (
-        Broken(solve=lambda p, a, x, s, w: spoil(a, s)),
+        Broken(solve=lambda p, a, s, w, x: spoil(a, s)),
         "to leave its arguments alone",
     ),
     (
-        Broken(solve=lambda p, a, x, s, w: a._replace(z=a.z + 5)),
+        Broken(solve=lambda p, a, s, w, x: a._replace(z=a.z + 5)),
         "does not violate its own scenario",
     ),
-    (Broken(solve=lambda p, a, x, s, w: a._replace(value=a.value + 1e-9)), "value = cost of z"),
+    (Broken(solve=lambda p, a, s, w, x: a._replace(value=a.value + 1e-9)), "value = cost of z"),
     (
         Broken(
-            solve=lambda p, a, x, s, w: Solution(
+            solve=lambda p, a, s, w, x: Solution(
                 a.z * 0, np.full(a.value.shape, -72.0), a.status, a.gap
             )
         ),
@@ -110,19 +110,19 @@ BROKEN_PROBLEMS: list[tuple[Broken, str]] = [
     ),
     (
         Broken(
-            solve=lambda p, a, x, s, w: strict(a if s.shape[-2] != 2 else a._replace(z=a.z * 0), s)
+            solve=lambda p, a, s, w, x: strict(a if s.shape[-2] != 2 else a._replace(z=a.z * 0), s)
         ),
         "the same z for a scenario and for its two halves",
     ),
     (
-        Broken(solve=lambda p, a, x, s, w: a if s.shape[-2] < 3 else a._replace(z=a.z + 5)),
+        Broken(solve=lambda p, a, s, w, x: a if s.shape[-2] < 3 else a._replace(z=a.z + 5)),
         "a z that meets the risk, or an infinite value",
     ),
     (
-        Broken(solve=lambda p, a, x, s, w: a if s.shape[-2] < 3 else a._replace(value=a.value + 1)),
+        Broken(solve=lambda p, a, s, w, x: a if s.shape[-2] < 3 else a._replace(value=a.value + 1)),
         "the value that the risk gives to the costs of z",
     ),
-    (Broken(solve=lambda p, a, x, s, w: a), "a ValueError for a NaN scenario"),
+    (Broken(solve=lambda p, a, s, w, x: a), "a ValueError for a NaN scenario"),
 ]
 
 
@@ -140,7 +140,7 @@ class LargestOfEqual:
     dims, sense, risk = Dims(None, 1, 1), Sense.MINIMISE, Expectation()
     smallest_of_ties = True
 
-    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
+    def solve(self, scenarios: Array, w: Array, x: Array) -> Solution:
         lead = np.broadcast_shapes(x.shape[:-1], scenarios.shape[:-2])
         zero = np.zeros(lead)
         return Solution(np.full((*lead, 1), 3.0), zero, zero.astype(np.int64), zero)
@@ -304,15 +304,15 @@ class BrokenPolicy:
 )
 def test_a_broken_policy_is_caught(flaw: str, message: str) -> None:
     with pytest.raises(LawError, match=message):
-        check_policy(BrokenPolicy(flaw), KNAPSACK, PaperStream())
+        check_policy(BrokenPolicy(flaw), PaperStream(), problem=KNAPSACK)
 
 
 def test_without_a_flaw_it_keeps_the_laws() -> None:
-    check_policy(BrokenPolicy("none"), KNAPSACK, PaperStream())
+    check_policy(BrokenPolicy("none"), PaperStream(), problem=KNAPSACK)
 
 
 def test_samples_must_have_the_right_form() -> None:
     with pytest.raises(ValueError, match="check_problem needs x"):
         check_problem(KNAPSACK, X[0], XI)
     with pytest.raises(ValueError, match="at least 2 stages and 2 seeds"):
-        check_policy(Constant([0] * 4), KNAPSACK, PaperStream(), seeds=(1,))
+        check_policy(Constant([0] * 4), PaperStream(), problem=KNAPSACK, seeds=(1,))

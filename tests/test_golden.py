@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from cases import CASES, HORIZON, LEARNERS, parts
 
-from bocopt import record, run
+from bocopt import run
 from bocopt.core import Array
+from bocopt.trace import record
 
 GOLDEN = Path(__file__).parent / "golden"
 SHOWN = ("reward", "ess", "mean_loss", "rejuvenated", "squared_error")
@@ -30,7 +31,9 @@ ALSO_OF_LEARNERS = (
 def trace_of(setting: str, name: str) -> dict[str, list[float]]:
     """Running sums, thinned to forty points: every stage counts."""
     policy, problem, stream = parts(setting, name)
-    trace = record(run(policy, problem, stream, seeds=0, horizon=HORIZON[setting]), problem.sense)
+    trace = record(
+        run(policy, stream, problem=problem, seeds=0, horizon=HORIZON[setting]), problem.sense
+    )
     shown = (*SHOWN, *ALSO_OF_LEARNERS) if setting == "learners" else SHOWN
     arrays = trace.arrays()
     every = -(HORIZON[setting] // 40)

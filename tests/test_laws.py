@@ -8,9 +8,10 @@ from cases import CASES, HORIZON, MOVING, parts
 from lengths import long
 from trees import same_bits, through_a_file
 
-from bocopt import record, run
+from bocopt import run
 from bocopt.checks import check_policy
 from bocopt.loop import play
+from bocopt.trace import record
 
 SEEDS = (3, 4, 5)
 
@@ -21,7 +22,7 @@ SEEDS = (3, 4, 5)
 )
 def test_laws_hold_on_a_long_run(setting: str, name: str, horizon: int) -> None:
     policy, problem, stream = parts(setting, name)
-    check_policy(policy, problem, stream, seeds=SEEDS, horizon=horizon)
+    check_policy(policy, stream, problem=problem, seeds=SEEDS, horizon=horizon)
 
 
 @pytest.mark.parametrize(
@@ -30,7 +31,7 @@ def test_laws_hold_on_a_long_run(setting: str, name: str, horizon: int) -> None:
 )
 def test_the_long_run_moves_its_particles(setting: str, name: str) -> None:
     policy, problem, stream = parts(setting, name)
-    stages = run(policy, problem, stream, seeds=SEEDS, horizon=HORIZON[setting])
+    stages = run(policy, stream, problem=problem, seeds=SEEDS, horizon=HORIZON[setting])
     assert (record(stages, problem.sense).rejuvenations >= 10).all()
 
 

@@ -96,10 +96,10 @@ def test_each_law_decides_under_all_its_draws() -> None:
     theta, x, xi = np.array([0.0, 0.0, 1.0, 1.0, -1.0, -1.0]), np.ones(1), np.array([1.2, 1.4])
     u = RNG.normal(size=60)
     scenarios = predictor.sample(theta, x, u.reshape(30, 2))
-    z = PROBLEM.solve(x, scenarios, np.full(30, 1 / 30)).z
-    best = PROBLEM.cost(x, PROBLEM.solve(x, xi[None], np.ones(1)).z, xi)
+    z = PROBLEM.solve(scenarios, np.full(30, 1 / 30), x).z
+    best = PROBLEM.cost(x, PROBLEM.solve(xi[None], np.ones(1), x).z, xi)
     assert loss(theta, x, xi, u) == PROBLEM.cost(x, z, xi) - best
-    assert (z != PROBLEM.solve(x, scenarios[:1], np.ones(1)).z).any()
+    assert (z != PROBLEM.solve(scenarios[:1], np.ones(1), x).z).any()
 
 
 @pytest.mark.parametrize("score", [EnergyScore, PinballScore, LogScore])

@@ -92,20 +92,20 @@ def test_every_problem_prices_a_decision_at_once(name: str) -> None:
 @pytest.mark.parametrize("name", of_kind("policy"))
 def test_every_policy_keeps_the_laws(name: str) -> None:
     policy = INSTANCES[name]
-    check_policy(policy, played_on(policy), STREAM, horizon=STAGES)
+    check_policy(policy, STREAM, problem=played_on(policy), horizon=STAGES)
 
 
 @pytest.mark.parametrize("name", of_kind("policy"))
 def test_every_policy_goes_on_after_a_restart(name: str, tmp_path: Path) -> None:
     pair = [policies()[name] for _ in range(2)]
-    one, other = (Agent(policy, played_on(policy), seed=3) for policy in pair)
+    one, other = (Agent(policy, problem=played_on(policy), seed=3) for policy in pair)
     for t, (x, xi) in enumerate(islice(STREAM.stages(np.array(3)), 6)):
         tickets = [agent.decide(x) for agent in (one, other)]
         assert (tickets[0].z == tickets[1].z).all()
         if t == 3:  # while an outcome is open
             other.save(tmp_path / "agent")
             again = policies()[name]
-            other = Agent.load(tmp_path / "agent", again, played_on(again))
+            other = Agent.load(tmp_path / "agent", again, problem=played_on(again))
         stages = [agent.observe(t, xi) for agent in (one, other)]
         assert stages[0] is not None
         assert stages[1] is not None
@@ -202,7 +202,7 @@ def test_a_sampler_learns_nothing_from_what_is_not_a_number(name: str, what: str
 
 
 def _evidence(policy: str) -> list[Any]:
-    stages = run(INSTANCES[policy], KNAPSACK, STREAM, seeds=SEEDS, horizon=STAGES)
+    stages = run(INSTANCES[policy], STREAM, problem=KNAPSACK, seeds=SEEDS, horizon=STAGES)
     return [the.evidence_of(KNAPSACK, stage) for stage in stages]
 
 
@@ -229,7 +229,7 @@ def seen() -> list[list[Any]]:
     loss = the.Clipped(the.DecisionRegret(KNAPSACK, LINEAR), at=30.0)
     prior = INSTANCES["Gaussian"]
     still = the.GibbsPosterior(prior=prior, loss=loss, lam=0.1, size=8, threshold=0.0)
-    beliefs = run(the.BMA(KNAPSACK, LINEAR, still), KNAPSACK, STREAM, seeds=SEEDS, horizon=STAGES)
+    beliefs = run(the.BMA(KNAPSACK, LINEAR, still), STREAM, seeds=SEEDS, horizon=STAGES)
     learned = [the.evidence_of(KNAPSACK, s) for s in beliefs]
     return [learned, _evidence("Ensemble"), _evidence("Shadowed")]
 

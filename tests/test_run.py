@@ -10,21 +10,21 @@ import numpy as np
 import pytest
 from cases import parts
 
-from bocopt import Ensemble, Mixture, Replay, Trace, record, run
+from bocopt import Ensemble, Mixture, Replay, SampleAverage, Trace, backtest, run
 from bocopt.core import Array, IntArray, Sense, Status
 from bocopt.loop import Stage
-from bocopt.models import ConstantVariance
+from bocopt.models import ConstantVariance, Remembering
 from bocopt.paper import PaperStream
 from bocopt.policies import Constant
-from bocopt.problems import Knapsack
-from bocopt.trace import spread
+from bocopt.problems import Knapsack, Newsvendor
+from bocopt.trace import record, spread
 
 PROBLEM = Knapsack(value=[12.0] * 4, capacity=[8.0] * 3, salvage=[3.0] * 3)
 
 
 def small_trace(seeds: object = range(3), horizon: int = 7) -> Trace:
     policy, problem, stream = parts("hot", "BGS")
-    return record(run(policy, problem, stream, seeds=seeds, horizon=horizon), problem.sense)
+    return record(run(policy, stream, problem=problem, seeds=seeds, horizon=horizon), problem.sense)
 
 
 def test_trace_shapes_and_meaning() -> None:
@@ -107,7 +107,7 @@ def failing(handle: int) -> None:
 
 
 def test_a_cost_is_shown_as_a_cost() -> None:
-    stages = list(run(Constant((0, 0, 0, 0)), PROBLEM, PaperStream(), horizon=2))
+    stages = list(run(Constant((0, 0, 0, 0)), PaperStream(), problem=PROBLEM, horizon=2))
     assert record(stages, Sense.MINIMISE).summary()["cost"].mean == -72
     assert record(stages, Sense.MAXIMISE).summary()["reward"].mean == 72
 
@@ -138,7 +138,7 @@ def test_what_is_not_optimal_is_in_the_summary(status: Status) -> None:
 def stages_with(status: Status, number: int, total: int) -> list[Stage]:
     """Stages of one trial, the first of them decided with this status."""
     stages = []
-    for stage in run(Constant((0, 0, 0, 0)), PROBLEM, PaperStream(), horizon=total):
+    for stage in run(Constant((0, 0, 0, 0)), PaperStream(), problem=PROBLEM, horizon=total):
         code = np.array(status if stage.t < number else Status.OPTIMAL)
         solution = stage.decision.solution._replace(status=code)
         stages.append(stage._replace(decision=stage.decision._replace(solution=solution)))
@@ -164,9 +164,47 @@ def test_a_record_does_not_warn_of_few_of_them_or_of_others(
     assert warned == []
 
 
+def test_a_backtest_is_the_record_of_a_run_over_the_past() -> None:
+    problem = replace(PROBLEM, alpha=0.9)
+    mixture = Mixture(dim_xi=12, members=[ConstantVariance()], scenarios=8)
+    x, xi = np.random.default_rng(0).uniform(0.1, 1.0, (2, 6, 12))
+    for policy in (SampleAverage(problem), Ensemble(problem, mixture)):
+        stages = run(policy, Replay(x, xi), seeds=[3, 4], hindsight=False)
+        found = backtest(policy, x.tolist(), xi, seeds=[3, 4], hindsight=False)
+        for name, expected in record(stages, problem.sense).arrays().items():
+            assert np.array_equal(found.arrays()[name], expected, equal_nan=True)
+        assert found.sense is Sense.MAXIMISE
+
+
+def test_the_past_may_have_no_contexts_or_gaps_in_them() -> None:
+    shop, xi = Newsvendor(unit_cost=[1.0], price=[3.0]), [[4.0], [7.0], [6.0], [5.0]]
+    for each in (xi, [xi, xi]):
+        seeds = range(2) if each is not xi else 0
+        trace = backtest(shop, None, each, seeds=seeds)
+        assert trace.x.shape == (*trace.cost.shape, 0)
+        assert np.isfinite(trace.cost).all()
+    gaps = [[1.0], [np.nan], [3.0], [np.nan]]
+    filled = Ensemble(shop, Remembering(Mixture(dim_xi=1), missing="mean"))
+    assert np.isfinite(backtest(filled, gaps, xi).cost).all()
+    with pytest.raises(ValueError, match=r"'x' parameter of Replay must be finite. Got nan at"):
+        backtest(shop, gaps, xi)
+    with pytest.raises(ValueError, match="'xi' parameter of backtest must be an array of shape"):
+        backtest(shop, None, [4.0, 7.0])
+    with pytest.raises(ValueError, match="'xi' parameter of Replay must be 2 stages long"):
+        backtest(shop, [[1.0], [2.0]], xi)
+
+
+def test_a_backtest_warns_of_decisions_at_a_limit_where_it_was_called() -> None:
+    hard = replace(PROBLEM, node_limit=1)
+    past = np.random.default_rng(0).uniform(0.1, 1.0, (20, 12))
+    with pytest.warns(UserWarning, match="More than a tenth of the decisions") as warned:
+        backtest(SampleAverage(hard), None, past)
+    assert [one.filename for one in warned] == [__file__]
+
+
 def test_the_spread_is_over_trials_or_over_seeds_on_one_series() -> None:
     replay = Replay(np.zeros((5, 3)), np.ones((5, 12)))
-    stages = list(run(Constant((1, 1, 1, 1)), PROBLEM, replay, seeds=[0, 1]))
+    stages = list(run(Constant((1, 1, 1, 1)), replay, problem=PROBLEM, seeds=[0, 1]))
     assert record(stages, PROBLEM.sense).spread_over == "policy seeds on one series"
     assert small_trace().spread_over == "trials"
     assert small_trace(seeds=[3]).spread_over == "trials"
@@ -175,7 +213,7 @@ def test_the_spread_is_over_trials_or_over_seeds_on_one_series() -> None:
 
 def test_without_a_horizon_the_stream_decides() -> None:
     replay = Replay(np.zeros((5, 3)), np.ones((5, 12)))
-    assert len(list(run(Constant((1, 1, 1, 1)), PROBLEM, replay))) == 5
+    assert len(list(run(Constant((1, 1, 1, 1)), replay, problem=PROBLEM))) == 5
 
 
 class NoStages:
@@ -188,7 +226,7 @@ class NoStages:
 @pytest.mark.parametrize(("horizon", "wanted"), [(None, "at least one"), (3, "3")])
 def test_a_stream_that_ends_too_early_is_an_error(horizon: int | None, wanted: str) -> None:
     with pytest.raises(ValueError, match=f"ended after 0 stages; {wanted} wanted"):
-        list(run(Constant((1, 1, 1, 1)), PROBLEM, NoStages(), horizon=horizon))
+        list(run(Constant((1, 1, 1, 1)), NoStages(), problem=PROBLEM, horizon=horizon))
 
 
 def test_a_hindsight_that_was_beaten_shows_as_a_negative_regret() -> None:
@@ -199,7 +237,7 @@ def test_a_hindsight_that_was_beaten_shows_as_a_negative_regret() -> None:
 
 def test_a_stream_without_context_and_a_policy_without_particles() -> None:
     replay = Replay(np.zeros((5, 0)), np.ones((5, 12)))
-    trace = record(run(Constant((1, 1, 1, 1)), PROBLEM, replay), PROBLEM.sense)
+    trace = record(run(Constant((1, 1, 1, 1)), replay, problem=PROBLEM), PROBLEM.sense)
     assert trace.x.shape == (5, 0)
     assert trace.rejuvenations == 0
 
@@ -214,7 +252,7 @@ def test_replay_keeps_what_it_was_given() -> None:
 def test_hindsight_where_nothing_is_feasible_is_the_payment() -> None:
     problem = Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0], lower=1, infeasible_reward=-4.0)
     replay = Replay([[0.0]], [[9.0]])
-    trace = record(run(Constant((1,)), problem, replay), problem.sense)
+    trace = record(run(Constant((1,)), replay, problem=problem), problem.sense)
     assert trace.hindsight.tolist() == [4.0]
     assert trace.regret.tolist() == [0.0]
     assert not trace.solvable.any()
@@ -222,7 +260,7 @@ def test_hindsight_where_nothing_is_feasible_is_the_payment() -> None:
 
 def test_several_numbers_a_stage_are_columns_of_their_own(tmp_path: Path) -> None:
     mixture = Mixture(dim_xi=12, members=[ConstantVariance()], scenarios=16)
-    stages = run(Ensemble(PROBLEM, mixture), PROBLEM, PaperStream(), seeds=[0, 1], horizon=3)
+    stages = run(Ensemble(PROBLEM, mixture), PaperStream(), seeds=[0, 1], horizon=3)
     trace = record(stages, PROBLEM.sense)
     trace.to_csv(tmp_path / "run.csv")
     lines = (tmp_path / "run.csv").read_text().splitlines()
@@ -235,7 +273,7 @@ def test_several_numbers_a_stage_are_columns_of_their_own(tmp_path: Path) -> Non
 def test_what_meets_the_capacity_exactly_is_feasible() -> None:
     problem = Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0])
     exactly, too_much = (
-        record(run(Constant((z,)), problem, Replay([[0.0]], [[1.0]])), problem.sense)
+        record(run(Constant((z,)), Replay([[0.0]], [[1.0]]), problem=problem), problem.sense)
         for z in (8, 9)
     )
     assert exactly.feasible.all()

@@ -7,14 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bocopt import Replay, from_csv, record, run
+from bocopt import Replay, run
 from bocopt.core import Sense
 from bocopt.numeric import noise
 from bocopt.paper import PaperStream
 from bocopt.policies import Constant
 from bocopt.problems import Knapsack
-from bocopt.streams import ChangePoint
+from bocopt.streams import ChangePoint, from_csv
 from bocopt.streams.paper import _B, _G, _PHI1, _PHI2, _SIGMA_U, _THETA1, _THETA2
+from bocopt.trace import record
 
 SEEDS = np.arange(3)
 
@@ -61,7 +62,13 @@ def test_printed_offset_makes_doing_nothing_optimal() -> None:
     """E1: with offset 2 the clairvoyant earns 72, which z = 0 earns too: table 1 is impossible."""
     problem = Knapsack(value=[12.0] * 4, capacity=[8.0] * 3, salvage=[3.0] * 3)
     trace = record(
-        run(Constant((0, 0, 0, 0)), problem, PaperStream(offset=2.0), seeds=range(5), horizon=100),
+        run(
+            Constant((0, 0, 0, 0)),
+            PaperStream(offset=2.0),
+            problem=problem,
+            seeds=range(5),
+            horizon=100,
+        ),
         Sense.MAXIMISE,
     )
     assert (trace.reward == 72).all()

@@ -155,7 +155,7 @@ def test_a_promise_holds_where_all_parts_make_it(promise: type) -> None:
 
 def test_a_wrapper_that_forgets_is_caught_by_the_law() -> None:
     with pytest.raises(LawError, match="Expected of Forgetful: to give on what its 'policy' has"):
-        check_policy(Forgetful(GIFTED), KNAPSACK, STREAM, horizon=2)
+        check_policy(Forgetful(GIFTED), STREAM, problem=KNAPSACK, horizon=2)
     expected = [*ABILITIES["any part"], *ABILITIES["policy"], HasLaws]
     assert set(forgotten(Forgetful(GIFTED), GIFTED)) == {
         name for ability in expected for name in members(ability)
@@ -164,13 +164,13 @@ def test_a_wrapper_that_forgets_is_caught_by_the_law() -> None:
 
 def test_a_wrapper_that_does_not_say_where_its_state_is_is_caught_by_the_law() -> None:
     with pytest.raises(AttributeError, match="outcomes"):
-        check_policy(Careless(GIFTED), KNAPSACK, STREAM, horizon=2)
+        check_policy(Careless(GIFTED), STREAM, problem=KNAPSACK, horizon=2)
 
 
 @pytest.mark.parametrize("careful", [Careful, Secretive])
 def test_one_that_declares_what_is_in_it_keeps_the_laws(careful: Any) -> None:
-    check_policy(careful(SampleAverage(KNAPSACK)), KNAPSACK, STREAM, horizon=3)
-    check_policy(careful(Ensemble(KNAPSACK, trust=0.5)), KNAPSACK, STREAM, horizon=3)
+    check_policy(careful(SampleAverage(KNAPSACK)), STREAM, problem=KNAPSACK, horizon=3)
+    check_policy(careful(Ensemble(KNAPSACK, trust=0.5)), STREAM, problem=KNAPSACK, horizon=3)
 
 
 def test_what_is_withheld_is_not_found_further_in() -> None:
@@ -222,7 +222,7 @@ def test_a_number_is_no_method_and_a_function_is_no_pair_of_ends() -> None:
     bounded = INSTANCES["FromCallables, bounded"]
     assert is_ranged(bounded)
     assert support_of(bounded) is None
-    Agent(Ensemble(bounded), bounded).decide(X)
+    Agent(Ensemble(bounded)).decide(X)
 
 
 def test_classes_have_no_abilities() -> None:
@@ -263,7 +263,7 @@ def test_a_policy_of_yours_has_names_in_reports_and_in_the_service() -> None:
 def test_another_problem_is_found_in_a_wrapper_of_yours() -> None:
     other = Knapsack(value=[1.0, 2.0], capacity=[8.0], salvage=[3.0], upper=9)
     with pytest.raises(ValueError, match="decides for another problem"):
-        Agent(Careful(SampleAverage(KNAPSACK)), other)
+        Agent(Careful(SampleAverage(KNAPSACK)), problem=other)
     assert parts_of(Careful(GIFTED)) == (GIFTED,)
     assert parts_of(GIFTED) == ()
 

@@ -85,7 +85,7 @@ def measured(fit: Callable[[], Fitted], x: Array, c: Array) -> tuple[float, floa
     start = process_time()
     fitted = fit()
     spent = process_time() - start
-    best = PROBLEM.solve(x, c[:, None, :], np.ones(1)).value
+    best = PROBLEM.solve(c[:, None, :], np.ones(1), x).value
     return float(regret(PROBLEM, x, fitted(x), c).sum() / best.sum()), spent
 
 

@@ -24,8 +24,8 @@ from bocopt.problems.program import (
     real,
     recourse,
 )
-from bocopt.streams import Replay, from_csv
-from bocopt.trace import Trace, record
+from bocopt.streams import Replay
+from bocopt.trace import Trace, backtest
 
 __version__ = "0.2.0"
 
@@ -52,10 +52,10 @@ __all__ = [
     "WorstCase",
     "__version__",
     "absolute",
+    "backtest",
     "binary",
     "compare",
     "from_callables",
-    "from_csv",
     "from_cvxpy",
     "integer",
     "maximise",
@@ -63,7 +63,6 @@ __all__ = [
     "pos",
     "program",
     "real",
-    "record",
     "recourse",
     "run",
 ]

@@ -25,7 +25,7 @@ class Lockstep(Protocol):
 class TakesMissing(Protocol):
     """A context may have NaN in it.
 
-    Asked by `loop.py`, `policies/ensemble.py`, `interop/incremental.py` and
+    Asked by `loop.py`, `trace.py`, `policies/ensemble.py`, `interop/incremental.py` and
     `app/service/history.py`.
     """
 
@@ -75,9 +75,9 @@ class HasShadows(Protocol):
 
 
 class ForProblem(Protocol):
-    """Decides for one problem, and is refused on another; a problem may solve one in another way.
+    """Decides for one problem, which need not be given beside it; it is refused on another.
 
-    Asked by `policies/matching.py`.
+    A problem may solve another one, its `problem`, in another way. Asked by `policies/matching.py`.
     """
 
     @property

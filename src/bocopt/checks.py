@@ -2,7 +2,7 @@
 
     from bocopt.checks import check_policy, check_problem
     check_problem(my_problem, x, xi)            # x (n, k) and xi (n, m): samples of valid input
-    check_policy(my_policy, my_problem, my_stream)
+    check_policy(my_policy, my_stream)
 
 Each law is a function of its own. A broken one raises `LawError`, which says what was expected.
 """
@@ -31,7 +31,7 @@ from bocopt.core import (
 from bocopt.loop import play
 from bocopt.numeric.history import History
 from bocopt.numeric.stacking import apart, axes_of, key, stacked
-from bocopt.policies.matching import check_same_problem
+from bocopt.policies.matching import check_same_problem, problem_of
 from bocopt.state import flatten, rebuild
 from bocopt.wrappers import forgotten, has, promises, says, scenarios_of
 
@@ -59,16 +59,19 @@ def check_problem(problem: Problem, x: Array, xi: Array) -> None:
 
 def check_policy(
     policy: Policy[Any],
-    problem: Problem,
     stream: Stream,
     *,
+    problem: Problem | None = None,
     seeds: tuple[int, ...] = (0, 1, 2),
     horizon: int = 20,
 ) -> None:
-    """Check a policy on the first stages of a stream, for a few trials."""
+    """Check a policy on the first stages of a stream, for a few trials.
+
+    `problem` is only needed for a policy that does not say its own.
+    """
     arguments.kind("check_policy", "policy", policy, Policy)
-    arguments.kind("check_policy", "problem", problem, Problem)
     arguments.kind("check_policy", "stream", stream, Stream)
+    problem = problem_of("check_policy", problem, policy)
     check_same_problem(policy, problem)
     arguments.integer("check_policy", "horizon", horizon, "[2, inf)")
     given = arguments.seeds_of("check_policy", seeds)
@@ -82,7 +85,7 @@ def check_policy(
 def shapes(problem: Problem, x: Array, xi: Array) -> None:
     """Answers have the leading axes of the question and the sizes of `dims`."""
     n = len(x)
-    solution = problem.solve(x, xi[:, None, :], _ONE)
+    solution = problem.solve(xi[:, None, :], _ONE, x)
     _expect(solution.z.shape == (n, problem.dims.z), "solve", f"z of shape {(n, problem.dims.z)}")
     for name in ("value", "status", "gap"):
         _expect(getattr(solution, name).shape == (n,), "solve", f"{name} of shape {(n,)}")
@@ -93,10 +96,10 @@ def shapes(problem: Problem, x: Array, xi: Array) -> None:
 
 def batch_equals_alone(problem: Problem, x: Array, xi: Array) -> None:
     """An instance in a batch is answered as it is alone, bit for bit."""
-    batch = problem.solve(x, xi[:, None, :], _ONE)
+    batch = problem.solve(xi[:, None, :], _ONE, x)
     costs, violations = problem.cost(x, batch.z, xi), problem.violation(x, batch.z, xi)
     for i in range(len(x)):
-        alone = problem.solve(x[i], xi[i : i + 1], _ONE)
+        alone = problem.solve(xi[i : i + 1], _ONE, x[i])
         inside = Solution(*(part[i] for part in batch))
         _expect(_same(alone, inside), "solve", "the same answer in a batch as alone")
         _expect(bool(problem.cost(x[i], batch.z[i], xi[i]) == costs[i]), "cost", "batch = alone")
@@ -108,7 +111,7 @@ def judged_as_asked_apart(problem: Problem, x: Array, xi: Array) -> None:
     """`judge`, where a problem has it, answers with its `cost` and `violation`, bit for bit."""
     if not judges(problem):
         return
-    z = problem.solve(x, xi[:, None, :], _ONE).z
+    z = problem.solve(xi[:, None, :], _ONE, x).z
     pairs = x[:, None, :], z[:, None, :], xi  # each decision with every outcome
     for question in ((x, z, xi), (x[0], z[0], xi[0]), pairs):
         cost, violation = problem.judge(*question)
@@ -121,7 +124,7 @@ def pure(problem: Problem, x: Array, xi: Array) -> None:
     """Asked twice, the answer is the same, and the question is left as it was."""
     w = np.full(len(xi), 1.0 / len(xi))
     before = x.copy(), xi.copy(), w.copy()
-    first, second = (problem.solve(x[0], xi, w) for _ in range(2))
+    first, second = (problem.solve(xi, w, x[0]) for _ in range(2))
     problem.cost(x, np.broadcast_to(first.z, (len(x), problem.dims.z)), xi)
     _expect(_same(before, (x, xi, w)), "solve or cost", "to leave its arguments alone")
     _expect(_same(first, second), "solve", "the same answer to the same question")
@@ -129,7 +132,7 @@ def pure(problem: Problem, x: Array, xi: Array) -> None:
 
 def feasible_and_priced(problem: Problem, x: Array, xi: Array) -> None:
     """What is called optimal is feasible, and `value` is what `cost` says."""
-    solution = problem.solve(x, xi[:, None, :], _ONE)
+    solution = problem.solve(xi[:, None, :], _ONE, x)
     optimal = solution.status == Status.OPTIMAL
     bad = optimal & (problem.violation(x, solution.z, xi) > 0)
     _expect(not bad.any(), "solve", "an optimal z that does not violate its own scenario")
@@ -142,7 +145,7 @@ def feasible_and_priced(problem: Problem, x: Array, xi: Array) -> None:
 def best_and_smallest(problem: Problem, x: Array, xi: Array) -> None:
     """No neighbour of an optimal z costs less; where z is to be the smallest, no tie before it."""
     smallest = bool(says(problem, SmallestOfTies))
-    solution = problem.solve(x, xi[:, None, :], _ONE)
+    solution = problem.solve(xi[:, None, :], _ONE, x)
     optimal = solution.status == Status.OPTIMAL
     for j in range(problem.dims.z):
         for step in (-1.0, 1.0):
@@ -158,8 +161,8 @@ def best_and_smallest(problem: Problem, x: Array, xi: Array) -> None:
 def one_scenario_or_two_halves(problem: Problem, x: Array, xi: Array) -> None:
     """A scenario and its two halves are the same distribution."""
     for i in range(len(x)):
-        whole = problem.solve(x[i], xi[i : i + 1], _ONE)
-        halves = problem.solve(x[i], np.repeat(xi[i : i + 1], 2, axis=0), np.full(2, 0.5))
+        whole = problem.solve(xi[i : i + 1], _ONE, x[i])
+        halves = problem.solve(np.repeat(xi[i : i + 1], 2, axis=0), np.full(2, 0.5), x[i])
         same = bool((whole.z == halves.z).all())
         _expect(same, "solve", "the same z for a scenario and for its two halves")
 
@@ -167,7 +170,7 @@ def one_scenario_or_two_halves(problem: Problem, x: Array, xi: Array) -> None:
 def met_and_priced_under_scenarios(problem: Problem, x: Array, xi: Array) -> None:
     """Under many scenarios, a z with a finite value meets the problem's risk, which gives it."""
     w = np.full(len(xi), 1.0 / len(xi))
-    solution = problem.solve(x[0], xi, w)
+    solution = problem.solve(xi, w, x[0])
     if not np.isfinite(solution.value):
         return
     z = np.broadcast_to(solution.z, (len(xi), problem.dims.z))
@@ -182,8 +185,8 @@ def met_and_priced_under_scenarios(problem: Problem, x: Array, xi: Array) -> Non
 def refuses_nan(problem: Problem, x: Array, xi: Array) -> None:
     """A NaN is an error, not an answer."""
     bad = np.full_like(xi[:1], np.nan)
-    _expect_error(lambda: problem.solve(x[0], bad, _ONE), "solve", "a NaN scenario")
-    z = problem.solve(x[0], xi[:1], _ONE).z
+    _expect_error(lambda: problem.solve(bad, _ONE, x[0]), "solve", "a NaN scenario")
+    z = problem.solve(xi[:1], _ONE, x[0]).z
     _expect_error(lambda: problem.cost(x[0], z, bad[0]), "cost", "a NaN outcome")
 
 
@@ -191,7 +194,7 @@ def within_its_range(problem: Problem, x: Array, xi: Array) -> None:
     """Whatever possible outcome comes, a decision costs what `range` said before, where it does."""
     if not is_ranged(problem):
         return
-    z = problem.solve(x, xi[:, None, :], _ONE).z
+    z = problem.solve(xi[:, None, :], _ONE, x).z
     low, high = (np.asarray(end) for end in problem.range(x, z))
     _expect(low.shape == high.shape == (len(x),), "range", f"two answers of shape {(len(x),)}")
     alone = [np.shape(end) for end in problem.range(x[0], z[0])]
@@ -209,7 +212,7 @@ def differences_within_their_range(problem: Problem, x: Array, xi: Array) -> Non
     """
     if not knows_differences(problem):
         return
-    z = problem.solve(x, xi[:, None, :], _ONE).z
+    z = problem.solve(xi[:, None, :], _ONE, x).z
     other, who = np.roll(z, 1, axis=0), "range_of_difference"
     low, high = (np.asarray(end) for end in problem.range_of_difference(x, z, other))
     _expect(low.shape == high.shape == (len(x),), who, f"two answers of shape {(len(x),)}")

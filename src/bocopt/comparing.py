@@ -14,17 +14,18 @@ from bocopt.guarantees.certificate import folded
 from bocopt.guarantees.ratios import Outcomes
 from bocopt.loop import run
 from bocopt.policies import Recorded, Rule, Shadowed
+from bocopt.policies.matching import policy_of, problem_of
 
 Today = Policy[Any] | Callable[[Array], ArrayLike] | ArrayLike
 
 
 @overload
 def compare(
-    policy: Policy[Any],
+    policy: Policy[Any] | Problem,
     baseline: Today,
-    problem: Problem,
     stream: Stream,
     *,
+    problem: Problem | None = ...,
     seeds: Any = ...,
     horizon: int | None = ...,
     scale: float | None = ...,
@@ -32,11 +33,11 @@ def compare(
 ) -> Compared: ...
 @overload
 def compare(
-    policy: Mapping[str, Policy[Any]],
+    policy: Mapping[str, Policy[Any] | Problem],
     baseline: Today,
-    problem: Problem,
     stream: Stream,
     *,
+    problem: Problem | None = ...,
     seeds: Any = ...,
     horizon: int | None = ...,
     scale: float | None = ...,
@@ -45,11 +46,11 @@ def compare(
 
 
 def compare(
-    policy: Policy[Any] | Mapping[str, Policy[Any]],
+    policy: Policy[Any] | Problem | Mapping[str, Policy[Any] | Problem],
     baseline: Today,
-    problem: Problem,
     stream: Stream,
     *,
+    problem: Problem | None = None,
     seeds: Any = 0,
     horizon: int | None = None,
     scale: float | None = None,
@@ -57,8 +58,10 @@ def compare(
 ) -> Compared | dict[str, Compared]:
     """Play both on the same outcomes, and tell which costs less.
 
-    policy      one, or several by name; the more, the less sure of each: they share delta
+    policy      one, or several by name; the more, the less sure of each: they share delta. A
+                problem stands for the default learner of it
     baseline    what is done now: a policy, a rule z = f(x), or the decisions taken (T, d)
+    problem     what decisions are judged by, where no policy says its own
     scale       the unit of the bets, declared in advance: about what the difference of two
                 decisions can be on most stages (default: that of the first stage)
 
@@ -73,21 +76,21 @@ def compare(
     >>> from bocopt.problems import Knapsack
     >>> problem = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
     >>> today = Constant([1, 1, 1, 1])
-    >>> found = compare(
-    ...     SampleAverage(problem), today, problem, PaperStream(), horizon=100, scale=240.0
-    ... )
+    >>> found = compare(SampleAverage(problem), today, PaperStream(), horizon=100, scale=240.0)
     >>> print(found)  # doctest: +ELLIPSIS
     SampleAverage earns 0.199 more a stage than what is done now (0.24% of 83.85; 100 stages).
     With 95% confidence, at all times at once, expected ...: from 10.5 less to 11.4 more (...); ...
     For one look, roughly, ...: from 5.66 less to 4.97 more (block bootstrap, 95%, blocks of 3).
     Feasible in 93% of the stages, with what is done now 100%.
     """
-    arguments.kind("compare", "problem", problem, Problem)
-    named = policy if isinstance(policy, Mapping) else {type(policy).__name__: policy}
-    shadowed = Shadowed(_today(baseline), named)
+    now, named = _today(baseline), _named(policy)
+    problem = problem_of("compare", problem, *named.values(), now)
+    shadowed = Shadowed(now, named)
     watched = declared(tuple(named), scale, delta)
     seen, feasible = [], []
-    for stage in run(shadowed, problem, stream, seeds=seeds, horizon=horizon, hindsight=False):
+    for stage in run(
+        shadowed, stream, problem=problem, seeds=seeds, horizon=horizon, hindsight=False
+    ):
         assert stage.shadows is not None  # a shadowed policy reports them
         seen.append(evidence_of(problem, stage))
         taken = np.asarray(stage.feasible)[..., None]
@@ -100,6 +103,15 @@ def compare(
         pair = Pair(own, other, met[..., [0, 1 + i]])
         found[one.name] = compared_of(one, folded(one, seen), pair, problem.sense)
     return found if isinstance(policy, Mapping) else found[next(iter(named))]
+
+
+def _named(
+    policy: Policy[Any] | Problem | Mapping[str, Policy[Any] | Problem],
+) -> dict[str, Policy[Any]]:
+    if isinstance(policy, Mapping):
+        return {name: policy_of("compare", each) for name, each in policy.items()}
+    one = policy_of("compare", policy)
+    return {type(one).__name__: one}
 
 
 def _outcomes(stages: Iterable[tuple[Array, Array, Array]]) -> Outcomes:

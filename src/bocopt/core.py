@@ -7,7 +7,8 @@ Names and shapes, the same in every file:
     alpha feasibility target                  seeds () one trial, (trials,) many
 
 Every function is written for *one* instance; any leading axes (particles, trials) are free and
-broadcast. Arguments stand in time order: x, z, xi. Everything inside is a **cost to minimise**.
+broadcast. Arguments stand in time order: x, z, xi. `solve` begins with what is always there: the
+scenarios, then w, then x. Everything inside is a **cost to minimise**.
 """
 
 from collections.abc import Iterator
@@ -130,8 +131,11 @@ class Problem(Protocol):
     def sense(self) -> Sense: ...
     @property
     def risk(self) -> Risk: ...
-    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
-        """(k), (s, m), (s) -> the best z under the distribution; one scenario gives P(xi)."""
+    def solve(self, scenarios: Array, w: Array, x: Array) -> Solution:
+        """(s, m), (s), (k) -> the best z under the distribution; one scenario gives P(xi).
+
+        Asked with all three. A problem may do with fewer: equal weights, and no context.
+        """
         ...
 
     def cost(self, x: Array, z: Array, xi: Array) -> Array:

@@ -22,7 +22,7 @@ from bocopt.core import (
     Stream,
     judge,
 )
-from bocopt.policies.matching import check_same_problem
+from bocopt.policies.matching import check_same_problem, policy_of, problem_of
 from bocopt.problems.hindsight import hindsight as in_hindsight
 from bocopt.state import flatten
 from bocopt.wrappers import promises
@@ -185,21 +185,30 @@ def _by_name(info: Any) -> dict[str, Array]:
 
 
 def run(
-    policy: Policy[S],
-    problem: Problem,
+    policy: Policy[Any] | Problem,
     stream: Stream,
     *,
+    problem: Problem | None = None,
     seeds: Any = 0,
     horizon: int | None = None,
     hindsight: bool = True,
 ) -> Iterator[Stage]:
     """Play stage after stage; `seeds` is one number (one trial) or many (a leading axis).
 
-    Without a horizon it goes on as long as the stream does; `hindsight` as in `play`.
+    A problem alone is left to the default learner. `problem` is what decisions are judged by, for a
+    policy that does not say its own. Without a horizon it goes on as long as the stream does;
+    `hindsight` as in `play`.
+
+    >>> from bocopt.problems import Newsvendor
+    >>> from bocopt.streams import Replay
+    >>> bakery = Newsvendor(unit_cost=[1.0], price=[3.0])
+    >>> days = Replay(x=[[0.0], [1.0]], xi=[[4.0], [7.0]])
+    >>> [stage.decision.solution.status.item() for stage in run(bakery, days)]
+    [6, 0]
     """
-    arguments.kind("run", "policy", policy, Policy)
-    arguments.kind("run", "problem", problem, Problem)
+    policy = policy_of("run", policy)
     arguments.kind("run", "stream", stream, Stream)
+    problem = problem_of("run", problem, policy)
     check_same_problem(policy, problem)
     seeds = arguments.seeds_of("run", seeds)
     if horizon is not None:

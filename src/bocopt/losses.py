@@ -178,5 +178,5 @@ class ScenarioRegret(_ByDraws):
     def __call__(self, theta: Array, x: Array, xi: Array, u: Array) -> Array:
         """(p), (k), (m), (n) -> ()."""
         equal = np.full(self.draws, 1.0 / self.draws)
-        z = self.problem.solve(x, self._scenarios(theta, x, u), equal).z
+        z = self.problem.solve(self._scenarios(theta, x, u), equal, x).z
         return self.problem.cost(x, z, xi) - hindsight(self.problem, x, xi).cost

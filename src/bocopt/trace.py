@@ -6,14 +6,19 @@ import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bocopt import arguments
-from bocopt.core import Array, BoolArray, IntArray, Sense, Status
+from bocopt.abilities import TakesMissing
+from bocopt.core import Array, BoolArray, IntArray, Policy, Problem, Sense, Status
 from bocopt.file import replace
-from bocopt.loop import Stage
+from bocopt.loop import Stage, run
+from bocopt.policies.matching import policy_of, problem_of
+from bocopt.streams import Replay
+from bocopt.wrappers import promises
 
 #: What numbers are spread over, where all trials saw the same x and xi.
 ONE_SERIES = "policy seeds on one series"
@@ -162,16 +167,49 @@ def no_formula(name: str) -> str:
     return f"'{name}" if name.startswith(("=", "+", "-", "@", "\t", "\r")) else name
 
 
+def backtest(
+    policy: Policy[Any] | Problem,
+    x: ArrayLike | None,
+    xi: ArrayLike,
+    *,
+    problem: Problem | None = None,
+    seeds: Any = 0,
+    hindsight: bool = True,
+) -> Trace:
+    """Play a policy on the past: contexts (T, k), None where there are none, and outcomes (T, m).
+
+    Each decision is taken before its outcome is shown. A problem alone is left to the default
+    learner. The rest is as in `run`, and as in `record` it warns of decisions that were cut short.
+
+    >>> from bocopt.policies import SampleAverage
+    >>> from bocopt.problems import Newsvendor
+    >>> bakery = Newsvendor(unit_cost=[1.0], price=[3.0])
+    >>> backtest(SampleAverage(bakery, first=[5.0]), None, [[4.0], [7.0], [6.0]]).z.tolist()
+    [[5.0], [4.0], [7.0]]
+    """
+    policy = policy_of("backtest", policy)
+    problem = problem_of("backtest", problem, policy)
+    if x is None:
+        past = arguments.array("backtest", "xi", xi, (None, None))
+        x = np.zeros((*past.shape[:-1], 0))
+    stream = Replay(x, xi, gaps=promises(policy, TakesMissing))
+    stages = run(policy, stream, problem=problem, seeds=seeds, hindsight=hindsight)
+    return _warned(stacked(stages, problem.sense))
+
+
 def record(stages: Iterable[Stage], sense: Sense) -> Trace:
     """Run to the end and stack what was seen; warns where many decisions were cut short."""
     arguments.kind("record", "sense", sense, Sense)
-    trace = stacked(arguments.each("record", "stages", stages, Stage), sense)
+    return _warned(stacked(arguments.each("record", "stages", stages, Stage), sense))
+
+
+def _warned(trace: Trace) -> Trace:
     cut = cut_short(trace.status)
     if cut.sum() >= 10 and cut.mean() > 0.1:
         warnings.warn(
             "More than a tenth of the decisions stopped at the solver's limit or fell back: their "
             "costs may say more of the solver than of the policy. See Trace.shares().",
-            stacklevel=2,
+            stacklevel=3,
         )
     return trace
 

@@ -139,7 +139,7 @@ def test_a_policy_decides_from_draws() -> None:
     draws = learner.fit(np.array(0), x, xi)
     found = BMA(KNAPSACK, LINEAR, INSTANCES["GibbsPosterior by LiuWest"]).decide(draws, 9, x[-1])
     scenarios = LINEAR.sample(draws.theta, x[-1], np.zeros(0))
-    expected = KNAPSACK.solve(x[-1], scenarios, np.full(len(scenarios), 1 / len(scenarios)))
+    expected = KNAPSACK.solve(scenarios, np.full(len(scenarios), 1 / len(scenarios)), x[-1])
     assert found.solution.z.tolist() == expected.z.tolist()
 
 

@@ -158,7 +158,7 @@ def test_they_apply_on_the_papers_stream_where_the_corollary_does_not() -> None:
     loss = Clipped(DecisionRegret(PROBLEM, PREDICTOR), at=100.0)
     sampler = GibbsPosterior(prior=Gaussian.isotropic(48), loss=loss, lam=1e-4, size=20)
     policy = BMA(PROBLEM, PREDICTOR, sampler)
-    seen = run(policy, PROBLEM, PaperStream(), seeds=range(6), horizon=300)
+    seen = run(policy, PaperStream(), problem=PROBLEM, seeds=range(6), horizon=300)
     stages = [evidence_of(PROBLEM, stage) for stage in seen]
     printed = certify(Corollary35(lam=0.004, scale=100.0), stages)
     assert (~printed.applicable).sum() >= 3
@@ -175,7 +175,7 @@ def test_they_apply_on_the_papers_stream_where_the_corollary_does_not() -> None:
 def test_any_policy_has_a_clipped_regret() -> None:
     policy = PtO(problem=PROBLEM, predictor=PREDICTOR, prior=Gaussian.isotropic(48))
     monitor = Monitor(PROBLEM, [ClippedRegret(scale=100.0), OneDraw(scale=100.0)])
-    for stage in run(policy, PROBLEM, PaperStream(), seeds=0, horizon=20):
+    for stage in run(policy, PaperStream(), problem=PROBLEM, seeds=0, horizon=20):
         monitor.observe(stage)
     regret, drawn = monitor.certificates()[-2:]
     assert regret.applicable

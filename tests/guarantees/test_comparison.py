@@ -109,10 +109,10 @@ def test_a_shadow_is_priced_on_the_same_outcomes_and_never_followed() -> None:
         Constant([1] * 4), {"average": SampleAverage(PROBLEM), "two": Constant([2] * 4)}
     )
     alone = {
-        name: list(run(p, PROBLEM, PaperStream(), seeds=np.arange(3), horizon=20))
+        name: list(run(p, PaperStream(), problem=PROBLEM, seeds=np.arange(3), horizon=20))
         for name, p in {"own": policy.policy, **policy.shadows}.items()
     }
-    played = run(policy, PROBLEM, PaperStream(), seeds=np.arange(3), horizon=20)
+    played = run(policy, PaperStream(), problem=PROBLEM, seeds=np.arange(3), horizon=20)
     for t, stage in enumerate(played):
         assert (stage.cost == alone["own"][t].cost).all()
         shadows = evidence_of(PROBLEM, stage).shadows
@@ -126,7 +126,7 @@ def test_a_shadow_is_priced_on_the_same_outcomes_and_never_followed() -> None:
 def test_compare_tells_who_is_better_by_how_much_and_since_when() -> None:
     better, worse = Constant([2, 1, 1, 1]), Constant([0, 0, 0, 1])
     found = compare(
-        {"better": better, "the same": worse}, worse, PROBLEM, PaperStream(), horizon=300
+        {"better": better, "the same": worse}, worse, PaperStream(), problem=PROBLEM, horizon=300
     )
     good, same = found["better"], found["the same"]
     assert good.delta == same.delta == pytest.approx(0.025)  # they share it
@@ -138,8 +138,8 @@ def test_compare_tells_who_is_better_by_how_much_and_since_when() -> None:
     assert "more a stage than what is done now" in good.words()
     assert " EUR more" in good.words(" EUR")
     assert same.difference.seen == 0.0
-    many = compare(better, worse, PROBLEM, PaperStream(), seeds=np.arange(4), horizon=100)
-    one = compare(better, worse, PROBLEM, PaperStream(), seeds=2, horizon=100)
+    many = compare(better, worse, PaperStream(), problem=PROBLEM, seeds=np.arange(4), horizon=100)
+    one = compare(better, worse, PaperStream(), problem=PROBLEM, seeds=2, horizon=100)
     assert many.difference.high[2] == one.difference.high
     assert many.bootstrap.low[2] == one.bootstrap.low
     assert "mean of 4 trials" in str(many)
@@ -149,19 +149,19 @@ def test_what_is_done_now_may_be_a_rule_or_a_table() -> None:
     taken = np.tile([1.0, 2.0, 1.0, 1.0], (50, 1))
     stream = PaperStream()
     by_rule, by_table, by_policy = (
-        compare(SampleAverage(PROBLEM), today, PROBLEM, stream, horizon=50)
+        compare(SampleAverage(PROBLEM), today, stream, horizon=50)
         for today in (lambda x: [1, 2, 1, 1], taken, Constant([1, 2, 1, 1]))
     )
     assert by_rule.today == by_table.today == by_policy.today
     assert (by_rule.differences == by_table.differences).all()
     with pytest.raises(ValueError, match="has 50 decisions; stage 50 has none"):
-        compare(SampleAverage(PROBLEM), taken, PROBLEM, stream, horizon=51)
+        compare(SampleAverage(PROBLEM), taken, stream, horizon=51)
     with pytest.raises(
         ValueError, match="'baseline' parameter of compare must be a policy, a rule"
     ):
-        compare(SampleAverage(PROBLEM), "what I do", PROBLEM, stream, horizon=5)
+        compare(SampleAverage(PROBLEM), "what I do", stream, horizon=5)
     with pytest.raises(ValueError, match=r"one decision \(d\)"):
-        compare(SampleAverage(PROBLEM), lambda x: 3.0, PROBLEM, stream, horizon=5)
+        compare(SampleAverage(PROBLEM), lambda x: 3.0, stream, horizon=5)
 
 
 def test_without_ranges_there_is_still_a_bootstrap_interval() -> None:
@@ -172,7 +172,9 @@ def test_without_ranges_there_is_still_a_bootstrap_interval() -> None:
         fallback=[0],
     )
     xi = np.random.default_rng(0).normal(5.0, 1.0, (200, 1))
-    found = compare(Constant([5.0]), Constant([8.0]), problem, Replay(np.zeros((200, 1)), xi))
+    found = compare(
+        Constant([5.0]), Constant([8.0]), Replay(np.zeros((200, 1)), xi), problem=problem
+    )
     assert not found.certificate.applicable
     assert "not applicable" in found.words()
     assert found.bootstrap.high < 0
@@ -181,14 +183,14 @@ def test_without_ranges_there_is_still_a_bootstrap_interval() -> None:
 def test_an_agent_with_a_shadow_compares_live_and_goes_on_from_a_file(tmp_path: Path) -> None:
     policy = Shadowed(SampleAverage(PROBLEM), {"today": Constant([0, 0, 0, 1])})
 
-    one, seen = Agent(policy, PROBLEM), PaperStream().stages(np.array(0))
+    one, seen = Agent(policy, problem=PROBLEM), PaperStream().stages(np.array(0))
     for _ in range(40):
         x, xi = next(seen)
         one.observe(one.decide(x).id, xi)
     waiting = one.decide(x)
     one.save(tmp_path / "agent")
     one.close()
-    other = Agent.load(tmp_path / "agent", policy, PROBLEM)
+    other = Agent.load(tmp_path / "agent", policy, problem=PROBLEM)
     for a in (one, other):
         a.observe(waiting.id, xi)
         for _ in range(3):
@@ -269,7 +271,7 @@ def test_shadows_are_priced_at_once_as_they_are_one_by_one(seeds: Any, worst: bo
     problem = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3, pays_worst_feasible=worst)
     shadows = {"few": Constant([1, 1, 1, 1]), "many": Constant([3, 3, 3, 3])}
     policy = Shadowed(SampleAverage(problem), shadows)
-    for stage in run(policy, problem, PaperStream(), seeds=seeds, horizon=5):
+    for stage in run(policy, PaperStream(), problem=problem, seeds=seeds, horizon=5):
         taken = stage.decision.solution.z
         priced = evidence_of(problem, stage).shadows
         for shadow, constant in zip(priced, shadows.values(), strict=True):
@@ -281,7 +283,7 @@ def test_shadows_are_priced_at_once_as_they_are_one_by_one(seeds: Any, worst: bo
 
 def test_a_shadow_that_decides_nothing_is_named() -> None:
     policy = Shadowed(Constant([1, 1, 1, 1]), {"now": Constant([1, 1, 1, 1])})
-    stage = next(run(policy, PROBLEM, PaperStream(), seeds=0, horizon=1))
+    stage = next(run(policy, PaperStream(), problem=PROBLEM, seeds=0, horizon=1))
     shown = ShadowReport(np.full((1, 4), np.nan))
     with pytest.raises(ValueError, match="The 'z' that a shadow returned must be finite"):
         evidence_of(PROBLEM, stage._replace(reports=(shown,)))

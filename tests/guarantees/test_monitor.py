@@ -20,14 +20,14 @@ PROBLEM = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
 
 def watched(policy: Policy[Any], stream: PaperStream, horizon: int, **settings: Any) -> Monitor:
     monitor = Monitor(PROBLEM, **settings)
-    for stage in run(policy, PROBLEM, stream, seeds=0, horizon=horizon):
+    for stage in run(policy, stream, problem=PROBLEM, seeds=0, horizon=horizon):
         monitor.observe(stage)
     return monitor
 
 
 def test_watching_live_and_computing_afterwards_agree_bit_for_bit() -> None:
     monitor = Monitor(PROBLEM, [BestArm()], scale=160.0)
-    stages = list(run(Ensemble(PROBLEM), PROBLEM, PaperStream(), seeds=range(3), horizon=20))
+    stages = list(run(Ensemble(PROBLEM), PaperStream(), seeds=range(3), horizon=20))
     for t, stage in enumerate(stages, start=1):
         monitor.observe(stage)
         if t in (1, 7, 20):
@@ -42,7 +42,7 @@ def test_watching_live_and_computing_afterwards_agree_bit_for_bit() -> None:
 
 
 def test_the_cost_of_a_knapsack_lies_in_its_range() -> None:
-    for stage in run(SampleAverage(PROBLEM), PROBLEM, PaperStream(), seeds=range(20), horizon=30):
+    for stage in run(SampleAverage(PROBLEM), PaperStream(), seeds=range(20), horizon=30):
         low, high = PROBLEM.range(stage.x, stage.decision.solution.z)
         assert ((low <= stage.cost) & (stage.cost <= high)).all()
     low, high = PROBLEM.range(np.zeros(3), np.array([2.0, 2.0, 1.0, 1.0]))
@@ -86,7 +86,7 @@ def test_best_arm_is_for_those_who_draw() -> None:
 
 
 def test_best_arm_has_seen_all_that_the_arms_have() -> None:
-    stages = list(run(Ensemble(PROBLEM), PROBLEM, PaperStream(), seeds=0, horizon=6))
+    stages = list(run(Ensemble(PROBLEM), PaperStream(), seeds=0, horizon=6))
     seen = [evidence_of(PROBLEM, stage) for stage in stages]
     assert certify(BestArm(), seen).applicable
     late = certify(BestArm(), seen[3:])
@@ -116,7 +116,7 @@ def test_a_problem_from_callables_may_know_its_range_and_support() -> None:
 
     def headline(problem: Any) -> Any:
         monitor = Monitor(problem)
-        for stage in run(Constant([0.5]), problem, stream, horizon=200):
+        for stage in run(Constant([0.5]), stream, problem=problem, horizon=200):
             monitor.observe(stage)
         return monitor.headline()
 
@@ -143,30 +143,28 @@ def test_an_agent_is_watched_and_its_checkpoint_knows_what_was_seen(tmp_path: Pa
     def monitor() -> Monitor:
         return Monitor(PROBLEM, [BestArm()], scale=160.0)
 
-    stages = list(run(SampleAverage(PROBLEM), PROBLEM, PaperStream(), seeds=0, horizon=30))
-    agent = Agent(SampleAverage(PROBLEM), PROBLEM, monitor=monitor())
+    stages = list(run(SampleAverage(PROBLEM), PaperStream(), seeds=0, horizon=30))
+    agent = Agent(SampleAverage(PROBLEM), monitor=monitor())
     for t, stage in enumerate(stages):
         agent.observe(agent.decide(stage.x).id, stage.xi)
         if t == 15:
             agent.save(tmp_path / "agent")
-            agent = Agent.load(
-                tmp_path / "agent", SampleAverage(PROBLEM), PROBLEM, monitor=monitor()
-            )
+            agent = Agent.load(tmp_path / "agent", SampleAverage(PROBLEM), monitor=monitor())
     plain = watched(SampleAverage(PROBLEM), PaperStream(), 30, guarantees=[BestArm()], scale=160.0)
     assert str(agent.monitor) == str(plain)
     assert same_bits(agent.monitor.headline().bound, plain.headline().bound)
     with pytest.raises(CheckpointError, match="What differs: monitor"):
-        Agent.load(tmp_path / "agent", SampleAverage(PROBLEM), PROBLEM)
+        Agent.load(tmp_path / "agent", SampleAverage(PROBLEM))
     other = Monitor(Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3, alpha=0.5))
     for wrong in (plain, agent.monitor, other):
         with pytest.raises(ValueError, match="'monitor' parameter of Agent"):
-            Agent(SampleAverage(PROBLEM), PROBLEM, monitor=wrong)
+            Agent(SampleAverage(PROBLEM), monitor=wrong)
 
 
 @pytest.mark.parametrize("schedule", ["in order but late", "out of order", "forgotten"])
 def test_late_outcomes_are_an_assumption_or_the_end_of_a_guarantee(schedule: str) -> None:
-    stages = list(run(Constant([2, 2, 1, 1]), PROBLEM, PaperStream(), seeds=0, horizon=3))
-    agent = Agent(Ensemble(PROBLEM), PROBLEM, monitor=Monitor(PROBLEM, [BestArm()]))
+    stages = list(run(Constant([2, 2, 1, 1]), PaperStream(), problem=PROBLEM, seeds=0, horizon=3))
+    agent = Agent(Ensemble(PROBLEM), monitor=Monitor(PROBLEM, [BestArm()]))
     agent.observe(agent.decide(stages[0].x).id, stages[0].xi)
     headline, _, best_arm = agent.monitor.certificates()
     assert len(headline.assumptions) == 1
@@ -195,8 +193,8 @@ def test_all_are_late_but_the_first_that_nothing_was_learned_before(
     order: list[int], late: int
 ) -> None:
     """Three decisions are open at once: only the first, if learned first, missed nothing."""
-    agent = Agent(Constant([2, 2, 1, 1]), PROBLEM)
-    stages = list(run(Constant([2, 2, 1, 1]), PROBLEM, PaperStream(), seeds=0, horizon=3))
+    agent = Agent(Constant([2, 2, 1, 1]), problem=PROBLEM)
+    stages = list(run(Constant([2, 2, 1, 1]), PaperStream(), problem=PROBLEM, seeds=0, horizon=3))
     tickets = [agent.decide(stage.x).id for stage in stages]
     for i in order:
         agent.observe(tickets[i], stages[i].xi)
@@ -210,7 +208,7 @@ def test_what_a_decision_can_cost_is_asked_before_its_outcome() -> None:
             raise RuntimeError("no idea")
         return -z.item(), z.item()
 
-    agent = Agent(Constant([0.5]), newsvendor(bounds=bounds))
+    agent = Agent(Constant([0.5]), problem=newsvendor(bounds=bounds))
     with pytest.raises(ValueError, match="user's bounds raised RuntimeError: no idea"):
         agent.decide([2.0])
     assert agent.open_ids == ()
@@ -220,7 +218,7 @@ def test_what_a_decision_can_cost_is_asked_before_its_outcome() -> None:
 
 def test_what_was_said_before_the_outcome_counts() -> None:
     said = [(-0.5, 0.5)]
-    agent = Agent(Constant([0.5]), newsvendor(bounds=lambda x, z: said[-1]))
+    agent = Agent(Constant([0.5]), problem=newsvendor(bounds=lambda x, z: said[-1]))
     ticket = agent.decide([0.0])
     said.append((9.0, 9.0))  # too late
     agent.observe(ticket.id, [0.3])
@@ -237,11 +235,11 @@ class OneTooMany(Knapsack):
 def test_a_range_of_another_shape_is_named() -> None:
     problem = OneTooMany(value=[12], capacity=[8], salvage=[3])
     with pytest.raises(ValueError, match="'range' parameter of the problem"):
-        Agent(Constant([1]), problem).decide([0.0])
+        Agent(Constant([1]), problem=problem).decide([0.0])
 
 
 def test_a_load_that_fails_leaves_the_monitor_free(tmp_path: Path) -> None:
-    agent = Agent(Constant([1] * 4), PROBLEM)
+    agent = Agent(Constant([1] * 4), problem=PROBLEM)
     x, xi = next(PaperStream().stages(np.array(0)))
     agent.observe(agent.decide(x).id, xi)
     agent.save(tmp_path / "agent")
@@ -250,10 +248,10 @@ def test_a_load_that_fails_leaves_the_monitor_free(tmp_path: Path) -> None:
     checkpoint.save(tmp_path / "cut", header, arrays)
     monitor = Monitor(PROBLEM)
     with pytest.raises(CheckpointError, match=r"no array 'monitor\.1\.infeasible'"):
-        Agent.load(tmp_path / "cut", Constant([1] * 4), PROBLEM, monitor=monitor)
-    loaded = Agent.load(tmp_path / "agent", Constant([1] * 4), PROBLEM, monitor=monitor)
+        Agent.load(tmp_path / "cut", Constant([1] * 4), problem=PROBLEM, monitor=monitor)
+    loaded = Agent.load(tmp_path / "agent", Constant([1] * 4), problem=PROBLEM, monitor=monitor)
     assert loaded.monitor is monitor
-    many = next(run(Constant([1] * 4), PROBLEM, PaperStream(), seeds=[0, 1], horizon=1))
+    many = next(run(Constant([1] * 4), PaperStream(), problem=PROBLEM, seeds=[0, 1], horizon=1))
     with pytest.raises(ValueError, match="'stage' parameter of Monitor"):
         monitor.observe(many)
 
@@ -263,7 +261,7 @@ def test_misuse_is_named() -> None:
     with pytest.raises(ValueError, match="has not seen a stage"):
         monitor.certificates()
     for seeds, fine in (([0, 1], True), ([0, 1, 2], False)):
-        stage = next(run(Constant([1] * 4), PROBLEM, PaperStream(), seeds=seeds, horizon=1))
+        stage = next(run(Constant([1] * 4), PaperStream(), problem=PROBLEM, seeds=seeds, horizon=1))
         if fine:
             monitor.observe(stage)
         else:

@@ -246,7 +246,7 @@ def test_a_live_belief_is_certified_once_its_losses_are_clipped(
     prior, plain = Gaussian.isotropic(48), DecisionRegret(PROBLEM, PREDICTOR)
     for loss, fine in ((plain, False), (Clipped(plain, at=100.0), True)):
         policy = BMA(PROBLEM, PREDICTOR, sampler(prior=prior, loss=loss, lam=1e-4))
-        seen = run(policy, PROBLEM, PaperStream(), seeds=range(3), horizon=30)
+        seen = run(policy, PaperStream(), problem=PROBLEM, seeds=range(3), horizon=30)
         stages = [evidence_of(PROBLEM, stage) for stage in seen]
         for guarantee in (Theorem32, Theorem33, Comparator):
             found = guarantee(lam=1e-4, scale=100.0)
@@ -272,7 +272,7 @@ def test_whatever_else_happens_to_a_belief_is_seen(settings: dict[str, Any]) -> 
     sampler = ResampleMove(
         prior=Gaussian.isotropic(48), loss=loss, **dict[str, Any](lam=1e-4, size=20) | settings
     )
-    seen = run(BMA(PROBLEM, PREDICTOR, sampler), PROBLEM, PaperStream(), seeds=0, horizon=30)
+    seen = run(BMA(PROBLEM, PREDICTOR, sampler), PaperStream(), seeds=0, horizon=30)
     stages = [evidence_of(PROBLEM, stage) for stage in seen]
     lam = settings.get("lam", 1e-4)
     found = certify(Comparator(lam=1e-4 if callable(lam) else lam, scale=100.0), stages)
@@ -307,7 +307,9 @@ def test_a_grid_that_changes_its_learning_rate_changes_its_belief() -> None:
 
 def test_a_gradient_policy_has_no_belief_to_certify() -> None:
     policy, problem, stream = parts("paper", "PtO")
-    seen = [evidence_of(problem, s) for s in run(policy, problem, stream, seeds=0, horizon=5)]
+    seen = [
+        evidence_of(problem, s) for s in run(policy, stream, problem=problem, seeds=0, horizon=5)
+    ]
     found = certify(Theorem33(lam=1e-3, scale=100.0), seen)
     assert not found.applicable
     assert "says nothing of its belief on 5 stages" in found.note

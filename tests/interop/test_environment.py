@@ -32,7 +32,7 @@ def test_an_episode_is_what_the_plain_loop_plays() -> None:
     env = environment(STREAM, KNAPSACK, horizon=12)
     x, info = env.reset(seed=3)
     assert info == {}
-    for stage in run(Constant([2, 1]), KNAPSACK, STREAM, seeds=3, horizon=12):
+    for stage in run(Constant([2, 1]), STREAM, problem=KNAPSACK, seeds=3, horizon=12):
         assert (x == stage.x).all()
         x, reward, terminated, truncated, info = env.step(np.array([2.0, 1.0]))
         assert reward == -stage.cost

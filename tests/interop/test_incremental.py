@@ -49,7 +49,7 @@ def test_a_model_predicts_the_mean_of_its_law() -> None:
 def test_a_policy_decides_as_in_the_plain_loop() -> None:
     policy = Predictive(PROBLEM, MODEL)
     view = Incremental(policy, decisions=["white", "rye"])
-    for t, stage in enumerate(run(policy, PROBLEM, Replay(X, XI))):
+    for t, stage in enumerate(run(policy, Replay(X, XI), problem=PROBLEM)):
         decided = view.decide_one({"rain": X[t, 0], "wind": X[t, 1]})
         assert list(decided.values()) == stage.decision.solution.z.tolist()
         assert list(decided) == ["white", "rye"]

@@ -31,7 +31,7 @@ def test_it_solves_as_a_problem_of_ours() -> None:
     theirs, ours = from_pyepo(Paths()), grid(2, 2)
     scenarios = RNG.uniform(0, 1, (20, 7, 4))
     w = RNG.dirichlet(np.ones(7), 20)
-    one, other = (problem.solve(np.empty(0), scenarios, w) for problem in (theirs, ours))
+    one, other = (problem.solve(scenarios, w, np.empty(0)) for problem in (theirs, ours))
     assert (one.z == other.z).all()
     assert one.value == pytest.approx(other.value)
     assert (one.status == Status.OPTIMAL).all()
@@ -41,7 +41,7 @@ def test_it_solves_as_a_problem_of_ours() -> None:
 
 def test_what_is_maximised_is_earned() -> None:
     problem = from_pyepo(Dearest)
-    solution = problem.solve(np.empty(0), np.array([[3.0, 5.0]]), np.ones(1))
+    solution = problem.solve(np.array([[3.0, 5.0]]), np.ones(1), np.empty(0))
     assert problem.sense is Sense.MAXIMISE
     assert solution.z.tolist() == [0.0, 1.0]
     assert solution.value == -5.0
@@ -61,7 +61,7 @@ def test_the_model_judges_how_far_a_decision_is_from_its_own(
 
 def test_a_model_of_other_decisions_needs_a_judge() -> None:
     scenario, one = np.array([[1.0, 2.0]]), np.ones(1)
-    z = from_pyepo(Shares).solve(np.empty(0), scenario, one).z
+    z = from_pyepo(Shares).solve(scenario, one, np.empty(0)).z
     assert z == pytest.approx([0.5, 0.5])
     judged = from_pyepo(Shares, violation=lambda z: abs(z.sum() - 1) - 1e-6)
     assert judged.violation(np.empty(0), z, scenario[0]) <= 0
@@ -80,7 +80,7 @@ def test_spo_plus_learns_on_it_as_on_ours() -> None:
             prior=Gaussian.isotropic(16),
             adam=Adam(rate=0.05),
         )
-        stages = run(policy, problem, stream, horizon=30)
+        stages = run(policy, stream, problem=problem, horizon=30)
         found.append([(s.decision.solution.z, s.cost) for s in stages])
     for (z, cost), (ours, paid) in zip(*found, strict=True):
         assert (z == ours).all()
@@ -90,13 +90,13 @@ def test_spo_plus_learns_on_it_as_on_ours() -> None:
 def test_it_can_be_sent_and_saved_whatever_it_was_asked_before(tmp_path: Any) -> None:
     problem = from_pyepo(Cheapest)
     for x, xi in islice(zip(X, XI, strict=True), 3):
-        problem.solve(x, xi[None], np.ones(1))
+        problem.solve(xi[None], np.ones(1), x)
     again = pickle.loads(pickle.dumps(problem))
     assert fingerprint(problem) == fingerprint(again) == fingerprint(from_pyepo(Cheapest))
-    agent = Agent(Constant([1, 0]), problem)
+    agent = Agent(Constant([1, 0]), problem=problem)
     agent.observe(agent.decide(X[0]).id, XI[0])
     agent.save(tmp_path / "agent")
-    assert Agent.load(tmp_path / "agent", Constant([1, 0]), again).open_ids == ()
+    assert Agent.load(tmp_path / "agent", Constant([1, 0]), problem=again).open_ids == ()
 
 
 def test_what_the_model_returns_is_checked() -> None:
@@ -104,4 +104,4 @@ def test_what_the_model_returns_is_checked() -> None:
     with pytest.raises(
         ValueError, match=r"The 'solution' that optmodel.solve\(\) returned must be"
     ):
-        from_pyepo(short).solve(np.empty(0), np.ones((1, 2)), np.ones(1))
+        from_pyepo(short).solve(np.ones((1, 2)), np.ones(1), np.empty(0))

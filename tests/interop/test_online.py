@@ -140,12 +140,12 @@ def test_a_policy_with_it_goes_on_after_a_restart(tmp_path: Path) -> None:
     def policy() -> Predictive:
         return Predictive(PROBLEM, from_river(BAYES))
 
-    one, other = (Agent(policy(), PROBLEM, seed=2) for _ in range(2))
+    one, other = (Agent(policy(), problem=PROBLEM, seed=2) for _ in range(2))
     for t in range(20):
         assert (one.decide(X[t]).z == other.decide(X[t]).z).all()
         for who in (one, other):
             who.observe(t, XI[t])
         if t in (5, 15):
             other.save(tmp_path / "agent")
-            other = Agent.load(tmp_path / "agent", policy(), PROBLEM)
+            other = Agent.load(tmp_path / "agent", policy(), problem=PROBLEM)
     assert same(one.state, other.state)

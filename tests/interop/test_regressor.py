@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from laws import same
 
-from bocopt import Agent, Replay, record, run
+from bocopt import Agent, Replay, run
 from bocopt.core import Array
 from bocopt.interop import FromSklearn, from_sklearn
 from bocopt.policies import Predictive
 from bocopt.problems import Newsvendor
 from bocopt.state import flatten, rebuild
+from bocopt.trace import record
 
 linear: Any = pytest.importorskip("sklearn.linear_model")
 ensemble: Any = pytest.importorskip("sklearn.ensemble")
@@ -190,7 +191,7 @@ def test_no_scenario_is_below_zero_where_no_outcome_was() -> None:
 
 def test_a_policy_with_it_goes_on_after_a_restart(tmp_path: Path) -> None:
     def agent() -> Agent[Any]:
-        return Agent(Predictive(PROBLEM, from_sklearn(FOREST)), PROBLEM, seed=2)
+        return Agent(Predictive(PROBLEM, from_sklearn(FOREST)), seed=2)
 
     one, other = agent(), agent()
     for t in range(24):
@@ -200,14 +201,14 @@ def test_a_policy_with_it_goes_on_after_a_restart(tmp_path: Path) -> None:
         if t in (5, 12, 21):
             other.save(tmp_path / "agent")
             policy = Predictive(PROBLEM, from_sklearn(FOREST))
-            other = Agent.load(tmp_path / "agent", policy, PROBLEM)
+            other = Agent.load(tmp_path / "agent", policy, problem=PROBLEM)
     assert same(one.state, other.state)
 
 
 def test_it_earns_more_than_what_no_context_tells() -> None:
     def earned(begin: int) -> float:
         model = from_sklearn(linear.LinearRegression(), begin=begin)
-        stages = run(Predictive(PROBLEM, model), PROBLEM, Replay(X, XI), hindsight=False)
+        stages = run(Predictive(PROBLEM, model), Replay(X, XI), hindsight=False)
         return float(-record(stages, PROBLEM.sense).cost[20:].mean())
 
     assert earned(begin=10) > earned(begin=1000) + 1

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from registry import KNAPSACK, STREAM
 
-from bocopt import record, run
+from bocopt import run
 from bocopt.interop import to_frame
 from bocopt.policies import Constant, Shadowed
+from bocopt.trace import record
 
-STAGES = run(Constant([2, 1]), KNAPSACK, STREAM, seeds=[0, 1], horizon=4)
+STAGES = run(Constant([2, 1]), STREAM, problem=KNAPSACK, seeds=[0, 1], horizon=4)
 TRACE = record(STAGES, KNAPSACK.sense)
 
 
@@ -41,7 +42,9 @@ def test_every_number_of_the_trace_is_there(library: Any) -> None:
 
 def test_it_has_all_columns_of_the_csv_file(tmp_path: Path) -> None:
     policy = Shadowed(Constant([2, 1]), {"other": Constant([1, 1])})
-    trace = record(run(policy, KNAPSACK, STREAM, horizon=3, hindsight=False), KNAPSACK.sense)
+    trace = record(
+        run(policy, STREAM, problem=KNAPSACK, horizon=3, hindsight=False), KNAPSACK.sense
+    )
     trace.to_csv(tmp_path / "trace.csv")
     with open(tmp_path / "trace.csv", newline="", encoding="utf-8") as file:
         header = next(csv.reader(file))

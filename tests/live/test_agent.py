@@ -49,7 +49,7 @@ def assert_like_the_plain_loop(name: str, steps: list[tuple[str, int]], path: Pa
     """The plain loop calls the policy itself, in the same order, and is never restarted."""
     policy, problem, _ = parts("hot", name)
     rng = np.random.default_rng(0)
-    agent = Agent(policy, problem, seed=5, max_open=8)
+    agent = Agent(policy, problem=problem, seed=5, max_open=8)
     state: Any = policy.init(np.array(5))
     waiting: dict[int, tuple[Any, Any]] = {}
     seen: dict[int, Any] = {}
@@ -76,7 +76,7 @@ def assert_like_the_plain_loop(name: str, steps: list[tuple[str, int]], path: Pa
                 agent.observe(number, seen[number] + 1)
         elif step == "restart":
             agent.save(path)
-            agent = Agent.load(path, policy, problem)
+            agent = Agent.load(path, policy, problem=problem)
     assert same_bits(agent.state, state)
     assert agent.open_ids == tuple(waiting)
 
@@ -109,12 +109,12 @@ def test_bad_calls_change_nothing(tmp_path: Path) -> None:
             agent.decide(x)
     assert agent.open_ids == (1, 2, 4, 5)
     agent.save(tmp_path / "after")
-    restored = Agent.load(tmp_path / "before", agent._policy, PROBLEM)
+    restored = Agent.load(tmp_path / "before", agent._policy, problem=PROBLEM)
     assert same_bits(restored.state, agent.state)
 
 
 def test_a_context_of_another_length_is_refused_at_once() -> None:
-    agent = Agent(Constant([1, 1]), PROBLEM)
+    agent = Agent(Constant([1, 1]), problem=PROBLEM)
     ticket = agent.decide([1.0, 2.0])
     for wrong in ([1.0], [1.0, 2.0, 3.0], []):
         with pytest.raises(ValueError, match="must be of 2 numbers, as the contexts before it"):
@@ -125,12 +125,12 @@ def test_a_context_of_another_length_is_refused_at_once() -> None:
     assert agent.decide([3.0, 4.0]).id == 1
 
 
-@pytest.mark.parametrize("wrong", [3.0, None, "x", Constant])
+@pytest.mark.parametrize("wrong", [3.0, [], "x", Constant])
 def test_something_else_where_a_policy_or_a_problem_belongs_is_named(wrong: Any) -> None:
     with pytest.raises(ValueError, match="'policy' parameter of Agent must be a Policy"):
-        Agent(wrong, PROBLEM)
+        Agent(wrong, problem=PROBLEM)
     with pytest.raises(ValueError, match="'problem' parameter of Agent must be a Problem"):
-        Agent(Constant([1, 1]), wrong)
+        Agent(Constant([1, 1]), problem=wrong)
 
 
 def test_a_decision_that_is_not_a_number_gives_no_ticket() -> None:
@@ -139,14 +139,14 @@ def test_a_decision_that_is_not_a_number_gives_no_ticket() -> None:
             decision = super().decide(state, t, x)
             return decision._replace(solution=decision.solution._replace(z=np.full(2, np.nan)))
 
-    agent = Agent(Lost([1, 1]), PROBLEM)
+    agent = Agent(Lost([1, 1]), problem=PROBLEM)
     with pytest.raises(ValueError, match=r"'z' that Lost.decide returned must be finite"):
         agent.decide(CONTEXT)
     assert agent.open_ids == ()
 
 
 def test_old_outcomes_are_forgotten_but_not_mistaken() -> None:
-    agent = Agent(Constant([1, 1]), PROBLEM)
+    agent = Agent(Constant([1, 1]), problem=PROBLEM)
     for _ in range(4200):
         agent.observe(agent.decide(CONTEXT).id, OUTCOME)
     assert agent.observe(4199, OUTCOME) is None
@@ -155,7 +155,7 @@ def test_old_outcomes_are_forgotten_but_not_mistaken() -> None:
 
 
 def test_threads_share_an_agent() -> None:
-    agent: Agent[Any] = Agent(SampleAverage(PROBLEM, first=[0, 0]), PROBLEM)
+    agent: Agent[Any] = Agent(SampleAverage(PROBLEM, first=[0, 0]))
     seen: list[int] = []
     raised: list[BaseException] = []
 
@@ -188,7 +188,7 @@ def test_threads_share_an_agent() -> None:
 @pytest.mark.parametrize("name", policies())
 def test_nothing_that_an_agent_shows_or_is_shown_can_change_it(name: str) -> None:
     policy = policies()[name]
-    agent, watched = (Agent(policy, played_on(policy)) for _ in range(2))
+    agent, watched = (Agent(policy, problem=played_on(policy)) for _ in range(2))
     for x, xi in islice(STREAM.stages(np.array(0)), 4):
         mine, given = x.copy(), xi.copy()
         ticket = agent.decide(mine)
@@ -247,7 +247,7 @@ def test_an_interrupt_at_any_line_leaves_the_old_or_the_new() -> None:
 
 
 def test_scenarios_are_those_of_the_next_decision_and_some_have_none() -> None:
-    agent = Agent(SampleAverage(PROBLEM), PROBLEM)
+    agent = Agent(SampleAverage(PROBLEM))
     with pytest.raises(ValueError, match="has no scenarios, or none before the first outcome"):
         agent.scenarios(CONTEXT)
     agent.observe(agent.decide(CONTEXT).id, OUTCOME)
@@ -256,7 +256,7 @@ def test_scenarios_are_those_of_the_next_decision_and_some_have_none() -> None:
     assert weights.tolist() == [1.0]
     with pytest.raises(ValueError, match=r"'x' parameter of Agent\.scenarios"):
         agent.scenarios(["a"])
-    constant = Agent(Constant([1, 1]), PROBLEM)
+    constant = Agent(Constant([1, 1]), problem=PROBLEM)
     constant.observe(constant.decide(CONTEXT).id, OUTCOME)
     with pytest.raises(ValueError, match="Constant has no scenarios"):
         constant.scenarios(CONTEXT)

@@ -53,7 +53,7 @@ for _ in sys.stdin:
         print("killed", flush=True)
         continue
     agent = small_agent()
-    if os.path.exists(path): agent = Agent.load(path, agent._policy, PROBLEM)
+    if os.path.exists(path): agent = Agent.load(path, agent._policy, problem=PROBLEM)
     agent.observe(agent.decide(CONTEXT).id, OUTCOME)
     print(os.getpid(), flush=True)
     while True: agent.observe(agent.decide(CONTEXT).id, OUTCOME); agent.save(path)
@@ -79,7 +79,7 @@ def assert_killed_saves_load(folder: Path, kills: int) -> int:
             time.sleep(chance.uniform(0, 0.05))
             os.kill(saving, signal.SIGKILL)
             assert forking.stdout.readline() == b"killed\n"
-            restored = Agent.load(path, agent._policy, PROBLEM)
+            restored = Agent.load(path, agent._policy, problem=PROBLEM)
             stages_now = int(restored.state.outcomes.size)
             assert stages_now >= stages
             stages = stages_now
@@ -91,7 +91,7 @@ def assert_killed_saves_load(folder: Path, kills: int) -> int:
 
 
 def test_every_flipped_byte_and_every_cut_is_detected(tmp_path: Path) -> None:
-    agent = Agent(Constant([1, 1]), PROBLEM)
+    agent = Agent(Constant([1, 1]), problem=PROBLEM)
     agent.decide(CONTEXT)
     path = tmp_path / "agent.ckpt"
     agent.save(path)
@@ -99,11 +99,11 @@ def test_every_flipped_byte_and_every_cut_is_detected(tmp_path: Path) -> None:
     for i in range(len(data)):
         path.write_bytes(data[:i] + bytes([data[i] ^ 0x10]) + data[i + 1 :])
         with pytest.raises(CheckpointError):
-            Agent.load(path, agent._policy, PROBLEM)
+            Agent.load(path, agent._policy, problem=PROBLEM)
     for length in range(0, len(data), 7):
         path.write_bytes(data[:length])
         with pytest.raises(CheckpointError):
-            Agent.load(path, agent._policy, PROBLEM)
+            Agent.load(path, agent._policy, problem=PROBLEM)
 
 
 def test_foreign_files_and_other_configurations_are_refused(tmp_path: Path) -> None:
@@ -111,15 +111,17 @@ def test_foreign_files_and_other_configurations_are_refused(tmp_path: Path) -> N
     path.write_bytes(b"PK\x03\x04 something else")
     policy = SampleAverage(PROBLEM, first=[0, 0])
     with pytest.raises(CheckpointError, match="is not a bocopt checkpoint"):
-        Agent.load(path, policy, PROBLEM)
+        Agent.load(path, policy, problem=PROBLEM)
     small_agent().save(path)
-    Agent.load(path, policy, PROBLEM)
+    Agent.load(path, policy, problem=PROBLEM)
     other = Knapsack(value=[12.0] * 2, capacity=[8.0], salvage=[3.0], upper=9, alpha=0.8)
-    for wrong in ((SampleAverage(PROBLEM, first=[1, 0]), PROBLEM), (policy, other)):
+    for wrong in (SampleAverage(PROBLEM, first=[1, 0]), SampleAverage(other, first=[0, 0])):
         with pytest.raises(CheckpointError, match="another configuration"):
-            Agent.load(path, *wrong)
+            Agent.load(path, wrong)
+    with pytest.raises(CheckpointError, match=r"another configuration.* problem"):
+        Agent.load(path, policy, problem=other)
     with pytest.raises(FileNotFoundError):
-        Agent.load(tmp_path / "missing", policy, PROBLEM)
+        Agent.load(tmp_path / "missing", policy, problem=PROBLEM)
 
 
 class Tale(NamedTuple):
@@ -144,13 +146,13 @@ class Memoirs(Constant):
 
 
 def test_a_state_that_does_not_fit_is_refused_not_cut(tmp_path: Path) -> None:
-    agent = Agent(Memoirs(), PROBLEM)
+    agent = Agent(Memoirs(), problem=PROBLEM)
     agent.observe(agent.decide(CONTEXT).id, OUTCOME)
     agent.save(tmp_path / "file")
     with pytest.raises(CheckpointError, match="arrays that fit nowhere"):
-        Agent.load(tmp_path / "file", Memoirs(), PROBLEM)
+        Agent.load(tmp_path / "file", Memoirs(), problem=PROBLEM)
     with pytest.raises(LawError):
-        check_policy(Memoirs(), PROBLEM, Replay(np.zeros((4, 1)), np.ones((4, 2))))
+        check_policy(Memoirs(), Replay(np.zeros((4, 1)), np.ones((4, 2))), problem=PROBLEM)
 
 
 class Note(NamedTuple):
@@ -173,12 +175,12 @@ class Remembers(Constant):
 
 
 def test_a_nested_memo_survives_a_restart(tmp_path: Path) -> None:
-    agent: Agent[Any] = Agent(Remembers([1, 1]), PROBLEM)
+    agent: Agent[Any] = Agent(Remembers([1, 1]), problem=PROBLEM)
     tickets = [agent.decide([float(t)]).id for t in range(4)]
     agent.observe(tickets[1], OUTCOME)
     agent.save(tmp_path / "agent")
     agent.observe(tickets[2], OUTCOME)
-    agent = Agent.load(tmp_path / "agent", Remembers([1, 1]), PROBLEM)
+    agent = Agent.load(tmp_path / "agent", Remembers([1, 1]), problem=PROBLEM)
     for ticket in (tickets[3], tickets[0], tickets[2]):
         assert agent.observe(ticket, OUTCOME) is not None
 
@@ -201,20 +203,20 @@ def test_a_checkpoint_does_not_depend_on_how_fast_it_was_computed(tmp_path: Path
     def policy(**options: Any) -> BMA[Belief]:
         return BMA(REAL, PREDICTOR, knapsack(**options))
 
-    agent = Agent(policy(), REAL)
+    agent = Agent(policy(), problem=REAL)
     agent.observe(agent.decide(np.zeros(3)).id, np.ones(12))
     agent.save(tmp_path / "file")
-    loaded = Agent.load(tmp_path / "file", policy(threads=2, early_rejection=False), REAL)
+    loaded = Agent.load(tmp_path / "file", policy(threads=2, early_rejection=False), problem=REAL)
     assert same_bits(loaded.state, agent.state)
     for other in ({"sweeps": 6}, {"size": 30}, {"discount": 0.9}):
         with pytest.raises(CheckpointError, match="another configuration"):
-            Agent.load(tmp_path / "file", policy(**other), REAL)
+            Agent.load(tmp_path / "file", policy(**other), problem=REAL)
 
 
 def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path) -> None:
     checkpoint.save(tmp_path / "file", {"other": 1}, {"a": np.zeros(1)})
     with pytest.raises(CheckpointError, match="something else than an agent"):
-        Agent.load(tmp_path / "file", small_agent()._policy, PROBLEM)
+        Agent.load(tmp_path / "file", small_agent()._policy, problem=PROBLEM)
 
 
 def test_a_failed_save_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -282,11 +284,11 @@ def test_a_forged_checkpoint_is_refused(forgery: str, tmp_path: Path) -> None:
         agent.observe(ticket, OUTCOME + ticket)
     agent.save(tmp_path / "agent")
     header, arrays = checkpoint.load(tmp_path / "agent")
-    Agent.load(tmp_path / "agent", agent._policy, PROBLEM)
+    Agent.load(tmp_path / "agent", agent._policy, problem=PROBLEM)
     FORGED[forgery](header, arrays)
     checkpoint.save(tmp_path / "forged", header, arrays)
     with pytest.raises(CheckpointError, match="does not fit"):
-        Agent.load(tmp_path / "forged", agent._policy, PROBLEM)
+        Agent.load(tmp_path / "forged", agent._policy, problem=PROBLEM)
 
 
 def test_another_schema_is_refused_by_its_number(
@@ -298,7 +300,7 @@ def test_another_schema_is_refused_by_its_number(
     with pytest.raises(
         CheckpointError, match=f"version 3; this bocopt reads version {checkpoint.SCHEMA}"
     ):
-        Agent.load(tmp_path / "agent", small_agent()._policy, PROBLEM)
+        Agent.load(tmp_path / "agent", small_agent()._policy, problem=PROBLEM)
 
 
 def test_two_agents_do_not_save_to_one_file(tmp_path: Path) -> None:
@@ -306,7 +308,7 @@ def test_two_agents_do_not_save_to_one_file(tmp_path: Path) -> None:
     one.save(tmp_path / "agent")
     with pytest.raises(OwnedError, match="Another agent saves to"):
         other.save(tmp_path / "agent")
-    Agent.load(tmp_path / "agent", one._policy, PROBLEM)  # reading is free
+    Agent.load(tmp_path / "agent", one._policy, problem=PROBLEM)  # reading is free
     one.close()
     other.save(tmp_path / "agent")
 
@@ -327,7 +329,7 @@ def test_other_states_have_another_number() -> None:
         Shadowed(average, {"other": average}),
     ]
     for policy in policies:
-        agent = Agent(policy, PROBLEM)
+        agent = Agent(policy, problem=PROBLEM)
         for _ in range(2):
             agent.observe(agent.decide(CONTEXT).id, OUTCOME)
         agent.decide(CONTEXT)
@@ -349,8 +351,8 @@ def test_other_states_have_another_number() -> None:
 )
 def test_what_differs_is_named(tmp_path: Path, policy: Any, problem: Any, said: str) -> None:
     path = tmp_path / "agent.bin"
-    agent = Agent(SampleAverage(PROBLEM, latest=5), PROBLEM)
+    agent = Agent(SampleAverage(PROBLEM, latest=5))
     agent.save(path)
     agent.close()
     with pytest.raises(CheckpointError, match=f"What differs: {said}$"):
-        Agent.load(path, policy, problem)
+        Agent.load(path, policy, problem=problem)

@@ -90,7 +90,7 @@ def test_a_snapshot_and_the_rest_of_the_log_are_the_whole(name: str) -> None:
 
 def test_an_agent_is_the_same_fold() -> None:
     policy = SampleAverage(KNAPSACK)
-    fold, agent = fold_of(policy, KNAPSACK), Agent(policy, KNAPSACK, seed=3)
+    fold, agent = fold_of(policy, KNAPSACK), Agent(policy, problem=KNAPSACK, seed=3)
     live, log = played(fold)
     for event in log:
         if isinstance(event, Decided):
@@ -220,7 +220,7 @@ def test_another_configuration_learns_from_the_log_by_its_own_decisions() -> Non
 
 def test_outcomes_need_not_be_remembered() -> None:
     """Where a log answers repetitions: what an agent then knows does not grow."""
-    agents = [Agent(Constant([1, 1]), PROBLEM, remember=n) for n in (0, 2, 4096)]
+    agents = [Agent(Constant([1, 1]), problem=PROBLEM, remember=n) for n in (0, 2, 4096)]
     for agent in agents:
         for _ in range(4):
             agent.observe(agent.decide(CONTEXT).id, OUTCOME)

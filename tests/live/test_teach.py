@@ -41,7 +41,7 @@ def table(rows: int = ROWS, seed: int = 0) -> tuple[Array, Array]:
 
 def agent_of(name: str) -> Agent[Any]:
     policy = policies()[name]
-    return Agent(policy, played_on(policy), seed=3)
+    return Agent(policy, problem=played_on(policy), seed=3)
 
 
 def lived(agent: Agent[Any], x: Array, xi: Array) -> Agent[Any]:
@@ -78,7 +78,7 @@ def test_an_agent_that_was_taught_a_table_is_one_that_lived_it(name: str, tmp_pa
     assert same(in_chunks.state, taught.state)
     taught.save(tmp_path / "agent")
     policy = policies()[name]
-    loaded = Agent.load(tmp_path / "agent", policy, played_on(policy))
+    loaded = Agent.load(tmp_path / "agent", policy, problem=played_on(policy))
     assert (loaded.taught, loaded.open_ids, loaded.monitor.states) == (ROWS, (), None)
     assert_goes_on_like(lived(agent_of(name), x, xi), taught)
     assert_goes_on_like(lived(agent_of(name), x, xi), loaded)
@@ -87,7 +87,7 @@ def test_an_agent_that_was_taught_a_table_is_one_that_lived_it(name: str, tmp_pa
 @pytest.mark.parametrize("name", ["BMA", "SampleAverage", "Ensemble"])
 def test_the_monitor_is_as_before_teaching(name: str) -> None:
     policy = Shadowed(policies()[name], {"other": SampleAverage(KNAPSACK, latest=2)})
-    agent = Agent(policy, KNAPSACK, seed=3)
+    agent = Agent(policy, problem=KNAPSACK, seed=3)
     x, xi = table()
     lived(agent, x[:2], xi[:2])
     before = agent.monitor.states
@@ -104,7 +104,7 @@ def test_the_monitor_is_as_before_teaching(name: str) -> None:
 
 def test_what_needs_every_stage_says_that_some_were_not_watched() -> None:
     policy = Ensemble(KNAPSACK, rule="sample")
-    agent = Agent(policy, KNAPSACK, monitor=Monitor(KNAPSACK, [BestArm()]))
+    agent = Agent(policy, problem=KNAPSACK, monitor=Monitor(KNAPSACK, [BestArm()]))
     agent.teach(*table())
     lived(agent, *table(2, seed=1))
     best = agent.monitor.certificates()[-1]
@@ -127,7 +127,7 @@ def test_a_table_that_is_taught_is_the_end_of_its_backtest() -> None:
     )
     for name in ("SampleAverage", "BMA", "Ensemble"):
         _, end = play(policies()[name], KNAPSACK, series, seed=3)
-        taught = Agent(policies()[name], KNAPSACK, seed=3, hindsight=False)
+        taught = Agent(policies()[name], problem=KNAPSACK, seed=3, hindsight=False)
         taught.teach(series.x, series.xi)
         assert_goes_on_like(end, taught)
 
@@ -166,7 +166,7 @@ def test_a_policy_that_fails_has_learned_nothing() -> None:
             return super().learn(state, t, x, decision, xi)
 
     x, xi = np.zeros((5, 1)), np.arange(10.0).reshape(5, 2)
-    agent, other = (Agent(Fails(PROBLEM), PROBLEM) for _ in range(2))
+    agent, other = (Agent(Fails(PROBLEM)) for _ in range(2))
     agent.teach(x[:1], xi[:1])
     with pytest.raises(RuntimeError):
         agent.teach(x[1:], xi[1:])
@@ -332,7 +332,7 @@ def test_a_checkpoint_with_other_lessons_is_refused(tmp_path: Path) -> None:
     for wrong in ({"taught": 2}, {"taught": -1}, {"taught": "1"}):
         checkpoint.save(tmp_path / "forged", header | wrong, arrays)
         with pytest.raises(CheckpointError, match="does not fit"):
-            Agent.load(tmp_path / "forged", agent._policy, PROBLEM)
+            Agent.load(tmp_path / "forged", agent._policy, problem=PROBLEM)
 
 
 @pytest.mark.parametrize("name", ["BMA", "SampleAverage", "Ensemble"])

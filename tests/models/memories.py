@@ -73,7 +73,9 @@ def mean_cost(
     policy: Policy[Any], problem: Problem, stream: Stream, stages: int, trials: int
 ) -> Array:
     """(trials)."""
-    played = run(policy, problem, stream, seeds=range(trials), horizon=stages, hindsight=False)
+    played = run(
+        policy, stream, problem=problem, seeds=range(trials), horizon=stages, hindsight=False
+    )
     return np.asarray(np.mean([stage.cost for stage in played], axis=0))
 
 

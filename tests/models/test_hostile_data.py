@@ -248,8 +248,8 @@ def test_without_any_member_the_running_average_decides(name: str) -> None:
     learner, average = _with(Bad(*BAD[name])), SampleAverage(PROBLEM)
     stages = Replay(x, xi)
     with pytest.warns(UserWarning, match="The arm Predictive failed"):
-        found = list(run(learner, PROBLEM, stages))
-    expected = list(run(average, PROBLEM, stages))
+        found = list(run(learner, stages, problem=PROBLEM))
+    expected = list(run(average, stages, problem=PROBLEM))
     for stage, other in zip(found, expected, strict=True):
         assert (stage.decision.solution.z == other.decision.solution.z).all()
     assert (found[-1].info["arm_failed"] == [1.0, 0.0]).all()

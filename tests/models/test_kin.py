@@ -82,7 +82,7 @@ def test_identical_streams_leave_nothing_to_learn() -> None:
     problem = Newsvendor(unit_cost=[1.0], price=[3.0])
     truth = norm.ppf((np.arange(4000) + 0.5) / 4000, 30.0, 4.0)[:, None]
     w = np.full(4000, 1 / 4000)
-    best = -float(problem.solve(np.zeros(0), truth, w).value)
+    best = -float(problem.solve(truth, w, np.zeros(0)).value)
     z = np.array([student.ppf(2 / 3, first.df, location, scale)])
     assert -float(problem.cost(np.zeros(0), z, truth) @ w) > 0.999 * best
 

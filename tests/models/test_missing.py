@@ -9,7 +9,7 @@ from memories import NAN, SHOP, Gappy, Hidden, Unseen, Watching, mean_cost, smal
 from registry import INSTANCES, KNAPSACK, STREAM
 from trees import same_bits
 
-from bocopt import Agent, Ensemble, Replay, SampleAverage, record, run
+from bocopt import Agent, Ensemble, Replay, SampleAverage, run
 from bocopt.abilities import TakesMissing
 from bocopt.core import Dims, Policy, Problem
 from bocopt.loop import play
@@ -17,6 +17,7 @@ from bocopt.models.remembering import Missing, Remembering
 from bocopt.policies import Frozen, Predictive, WeightedSampleAverage
 from bocopt.problems import Newsvendor
 from bocopt.problems.program import minimise, pos, program, real
+from bocopt.trace import record
 from bocopt.wrappers import promises
 from bocopt_studies.learning.synthetic import synthetic_worlds
 
@@ -24,9 +25,11 @@ RULES: tuple[Missing, ...] = ("mean", "marked")
 
 
 def test_without_gaps_filling_them_changes_nothing() -> None:
-    plain = run(Predictive(KNAPSACK, small()), KNAPSACK, STREAM, seeds=range(2), horizon=25)
+    plain = run(Predictive(KNAPSACK, small()), STREAM, seeds=range(2), horizon=25)
     asked = Predictive(KNAPSACK, Remembering(small(), missing="mean"))
-    for one, other in zip(plain, run(asked, KNAPSACK, STREAM, seeds=range(2)), strict=False):
+    for one, other in zip(
+        plain, run(asked, STREAM, problem=KNAPSACK, seeds=range(2)), strict=False
+    ):
         assert same_bits(one.decision, other.decision)
 
 
@@ -34,7 +37,7 @@ def test_what_is_missing_is_filled_and_marked() -> None:
     watching, problem = Watching(), Newsvendor(unit_cost=[1.0], price=[2.0])
     policy = Predictive(problem, Remembering(watching, missing="marked"))
     x = [[1.0, NAN], [NAN, NAN], [3.0, 100.0], [NAN, 102.0]]
-    list(run(policy, problem, Replay(x, np.ones((4, 1)), gaps=True), hindsight=False))
+    list(run(policy, Replay(x, np.ones((4, 1)), gaps=True), problem=problem, hindsight=False))
     expected = [[1, 0, 0, 1], [1, 0, 1, 1], [3, 0, 0, 0], [2, 2, 1, 0]]
     assert np.allclose(watching.learned, expected)
 
@@ -76,7 +79,9 @@ def gappy_run(policy: Policy[Any], problem: Problem) -> Any:
     rng = np.random.default_rng(0)
     x, xi = rng.normal(size=(8, 1)), rng.random((8, problem.dims.xi))
     x[[0, 3]] = NAN
-    return record(run(policy, problem, Replay(x, xi, gaps=True), seeds=[0, 1]), problem.sense)
+    return record(
+        run(policy, Replay(x, xi, gaps=True), problem=problem, seeds=[0, 1]), problem.sense
+    )
 
 
 @pytest.mark.parametrize("level", ["declared", "adaptive"])
@@ -98,7 +103,7 @@ def test_a_problem_that_does_not_read_the_context_answers_the_same(problem: Prob
     scenarios, w = np.array([[0.5, 1.0], [1.0, 1.5]]), np.array([0.5, 0.5])
     answers = []
     for x in (np.zeros(2), np.full(2, NAN)):
-        solution = problem.solve(x, scenarios, w)
+        solution = problem.solve(scenarios, w, x)
         paid = problem.cost(x, solution.z, scenarios[0])
         answers.append((*solution, paid, problem.violation(x, solution.z, scenarios[0])))
     assert same_bits(*answers)
@@ -127,7 +132,7 @@ def test_gaps_are_refused_where_nobody_asked_for_them(
 
 def test_infinities_and_missing_outcomes_stay_errors() -> None:
     policy = Ensemble(hour, FILLED)
-    agent = Agent(policy, hour)
+    agent = Agent(policy, problem=hour)
     with pytest.raises(ValueError, match=r"'x' parameter of Agent.decide must be finite. Got inf"):
         agent.decide([np.inf])
     ticket = agent.decide([NAN])

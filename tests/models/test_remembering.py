@@ -25,9 +25,11 @@ from bocopt_studies.learning.synthetic import synthetic_worlds
 
 
 def test_with_nothing_asked_for_decisions_are_those_of_the_model() -> None:
-    plain = run(Ensemble(KNAPSACK, small()), KNAPSACK, STREAM, seeds=range(2), horizon=25)
+    plain = run(Ensemble(KNAPSACK, small()), STREAM, seeds=range(2), horizon=25)
     asked = Ensemble(KNAPSACK, Remembering(small()))
-    for one, other in zip(plain, run(asked, KNAPSACK, STREAM, seeds=range(2)), strict=False):
+    for one, other in zip(
+        plain, run(asked, STREAM, problem=KNAPSACK, seeds=range(2)), strict=False
+    ):
         assert same_bits(one.decision.solution, other.decision.solution)
         assert same_bits(tuple(one.info.values()), tuple(other.info.values()))
 
@@ -72,7 +74,7 @@ def test_a_model_inside_is_asked_at_the_stage_of_the_decision() -> None:
 )
 def test_policies_keep_their_laws(policy: Any, model: Any, stream: Stream) -> None:
     """A trial alone is as in a batch, a restored state goes on, branches are apart."""
-    check_policy(policy(KNAPSACK, model), KNAPSACK, stream, seeds=(3, 4, 5), horizon=12)
+    check_policy(policy(KNAPSACK, model), stream, seeds=(3, 4, 5), horizon=12)
 
 
 def test_lags_pay_where_outcomes_depend_on_their_own_past() -> None:
@@ -107,7 +109,7 @@ def test_a_decision_is_shown_what_its_lesson_is_shown() -> None:
     watching, problem = Watching(), Newsvendor(unit_cost=[1.0], price=[2.0])
     policy = Predictive(problem, Remembering(watching, lags=(2, 1), periods=(4,), harmonics=1))
     x, xi = np.arange(5.0)[:, None], 10.0 + np.arange(5.0)[:, None]
-    list(run(policy, problem, Replay(x, xi), hindsight=False))
+    list(run(policy, Replay(x, xi), problem=problem, hindsight=False))
     expected = [
         [0, 10, 10, 1, 0],  # the outcome itself, as there is no other
         [1, 10, 10, 0, 1],  # of two stages ago: the mean
@@ -123,7 +125,7 @@ def test_late_outcomes_leave_stages_and_lags_in_step() -> None:
     """The outcome of a stage comes after the next decision: lag 2 is known, and the season."""
     watching, problem = Watching(), Newsvendor(unit_cost=[1.0], price=[2.0])
     policy = Predictive(problem, Remembering(watching, lags=(2,), periods=(4,), harmonics=1))
-    agent = Agent(policy, problem)
+    agent = Agent(policy, problem=problem)
     ticket = agent.decide([])
     for t in range(6):
         following = agent.decide([])
@@ -136,14 +138,14 @@ def test_late_outcomes_leave_stages_and_lags_in_step() -> None:
 
 def test_an_agent_goes_on_where_it_was_saved(tmp_path: Path) -> None:
     policy = Ensemble(KNAPSACK, Remembering(small(), lags=(1, 3), periods=(7,), missing="mean"))
-    agent = Agent(policy, KNAPSACK)
+    agent = Agent(policy, problem=KNAPSACK)
     contexts = [[0.1, NAN], [0.2, 1.0], [NAN, NAN], [0.3, 2.0], [NAN, 1.5], [0.4, NAN]]
     for i, x in enumerate(contexts):
         agent.observe(agent.decide(x).id, [1.0 + 0.1 * i, 1.2])
     waiting = agent.decide([NAN, 0.7])
     agent.save(tmp_path / "agent")
     agent.close()
-    again = Agent.load(tmp_path / "agent", policy, KNAPSACK)
+    again = Agent.load(tmp_path / "agent", policy, problem=KNAPSACK)
     one, other = (a.observe(waiting.id, [1.1, 1.3]) for a in (agent, again))
     assert one is not None
     assert other is not None

@@ -40,15 +40,15 @@ def test_the_fingerprint_tells_priors_apart() -> None:
 
 
 def test_an_agent_goes_on_with_its_prior_alone(tmp_path: Path) -> None:
-    agent = Agent(Predictive(PROBLEM, informed(PRIOR)), PROBLEM)
+    agent = Agent(Predictive(PROBLEM, informed(PRIOR)))
     agent.observe(agent.decide([0.1]).id, [21.0])
     agent.save(tmp_path / "agent")
     agent.close()
-    again = Agent.load(tmp_path / "agent", Predictive(PROBLEM, informed(PRIOR)), PROBLEM)
+    again = Agent.load(tmp_path / "agent", Predictive(PROBLEM, informed(PRIOR)))
     assert (again.decide([0.2]).z == agent.decide([0.2]).z).all()
     other = Predictive(PROBLEM, informed(SharedPrior.of(fleet(7))))
     with pytest.raises(CheckpointError, match="configuration"):
-        Agent.load(tmp_path / "agent", other, PROBLEM)
+        Agent.load(tmp_path / "agent", other, problem=PROBLEM)
 
 
 def test_the_order_of_streams_does_not_matter() -> None:
@@ -62,7 +62,7 @@ def test_the_unit_of_outcomes_does_not_matter() -> None:
 
 def test_states_say_the_same_as_their_rows() -> None:
     policy = Ensemble(PROBLEM, quick())
-    states = [Agent(policy, PROBLEM, seed=seed) for seed in range(3)]
+    states = [Agent(policy, problem=PROBLEM, seed=seed) for seed in range(3)]
     rows = [line(seed, 20.0, 3.0, 1.0, 6) for seed in range(3)]
     for agent, (x, xi) in zip(states, rows, strict=True):
         for t in range(6):
@@ -148,7 +148,7 @@ def test_damaged_and_foreign_files_are_refused(tmp_path: Path) -> None:
     path.write_bytes(whole[:-1])
     with pytest.raises(CheckpointError, match="cut short"):
         SharedPrior.load(path)
-    Agent(Constant([1.0]), PROBLEM).save(tmp_path / "agent")
+    Agent(Constant([1.0]), problem=PROBLEM).save(tmp_path / "agent")
     with pytest.raises(CheckpointError, match="holds no shared prior"):
         SharedPrior.load(tmp_path / "agent")
     with pytest.raises(FileNotFoundError):

@@ -135,7 +135,7 @@ import numpy as np
 from bocopt.problems import Knapsack
 problem = Knapsack(value=[12.0] * 4, capacity=[8.0] * 3, salvage=[3.0] * 3)
 def solve():
-    return problem.solve(np.zeros(1), np.ones((1, 12)), np.ones(1)).z.tolist()
+    return problem.solve(np.ones((1, 12)), np.ones(1), np.zeros(1)).z.tolist()
 signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
 signal.setitimer(signal.ITIMER_REAL, float(sys.argv[1]))
 try:
@@ -169,7 +169,7 @@ def test_by_default_a_search_stops_after_about_a_second_of_work(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(lattice, "ONE_SECOND", 1e7)
-    solution = LARGE.solve(np.zeros(1), SCENARIOS[0], ALIKE)
+    solution = LARGE.solve(SCENARIOS[0], ALIKE, np.zeros(1))
     assert solution.status == Status.LIMIT
     assert 0 < solution.gap < np.inf
     counted = Knapsack(
@@ -178,13 +178,13 @@ def test_by_default_a_search_stops_after_about_a_second_of_work(
         salvage=LARGE.salvage,
         node_limit=lattice.nodes_in_a_second(1024, 3, 10, readably=False),
     )
-    assert (counted.solve(np.zeros(1), SCENARIOS[0], ALIKE).z == solution.z).all()
+    assert (counted.solve(SCENARIOS[0], ALIKE, np.zeros(1)).z == solution.z).all()
 
 
 def test_a_batch_comes_back_to_python_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
     small = Knapsack(value=[12.0] * 4, capacity=[8.0], salvage=[3.0])
     scenarios = np.random.default_rng(1).uniform(0.3, 2.0, (40, 1, 4))
-    whole = small.solve(np.zeros(1), scenarios, np.ones(1))
+    whole = small.solve(scenarios, np.ones(1), np.zeros(1))
     calls, solve_each = [], lattice.solve_each
 
     def counted(*arguments: Any) -> int:
@@ -194,7 +194,7 @@ def test_a_batch_comes_back_to_python_again_and_again(monkeypatch: pytest.Monkey
     monkeypatch.setattr(lattice, "solve_each", counted)
     monkeypatch.setattr(lattice, "nodes_in_a_second", lambda *_: 7)
     parts = Knapsack(value=[12.0] * 4, capacity=[8.0], salvage=[3.0], node_limit=10**9).solve(
-        np.zeros(1), scenarios, np.ones(1)
+        scenarios, np.ones(1), np.zeros(1)
     )
     assert len(calls) > 5
     assert calls == sorted(set(calls))
@@ -247,7 +247,7 @@ import numpy as np
 from bocopt import Agent, Ensemble
 from bocopt.problems import Newsvendor
 problem = Newsvendor(unit_cost=[1.0], price=[3.0])
-agent = Agent(Ensemble(problem), problem)
+agent = Agent(Ensemble(problem))
 for _ in range(3):
     agent.observe(agent.decide([0.5]).id, [4.0])
 assert held == [1, 0] * (len(held) // 2), held

@@ -20,7 +20,7 @@ class Cover:
     def risk(self) -> Chance:
         return Chance(self.alpha)
 
-    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
+    def solve(self, scenarios: Array, w: Array, x: Array) -> Solution:
         lead = np.broadcast_shapes(x.shape[:-1], scenarios.shape[:-2], w.shape[:-1])
         many = scenarios.shape[-2]
         demand = np.broadcast_to(scenarios[..., 0], (*lead, many))

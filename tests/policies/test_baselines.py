@@ -35,7 +35,7 @@ def test_sample_average_solves_under_all_outcomes_so_far() -> None:
             assert stage.decision.solution.z.tolist() == [[1, 0, 0, 0]] * 2
         else:
             seen = np.stack([xi for _, xi in stages[:t]], axis=1)
-            expected = PROBLEM.solve(x, seen, np.full(t, 1 / t))
+            expected = PROBLEM.solve(seen, np.full(t, 1 / t), x)
             assert (stage.decision.solution.z == expected.z).all()
 
 
@@ -85,7 +85,7 @@ def test_bgs_draws_particles_by_their_weights() -> None:
     drawn = bgs.decide(state._replace(log_w=heavy), 0, x).solution.z
     theta = state.theta[:, 7]
     alone = bgs.problem.solve(
-        x, bgs.predictor.sample(theta, x, np.empty(0))[:, None, :], np.ones(1)
+        bgs.predictor.sample(theta, x, np.empty(0))[:, None, :], np.ones(1), x
     ).z
     share = (drawn == alone).all(axis=-1).mean()
     assert 0.77 < share < 0.9

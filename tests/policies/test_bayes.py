@@ -49,13 +49,13 @@ def uneven() -> Any:
 
 def alone(theta: Array, x: Array) -> Array:
     predicted = PREDICTOR.sample(theta, x, np.empty(0))
-    return PROBLEM.solve(x, predicted[None], np.ones(1)).z
+    return PROBLEM.solve(predicted[None], np.ones(1), x).z
 
 
 @pytest.mark.parametrize("rule", [MostProbable, MeanPrediction, Vote])
 @pytest.mark.parametrize("sampler", [ResampleMove(**OPTIONS), GibbsPosterior(**OPTIONS)])
 def test_rules_keep_the_laws_of_policies(rule: Any, sampler: Any) -> None:
-    check_policy(rule(PROBLEM, PREDICTOR, sampler), PROBLEM, PaperStream(), horizon=12)
+    check_policy(rule(PROBLEM, PREDICTOR, sampler), PaperStream(), horizon=12)
 
 
 def test_the_most_probable_particle_has_the_highest_density() -> None:
@@ -76,7 +76,7 @@ def test_the_mean_prediction_is_weighted() -> None:
     for trial in range(2):
         w = np.exp(state.log_w[trial])
         mean = w @ PREDICTOR.sample(state.theta[trial], X[trial], np.empty(0))
-        assert (z[trial] == PROBLEM.solve(X[trial], mean[None], np.ones(1)).z).all()
+        assert (z[trial] == PROBLEM.solve(mean[None], np.ones(1), X[trial]).z).all()
 
 
 def test_the_vote_is_won_by_weight() -> None:

@@ -312,7 +312,7 @@ def _demand(stages: int) -> Replay:
 def test_an_arm_that_is_cheap_and_never_feasible_is_not_followed() -> None:
     for rule in ("sample", "leader"):
         ensemble = Ensemble(COVER, LAW, [Constant([0.0])], rule=rule)
-        stages = list(run(ensemble, COVER, _demand(80), hindsight=False))
+        stages = list(run(ensemble, _demand(80), problem=COVER, hindsight=False))
         assert stages[-1].info["arm_weights"][2] < 1e-3
         assert np.mean([s.feasible for s in stages[10:]]) > 0.8
         assert np.mean([s.info["arm_missed"] for s in stages], axis=0)[2] == 1.0
@@ -320,7 +320,7 @@ def test_an_arm_that_is_cheap_and_never_feasible_is_not_followed() -> None:
 
 def test_the_certificate_of_the_best_arm_stays_true() -> None:
     ensemble = Ensemble(COVER, LAW, [Constant([0.0])])
-    stages = list(run(ensemble, COVER, _demand(40), hindsight=False))
+    stages = list(run(ensemble, _demand(40), problem=COVER, hindsight=False))
     for t in (1, 10, 40):
         found = certify(BestArm(), [evidence_of(COVER, s) for s in stages[:t]])
         assert found.applicable

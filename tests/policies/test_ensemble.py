@@ -41,10 +41,10 @@ def test_arms_decide_as_they_would_alone() -> None:
         *arms,
     ]
     costs = [
-        np.stack([s.cost for s in run(p, PROBLEM, PaperStream(), seeds=seeds, horizon=25)])
+        np.stack([s.cost for s in run(p, PaperStream(), problem=PROBLEM, seeds=seeds, horizon=25)])
         for p in alone
     ]
-    stages = list(run(ensemble, PROBLEM, PaperStream(), seeds=seeds, horizon=25))
+    stages = list(run(ensemble, PaperStream(), problem=PROBLEM, seeds=seeds, horizon=25))
     paid = np.stack([s.info["arm_cost"] for s in stages])  # (T, trials, arms)
     assert (paid == np.stack(costs, axis=-1)).all()
     for s in stages:
@@ -68,7 +68,7 @@ def test_the_bound_holds_for_any_costs(costs: Array, trust: float) -> None:
 
 def test_what_a_draw_pays_is_by_the_weights_before_the_outcome() -> None:
     ensemble = Ensemble(PROBLEM, SMALL, trust=0.5)
-    stages = list(run(ensemble, PROBLEM, PaperStream(), seeds=range(4), horizon=15))
+    stages = list(run(ensemble, PaperStream(), problem=PROBLEM, seeds=range(4), horizon=15))
     weights = np.stack([s.info["arm_weights"] for s in stages])  # (T, trials, arms), after
     paid = np.stack([s.info["arm_cost"] for s in stages])
     mean = np.stack([s.info["arm_mean"] for s in stages])
@@ -85,7 +85,7 @@ def test_only_the_rule_that_samples_has_a_guarantee() -> None:
         (Ensemble(PROBLEM, SMALL), True),
         (Ensemble(PROBLEM, SMALL, rule="leader"), False),
     ):
-        *_, last = run(ensemble, PROBLEM, PaperStream(), seeds=0, horizon=12)
+        *_, last = run(ensemble, PaperStream(), problem=PROBLEM, seeds=0, horizon=12)
         assert np.isfinite(last.info["arm_bound"]) == sure
         assert ("no guarantee" in ensemble.guarantee) != sure
 
@@ -110,7 +110,8 @@ def test_the_default_learns() -> None:
     seeds = np.arange(2000, 2008)
     policies: list[Policy[Any]] = [Ensemble(PROBLEM), SampleAverage(PROBLEM)]
     ours, theirs = (
-        list(run(policy, PROBLEM, PaperStream(), seeds=seeds, horizon=80)) for policy in policies
+        list(run(policy, PaperStream(), problem=PROBLEM, seeds=seeds, horizon=80))
+        for policy in policies
     )
     gain = np.mean([b.cost.mean() - a.cost.mean() for a, b in zip(ours, theirs, strict=True)])
     assert gain > 2.0
@@ -126,7 +127,7 @@ def test_any_problem_will_do() -> None:
         candidates=20,
     )
     few = Mixture(dim_xi=1, scenarios=64)
-    agent = Agent(Ensemble(problem, few), problem)
+    agent = Agent(Ensemble(problem, few))
     rng, paid = np.random.default_rng(0), []
     for _ in range(30):
         x = rng.normal(size=1)
@@ -148,7 +149,7 @@ def test_any_problem_will_do() -> None:
     ids=lambda pair: pair[0],
 )
 def test_streams_that_tell_little(pairs: tuple[str, Any]) -> None:
-    agent, rng = Agent(Ensemble(PROBLEM), PROBLEM), np.random.default_rng(0)
+    agent, rng = Agent(Ensemble(PROBLEM)), np.random.default_rng(0)
     for _ in range(12):
         stage = agent.observe(agent.decide(pairs[1][0](rng)).id, pairs[1][1](rng))
         assert stage is not None
@@ -232,9 +233,9 @@ class Recording:
         self.cost, self.violation = PROBLEM.cost, PROBLEM.violation
         self.asked: list[tuple[Array, Array]] = []
 
-    def solve(self, x: Array, scenarios: Array, w: Array) -> Any:
+    def solve(self, scenarios: Array, w: Array, x: Array) -> Any:
         self.asked.append((scenarios, w))
-        return PROBLEM.solve(x, scenarios, w)
+        return PROBLEM.solve(scenarios, w, x)
 
 
 def _asked(build: Any, stages: int) -> tuple[Array, Array, Array, Array]:
@@ -301,7 +302,7 @@ def test_an_arm_that_fails_is_reported_and_the_others_carry_on(
     monkeypatch.setattr(guard, "_told", set())
     ensemble = Ensemble(PROBLEM, SMALL, [Fragile([2, 2, 1, 1])], trust=0.3)
     with pytest.warns(UserWarning, match="The arm Fragile failed") as told:
-        stages = list(run(ensemble, PROBLEM, PaperStream(), seeds=range(20), horizon=12))
+        stages = list(run(ensemble, PaperStream(), problem=PROBLEM, seeds=range(20), horizon=12))
     assert "out of order" in str(told[0].message)
     assert (stages[3].info["arm_failed"] == 0).all()
     assert (stages[8].info["arm_failed"] == [0, 0, 1]).all()

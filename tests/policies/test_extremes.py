@@ -24,7 +24,7 @@ class Tracking:
 
     dims, sense, risk = Dims(None, 2, 2), Sense.MINIMISE, Chance(0.9)
 
-    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
+    def solve(self, scenarios: Array, w: Array, x: Array) -> Solution:
         z = (w[..., None] * scenarios).sum(axis=-2)
         zero = np.zeros(z.shape[:-1])
         return Solution(z, zero, zero.astype(np.int64), zero)

@@ -22,7 +22,7 @@ class Tracking:
     sense: ClassVar[Sense] = Sense.MINIMISE
     risk: ClassVar[Expectation] = Expectation()
 
-    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
+    def solve(self, scenarios: Array, w: Array, x: Array) -> Solution:
         z = (w[..., None] * scenarios).sum(axis=-2)
         zero = np.zeros(z.shape[:-1])
         return Solution(z, zero, zero.astype(np.int64), zero)

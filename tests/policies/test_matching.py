@@ -25,23 +25,25 @@ EQUAL = replace(KNAPSACK)
 
 
 ENTRANCES: dict[str, Callable[[Any, Any], Any]] = {
-    "Agent": Agent,
+    "Agent": lambda policy, problem: Agent(policy, problem=problem),
     "Fold": lambda policy, problem: Fold(policy, problem, watching(policy, problem)),
     "kind_of": lambda policy, problem: kind_of("shop", problem, policy),
     "a shadow of kind_of": lambda policy, problem: kind_of(
         "shop", problem, Constant([1, 1]), shadows={"other": policy}
     ),
-    "run": lambda policy, problem: run(policy, problem, STREAM, horizon=2),
+    "run": lambda policy, problem: run(policy, STREAM, problem=problem, horizon=2),
     "play": lambda policy, problem: play(policy, problem, policy.init(np.array(0)), 0, X, XI),
-    "check_policy": lambda policy, problem: check_policy(policy, problem, STREAM, horizon=2),
+    "check_policy": lambda policy, problem: check_policy(
+        policy, STREAM, problem=problem, horizon=2
+    ),
     "compare": lambda policy, problem: compare(
-        policy, Constant([1, 1]), problem, STREAM, horizon=2
+        policy, Constant([1, 1]), STREAM, problem=problem, horizon=2
     ),
     "compare, of several": lambda policy, problem: compare(
-        {"mine": policy}, Constant([1, 1]), problem, STREAM, horizon=2
+        {"mine": policy}, Constant([1, 1]), STREAM, problem=problem, horizon=2
     ),
     "compare, the baseline": lambda policy, problem: compare(
-        Constant([1, 1]), policy, problem, STREAM, horizon=2
+        Constant([1, 1]), policy, STREAM, problem=problem, horizon=2
     ),
     "Play": lambda policy, problem: Play(
         policy=policy, problem=problem, stream=STREAM, seeds=(0,), horizon=2
@@ -78,9 +80,9 @@ def test_programs_are_named_as_they_were_declared() -> None:
 
         return bakery
 
-    Agent(Ensemble(made(3.0)), made(3.0))
+    Agent(Ensemble(made(3.0)), problem=made(3.0))
     with pytest.raises(ValueError, match=r"for Program 'bakery'\(blueprint=.*, not for"):
-        Agent(Ensemble(made(3.0)), made(4.0))
+        Agent(Ensemble(made(3.0)), problem=made(4.0))
 
 
 @dataclass(frozen=True)
@@ -111,8 +113,8 @@ def test_a_problem_may_be_solved_in_another_way_by_one_that_wraps_it(entrance: s
 
 @pytest.mark.parametrize("says", [None, "hard", 3, KNAPSACK, EQUAL])
 def test_only_a_problem_that_a_policy_says_is_judged(says: Any) -> None:
-    Agent(Mine(says), KNAPSACK)
-    Agent(Constant([1, 1]), OTHER)
+    Agent(Mine(says), problem=KNAPSACK)
+    Agent(Constant([1, 1]), problem=OTHER)
 
 
 def test_what_nothing_tells_apart_is_taken() -> None:
@@ -124,7 +126,7 @@ def test_what_nothing_tells_apart_is_taken() -> None:
         for part in parts:
             setattr(one, part, getattr(KNAPSACK, part))
         pair.append(one)
-    Agent(Mine(pair[0]), pair[1], hindsight=False)
+    Agent(Mine(pair[0]), problem=pair[1], hindsight=False)
 
 
 def test_a_stage_of_an_agent_does_not_compare_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,10 +138,10 @@ def test_a_stage_of_an_agent_does_not_compare_again(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr("bocopt.policies.matching.fingerprint", counted)
     policy, problem = SampleAverage(replace(KNAPSACK), first=[0, 0]), replace(KNAPSACK)
-    agent, state = Agent(policy, problem), policy.init(np.array(0))
+    agent, state = Agent(policy, problem=problem), policy.init(np.array(0))
     for t in range(5):
         agent.observe(agent.decide(X).id, XI)
         _, state = play(policy, problem, state, t, X, XI)
     assert len(asked) == 2
-    Agent(policy, policy.problem)
+    Agent(policy, problem=policy.problem)
     assert len(asked) == 2

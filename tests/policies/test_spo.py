@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from bocopt import record, run
+from bocopt import run
 from bocopt.checks import check_policy
 from bocopt.core import Array, Dims, Sense, Solution
 from bocopt.paper import Adam, Gaussian, Linear
@@ -16,6 +16,7 @@ from bocopt.problems import Chance, Knapsack
 from bocopt.problems.library.newsvendor import Newsvendor
 from bocopt.problems.library.paths import ShortestPath, grid
 from bocopt.streams.polynomial import PolynomialCosts
+from bocopt.trace import record
 
 GRID = grid(3, 3)
 PREDICTOR = Linear(5, 12)
@@ -32,8 +33,8 @@ class Earning:
     sense: ClassVar[Sense] = Sense.MAXIMISE
     risk: ClassVar[Chance] = Chance(1.0)
 
-    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
-        return self.paths.solve(x, -scenarios, w)
+    def solve(self, scenarios: Array, w: Array, x: Array) -> Solution:
+        return self.paths.solve(-scenarios, w, x)
 
     def cost(self, x: Array, z: Array, xi: Array) -> Array:
         return self.paths.cost(x, z, -xi)
@@ -66,7 +67,7 @@ def test_the_gradient_is_a_subgradient_of_a_loss_above_the_regret(
         g = policy.gradient(np.array(0), 0, NOTHING, p, xi)
         at_p, at_q = (spo_plus_loss(sign * there, sign * xi, paths) for there in (p, q))
         assert at_q >= at_p + g @ (q - p) - 1e-12
-        z = problem.solve(NOTHING, p[None], np.ones(1)).z
+        z = problem.solve(p[None], np.ones(1), NOTHING).z
         regret = problem.cost(NOTHING, z, xi) - (paths @ (sign * xi)).min()
         assert -1e-12 <= float(regret) <= at_p + 1e-12
         moved += bool(g.any())
@@ -76,13 +77,13 @@ def test_the_gradient_is_a_subgradient_of_a_loss_above_the_regret(
 @pytest.mark.parametrize("problem", [GRID, Earning()])
 def test_it_keeps_the_laws_of_policies(problem: ShortestPath | Earning) -> None:
     policy = SPOPlus(problem=problem, predictor=PREDICTOR, prior=PRIOR)
-    check_policy(policy, problem, PolynomialCosts(degree=3, half_width=0.5, dim_xi=12))
+    check_policy(policy, PolynomialCosts(degree=3, half_width=0.5, dim_xi=12), problem=problem)
 
 
 def test_it_learns_to_decide_where_the_law_is_linear() -> None:
     policy = SPOPlus(problem=GRID, predictor=PREDICTOR, prior=PRIOR, adam=Adam(rate=0.03))
     stream = PolynomialCosts(degree=1, dim_xi=12)
-    trace = record(run(policy, GRID, stream, seeds=range(5), horizon=600), GRID.sense)
+    trace = record(run(policy, stream, problem=GRID, seeds=range(5), horizon=600), GRID.sense)
     early, late = trace.regret[..., :50].mean(), trace.regret[..., -200:].mean()
     assert late < 0.1 * early
 
@@ -92,7 +93,7 @@ def test_other_costs_are_refused() -> None:
     policy = SPOPlus(problem=newsvendor, predictor=PREDICTOR, prior=PRIOR)
     stream = PolynomialCosts(dim_xi=12)
     with pytest.raises(ValueError, match="'problem' parameter of SPOPlus must be one whose cost"):
-        list(run(policy, newsvendor, stream, seeds=range(2), horizon=3))
+        list(run(policy, stream, problem=newsvendor, seeds=range(2), horizon=3))
     twelve = Knapsack(value=[1.0, 1.0], capacity=[1.0] * 6, salvage=[0.0] * 6)
     with pytest.raises(ValueError, match="a xi and a z of one size"):
         replace(policy, problem=twelve)

@@ -56,7 +56,7 @@ class Outcome(NamedTuple):
 
 
 def _late(policy: Policy[Any], stream: Replay, first: int) -> Outcome:
-    stages = list(run(policy, COVER, stream, hindsight=False))[first:]
+    stages = list(run(policy, stream, problem=COVER, hindsight=False))[first:]
     return Outcome(
         float(np.mean([s.cost for s in stages])), float(np.mean([s.feasible for s in stages]))
     )
@@ -123,7 +123,7 @@ def test_the_bound_on_misses_holds_on_any_stream(
 
 def test_the_share_of_misses_is_told_by_the_spread() -> None:
     policy = SpreadControl(COVER, Told(5.0))
-    *_, last = stages = list(run(policy, COVER, _demand(300), hindsight=False))
+    *_, last = stages = list(run(policy, _demand(300), problem=COVER, hindsight=False))
     missed = sum(1.0 - s.feasible for s in stages)
     assert missed == pytest.approx(0.1 * 300 + np.log(last.info["spread"]) / 0.05)
 
@@ -180,14 +180,14 @@ LAW = Mixture(dim_xi=2, members=[ConstantVariance()], discounts=[1.0], scenarios
 )
 def test_laws_hold(policy: Policy[Any]) -> None:
     """Pure, trial by trial as in a batch, and the same after a restart."""
-    check_policy(policy, cover_both, STREAM, seeds=(3, 4), horizon=6)
+    check_policy(policy, STREAM, problem=cover_both, seeds=(3, 4), horizon=6)
 
 
 def test_the_ensemble_shows_the_spread_of_its_first_arm() -> None:
     ensemble = Ensemble(COVER, Told(10.0), level="adaptive")
-    stages = list(run(ensemble, COVER, _demand(60), hindsight=False))
+    stages = list(run(ensemble, _demand(60), problem=COVER, hindsight=False))
     assert stages[-1].info["spread"] < 0.9
-    assert "spread" not in next(run(Ensemble(COVER, Told(10.0)), COVER, _demand(1))).info
+    assert "spread" not in next(run(Ensemble(COVER, Told(10.0)), _demand(1))).info
 
 
 def _nothing_promised() -> Any:

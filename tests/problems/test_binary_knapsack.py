@@ -45,7 +45,7 @@ def least_cost(problem: BinaryKnapsack, xi: Array, w: Array) -> float:
 def assert_no_choice_is_better(rng: np.random.Generator, instances: int, kind: str) -> None:
     for _ in range(instances):
         problem, xi, w = random_instance(rng, kind)
-        solution = problem.solve(NO_CONTEXT, xi, w)
+        solution = problem.solve(xi, w, NO_CONTEXT)
         assert solution.status == Status.OPTIMAL
         assert float(solution.value) == pytest.approx(least_cost(problem, xi, w), abs=1e-9)
         assert problem.risk.met(problem.violation(NO_CONTEXT, solution.z, xi), w)
@@ -73,7 +73,7 @@ def compare_with_highs(rng: np.random.Generator, instances: int) -> int:
         weight = np.rint(rng.uniform(1, 10, 48) * parts) / parts
         value = weight + 2.0 if i % 2 else rng.uniform(1, 10, 48)
         problem = BinaryKnapsack(items=48, capacity=60.0, weights=weight.tolist())
-        solution = problem.solve(NO_CONTEXT, value[None], np.ones(1))
+        solution = problem.solve(value[None], np.ones(1), NO_CONTEXT)
         found = milp(
             -value,
             integrality=np.ones(48, int),
@@ -107,11 +107,11 @@ def test_node_limit_gives_a_feasible_choice_and_a_true_gap() -> None:
     value = rng.uniform(1, 10, (40, 1, 20)) * rng.uniform(0.6, 1.4, (40, 15, 20))
     weight = rng.uniform(1, 10, (40, 1, 20)) * rng.uniform(0.6, 1.4, (40, 15, 20))
     xi, w = np.concatenate([value, weight], axis=-1), np.full(15, 1 / 15)
-    exact = BinaryKnapsack(items=20, capacity=30.0).solve(NO_CONTEXT, xi, w)
+    exact = BinaryKnapsack(items=20, capacity=30.0).solve(xi, w, NO_CONTEXT)
     assert (exact.status == Status.OPTIMAL).all()
     for limit in (1, 10, 100, 1000):
         limited = BinaryKnapsack(items=20, capacity=30.0, node_limit=limit)
-        found = limited.solve(NO_CONTEXT, xi, w)
+        found = limited.solve(xi, w, NO_CONTEXT)
         stopped = found.status == Status.LIMIT
         assert stopped.any()
         assert (found.gap[stopped] > 0).all()
@@ -148,10 +148,10 @@ def test_leading_axes_are_free() -> None:
     rng = np.random.default_rng(14)
     problem = BinaryKnapsack(items=6, capacity=9.0)
     xi, w = rng.uniform(0, 6, (2, 1, 5, 12)), rng.dirichlet(np.ones(5), 3)
-    batch = problem.solve(np.zeros((2, 1, 4)), xi, w)
+    batch = problem.solve(xi, w, np.zeros((2, 1, 4)))
     assert batch.z.shape == (2, 3, 6)
     for i, j in product(range(2), range(3)):
-        alone = problem.solve(np.zeros(4), xi[i, 0], w[j])
+        alone = problem.solve(xi[i, 0], w[j], np.zeros(4))
         assert (alone.z == batch.z[i, j]).all()
         assert alone.value == batch.value[i, j]
 

@@ -9,12 +9,13 @@ from lengths import long
 from registry import DIMS, STREAM, played_on, policies
 from trees import same_bits, through_a_file
 
-from bocopt import Status, from_callables, record, run
+from bocopt import Status, from_callables, run
 from bocopt.checks import check_problem
 from bocopt.core import Array, Dims
 from bocopt.loop import play
 from bocopt.problems import CVaR, WorstCase
 from bocopt.problems.scenarios import spread
+from bocopt.trace import record
 
 
 def test_one_scenario_is_the_users_answer_and_many_the_best_of_the_pool() -> None:
@@ -22,16 +23,16 @@ def test_one_scenario_is_the_users_answer_and_many_the_best_of_the_pool() -> Non
     problem = wrapped()
     for _ in range(50):
         scenarios, w = rng.uniform(0.5, 3, (5, 2)), rng.dirichlet(np.ones(5))
-        alone = problem.solve(X, scenarios[:1], ONE)
-        assert (alone.z == KNAPSACK.solve(X, scenarios[:1], ONE).z).all()
+        alone = problem.solve(scenarios[:1], ONE, X)
+        assert (alone.z == KNAPSACK.solve(scenarios[:1], ONE, X).z).all()
         assert alone.status == Status.OPTIMAL
-        pooled, exact = problem.solve(X, scenarios, w), KNAPSACK.solve(X, scenarios, w)
+        pooled, exact = problem.solve(scenarios, w, X), KNAPSACK.solve(scenarios, w, X)
         assert pooled.value >= exact.value - 1e-9
         if pooled.status == Status.POOL:
             met = problem.violation(X, pooled.z, scenarios) <= 0
             assert w[met].sum() >= 0.8 - 1e-9
             assert np.isinf(pooled.gap)
-    assert problem.solve(np.zeros((4, 1)), np.ones((3, 1, 5, 2)), np.full(5, 0.2)).z.shape == (
+    assert problem.solve(np.ones((3, 1, 5, 2)), np.full(5, 0.2), np.zeros((4, 1))).z.shape == (
         3,
         4,
         2,
@@ -47,16 +48,16 @@ def test_ties_in_the_pool_go_to_the_smallest() -> None:
         synthetic=False,
     )
     scenarios = np.array([[2.0, 1.0], [1.0, 5.0], [1.0, 3.0]])
-    assert problem.solve(X, scenarios, np.full(3, 1 / 3)).z.tolist() == [1.0, 3.0]
+    assert problem.solve(scenarios, np.full(3, 1 / 3), X).z.tolist() == [1.0, 3.0]
 
 
 def test_where_nothing_is_feasible_the_fallback_is_decided() -> None:
     problem = wrapped(solve=lambda x, xi: None, fallback=[3, 3])
-    solution = problem.solve(X, np.eye(2), np.full(2, 0.5))
+    solution = problem.solve(np.eye(2), np.full(2, 0.5), X)
     assert solution.status == Status.FALLBACK  # the pool was empty: who knows what there is
     assert solution.gap == np.inf
     assert "one may exist" in Status.FALLBACK.message
-    alone = problem.solve(X, np.ones((1, 2)), ONE)
+    alone = problem.solve(np.ones((1, 2)), ONE, X)
     assert alone.status == Status.INFEASIBLE  # the solver said so
     assert solution.z.tolist() == [3, 3]
     assert solution.value == np.inf
@@ -67,7 +68,7 @@ def test_works_with_every_policy(name: str) -> None:
     mine = wrapped(dims=DIMS)
     policy = policies(mine)[name]
     problem = played_on(policy, mine)
-    stages = run(policy, problem, STREAM, seeds=range(2), horizon=3)
+    stages = run(policy, STREAM, problem=problem, seeds=range(2), horizon=3)
     trace = record(stages, problem.sense)
     assert trace.reward.shape == (2, 3)
     assert (trace.regret >= -1e-9).all()
@@ -147,7 +148,7 @@ def test_bad_arguments_are_refused(broken: dict[str, Any], message: str) -> None
 def test_bad_weights_are_refused() -> None:
     for w in ([0.5, 0.6], [1.5, -0.5], [0.0, 0.0]):
         with pytest.raises(ValueError, match="must be non-negative with sum 1"):
-            wrapped().solve(X, np.ones((2, 2)), np.array(w))
+            wrapped().solve(np.ones((2, 2)), np.array(w), X)
 
 
 def test_functions_cannot_change_what_they_are_given() -> None:
@@ -156,7 +157,7 @@ def test_functions_cannot_change_what_they_are_given() -> None:
         return np.ones(2)
 
     scenarios = np.ones((2, 2))
-    wrapped(solve=greedy).solve(X, scenarios, np.full(2, 0.5))
+    wrapped(solve=greedy).solve(scenarios, np.full(2, 0.5), X)
     assert (scenarios == 1).all()
 
 
@@ -168,7 +169,7 @@ def test_a_newsvendor_under_many_scenarios_is_near_its_quantile() -> None:
         dims=Dims(x=None, z=1, xi=1),
         fallback=[0],
     )
-    solution = newsvendor.solve(np.zeros(0), demand, np.full(1024, 1 / 1024))
+    solution = newsvendor.solve(demand, np.full(1024, 1 / 1024), np.zeros(0))
     best = np.quantile(demand, 0.9)
     cost = [newsvendor.cost(np.zeros(0), z, demand).mean() for z in (np.array([best]), solution.z)]
     assert cost[1] < 1.05 * cost[0]
@@ -191,7 +192,7 @@ def test_functions_by_rows_answer_as_one_by_one() -> None:
     for size in (1, 2, 40, 300):
         scenarios = rng.uniform(0, 5, (size, 2))
         w = rng.dirichlet(np.ones(size))
-        assert same_bits(one_by_one.solve(X, scenarios, w), many.solve(X, scenarios, w))
+        assert same_bits(one_by_one.solve(scenarios, w, X), many.solve(scenarios, w, X))
     z, xi = rng.uniform(0, 4, (3, 1, 2)), rng.uniform(0, 5, (3, 7, 2))
     for lead in (z, np.broadcast_to(z, (3, 7, 2)), z[0], z[0, 0]):
         assert same_bits(one_by_one.cost(X, lead, xi), many.cost(X, lead, xi))
@@ -208,9 +209,9 @@ def test_functions_by_rows_are_called_once_for_all_scenarios() -> None:
 
     problem = by_rows(vectorised=True, cost=cost)
     scenarios, w = np.random.default_rng(0).uniform(0, 5, (1024, 2)), np.full(1024, 1 / 1024)
-    problem.solve(X, scenarios, w)
+    problem.solve(scenarios, w, X)
     calls.clear()  # the first time, some scenarios are asked for one by one
-    problem.solve(X, scenarios, w)
+    problem.solve(scenarios, w, X)
     assert {shape[0] for shape in calls} == {128, 1024}
     assert len(calls) <= 26 + 8
 
@@ -231,7 +232,7 @@ def test_functions_by_rows_are_called_once_for_all_scenarios() -> None:
 def test_functions_that_do_not_take_rows_are_found_out(cost: Any, message: str) -> None:
     scenarios = np.random.default_rng(0).uniform(0, 5, (5, 2))
     with pytest.raises(ValueError, match=message):
-        by_rows(cost=cost, vectorised=True).solve(X, scenarios, np.full(5, 0.2))
+        by_rows(cost=cost, vectorised=True).solve(scenarios, np.full(5, 0.2), X)
 
 
 def test_a_verdict_that_rounds_otherwise_among_many_is_found_out() -> None:
@@ -239,7 +240,7 @@ def test_a_verdict_that_rounds_otherwise_among_many_is_found_out() -> None:
         return np.full(len(xi), 1e-17 if len(xi) > 1 else 0.0)
 
     with pytest.raises(ValueError, match="user's violation must give scenario 0 the same"):
-        by_rows(violation=violation, vectorised=True).solve(X, np.eye(2), np.full(2, 0.5))
+        by_rows(violation=violation, vectorised=True).solve(np.eye(2), np.full(2, 0.5), X)
 
 
 def test_the_users_own_solver_for_many_joins_the_pool() -> None:
@@ -252,21 +253,21 @@ def test_the_users_own_solver_for_many_joins_the_pool() -> None:
     scenarios = np.array([[1.0, 4.0], [4.0, 1.0], [4.0, 1.0]])
     options: Any = {"solve": lambda x, xi: None, "alpha": 0.9}
     problem = by_rows(**options, solve_many=solve_many)
-    solution = problem.solve(X, scenarios, np.full(3, 1 / 3))
+    solution = problem.solve(scenarios, np.full(3, 1 / 3), X)
     assert solution.z.tolist() == [1.5, 2.5]
     assert solution.status == Status.POOL
     assert seen == [((2, 2), 1.0)]  # what is twice the same is told once
     refused = by_rows(**options, solve_many=lambda x, scenarios, w: [9, 9])
-    assert refused.solve(X, scenarios, np.full(3, 1 / 3)).status == Status.FALLBACK
+    assert refused.solve(scenarios, np.full(3, 1 / 3), X).status == Status.FALLBACK
     silent = by_rows(**options, solve_many=lambda x, scenarios, w: None)
-    assert silent.solve(X, scenarios, np.full(3, 1 / 3)).status == Status.FALLBACK
+    assert silent.solve(scenarios, np.full(3, 1 / 3), X).status == Status.FALLBACK
     for bad, message in (
         (lambda *_: [1.0], r"'z' parameter of the user's solve_many .* shape \(..., 2\)"),
         (lambda *_: [np.nan] * 2, "'z' parameter of the user's solve_many must be finite"),
         (fails, "The user's solve_many raised ZeroDivisionError"),
     ):
         with pytest.raises(ValueError, match=message):
-            by_rows(**options, solve_many=bad).solve(X, scenarios, np.full(3, 1 / 3))
+            by_rows(**options, solve_many=bad).solve(scenarios, np.full(3, 1 / 3), X)
 
 
 @pytest.mark.parametrize("risk", [CVaR(0.7), WorstCase(), CVaR(0.5, alpha=0.9), WorstCase(0.6)])
@@ -274,7 +275,7 @@ def test_any_risk_is_what_the_pool_is_judged_by(risk: Any) -> None:
     rng = np.random.default_rng(0)
     problem = by_rows(risk=risk, alpha=0.9, vectorised=True)
     scenarios, w = rng.uniform(0, 5, (30, 2)), rng.dirichlet(np.ones(30))
-    solution = problem.solve(X, scenarios, w)
+    solution = problem.solve(scenarios, w, X)
     assert solution.status == Status.POOL
     assert solution.value == risk.value(problem.cost(X, solution.z, scenarios), w)
     assert risk.met(problem.violation(X, solution.z, scenarios), w)
@@ -291,7 +292,7 @@ def test_a_made_up_scenario_that_solve_cannot_take_is_named() -> None:
     table: Any = {"cost": lambda x, z, xi: 0.0, "dims": Dims(None, 1, 1), "fallback": [0]}
     scenarios, w = np.array([[1.0], [4.5]]), np.full(2, 0.5)
     with pytest.raises(ValueError, match=r"KeyError: 2.75 It was asked for a made-up scenario"):
-        from_callables(of_a_table, **table).solve(X, scenarios, w)
+        from_callables(of_a_table, **table).solve(scenarios, w, X)
     for known in ({"synthetic": False}, {"support": lambda x, xi: xi[0] in (1.0, 4.5)}):
-        solution = from_callables(of_a_table, **table, **known).solve(X, scenarios, w)
+        solution = from_callables(of_a_table, **table, **known).solve(scenarios, w, X)
         assert solution.status == Status.POOL

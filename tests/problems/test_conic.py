@@ -38,11 +38,11 @@ def test_every_program_keeps_the_laws(name: str) -> None:
 
 def test_leading_axes_of_all_arguments_are_free() -> None:
     problem, w = distance(), np.stack([W, np.full(5, 0.2)])
-    together = problem.solve(X[:3, None], XI, w)
+    together = problem.solve(XI, w, X[:3, None])
     assert together.z.shape == (3, 2, 3)
     for i in range(3):
         for j in range(2):
-            assert (problem.solve(X[i], XI, w[j]).z == together.z[i, j]).all()
+            assert (problem.solve(XI, w[j], X[i]).z == together.z[i, j]).all()
     z = together.z[:, 0]
     assert problem.cost(X[:3, None], z[:, None], XI).shape == (3, 5)
     assert problem.violation(X[0], z[0], XI).shape == (5,)
@@ -55,7 +55,7 @@ def test_what_cannot_be_is_infeasible_and_falls_back() -> None:
         def strict(xi: Any, z: Any) -> Any:
             return cp.Minimize(cp.square(z[0])), [z >= xi, z <= 1]
 
-        solution = strict.solve(NONE, np.array([[0.5], [2.0]]), np.full(2, 0.5))
+        solution = strict.solve(np.array([[0.5], [2.0]]), np.full(2, 0.5), NONE)
         assert solution.status == Status.INFEASIBLE
         assert solution.value == np.inf
         assert solution.gap == 0
@@ -68,17 +68,17 @@ def test_a_program_without_an_end_is_an_error() -> None:
         return cp.Minimize(-cp.sum(z)), z >= xi
 
     with pytest.raises(ValueError, match="'endless' is unbounded"):
-        endless.solve(NONE, np.ones((1, 1)), np.ones(1))
+        endless.solve(np.ones((1, 1)), np.ones(1), NONE)
 
 
 def test_a_solver_that_stops_early_is_a_status() -> None:
     for risk in (Expectation(), CVaR(0.5)):
         problem = distance(options={"max_iter": 1}, fallback=[1, 2, 3], risk=risk)
-        solution = problem.solve(X[0], XI, W)
+        solution = problem.solve(XI, W, X[0])
         assert solution.status == Status.FALLBACK
         assert solution.z.tolist() == [1, 2, 3]
         assert solution.value == solution.gap == np.inf
-    rough = distance(solver="SCS", tolerance=1e-2).solve(X[0], XI, W)
+    rough = distance(solver="SCS", tolerance=1e-2).solve(XI, W, X[0])
     assert rough.status in (Status.OPTIMAL, Status.LIMIT)
     assert np.isfinite(rough.value)
 
@@ -100,7 +100,7 @@ def test_a_second_stage_that_cannot_be_asks_for_a_payment() -> None:
     near = np.array([3 - 5e-7])
     assert problem.violation(NONE, near, three) <= 0
     assert problem.cost(NONE, near, three) == pytest.approx(6, abs=1e-5)
-    solution = problem.solve(NONE, np.array([[3.0], [2.0]]), np.array([0.5, 0.5]))
+    solution = problem.solve(np.array([[3.0], [2.0]]), np.array([0.5, 0.5]), NONE)
     assert solution.status == Status.OPTIMAL
     assert solution.value == pytest.approx(3 + 2.5, abs=1e-5)
 
@@ -120,7 +120,7 @@ def test_integers_are_for_a_solver_that_takes_them() -> None:
     def staffing(xi: Any, start: Any) -> Any:
         return cp.Minimize(cp.sum(start)), [start >= xi, start <= 9]
 
-    solution = staffing.solve(NONE, np.array([[1.5, 3.0], [0.2, 3.1]]), np.array([0.5, 0.5]))
+    solution = staffing.solve(np.array([[1.5, 3.0], [0.2, 3.1]]), np.array([0.5, 0.5]), NONE)
     assert solution.z.tolist() == [2.0, 4.0]
     assert solution.status == Status.OPTIMAL
     assert staffing.violation(NONE, np.array([2.5, 4.0]), np.zeros(2)) == 0.5
@@ -138,7 +138,7 @@ def test_a_domain_may_end_where_the_optimum_is() -> None:
     def at_zero(xi: Any, z: Any) -> Any:
         return cp.Minimize(cp.sum(cp.power(z, 1.5)) + xi @ z)
 
-    solution = at_zero.solve(NONE, XI[:, None], np.ones(1))
+    solution = at_zero.solve(XI[:, None], np.ones(1), NONE)
     assert (solution.status == Status.OPTIMAL).all()
     np.testing.assert_allclose(solution.z, 0.0, atol=1e-6)
 
@@ -151,7 +151,7 @@ def test_numbers_that_are_not_affine_are_left_to_cvxpy(monkeypatch: pytest.Monke
     monkeypatch.setattr(cones, "_at_unit_vectors", bent)
     problem = shop()
     assert problem._compiled is None
-    assert problem.solve(NONE, XI, W).status == Status.OPTIMAL
+    assert problem.solve(XI, W, NONE).status == Status.OPTIMAL
 
 
 def test_parameters_may_be_used_in_any_way() -> None:
@@ -160,7 +160,7 @@ def test_parameters_may_be_used_in_any_way() -> None:
         return cp.Minimize(cp.sum_squares(z) - 2 * cp.square(xi) @ z)
 
     assert squared._compiled is None
-    solution = squared.solve(NONE, XI, W)
+    solution = squared.solve(XI, W, NONE)
     np.testing.assert_allclose(solution.z, W @ XI**2, atol=1e-5)
     check_problem(squared, X[:2], XI[:2])
 
@@ -168,7 +168,7 @@ def test_parameters_may_be_used_in_any_way() -> None:
 def test_numbers_that_a_parameter_refuses_are_refused() -> None:
     problem, bad = scaled(), np.array([[-1.0, 1.0, 1.0]])
     for call in (
-        lambda: problem.solve(NONE, bad, np.ones(1)),
+        lambda: problem.solve(bad, np.ones(1), NONE),
         lambda: problem.cost(NONE, np.ones(3), bad[0]),
     ):
         with pytest.raises(ValueError, match="must be nonneg"):
@@ -178,10 +178,10 @@ def test_numbers_that_a_parameter_refuses_are_refused() -> None:
 def test_it_can_be_sent_to_another_process() -> None:
     assert pickle.loads(pickle.dumps(nearest)) is nearest
     again = from_cvxpy(xi=3, z=3, risk=WorstCase())(plain_function)
-    again.solve(NONE, XI, W)
+    again.solve(XI, W, NONE)
     copy = pickle.loads(pickle.dumps(again))
     assert fingerprint(copy) == fingerprint(again)
-    assert copy.solve(NONE, XI, W).z.tolist() == again.solve(NONE, XI, W).z.tolist()
+    assert copy.solve(XI, W, NONE).z.tolist() == again.solve(XI, W, NONE).z.tolist()
 
 
 def plain_function(xi: Any, z: Any) -> Any:

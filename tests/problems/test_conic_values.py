@@ -36,7 +36,7 @@ def on_simplex(point: Array) -> Array:
 
 
 def test_a_quadratic_has_its_known_optimum() -> None:
-    solution = nearest.solve(NONE, XI, W)
+    solution = nearest.solve(XI, W, NONE)
     truth = on_simplex(W @ XI)
     assert solution.status == Status.OPTIMAL
     np.testing.assert_allclose(solution.z, truth, atol=1e-6)
@@ -45,7 +45,7 @@ def test_a_quadratic_has_its_known_optimum() -> None:
 
 
 def test_an_entropy_has_its_known_optimum() -> None:
-    solution = spread().solve(NONE, XI, W)
+    solution = spread().solve(XI, W, NONE)
     force = np.exp(-(W @ XI))
     np.testing.assert_allclose(solution.z, force / force.sum(), atol=1e-5)
     assert solution.value == pytest.approx(-np.log(force.sum()), abs=1e-6)
@@ -54,7 +54,7 @@ def test_an_entropy_has_its_known_optimum() -> None:
 
 def test_a_second_order_cone_has_its_known_optimum() -> None:
     problem = distance()
-    solution = problem.solve(np.zeros(2), XI, W)
+    solution = problem.solve(XI, W, np.zeros(2))
     median = W @ XI
     for _ in range(2000):  # Weiszfeld's steps to the geometric median
         pull = W / np.linalg.norm(median - XI, axis=1)
@@ -68,14 +68,14 @@ def test_a_matrix_is_a_decision() -> None:
         return cp.Minimize(cp.sum_squares(z - xi))
 
     scenarios = np.array([[1.0, 2.0, 2.0, -1.0], [3.0, 0.0, 0.0, -1.0]])
-    solution = nearest_psd.solve(NONE, scenarios, np.array([0.5, 0.5]))
+    solution = nearest_psd.solve(scenarios, np.array([0.5, 0.5]), NONE)
     size, axes = np.linalg.eigh(scenarios.mean(axis=0).reshape(2, 2))
     truth = (axes * np.maximum(size, 0)) @ axes.T
     np.testing.assert_allclose(nearest_psd.named(solution.z)["z"], truth, atol=1e-5)
     with pytest.raises(
         ValueError, match=r"'scenarios' parameter of nearest_psd\.solve must be sym"
     ):
-        nearest_psd.solve(NONE, np.array([[1.0, 2.0, 0.0, 1.0]]), np.ones(1))
+        nearest_psd.solve(np.array([[1.0, 2.0, 0.0, 1.0]]), np.ones(1), NONE)
 
 
 @pytest.mark.parametrize("risk", RISKS, ids=repr)
@@ -143,7 +143,7 @@ def test_what_is_decided_may_be_multiplied_with_what_is_not() -> None:
 
 
 def assert_same_value(one: Problem, other: Problem, w: Array) -> None:
-    first, second = one.solve(NONE, XI, w), other.solve(NONE, XI, w)
+    first, second = one.solve(XI, w, NONE), other.solve(XI, w, NONE)
     assert first.status == second.status == Status.OPTIMAL
     assert first.value == pytest.approx(float(second.value), abs=1e-5)
 
@@ -154,7 +154,7 @@ def test_both_ways_to_solve_agree(name: str, risk: Any) -> None:
     problem = PROGRAMS[name](risk=risk)
     assert problem._compiled is not None
     for scenarios, w in ((XI, W), (XI[:1], np.ones(1))):
-        solution = problem.solve(X[0], scenarios, w)
+        solution = problem.solve(scenarios, w, X[0])
         assert solution.status == Status.OPTIMAL
         truth = by_cvxpy_itself(problem, X[0], scenarios, w)
         assert solution.value == pytest.approx(truth, abs=1e-6)
@@ -169,7 +169,7 @@ def test_both_ways_to_solve_agree_on_many_instances(name: str) -> None:
         for many in rng.integers(1, 9, 60):
             scenarios, w = rng.uniform(0.2, 2.0, (many, 3)), rng.dirichlet(np.ones(many))
             x = rng.normal(size=2)
-            one = problem.solve(x, scenarios, w)
+            one = problem.solve(scenarios, w, x)
             truth = by_cvxpy_itself(problem, x, scenarios, w)
             assert one.status == Status.OPTIMAL
             assert one.value == pytest.approx(truth, abs=1e-6)

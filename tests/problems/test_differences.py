@@ -121,7 +121,7 @@ def test_choices_differ_by_the_items_that_they_do_not_share(seed: int) -> None:
 def test_paths_differ_by_the_edges_that_they_do_not_share(seed: int) -> None:
     rng = np.random.default_rng(seed)
     problem, corners = grid(2, 3, largest_cost=4.0), np.array(list(product([0.0, 4.0], repeat=7)))
-    z, other = (problem.solve(NONE, rng.random((1, 7)), np.ones(1)).z for _ in range(2))
+    z, other = (problem.solve(rng.random((1, 7)), np.ones(1), NONE).z for _ in range(2))
     assert_kept_and_attained(problem, z, other, corners)
 
 
@@ -192,7 +192,7 @@ class Mine:
 
     dims, sense, risk = Dims(x=None, z=1, xi=1), Sense.MINIMISE, Expectation()
 
-    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
+    def solve(self, scenarios: Array, w: Array, x: Array) -> Solution:
         raise NotImplementedError
 
     def cost(self, x: Array, z: Array, xi: Array) -> Array:

@@ -56,8 +56,8 @@ def batch(rng: np.random.Generator, size: int) -> tuple[Knapsack, Array, Array]:
 def compare(rng: np.random.Generator, size: int) -> tuple[int, int]:
     """How many were compared, and how many a node limit left undecided."""
     problem, scenarios, w = batch(rng, size)
-    fast = problem.solve(NO_CONTEXT, scenarios, w)
-    slow = replace(problem, readable_search=True).solve(NO_CONTEXT, scenarios, w)
+    fast = problem.solve(scenarios, w, NO_CONTEXT)
+    slow = replace(problem, readable_search=True).solve(scenarios, w, NO_CONTEXT)
     done = (fast.status != Status.LIMIT) & (slow.status != Status.LIMIT)
     assert (fast.status == slow.status)[done].all(), problem
     assert (fast.z == slow.z)[done].all(), problem
@@ -106,7 +106,7 @@ def highs_comparisons(rng: np.random.Generator, tries: int) -> int:
         problem = Knapsack(
             value=value.tolist(), capacity=[8.0] * resources, salvage=salvage.tolist()
         )
-        ours = problem.solve(NO_CONTEXT, a.reshape(1, -1), np.ones(1))
+        ours = problem.solve(a.reshape(1, -1), np.ones(1), NO_CONTEXT)
         theirs = milp(
             -(value - salvage @ a),
             integrality=np.ones(items, np.int64),

@@ -28,9 +28,9 @@ class Counting:
         self.cost, self.violation = self.problem.cost, self.problem.violation
         self.solved = 0
 
-    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
+    def solve(self, scenarios: Array, w: Array, x: Array) -> Solution:
         self.solved += scenarios.shape[-2] == 1
-        return self.problem.solve(x, scenarios, w)
+        return self.problem.solve(scenarios, w, x)
 
 
 def test_a_stage_solves_it_once_or_not_at_all() -> None:
@@ -38,13 +38,13 @@ def test_a_stage_solves_it_once_or_not_at_all() -> None:
         problem = Counting()
         policy = Constant([2, 2, 1, 1])
         stages = list(
-            run(policy, problem, PaperStream(), seeds=range(3), horizon=5, hindsight=asked)
+            run(policy, PaperStream(), problem=problem, seeds=range(3), horizon=5, hindsight=asked)
         )
         assert problem.solved == wanted
         assert np.isfinite(stages[-1].hindsight).all() == asked
         assert (np.asarray(stages[-1].solvable) == 1).all() == asked
         problem = Counting()
-        agent = Agent(policy, problem, hindsight=asked)
+        agent = Agent(policy, problem=problem, hindsight=asked)
         stage: Any = agent.observe(agent.decide(np.zeros(3)).id, np.ones(12))
         assert problem.solved == asked
         assert np.isfinite(stage.hindsight) == asked
@@ -59,7 +59,7 @@ def test_what_learning_needs_is_not_solved_again_for_the_record() -> None:
         prior=plain.sampler.prior, loss=loss, lam=plain.sampler.lam, size=plain.sampler.size
     )
     bma = type(plain)(problem, plain.predictor, sampler)
-    list(run(bma, problem, stream, seeds=range(2), horizon=6))
+    list(run(bma, stream, problem=problem, seeds=range(2), horizon=6))
     assert problem.solved == 2 * 6  # the particles' own decisions, and hindsight
 
 

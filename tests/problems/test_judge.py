@@ -59,9 +59,9 @@ class Asked:
         self.problem, self.count = problem, Counter[str]()
         self.dims, self.sense, self.risk = problem.dims, problem.sense, problem.risk
 
-    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
+    def solve(self, scenarios: Array, w: Array, x: Array) -> Solution:
         self.count["solve"] += 1
-        found: Solution = self.problem.solve(x, scenarios, w)
+        found: Solution = self.problem.solve(scenarios, w, x)
         return found
 
     def cost(self, x: Array, z: Array, xi: Array) -> Array:
@@ -83,7 +83,7 @@ class AskedAtOnce(Asked):
 
 def observed(problem: Any, policy: Any) -> Agent[Any]:
     """After a few stages; what is counted is the last outcome alone."""
-    agent = Agent(policy, problem)
+    agent = Agent(policy, problem=problem)
     for x, xi in zip(X, XI, strict=True):
         ticket = agent.decide(x)
         if isinstance(problem, Asked):
@@ -127,7 +127,7 @@ def test_no_second_stage_of_an_observed_stage_is_solved_twice(
 
     monkeypatch.setattr(highs, "solve", counting)
     problem = shop(otherwise=60)
-    agent = Agent(Ensemble(problem), problem)
+    agent = Agent(Ensemble(problem))
     for x, xi in zip(X, XI, strict=True):
         ticket = agent.decide(x)
         solved.clear()
@@ -192,13 +192,13 @@ def test_shadows_stand_in_the_stage_as_if_they_had_decided() -> None:
     problem = desk()
     stream = Replay(x=X, xi=XI)
     policies: dict[str, Any] = {"average": SampleAverage(problem), "five": Constant([5])}
-    alone = {name: list(run(policy, problem, stream)) for name, policy in policies.items()}
-    for t, stage in enumerate(run(shadowed(Constant([7]), problem), problem, stream)):
+    alone = {name: list(run(policy, stream, problem=problem)) for name, policy in policies.items()}
+    for t, stage in enumerate(run(shadowed(Constant([7]), problem), stream, problem=problem)):
         assert stage.shadows is not None
         for i, own in enumerate(alone.values()):
             assert stage.shadows.cost[i] == own[t].cost
             assert stage.shadows.feasible[i] == own[t].feasible
             assert evidence_of(problem, stage).shadows[i].cost == own[t].cost
-    found = compare({"five": Constant([5])}, Constant([7]), problem, stream)["five"]
+    found = compare({"five": Constant([5])}, Constant([7]), stream, problem=problem)["five"]
     wanted = [one.feasible for one in alone["five"]]
     assert found.feasible == pytest.approx(np.mean(wanted))

@@ -5,11 +5,12 @@ import pytest
 from instances import KINDS, random_instance
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from bocopt import Status, record, run
+from bocopt import Status, run
 from bocopt.core import Array
 from bocopt.paper import PaperStream
 from bocopt.policies import Constant
 from bocopt.problems import Knapsack
+from bocopt.trace import record
 
 NO_CONTEXT = np.zeros(0)
 PAPER = Knapsack(value=[12.0] * 4, capacity=[8.0] * 3, salvage=[3.0] * 3)
@@ -19,17 +20,17 @@ def test_leading_axes_are_free() -> None:
     rng = np.random.default_rng(3)
     scenarios = rng.uniform(0.2, 2, (2, 3, 5, 12))
     w = rng.dirichlet(np.ones(5), 3)
-    batch = PAPER.solve(np.zeros((2, 1, 7)), scenarios, w)
+    batch = PAPER.solve(scenarios, w, np.zeros((2, 1, 7)))
     assert batch.z.shape == (2, 3, 4)
     for i in range(2):
         for j in range(3):
-            alone = PAPER.solve(np.zeros(7), scenarios[i, j], w[j])
+            alone = PAPER.solve(scenarios[i, j], w[j], np.zeros(7))
             assert (alone.z == batch.z[i, j]).all()
             assert alone.value == batch.value[i, j]
 
 
 def test_context_axes_reach_the_answer() -> None:
-    solution = PAPER.solve(np.zeros((5, 3)), np.ones((1, 12)), np.ones(1))
+    solution = PAPER.solve(np.ones((1, 12)), np.ones(1), np.zeros((5, 3)))
     assert solution.z.shape == (5, 4)
     assert solution.status.shape == (5,)
     assert PAPER.cost(np.zeros((5, 3)), np.ones(4), np.ones(12)).shape == (5,)
@@ -41,7 +42,7 @@ def test_value_and_status_agree_with_the_judge(kind: str) -> None:
     rng = np.random.default_rng([4, KINDS.index(kind)])
     for _ in range(50):
         problem, scenarios, w = random_instance(rng, kind, most_points=500)
-        solution = problem.solve(NO_CONTEXT, scenarios, w)
+        solution = problem.solve(scenarios, w, NO_CONTEXT)
         if solution.status == Status.INFEASIBLE:
             assert solution.value == np.inf
             assert (solution.z == np.asarray(problem.lower)).all()
@@ -72,15 +73,19 @@ def test_decisions_outside_the_box_or_between_integers_are_infeasible() -> None:
 def test_all_of_the_weight_counts_as_all_whatever_its_rounding() -> None:
     certain = Knapsack(value=[12.0], capacity=[8.0], salvage=[0.0], upper=8, alpha=1.0)
     for w in ([0.3333333333] * 3, np.full(100_000, 1e-5)):
-        assert certain.solve(NO_CONTEXT, np.ones((len(w), 1)), np.asarray(w)).z == 8
+        assert certain.solve(np.ones((len(w), 1)), np.asarray(w), NO_CONTEXT).z == 8
 
 
 def test_regret_is_never_negative_at_a_node_limit() -> None:
     limited = Knapsack(
         value=PAPER.value, capacity=PAPER.capacity, salvage=PAPER.salvage, node_limit=10
     )
-    trace = record(run(Constant((2, 2, 1, 1)), limited, PaperStream(), horizon=200), PAPER.sense)
-    exact = record(run(Constant((2, 2, 1, 1)), PAPER, PaperStream(), horizon=200), PAPER.sense)
+    trace = record(
+        run(Constant((2, 2, 1, 1)), PaperStream(), problem=limited, horizon=200), PAPER.sense
+    )
+    exact = record(
+        run(Constant((2, 2, 1, 1)), PaperStream(), problem=PAPER, horizon=200), PAPER.sense
+    )
     assert (trace.hindsight <= exact.hindsight).all()
     assert (trace.hindsight < exact.hindsight).any()
     assert (trace.regret >= 0).all()
@@ -88,8 +93,8 @@ def test_regret_is_never_negative_at_a_node_limit() -> None:
 
 def test_one_scenario_and_chance_constraint_share_a_method() -> None:
     xi = np.array([[1.0, 1.1, 0.9, 1.2] * 3])
-    alone = PAPER.solve(NO_CONTEXT, xi, np.ones(1))
-    many = PAPER.solve(NO_CONTEXT, np.repeat(xi, 20, axis=0), np.full(20, 0.05))
+    alone = PAPER.solve(xi, np.ones(1), NO_CONTEXT)
+    many = PAPER.solve(np.repeat(xi, 20, axis=0), np.full(20, 0.05), NO_CONTEXT)
     assert (alone.z == many.z).all()
 
 
@@ -104,7 +109,7 @@ def most_taken(alpha: float, w: Array, light: int, readable: bool) -> float:
         readable_search=readable,
     )
     scenarios = np.where(np.arange(len(w)) < light, 1.0, 100.0)[:, None]
-    return float(problem.solve(NO_CONTEXT, scenarios, w).z[0])
+    return float(problem.solve(scenarios, w, NO_CONTEXT).z[0])
 
 
 @pytest.mark.parametrize("readable", [False, True])
@@ -128,11 +133,11 @@ def test_the_tolerance_of_the_chance_constraint_is_for_rounding_only(readable: b
 def test_node_limit_gives_best_found_and_a_true_gap() -> None:
     rng = np.random.default_rng(5)
     xi = rng.uniform(0.1, 0.3, (40, 1, 12))
-    exact = PAPER.solve(NO_CONTEXT, xi, np.ones(1))
+    exact = PAPER.solve(xi, np.ones(1), NO_CONTEXT)
     for limit in (1, 5, 40, 200):
         limited = Knapsack(
             value=PAPER.value, capacity=PAPER.capacity, salvage=PAPER.salvage, node_limit=limit
-        ).solve(NO_CONTEXT, xi, np.ones(1))
+        ).solve(xi, np.ones(1), NO_CONTEXT)
         stopped = limited.status == Status.LIMIT
         assert (limited.value >= exact.value)[stopped].all()
         nothing_found = np.isinf(limited.value)
@@ -169,7 +174,7 @@ def highs_comparisons(rng: np.random.Generator, tries: int, upper: int) -> int:
         )
         a, w = rng.uniform(0.2, 2.5, (scenarios, 2, items)), rng.dirichlet(np.ones(scenarios))
         flat = a.reshape(scenarios, -1)
-        ours = problem.solve(NO_CONTEXT, flat, w)
+        ours = problem.solve(flat, w, NO_CONTEXT)
         z = _big_m(problem, a, w)
         met = problem.violation(NO_CONTEXT, z, flat) <= 0
         if w[met].sum() >= problem.alpha:

@@ -60,7 +60,7 @@ def _assert_alike(make: Any, many: int) -> None:
     for _ in range(many):
         problem, scenarios = make(rng)
         declared, w = problem.declared(), rng.dirichlet(np.ones(len(scenarios)))
-        ours, theirs = (p.solve(NONE, scenarios, w) for p in (problem, declared))
+        ours, theirs = (p.solve(scenarios, w, NONE) for p in (problem, declared))
         assert ours.status == theirs.status
         assert ours.value == pytest.approx(float(theirs.value), rel=1e-6, abs=1e-6)
         for z in (ours.z, theirs.z, 0 * ours.z):

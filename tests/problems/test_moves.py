@@ -114,13 +114,13 @@ def test_a_problem_with_a_box_keeps_the_laws_and_improves_on_the_pool() -> None:
     rng = np.random.default_rng(0)
     scenarios, w = rng.uniform(5, 15, (50, 1)), np.full(50, 0.02)
     plain, boxed = staffing(), staffing(box=(0, 40), integer=True)
-    before, after = (problem.solve(np.zeros(1), scenarios, w) for problem in (plain, boxed))
+    before, after = (problem.solve(scenarios, w, np.zeros(1)) for problem in (plain, boxed))
     assert after.status == Status.POOL
     assert after.value < before.value
     assert (after.z == np.rint(after.z)).all()
     assert boxed.risk.met(boxed.violation(np.zeros(1), after.z, scenarios), w)
     assert staffing(box=(0, 40), integer=True, moves=0).solve(
-        np.zeros(1), scenarios, w
+        scenarios, w, np.zeros(1)
     ).value == pytest.approx(before.value)
     simple = from_callables(
         lambda x, xi: np.ceil(xi),
@@ -146,7 +146,7 @@ def test_where_solve_finds_nothing_moves_start_from_the_fallback() -> None:
         fallback=[-1],
         box=(0, 40),
     )
-    solution = problem.solve(NO_CONTEXT, scenarios, w)
+    solution = problem.solve(scenarios, w, NO_CONTEXT)
     assert solution.status == Status.POOL
     best = np.quantile(scenarios, 0.9, method="inverted_cdf")
     assert best <= solution.z[0] <= best + 0.05
@@ -169,7 +169,7 @@ def test_a_decision_that_does_not_fit_the_box_is_named(given: list[float], messa
         integer=True,
     )
     with pytest.raises(ValueError, match=message):
-        problem.solve(NO_CONTEXT, np.array([[1.0], [2.0]]), np.full(2, 0.5))
+        problem.solve(np.array([[1.0], [2.0]]), np.full(2, 0.5), NO_CONTEXT)
 
 
 def test_the_rounding_of_a_solver_is_taken_off() -> None:
@@ -181,4 +181,4 @@ def test_the_rounding_of_a_solver_is_taken_off() -> None:
         box=(0, 6),
         integer=[True, False],
     )
-    assert problem.solve(NO_CONTEXT, np.ones((1, 1)), np.ones(1)).z.tolist() == [1.0, 0.0]
+    assert problem.solve(np.ones((1, 1)), np.ones(1), NO_CONTEXT).z.tolist() == [1.0, 0.0]

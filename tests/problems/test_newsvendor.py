@@ -68,7 +68,7 @@ def by_linprog(problem: Newsvendor, demand: Array, w: Array) -> float:
 def assert_worth_what_linprog_says(rng: np.random.Generator, instances: int) -> None:
     for _ in range(instances):
         problem, demand, w = random_instance(rng)
-        solution = problem.solve(NO_CONTEXT, demand, w)
+        solution = problem.solve(demand, w, NO_CONTEXT)
         assert float(solution.value) == pytest.approx(by_linprog(problem, demand, w), abs=1e-8)
         assert (problem.violation(NO_CONTEXT, solution.z, demand) <= 0).all()
         assert solution.status == Status.OPTIMAL
@@ -101,15 +101,15 @@ def test_no_corner_is_better() -> None:
         best = min(
             float(w @ free.cost(NO_CONTEXT, np.array(z), demand)) for z in product(*map(set, ends))
         )
-        assert float(free.solve(NO_CONTEXT, demand, w).value) == pytest.approx(best, abs=1e-12)
+        assert float(free.solve(demand, w, NO_CONTEXT).value) == pytest.approx(best, abs=1e-12)
 
 
 def test_orders_are_weighted_quantiles() -> None:
     problem = Newsvendor(unit_cost=[1.0], price=10.0)  # critical ratio 0.9
     demand = np.arange(1.0, 21.0)[:, None]
-    assert problem.solve(NO_CONTEXT, demand, np.full(20, 0.05)).z == 18.0
+    assert problem.solve(demand, np.full(20, 0.05), NO_CONTEXT).z == 18.0
     w = np.r_[0.5, 0.45, np.full(18, 0.05 / 18)]
-    assert problem.solve(NO_CONTEXT, demand, w).z == 2.0
+    assert problem.solve(demand, w, NO_CONTEXT).z == 2.0
 
 
 def test_orders_fit_the_capacity_without_the_tolerance() -> None:
@@ -123,7 +123,7 @@ def test_orders_fit_the_capacity_without_the_tolerance() -> None:
             tolerance=0.0,
         )
         demand = size * rng.uniform(1, 9, (40, 30, 7))
-        solution = problem.solve(NO_CONTEXT, demand, np.full(30, 1 / 30))
+        solution = problem.solve(demand, np.full(30, 1 / 30), NO_CONTEXT)
         assert (problem.violation(NO_CONTEXT, solution.z, demand[:, 0]) <= 0).all()
         used = (solution.z * np.asarray(problem.volume)).sum(axis=-1)
         assert used == pytest.approx(10 * size, rel=1e-12)
@@ -164,10 +164,10 @@ def test_leading_axes_are_free() -> None:
     problem = Newsvendor(unit_cost=[1.0] * 3, price=[3.0, 4.0, 5.0], capacity=7.0)
     demand, w = rng.uniform(0, 6, (2, 1, 8, 3)), rng.dirichlet(np.ones(8), 3)
     w[1] = 1 / 8  # equal weights take a quicker way
-    batch = problem.solve(np.zeros((2, 1, 4)), demand, w)
+    batch = problem.solve(demand, w, np.zeros((2, 1, 4)))
     assert batch.z.shape == (2, 3, 3)
     for i, j in product(range(2), range(3)):
-        alone = problem.solve(np.zeros(4), demand[i, 0], w[j])
+        alone = problem.solve(demand[i, 0], w[j], np.zeros(4))
         assert (alone.z == batch.z[i, j]).all()
         assert alone.value == batch.value[i, j]
 
@@ -208,4 +208,4 @@ def test_bad_arguments_are_refused(wrong: dict[str, Any], message: str) -> None:
 def test_demand_beyond_all_bounds_is_refused() -> None:
     problem = Newsvendor(unit_cost=[1.0], price=2.0)
     with pytest.raises(ValueError, match="'scenarios' parameter of Newsvendor"):
-        problem.solve(NO_CONTEXT, np.array([[1e101]]), np.ones(1))
+        problem.solve(np.array([[1e101]]), np.ones(1), NO_CONTEXT)

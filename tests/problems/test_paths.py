@@ -59,7 +59,7 @@ def compare_with_all_flows(rng: np.random.Generator, instances: int) -> dict[str
         costs = rng.uniform(low, 5, (s, problem.dims.xi))
         costs = np.rint(costs / 3) if whole else costs
         w = np.full(s, 1 / s) if whole else rng.dirichlet(np.ones(s))
-        solution = problem.solve(NO_CONTEXT, costs, w)
+        solution = problem.solve(costs, w, NO_CONTEXT)
         paid = flows(problem) @ (w @ costs)
         best, value = paid.min(), float(solution.value)
         assert (problem.violation(NO_CONTEXT, solution.z, costs) <= 0).all()
@@ -96,7 +96,7 @@ def test_value_is_that_of_the_linear_program(cyclic: bool) -> None:
         problem = ShortestPath(edges=edges, source=3, target=problem.target)
     a, b = incidence(problem)
     costs = rng.uniform(0 if cyclic else -1, 1, (50, problem.dims.xi))
-    batch = problem.solve(NO_CONTEXT, costs[:, None], np.ones(1))
+    batch = problem.solve(costs[:, None], np.ones(1), NO_CONTEXT)
     assert (batch.status == Status.OPTIMAL).all()
     for c, value in zip(costs, batch.value, strict=True):
         found = linprog(c, A_eq=a, b_eq=b, bounds=(0, 1))
@@ -105,17 +105,17 @@ def test_value_is_that_of_the_linear_program(cyclic: bool) -> None:
 
 def test_negative_costs_without_a_negative_cycle_are_proved() -> None:
     problem = ShortestPath(edges=[(0, 1), (1, 0), (1, 2), (0, 2)], source=0, target=2)
-    proved = problem.solve(NO_CONTEXT, np.array([[3.0, -1.0, -2.0, 1.5]]), np.ones(1))
+    proved = problem.solve(np.array([[3.0, -1.0, -2.0, 1.5]]), np.ones(1), NO_CONTEXT)
     assert proved.z.tolist() == [1, 0, 1, 0]
     assert proved.status == Status.OPTIMAL
-    stuck = problem.solve(NO_CONTEXT, np.array([[3.0, -4.0, -2.0, 1.5]]), np.ones(1))
+    stuck = problem.solve(np.array([[3.0, -4.0, -2.0, 1.5]]), np.ones(1), NO_CONTEXT)
     assert [float(part) for part in stuck[1:]] == [1.5, Status.LIMIT, 6.0]
 
 
 def test_a_negative_cycle_beside_the_path_is_not_overlooked() -> None:
     """0 -> 1 is one way to flow; with the cycle 2 -> 3 -> 2, which nothing leads to, another."""
     problem = ShortestPath(edges=[(0, 1), (2, 3), (3, 2)], source=0, target=1)
-    solution = problem.solve(NO_CONTEXT, np.array([[1.0, -1.0, 0.5]]), np.ones(1))
+    solution = problem.solve(np.array([[1.0, -1.0, 0.5]]), np.ones(1), NO_CONTEXT)
     assert solution.status == Status.LIMIT
     assert solution.value - solution.gap <= 0.5
 
@@ -153,10 +153,10 @@ def test_leading_axes_are_free() -> None:
     rng = np.random.default_rng(4)
     problem = grid(3, 4)
     costs, w = rng.uniform(0, 6, (2, 1, 8, problem.dims.xi)), rng.dirichlet(np.ones(8), 3)
-    batch = problem.solve(np.zeros((2, 1, 4)), costs, w)
+    batch = problem.solve(costs, w, np.zeros((2, 1, 4)))
     assert batch.z.shape == (2, 3, problem.dims.z)
     for i, j in product(range(2), range(3)):
-        alone = problem.solve(np.zeros(4), costs[i, 0], w[j])
+        alone = problem.solve(costs[i, 0], w[j], np.zeros(4))
         assert (alone.z == batch.z[i, j]).all()
         assert alone.value == batch.value[i, j]
 

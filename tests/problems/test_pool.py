@@ -78,7 +78,7 @@ def test_half_of_the_candidates_are_made_up_and_no_more_are_asked_for(size: int)
     problem = from_callables(
         solve, lambda x, z, xi: 0.0, dims=Dims(None, 2, 2), fallback=[0, 0], alpha=None
     )
-    problem.solve(NO_CONTEXT, scenarios, np.full(size, 1 / size))
+    problem.solve(scenarios, np.full(size, 1 / size), NO_CONTEXT)
     own = {tuple(xi) for xi in scenarios} & set(asked)
     assert len(asked) == len(set(asked)) <= 26
     assert len(own) == min(size, 13)
@@ -113,7 +113,7 @@ def failures(instances: int, size: int, **options: Any) -> int:
     problem = knapsack(**options)
     w = np.full(size, 1 / size)
     found = (
-        problem.solve(NO_CONTEXT, knapsack_scenarios(seed, size), w) for seed in range(instances)
+        problem.solve(knapsack_scenarios(seed, size), w, NO_CONTEXT) for seed in range(instances)
     )
     return sum(int(solution.status) == Status.FALLBACK for solution in found)
 
@@ -132,7 +132,7 @@ def regret(seed: int, size: int) -> float:
     """Of a newsvendor in a box, as a share of the optimum."""
     case = newsvendor(seed, size)
     problem = case.problem(vectorised=True, box=(0, 200))
-    solution = problem.solve(NO_CONTEXT, case.demand, np.full(size, 1 / size))
+    solution = problem.solve(case.demand, np.full(size, 1 / size), NO_CONTEXT)
     return case.regret(float(solution.value))
 
 

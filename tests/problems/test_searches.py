@@ -18,7 +18,7 @@ def assert_equal_to_brute_force(instance: Instance) -> Status:
     """Both the readable and the fast searches."""
     expected = brute_force(instance)
     for problem in (instance.problem, replace(instance.problem, readable_search=True)):
-        got = problem.solve(NO_CONTEXT, instance.scenarios, instance.w)
+        got = problem.solve(instance.scenarios, instance.w, NO_CONTEXT)
         assert got.status == expected.status, instance
         assert got.z.tolist() == expected.z.tolist(), instance
         assert got.value == expected.value, instance  # bit for bit
@@ -95,7 +95,7 @@ def test_a_node_limit_keeps_a_feasible_lower_end(readable: bool, scenarios: int)
         readable_search=readable,
     )
     weights = np.random.default_rng(12).uniform(0.1, 0.4, (50, scenarios, 12))
-    solution = problem.solve(NO_CONTEXT, weights, np.full(scenarios, 1 / scenarios))
+    solution = problem.solve(weights, np.full(scenarios, 1 / scenarios), NO_CONTEXT)
     assert (solution.status == Status.LIMIT).any()
     assert np.isfinite(solution.value).all()
     assert np.isfinite(solution.gap).all()
@@ -105,12 +105,12 @@ def test_the_node_limit_bounds_the_scan_of_an_item_that_earns_nothing() -> None:
     problem = Knapsack(
         value=[0.0, 0.0], capacity=[8.0], salvage=[3.0], upper=1_000_000, node_limit=1000
     )
-    solution = problem.solve(NO_CONTEXT, np.zeros((1, 2)), np.ones(1))
+    solution = problem.solve(np.zeros((1, 2)), np.ones(1), NO_CONTEXT)
     assert solution.status == Status.LIMIT
     assert solution.z.tolist() == [0, 0]
 
 
 def test_negative_weights_make_items_worth_dropping_worth_taking() -> None:
     problem = Knapsack(value=[12, 12], capacity=[8, 8], salvage=[3, 3], upper=50)
-    solution = problem.solve(NO_CONTEXT, np.array([[-2.0, 4.0, 6.0, -2.0]]), np.ones(1))
+    solution = problem.solve(np.array([[-2.0, 4.0, 6.0, -2.0]]), np.ones(1), NO_CONTEXT)
     assert float(-solution.value) == 66

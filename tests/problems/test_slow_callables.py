@@ -49,9 +49,9 @@ def black_box(cost: Any, **options: Any) -> Any:
 )
 def test_a_budget_is_a_number_of_calls(options: Any, most: int) -> None:
     cost = Counted()
-    solution = black_box(cost, **options).solve(np.zeros(0), SCENARIOS, W)
+    solution = black_box(cost, **options).solve(SCENARIOS, W, np.zeros(0))
     assert 0.5 * most < cost.calls <= most
-    again = black_box(Counted(), **options).solve(np.zeros(0), SCENARIOS, W)
+    again = black_box(Counted(), **options).solve(SCENARIOS, W, np.zeros(0))
     assert (again.z == solution.z).all()
     assert again.value == solution.value
 
@@ -59,7 +59,7 @@ def test_a_budget_is_a_number_of_calls(options: Any, most: int) -> None:
 def test_fewer_scenarios_are_another_configuration_and_nearly_as_good() -> None:
     whole, few = black_box(Counted()), black_box(Counted(), scenarios=64)
     assert fingerprint(whole) != fingerprint(few)
-    z, fewer = (one.solve(np.zeros(0), SCENARIOS, W).z for one in (whole, few))
+    z, fewer = (one.solve(SCENARIOS, W, np.zeros(0)).z for one in (whole, few))
     paid = [np.abs(each - SCENARIOS).sum(axis=-1).mean() for each in (z, fewer)]
     assert paid[0] < paid[1] < 1.05 * paid[0]
 
@@ -83,7 +83,7 @@ def test_a_slow_one_says_at_once_what_it_takes_and_what_to_type(
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(UserWarning, match=f"user's cost takes 5 ms: .*{said}"):
-            black_box(cost, **options).solve(np.zeros(0), SCENARIOS, W)
+            black_box(cost, **options).solve(SCENARIOS, W, np.zeros(0))
     assert cost.calls == 32
 
 
@@ -91,15 +91,15 @@ def test_it_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, problem = count(0.0, 0.005), black_box(Counted())
     monkeypatch.setattr(pace, "perf_counter", lambda: next(clock))
     with pytest.warns(UserWarning, match="takes 5 ms") as told:
-        first, again = (problem.solve(np.zeros(0), SCENARIOS, W) for _ in range(2))
+        first, again = (problem.solve(SCENARIOS, W, np.zeros(0)) for _ in range(2))
     assert len(told) == 1
     monkeypatch.undo()
     assert (first.z == again.z).all()
-    assert (first.z == black_box(Counted()).solve(np.zeros(0), SCENARIOS, W).z).all()
+    assert (first.z == black_box(Counted()).solve(SCENARIOS, W, np.zeros(0)).z).all()
 
 
 @pytest.mark.parametrize("vectorised", [False, True])
 def test_a_quick_one_says_nothing(vectorised: bool) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        black_box(Counted(), vectorised=vectorised).solve(np.zeros(0), SCENARIOS, W)
+        black_box(Counted(), vectorised=vectorised).solve(SCENARIOS, W, np.zeros(0))

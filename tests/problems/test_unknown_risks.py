@@ -98,7 +98,7 @@ def test_no_way_to_solve_takes_it_for_another(
     name: str, risk: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = PROGRAMS[name]()
-    assert program.solve(np.zeros(3), SCENARIOS, W).value < np.inf
+    assert program.solve(SCENARIOS, W, np.zeros(3)).value < np.inf
     solve = ways.solve
 
     def with_another(task: Task) -> Any:
@@ -106,7 +106,7 @@ def test_no_way_to_solve_takes_it_for_another(
 
     monkeypatch.setattr(ways, "solve", with_another)
     with pytest.raises(ValueError, match=r"'risk' parameter of program must be Expectation\(\)"):
-        program.solve(np.zeros(3), SCENARIOS, W)
+        program.solve(SCENARIOS, W, np.zeros(3))
 
 
 @pytest.mark.parametrize("risk", UNKNOWN)
@@ -132,7 +132,7 @@ def test_no_program_answers_what_is_best_under_another_risk() -> None:
     Any solver can be given that risk by `from_callables`.
     """
     scenarios = SCENARIOS[:, :1]
-    assert shop.solve(np.zeros(0), scenarios, W).z == 1.0
+    assert shop.solve(scenarios, W, np.zeros(0)).z == 1.0
     callables = bocopt.from_callables(
         lambda x, xi: np.atleast_1d(xi[0]),
         lambda x, z, xi: float(shop.cost(x, z, xi)),
@@ -142,7 +142,7 @@ def test_no_program_answers_what_is_best_under_another_risk() -> None:
         box=(0.0, 10.0),
         risk=Entropic(),
     )
-    found = callables.solve(np.zeros(0), scenarios, W)
+    found = callables.solve(scenarios, W, np.zeros(0))
     grid = np.linspace(0.0, 10.0, 1001)
     values = [Entropic().value(shop.cost(np.zeros(0), z, scenarios), W) for z in grid[:, None]]
     assert grid[np.argmin(values)] == pytest.approx(8.86)

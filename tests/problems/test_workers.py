@@ -50,15 +50,15 @@ def two() -> Any:
 
 
 def alone(asked: Any, outcome: float) -> Any:
-    return asked.solve(X, np.array([[outcome]]), np.ones(1))
+    return asked.solve(np.array([[outcome]]), np.ones(1), X)
 
 
 def test_answers_are_the_same_bits_as_without_workers(two: Any) -> None:
     here, batch = problem(), np.random.default_rng(0).uniform(1, 5, (4, 3, 1))
-    assert same_bits(here.solve(X, SCENARIOS, W), two.solve(X, SCENARIOS, W))
-    assert same_bits(here.solve(X, batch, W), two.solve(X, batch, W))
+    assert same_bits(here.solve(SCENARIOS, W, X), two.solve(SCENARIOS, W, X))
+    assert same_bits(here.solve(batch, W, X), two.solve(batch, W, X))
     assert same_bits(
-        here.solve(X, batch[:, :1], np.ones(1)), two.solve(X, batch[:, :1], np.ones(1))
+        here.solve(batch[:, :1], np.ones(1), X), two.solve(batch[:, :1], np.ones(1), X)
     )
     assert int(alone(two, 11.0).status) == int(alone(here, 11.0).status) == Status.INFEASIBLE
 
@@ -69,7 +69,7 @@ def test_an_error_is_the_same_as_without_workers_and_work_goes_on(two: Any) -> N
             alone(asked, 9.0)
         made_up = np.array([[8.5], [9.5]])  # their mean is trouble
         with pytest.raises(ValueError, match="fell over It was asked for a made-up scenario"):
-            asked.solve(X, made_up, np.full(2, 0.5))
+            asked.solve(made_up, np.full(2, 0.5), X)
     with pytest.raises(ValueError, match="What the user's solve returned cannot be sent"):
         alone(two, 10.0)
     assert alone(two, 6.0).z.tolist() == [2.0]
@@ -84,7 +84,7 @@ def test_a_dead_worker_is_an_error_and_the_next_question_is_answered(two: Any) -
 def test_what_takes_too_long_is_left_out() -> None:
     asked = problem(workers=1, timeout=0.5, synthetic=False)
     start = time.perf_counter()
-    pooled = asked.solve(X, np.array([[1.0], [8.0], [6.0]]), W)
+    pooled = asked.solve(np.array([[1.0], [8.0], [6.0]]), W, X)
     assert int(pooled.status) == Status.POOL
     assert pooled.z.tolist() == [2.0]
     late = alone(asked, 8.0)
@@ -136,7 +136,7 @@ def paid(x, z, xi):
 
 def main():
     problem = from_callables(order, paid, dims=Dims(None, 1, 1), fallback=[0], workers=1)
-    print(problem.solve(np.zeros(0), np.array([[float(sys.argv[1])]]), np.ones(1)).z)
+    print(problem.solve(np.array([[float(sys.argv[1])]]), np.ones(1), np.zeros(0)).z)
 """
 GUARDED = SCRIPT + "\nif __name__ == '__main__':\n    main()\n"
 

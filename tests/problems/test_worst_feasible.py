@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from instances import KINDS, Instance, brute_force, random_instance
 
-from bocopt import Status, record, run
+from bocopt import Status, run
 from bocopt.checks import check_problem
 from bocopt.core import Array
 from bocopt.paper import DecisionRegret, Linear, PaperStream
 from bocopt.policies import Constant
 from bocopt.problems import Knapsack
+from bocopt.trace import record
 
 NO_CONTEXT = np.zeros(0)
 PAPER = Knapsack(
@@ -38,12 +39,12 @@ def assert_equal_to_brute_force(kind: str, many: int, seed: int) -> int:
     for instance in instances_of(kind, many, seed):
         expected = brute_force(instance)
         for problem in (instance.problem, replace(instance.problem, readable_search=True)):
-            got = problem.solve(NO_CONTEXT, instance.scenarios, instance.w)
+            got = problem.solve(instance.scenarios, instance.w, NO_CONTEXT)
             assert got.status == expected.status, instance
             assert got.z.tolist() == expected.z.tolist(), instance
             assert got.value == pytest.approx(float(expected.value), rel=1e-12), instance
         fixed = replace(instance.problem, pays_worst_feasible=False)
-        other = fixed.solve(NO_CONTEXT, instance.scenarios, instance.w).z
+        other = fixed.solve(instance.scenarios, instance.w, NO_CONTEXT).z
         others += other.tolist() != expected.z.tolist()
     return others
 
@@ -75,7 +76,7 @@ def test_cost_equals_brute_force(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_value_is_what_the_judge_says(kind: str) -> None:
     for problem, scenarios, w in instances_of(kind, 30, seed=4):
-        solution = problem.solve(NO_CONTEXT, scenarios, w)
+        solution = problem.solve(scenarios, w, NO_CONTEXT)
         if solution.status == Status.OPTIMAL:
             paid = 0.0
             costs = problem.cost(NO_CONTEXT, solution.z, scenarios)
@@ -145,7 +146,7 @@ def test_regret_is_bounded_by_the_spread_of_feasible_decisions() -> None:
 def test_the_paper_s_stream_pays_more_for_infeasible_decisions() -> None:
     bold = Constant((3, 3, 2, 2))
     mild, hard = (
-        record(run(bold, problem, PaperStream(), horizon=50), problem.sense)
+        record(run(bold, PaperStream(), problem=problem, horizon=50), problem.sense)
         for problem in (PAPER, replace(PAPER, pays_worst_feasible=False))
     )
     infeasible = ~mild.feasible

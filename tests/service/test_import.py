@@ -74,7 +74,7 @@ def teach(store: Store, path: str, kind: Kind, ours: Engine | None = None) -> An
 
 
 def lived(kind: Kind, many: int) -> Agent[Any]:
-    agent = Agent(kind.fold.policy, here.problem, seed=kind.seed)
+    agent = Agent(kind.fold.policy, problem=here.problem, seed=kind.seed)
     for x, xi in zip(*rows_of(many), strict=True):
         agent.observe(agent.decide(x).id, xi)
     return agent

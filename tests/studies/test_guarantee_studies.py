@@ -152,6 +152,6 @@ def test_what_a_practitioner_would_do_is_a_decision() -> None:
     for task in tasks.values():
         assert isinstance(task, versus.Versus)
         assert len(task.seeds) == 2  # one series
-        for stage in run(task.baseline, task.problem, task.stream, seeds=0, horizon=300):
+        for stage in run(task.baseline, task.stream, problem=task.problem, seeds=0, horizon=300):
             assert stage.feasible
             assert (stage.decision.solution.z > 0).all()

@@ -121,10 +121,10 @@ def test_every_set_has_a_thousand_stages_and_a_decision(name: str) -> None:
     assert (np.diff(series.times) > np.timedelta64(0, "m")).all()
     assert (series.x.std(axis=0) > 0).mean() > 0.9
     w = np.full(20, 0.05)
-    found = world.problem.solve(series.x[0], series.xi[:20], w)
+    found = world.problem.solve(series.xi[:20], w, series.x[0])
     costs = world.problem.cost(series.x[0], found.z, series.xi[:20])
     assert costs.mean() == pytest.approx(float(found.value))
-    lower = world.problem.solve(series.x[0], 0.5 * series.xi[:20], w)
+    lower = world.problem.solve(0.5 * series.xi[:20], w, series.x[0])
     assert lower.z.sum() < found.z.sum()
     assert fingerprint(world.stream) == fingerprint(data_world(name).stream)
 

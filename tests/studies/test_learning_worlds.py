@@ -65,8 +65,8 @@ def test_who_knows_the_law_earns_more_than_who_reads_no_context(
     def paid(policy: Any, stream: Any) -> float:
         stages = run(
             policy,
-            world.problem,
             stream,
+            problem=world.problem,
             seeds=np.arange(trials),
             horizon=horizon,
             hindsight=False,

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from small_studies import results
 
-from bocopt import record, run
+from bocopt import run
 from bocopt.paper import BMA, Gaussian, ResampleMove
+from bocopt.trace import record
 from bocopt_studies.catalogue import STUDIES, studies_of
 from bocopt_studies.posterior import accuracy, regimes, samplers
 from bocopt_studies.posterior.oracles import OneDirection, Oracle, Quadratic, World
@@ -64,7 +65,7 @@ def test_a_rule_earns_what_its_policy_earns() -> None:
     )
     found = task.run()
     for name, rule in RULES.items():
-        stages = run(rule(problem, predictor, sampler), problem, stream, seeds=(3, 4), horizon=6)
+        stages = run(rule(problem, predictor, sampler), stream, seeds=(3, 4), horizon=6)
         trace = record(stages, problem.sense)
         assert (found[f"{name}/reward"] == trace.reward).all()
         assert (found[f"{name}/feasible"] == trace.feasible).all()

@@ -153,8 +153,8 @@ def test_a_problem_that_always_reads_the_same() -> None:
     assert isinstance(problem, Always)
     warm = Always(problem.problem, [1, 1, 1])
     x, usual, one = np.full(3, 7.0), world.stream.centre[None], np.ones(1)
-    cold, started = (each.solve(x, usual, one) for each in (problem, warm))
-    inner = problem.problem.solve(np.zeros(3), usual, one)
+    cold, started = (each.solve(usual, one, x) for each in (problem, warm))
+    inner = problem.problem.solve(usual, one, np.zeros(3))
     assert (cold.z == inner.z).all()
     assert float(cold.value) == float(inner.value) == problem.cost(x, cold.z, usual[0])
     assert started.value < cold.value  # nothing to start
@@ -185,7 +185,7 @@ def test_what_a_path_misses_is_measured_by_mean_costs() -> None:
     every = paths_of_the_grid()
     for i, seed in enumerate(seeds):
         law = PolynomialCosts(degree=4, half_width=0.5, law=seed)
-        for stage in run(policy, grid(5, 5), law, seeds=seed, horizon=6, hindsight=False):
+        for stage in run(policy, law, problem=grid(5, 5), seeds=seed, horizon=6, hindsight=False):
             mean = law.sample_given(stage.x, np.zeros(40))
             least = (every @ mean).min()
             assert record["least"][i, stage.t] == pytest.approx(least)

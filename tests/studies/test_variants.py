@@ -41,7 +41,7 @@ def test_uncapped_answers_what_enumeration_of_the_printed_program_finds(lower: i
         scenarios, w = rng.uniform(0, 3, (4, 4)), rng.dirichlet(np.ones(4))
         grid = [np.array(z, float) for z in product(range(lower, 8), repeat=2)]
         values = [printed_objective(problem, z, scenarios, w) for z in grid]
-        found = Uncapped(problem).solve(np.zeros(1), scenarios, w)
+        found = Uncapped(problem).solve(scenarios, w, np.zeros(1))
         statuses.add(int(found.status))
         if max(values) == -np.inf:
             assert found.status == Status.INFEASIBLE

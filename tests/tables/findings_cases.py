@@ -19,7 +19,7 @@ OVER, UNDER = 1.0, 3.0  # what a unit too much costs, and one too few
 CODE = """from bocopt import Agent
 from problem import policy, problem
 
-agent = Agent.load("study.agent", policy, problem)
+agent = Agent.load("study.agent", policy, problem=problem)
 print(agent.decide(x))  # x: the context of today
 """
 

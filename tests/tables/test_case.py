@@ -77,7 +77,7 @@ def test_the_code_of_a_report_goes_on_with_the_next_row(
     assert names["case"].data.time[-1] == "2024-03-01"
     assert names["ticket"].id == 60
     assert capsys.readouterr().out == f"{names['ticket'].z}\n"
-    again = Agent.load("agent.bin", case.policies["SampleAverage"], case.problem)
+    again = Agent.load("agent.bin", case.policies["SampleAverage"], problem=case.problem)
     assert again.decide(case.data.x[-1]).id == 61
 
 

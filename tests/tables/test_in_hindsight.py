@@ -24,10 +24,10 @@ def solved(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many programs with one scenario each call solved."""
     solve, rows = Program.solve, list[int]()
 
-    def counting(self: Program, x: Array, scenarios: Array, w: Array) -> Solution:
+    def counting(self: Program, scenarios: Array, w: Array, x: Array) -> Solution:
         if scenarios.shape[-2] == 1:
             rows.append(int(np.prod(scenarios.shape[:-2])))
-        return solve(self, x, scenarios, w)
+        return solve(self, scenarios, w, x)
 
     monkeypatch.setattr(Program, "solve", counting)
     return rows
@@ -115,7 +115,7 @@ def test_what_an_agent_knows_does_not_depend_on_hindsight(tmp_path: Path) -> Non
     case = open_case(written(tmp_path, "staffing"))
     policy, files = case.policies["SampleAverage"], []
     for asked in (True, False):
-        agent = Agent(policy, case.problem, hindsight=asked)
+        agent = Agent(policy, problem=case.problem, hindsight=asked)
         for x, xi in list(_stages(case))[:20]:
             agent.observe(agent.decide(x).id, xi)
         agent.save(tmp_path / f"{asked}.bin")

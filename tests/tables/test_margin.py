@@ -35,8 +35,7 @@ def policy(problem: Any) -> TunedRule:
 
 def decided(problem: Any) -> Any:
     return [
-        stage.decision.solution.z[0]
-        for stage in run(policy(problem), problem, Replay(X, XI), horizon=60)
+        stage.decision.solution.z[0] for stage in run(policy(problem), Replay(X, XI), horizon=60)
     ]
 
 
@@ -59,20 +58,22 @@ def test_a_target_comes_before_the_cost() -> None:
         shares = met[:, :t].mean(axis=1)
         assert chosen[t] == MARGINS[int((shares >= 0.9).argmax())]
     low = BestMargin(ordered, [0.5, 1.1, 1.2]).policy(desk, ("last", "other"))
-    last = [stage.decision.solution.z[0] for stage in run(low, desk, Replay(X, XI), horizon=60)][-1]
+    last = [
+        stage.decision.solution.z[0] for stage in run(low, Replay(X, XI), problem=desk, horizon=60)
+    ][-1]
     assert last == 1.2 * X[-1, 0]
 
 
 def test_stages_at_which_no_margin_matters_are_held_against_none() -> None:
     """A rule that reads last week decides 0 in its first, whatever the margin."""
     late = np.concatenate([np.zeros((30, 2)), X])
-    stages = run(policy(desk), desk, Replay(late, np.concatenate([XI[:30], XI])), horizon=90)
+    stages = run(policy(desk), Replay(late, np.concatenate([XI[:30], XI])), horizon=90)
     assert [stage.decision.solution.z[0] for stage in stages][30:] == decided(desk)
 
 
 @pytest.mark.parametrize("problem", [SHOP, desk])
 def test_it_keeps_the_laws_of_policies(problem: Any) -> None:
-    check_policy(policy(problem), problem, Replay(X, XI), horizon=8)
+    check_policy(policy(problem), Replay(X, XI), horizon=8)
 
 
 @pytest.mark.parametrize(

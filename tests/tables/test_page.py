@@ -277,7 +277,7 @@ def test_what_was_assumed_is_told() -> None:
     ):
         assert sentence in said
     assert "Every outcome was known when the next decision was taken." in shown("newsvendor").text
-    assert 'agent = Agent.load("study.agent", policy, problem)' in said
+    assert 'agent = Agent.load("study.agent", policy, problem=problem)' in said
 
 
 @pytest.mark.parametrize(

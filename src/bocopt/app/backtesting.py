@@ -89,5 +89,5 @@ print(ticket.z)
 # Once the outcomes are known: {outcomes}.
 agent.observe(ticket.id, [...])
 agent.save("agent.bin")
-# The next time: Agent.load("agent.bin", case.policies[{name!r}], case.problem)
+# The next time: Agent.load("agent.bin", case.policies[{name!r}], problem=case.problem)
 """

@@ -119,7 +119,7 @@ class Case:
     def agent(self, name: str | None = None) -> Agent[Any]:
         """The one that played a policy, the first by default, as it was after the last stage."""
         name = next(iter(self.policies)) if name is None else name
-        return Agent.load(self.saved(name), self.policies[name], self.problem)
+        return Agent.load(self.saved(name), self.policies[name], problem=self.problem)
 
     def saved(self, name: str) -> Path:
         """Where that agent is kept."""

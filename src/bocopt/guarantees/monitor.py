@@ -145,7 +145,7 @@ class Monitor:
     >>> from bocopt.problems import Knapsack
     >>> problem = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
     >>> monitor = Monitor(problem, scale=160.0)
-    >>> for stage in run(SampleAverage(problem), problem, PaperStream(), seeds=0, horizon=200):
+    >>> for stage in run(SampleAverage(problem), PaperStream(), seeds=0, horizon=200):
     ...     monitor.observe(stage)
     >>> monitor.headline().words(problem.sense)  # doctest: +ELLIPSIS
     'headline: With 95% confidence the average ... reward ... at least 81.91 (seen: 87.08)...'

@@ -25,12 +25,13 @@ def to_frame(trace: Trace, library: Library | None = None) -> Any:
     ...), then all that `Trace.to_csv` writes; a `status` is its name. Without a `library`, it is
     the first of the three that is installed.
 
-    >>> from bocopt import record, run
+    >>> from bocopt import run
+    >>> from bocopt.trace import record
     >>> from bocopt.paper import PaperStream
     >>> from bocopt.policies import Constant
     >>> from bocopt.problems import Knapsack
     >>> problem = Knapsack(value=[12] * 4, capacity=[8] * 3, salvage=[3] * 3)
-    >>> stages = run(Constant([1, 1, 1, 1]), problem, PaperStream(), horizon=3)
+    >>> stages = run(Constant([1, 1, 1, 1]), PaperStream(), problem=problem, horizon=3)
     >>> frame = to_frame(record(stages, problem.sense), "pandas")
     >>> frame["stage"].to_list(), frame["status"].to_list()
     ([0, 1, 2], ['GIVEN', 'GIVEN', 'GIVEN'])

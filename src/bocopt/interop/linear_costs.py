@@ -11,6 +11,7 @@ from bocopt import arguments
 from bocopt.core import Array, Dims, Sense, Solution, Status
 from bocopt.fingerprint import CHANGES_NO_RESULT
 from bocopt.numeric.recent import Recent
+from bocopt.problems.defaults import filled_in
 from bocopt.problems.risk import Expectation
 
 _OWNER = "from_pyepo"
@@ -71,12 +72,11 @@ class FromPyepo:
         """The model's."""
         return Sense.MINIMISE if int(self._oracle.model.modelSense) > 0 else Sense.MAXIMISE
 
-    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
-        """(k), (s, m), (s) -> what is best for the mean of the scenarios, which is exact."""
-        x = arguments.array(f"{_OWNER}.solve", "x", x, (...,), gaps=True)
+    def solve(self, scenarios: Array, w: Array | None = None, x: Array | None = None) -> Solution:
+        """(s, m), (s), (k) -> what is best for the mean of the scenarios, which is exact."""
         owner, size = f"{_OWNER}.solve", self._oracle.size
-        scenarios = arguments.array(owner, "scenarios", scenarios, (None, size))
-        w = arguments.weights(owner, w, scenarios.shape[-2])
+        scenarios, w, x = filled_in(owner, self.dims, scenarios, w, x)
+        x = arguments.array(owner, "x", x, (...,), gaps=True)
         lead = arguments.lead(owner, x=x.shape[:-1], scenarios=scenarios.shape[:-2], w=w.shape[:-1])
         scenarios = np.broadcast_to(scenarios, (*lead, *scenarios.shape[-2:]))
         w = np.broadcast_to(w, (*lead, w.shape[-1]))
@@ -151,7 +151,7 @@ def from_pyepo(optmodel: Any, *, violation: Violation | None = None) -> FromPyep
     ...     def setObj(self, c): self.c = c
     ...     def solve(self): return (np.arange(3) == np.argmin(self.c)) * 1.0, min(self.c)
     >>> problem = from_pyepo(Cheapest)
-    >>> problem.solve(np.empty(0), np.array([[1.0, 2, 3], [5, 2, 3]]), np.array([0.5, 0.5])).z
+    >>> problem.solve(np.array([[1.0, 2, 3], [5, 2, 3]])).z
     array([0., 1., 0.])
     """
     return FromPyepo(optmodel, violation)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from threading import RLock
-from typing import Any, Generic, NamedTuple
+from typing import Any, Generic, NamedTuple, overload
 
 from bocopt import arguments, checkpoint
 from bocopt.core import Array, Policy, Problem, S, Status
@@ -15,6 +15,7 @@ from bocopt.guarantees import Monitor
 from bocopt.live.fold import Fold, Forgotten, Observed, watching
 from bocopt.live.record import Live, kept, restored
 from bocopt.loop import Stage, context
+from bocopt.policies.matching import policy_of, problem_of
 from bocopt.state import Arrays, CheckpointError, flatten, read_only, rebuild
 from bocopt.wrappers import scenarios_of
 
@@ -37,6 +38,9 @@ class Agent(Generic[S]):
     gives one up. `teach` has it learn from a history, of outcomes without decisions. Threads may
     share an agent: one call is done after the other. What it shows is read only.
 
+    A problem alone is left to the default learner: `Agent(bakery)` is `Agent(Ensemble(bakery))`.
+    `problem` is what decisions are judged by, for a policy that does not say its own.
+
     The monitor watches all of it: `print(agent.monitor)` says what is guaranteed so far. Give one
     of your own for a tighter headline, or for more guarantees. Without `hindsight`, a stage does
     not say what could have been decided, and an outcome costs one program less.
@@ -44,26 +48,50 @@ class Agent(Generic[S]):
     >>> from bocopt.policies import Constant
     >>> from bocopt.problems import Knapsack
     >>> problem = Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0])
-    >>> agent = Agent(Constant([5]), problem)
+    >>> agent = Agent(Constant([5]), problem=problem)
     >>> ticket = agent.decide([0.3])
     >>> stage = agent.observe(ticket.id, [1.2])
     >>> float(-stage.cost), bool(stage.feasible)
     (66.0, True)
     """
 
+    @overload
     def __init__(
         self,
         policy: Policy[S],
-        problem: Problem,
         *,
+        problem: Problem | None = ...,
+        seed: int = ...,
+        max_open: int = ...,
+        monitor: Monitor | None = ...,
+        hindsight: bool = ...,
+        remember: int = ...,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: "Agent[Any]",
+        policy: Problem,
+        *,
+        problem: Problem | None = ...,
+        seed: int = ...,
+        max_open: int = ...,
+        monitor: Monitor | None = ...,
+        hindsight: bool = ...,
+        remember: int = ...,
+    ) -> None: ...
+    def __init__(
+        self,
+        policy: Policy[S] | Problem,
+        *,
+        problem: Problem | None = None,
         seed: int = 0,
         max_open: int = 1000,
         monitor: Monitor | None = None,
         hindsight: bool = True,
         remember: int = 4096,
     ) -> None:
-        arguments.kind("Agent", "policy", policy, Policy)
-        arguments.kind("Agent", "problem", problem, Problem)
+        policy = policy_of("Agent", policy)
+        problem = problem_of("Agent", problem, policy)
         if monitor is not None:
             arguments.kind("Agent", "monitor", monitor, Monitor)
         self._max_open = arguments.integer("Agent", "max_open", max_open, "[1, inf)")
@@ -117,7 +145,7 @@ class Agent(Generic[S]):
         >>> from bocopt import SampleAverage
         >>> from bocopt.problems import Knapsack
         >>> problem = Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0])
-        >>> agent = Agent(SampleAverage(problem), problem)
+        >>> agent = Agent(SampleAverage(problem))
         >>> agent.teach([[0.3], [0.1]], [[1.2], [1.1]])
         >>> scenarios, weights = agent.scenarios([0.5])
         >>> scenarios.tolist(), weights.tolist()
@@ -144,7 +172,7 @@ class Agent(Generic[S]):
         >>> from bocopt import SampleAverage
         >>> from bocopt.problems import Knapsack
         >>> problem = Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0])
-        >>> agent = Agent(SampleAverage(problem), problem)
+        >>> agent = Agent(SampleAverage(problem))
         >>> agent.teach([[0.3], [0.1], [0.7]], [[1.2], [1.1], [1.0]])
         >>> agent.taught, agent.open_ids, agent.decide([0.5]).id
         (3, (), 0)
@@ -236,18 +264,44 @@ class Agent(Generic[S]):
         }
         return {**settings, **header}, arrays
 
+    @overload
     @classmethod
     def load(
         cls,
         path: str | Path,
         policy: Policy[S],
-        problem: Problem,
         *,
+        problem: Problem | None = ...,
+        monitor: Monitor | None = ...,
+        hindsight: bool = ...,
+        remember: int = ...,
+    ) -> "Agent[S]": ...
+    @overload
+    @classmethod
+    def load(
+        cls,
+        path: str | Path,
+        policy: Problem,
+        *,
+        problem: Problem | None = ...,
+        monitor: Monitor | None = ...,
+        hindsight: bool = ...,
+        remember: int = ...,
+    ) -> "Agent[Any]": ...
+    @classmethod
+    def load(
+        cls,
+        path: str | Path,
+        policy: Policy[S] | Problem,
+        *,
+        problem: Problem | None = None,
         monitor: Monitor | None = None,
         hindsight: bool = True,
         remember: int = 4096,
     ) -> "Agent[S]":
         """Go on where `save` stopped, with the same configuration, bit for bit."""
+        policy = policy_of("Agent.load", policy)
+        problem = problem_of("Agent.load", problem, policy)
         header, arrays = checkpoint.load(path)
         if "configuration" not in header:
             raise CheckpointError(f"{path} is a checkpoint of something else than an agent.")
@@ -258,8 +312,14 @@ class Agent(Generic[S]):
                 f"{path} was saved with another configuration. What differs: {', '.join(changed)}."
             )
         try:
-            settings = {name: header[name] for name in ("seed", "max_open")}
-            agent = cls(policy, problem, **settings, hindsight=hindsight, remember=remember)
+            agent = cls(
+                policy,
+                problem=problem,
+                seed=header["seed"],
+                max_open=header["max_open"],
+                hindsight=hindsight,
+                remember=remember,
+            )
             agent._fold = replace(agent._fold, monitor=monitor)
             agent._restore(header, arrays)
         except Exception as error:

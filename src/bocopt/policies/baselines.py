@@ -55,7 +55,7 @@ def before_any_outcome(
     if first is not None:
         return given(first, lead)
     scenarios = np.broadcast_to(ANY_SCALE[:, None], (*lead, len(ANY_SCALE), problem.dims.xi))
-    found = problem.solve(x, scenarios, np.full(len(ANY_SCALE), 1.0 / len(ANY_SCALE)))
+    found = problem.solve(scenarios, np.full(len(ANY_SCALE), 1.0 / len(ANY_SCALE)), x)
     copes = ~np.isin(found.status, (Status.INFEASIBLE, Status.FALLBACK))
     status = np.where(copes, np.int64(Status.UNINFORMED), found.status)
     return Decision(found._replace(status=np.broadcast_to(status, lead)))
@@ -132,7 +132,7 @@ class SampleAverage:
         found = self.scenarios(state, t, x)
         if found is None:
             return before_any_outcome(self.problem, self.first, state.seeds.shape, x)
-        return Decision(self.problem.solve(x, *found))
+        return Decision(self.problem.solve(*found, x))
 
     def learn(self, state: Seen, t: int, x: Array, decision: Decision, xi: Array) -> Seen:
         xi = arguments.inner("SampleAverage.learn", "xi", xi, self.problem.dims.xi)
@@ -161,7 +161,7 @@ class ConditionalOptimum:
         u = noise.normal(state.seeds, t, "conditional", (self.scenarios, self.law.dim_noise))
         scenarios = self.law.sample_given(x[..., None, :], u)
         w = np.full(self.scenarios, 1.0 / self.scenarios)
-        return Decision(self.problem.solve(x, scenarios, w))
+        return Decision(self.problem.solve(scenarios, w, x))
 
     def learn(self, state: Seeded, t: int, x: Array, decision: Decision, xi: Array) -> Seeded:
         return state

@@ -71,7 +71,7 @@ class BMA(FromBelief[B]):
     """
 
     def decide(self, state: B, t: int, x: Array) -> Decision:
-        return Decision(self.problem.solve(x, *self.scenarios(state, t, x)))
+        return Decision(self.problem.solve(*self.scenarios(state, t, x), x))
 
 
 @dataclass(frozen=True)

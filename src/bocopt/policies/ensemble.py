@@ -93,7 +93,7 @@ class Ensemble:
     >>> from bocopt import Agent
     >>> from bocopt.problems import Knapsack
     >>> problem = Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0])
-    >>> agent = Agent(Ensemble(problem), problem)
+    >>> agent = Agent(Ensemble(problem))
     >>> for x, xi in [(0.1, 1.2), (0.2, 1.3), (0.3, 1.2), (0.4, 1.1)]:
     ...     stage = agent.observe(agent.decide([x]).id, [xi])
     >>> bool(stage.feasible)

@@ -31,6 +31,6 @@ def informed_ensemble(
     model = Informed(known, own, at_once=at_once)
     if settings.get("first") is None and at_once:
         x = known.usual_context
-        usual = problem.solve(x, *model.sample(model.init(np.array(0)), x))
+        usual = problem.solve(*model.sample(model.init(np.array(0)), x), x)
         settings["first"] = usual.z.tolist()
     return Ensemble(problem, model, **settings)

@@ -1,22 +1,64 @@
-"""Whether a policy decides for the problem on which it is played."""
+"""The problem that a policy is played on: the one it says, and no other."""
 
 import reprlib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import Any, cast
 
 from bocopt import arguments
 from bocopt.abilities import ForProblem, HasName
 from bocopt.core import Policy, Problem
 from bocopt.fingerprint import CHANGES_NO_RESULT, fingerprint
 from bocopt.numeric.recent import Recent
+from bocopt.policies.ensemble import Ensemble
 from bocopt.state import CheckpointError
-from bocopt.wrappers import has, parts_of, says
+from bocopt.wrappers import has, members, parts_of, says
 
 _RECENT = Recent(8)  # fingerprints: `play` asks at each stage
 _SHORT = reprlib.Repr()
 _SHORT.maxother = 60
+
+
+def policy_of(owner: str, given: Policy[Any] | Problem) -> Policy[Any]:
+    """Return the policy that was given; for a problem alone, the default learner of it.
+
+    >>> from bocopt.problems import Newsvendor
+    >>> type(policy_of("run", Newsvendor(unit_cost=[1.0], price=[3.0]))).__name__
+    'Ensemble'
+    """
+    if _is_a(Policy, given):
+        return cast(Policy[Any], given)
+    if _is_a(Problem, given):
+        return Ensemble(cast(Problem, given))
+    needs = ", ".join(members(Policy))
+    raise arguments.wrong(owner, "policy", f"a Policy (it needs {needs}) or a Problem", given)
+
+
+def problem_of(owner: str, problem: Problem | None, *policies: Policy[Any]) -> Problem:
+    """Return the problem that was given, else the first that one of the policies says.
+
+    A policy says its `problem`, or a part of it does. Where none does, the error names the first.
+
+    >>> from bocopt.policies import Frozen, SampleAverage
+    >>> from bocopt.problems import Newsvendor
+    >>> bakery = Newsvendor(unit_cost=[1.0], price=[3.0])
+    >>> problem_of("run", None, Frozen(SampleAverage(bakery))) is bakery
+    True
+    """
+    if problem is not None:
+        arguments.kind(owner, "problem", problem, Problem)
+        return problem
+    for policy in policies:
+        for one in _deciding(policy):
+            own = says(one, ForProblem)
+            if _is_a(Problem, own):
+                return cast(Problem, own)
+    name = type(policies[0]).__name__
+    expected = (
+        f"given, since {name} does not say which one it decides for: {owner}(..., problem=...)"
+    )
+    raise arguments.wrong(owner, "problem", expected, None)
 
 
 def check_same_problem(policy: Policy[Any], problem: Problem) -> None:
@@ -37,8 +79,8 @@ def check_same_problem(policy: Policy[Any], problem: Problem) -> None:
     """
     for one in _deciding(policy):
         own = says(one, ForProblem)
-        found = [each for each in (own, says(own, ForProblem)) if _is_problem(each)]
-        if not _is_problem(own) or any(each is problem for each in found):
+        found = [each for each in (own, says(own, ForProblem)) if _is_a(Problem, each)]
+        if not _is_a(Problem, own) or any(each is problem for each in found):
             continue
         with suppress(CheckpointError):
             if all(_digest(each) != _digest(problem) for each in found):
@@ -57,9 +99,9 @@ def _deciding(policy: Any) -> Iterator[Any]:
             yield from _deciding(part)
 
 
-def _is_problem(thing: object) -> bool:
+def _is_a(wanted: type, thing: object) -> bool:
     with suppress(ValueError):
-        arguments.kind("", "", thing, Problem)
+        arguments.kind("", "", thing, wanted)
         return True
     return False
 

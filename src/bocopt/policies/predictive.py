@@ -78,7 +78,7 @@ class Predictive:
         found = self.scenarios(state, t, x)
         if found is None:
             return before_any_outcome(self.problem, self.first, state.seeds.shape, x)
-        return Decision(self.problem.solve(x, *found))
+        return Decision(self.problem.solve(*found, x))
 
     def learn(
         self, state: Predicting, t: int, x: Array, decision: Decision, xi: Array

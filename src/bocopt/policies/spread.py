@@ -113,7 +113,7 @@ class SpreadControl:
         found = self.scenarios(state, t, x)
         if found is None:
             return before_any_outcome(self.problem, self.first, state.seeds.shape, x)
-        return Decision(self.problem.solve(x, *found))
+        return Decision(self.problem.solve(*found, x))
 
     def learn(self, state: Spreading, t: int, x: Array, decision: Decision, xi: Array) -> Spreading:
         model = self.model.step(state.model, t, x, xi)

@@ -115,7 +115,7 @@ class WeightedSampleAverage(_FromPairs):
         here = past.ground.standard(x)
         weight = self.nearness(((past.x - here[..., None, :]) ** 2).sum(axis=-1), x.shape[-1])
         weight = weight / weight.sum(axis=-1, keepdims=True)
-        return Decision(self.problem.solve(x, state.xi.rows, weight))
+        return Decision(self.problem.solve(state.xi.rows, weight, x))
 
 
 @dataclass(frozen=True)
@@ -139,4 +139,4 @@ class ResidualSampleAverage(_FromPairs):
         low = np.where(state.xi.rows.min(axis=-2) >= 0, 0.0, -np.inf)[..., None, :]
         scenarios = np.maximum(location + past.residual, low)
         n = scenarios.shape[-2]
-        return Decision(self.problem.solve(x, scenarios, np.full(n, 1.0 / n)))
+        return Decision(self.problem.solve(scenarios, np.full(n, 1.0 / n), x))

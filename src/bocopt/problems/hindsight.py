@@ -20,7 +20,7 @@ class Hindsight(NamedTuple):
 
 def decide_as_if(problem: Problem, x: Array, xi: Array) -> Solution:
     """P(xi): the program with one certain scenario, (k), (m) -> solution."""
-    return problem.solve(x, xi[..., None, :], _CERTAIN)
+    return problem.solve(xi[..., None, :], _CERTAIN, x)
 
 
 def hindsight(problem: Problem, x: Array, xi: Array) -> Hindsight:

@@ -134,7 +134,7 @@ def test_a_row_may_have_only_zeros() -> None:
     def free(xi: Any, z: Any) -> Any:
         return minimise(z.sum()), np.zeros(2) @ z <= xi[0], np.zeros((2, 2)) @ z == 0
 
-    assert free.solve(NONE, np.array([[1.0], [0.0]]), np.full(2, 0.5)).z.tolist() == [0.0, 0.0]
+    assert free.solve(np.array([[1.0], [0.0]]), np.full(2, 0.5), NONE).z.tolist() == [0.0, 0.0]
     assert free.violation(NONE, np.ones(2), np.array([-1.0])) > 0
 
 
@@ -170,7 +170,7 @@ def test_coefficients_that_are_not_finite_for_an_xi_are_refused() -> None:
         return minimise(z.sum() / xi[0])
 
     with np.errstate(divide="ignore"), pytest.raises(ValueError, match="'shared' is not finite"):
-        shared.solve(NONE, np.zeros((1, 1)), np.ones(1))
+        shared.solve(np.zeros((1, 1)), np.ones(1), NONE)
 
 
 def made(price: float = 2.0, upper: float = 9.0, **options: Any) -> Program:
@@ -187,7 +187,7 @@ def test_a_program_is_data() -> None:
     assert fingerprint(one) == fingerprint(again) == fingerprint(made())
     xi = np.array([[1.0, 2.0], [3.0, 0.5]])
     assert (
-        one.solve(NONE, xi, np.full(2, 0.5)).z == again.solve(NONE, xi, np.full(2, 0.5)).z
+        one.solve(xi, np.full(2, 0.5), NONE).z == again.solve(xi, np.full(2, 0.5), NONE).z
     ).all()
 
 

@@ -52,7 +52,7 @@ def assert_same(problem: Knapsack, weights: Array, w: Array) -> None:
     task = declared(problem, weights, w)
     assert lattice.applies(task)
     answer = lattice.solve(task)
-    expected = problem.solve(NO_CONTEXT, weights.reshape(len(w), -1), w)
+    expected = problem.solve(weights.reshape(len(w), -1), w, NO_CONTEXT)
     if expected.status == Status.INFEASIBLE:
         assert answer.z is None
         assert answer.bound == np.inf == best_value(task)

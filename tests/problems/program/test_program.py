@@ -85,18 +85,18 @@ def test_every_program_keeps_the_laws(name: str, ties: bool) -> None:
 
 def test_leading_axes_of_all_arguments_are_free() -> None:
     problem, w = newsvendor(), np.stack([SIXTH, np.array([0.5, 0.5, 0, 0, 0, 0])])
-    together = problem.solve(X[:, None], XI, w)
+    together = problem.solve(XI, w, X[:, None])
     assert together.z.shape == (6, 2, 2)
     for i in range(6):
         for j in range(2):
-            alone = problem.solve(X[i], XI, w[j])
+            alone = problem.solve(XI, w[j], X[i])
             assert (alone.z == together.z[i, j]).all()
             assert alone.value == together.value[i, j]
 
 
 def test_what_cannot_be_is_infeasible_and_falls_back() -> None:
     problem = knapsack(fallback=[1, 2])
-    solution = problem.solve(NONE, np.array([[-9.0, -9.0]]), np.ones(1))
+    solution = problem.solve(np.array([[-9.0, -9.0]]), np.ones(1), NONE)
     assert solution.status == Status.OPTIMAL
 
     @program(xi=1, fallback=[2], z=integer(1, upper=3))
@@ -105,7 +105,7 @@ def test_what_cannot_be_is_infeasible_and_falls_back() -> None:
 
     for scenarios in (np.array([[5.0]]), np.array([[5.0], [1.0]])):
         w = np.full(len(scenarios), 1 / len(scenarios))
-        solution = too_much.solve(NONE, scenarios, w)
+        solution = too_much.solve(scenarios, w, NONE)
         assert solution.status == Status.INFEASIBLE
         assert solution.value == np.inf
         assert solution.z.tolist() == [2.0]
@@ -117,9 +117,9 @@ def test_a_program_without_an_end_is_an_error() -> None:
         return minimise(-xi[0] * z[0])
 
     with pytest.raises(ValueError, match="'endless' is unbounded"):
-        endless.solve(NONE, np.ones((1, 1)), np.ones(1))
+        endless.solve(np.ones((1, 1)), np.ones(1), NONE)
     with pytest.raises(ValueError, match="'endless' is unbounded"):
-        endless.solve(NONE, np.array([[1.0], [2.0]]), np.full(2, 0.5))
+        endless.solve(np.array([[1.0], [2.0]]), np.full(2, 0.5), NONE)
 
 
 def test_a_column_that_needs_bounds_is_named() -> None:
@@ -128,7 +128,7 @@ def test_a_column_that_needs_bounds_is_named() -> None:
         return minimise(z.sum() - more.sum()), xi @ more <= z[0]
 
     with pytest.raises(ValueError, match=r"'open_ended': The bounds of 'more' at \[0\] must"):
-        open_ended.solve(NONE, XI - 1.0, SIXTH)
+        open_ended.solve(XI - 1.0, SIXTH, NONE)
 
 
 def test_a_limit_is_not_a_failure() -> None:
@@ -140,7 +140,7 @@ def test_a_limit_is_not_a_failure() -> None:
         return maximise(values @ take), xi @ take <= 40
 
     scenarios = rng.uniform(1, 9, (40, 30))
-    solution = hard.solve(NONE, scenarios, np.full(40, 1 / 40))
+    solution = hard.solve(scenarios, np.full(40, 1 / 40), NONE)
     assert solution.status in (Status.LIMIT, Status.OPTIMAL)
     assert np.isfinite(solution.gap)
     assert hard.risk.met(hard.violation(NONE, solution.z, scenarios), np.full(40, 1 / 40))
@@ -183,7 +183,7 @@ def test_a_second_stage_that_cannot_be_asks_for_a_payment() -> None:
     assert strict.violation(NONE, np.ones(1), np.array([3.0])) == pytest.approx(1.0, abs=1e-5)
     with pytest.raises(ValueError, match="in place of the objective by otherwise="):
         strict.cost(NONE, np.ones(1), np.array([3.0]))
-    solution = strict.solve(NONE, np.array([[3.0], [4.0]]), np.full(2, 0.5))
+    solution = strict.solve(np.array([[3.0], [4.0]]), np.full(2, 0.5), NONE)
     assert solution.z == pytest.approx([4.0])
     assert solution.value == pytest.approx(7.5)
 
@@ -206,8 +206,8 @@ def test_bad_questions_are_named(what: str) -> None:
 
 def test_equal_scenarios_count_as_one() -> None:
     problem = newsvendor()
-    many = problem.solve(X[0], np.repeat(XI, 3, axis=0), np.full(18, 1 / 18))
-    few = problem.solve(X[0], XI, SIXTH)
+    many = problem.solve(np.repeat(XI, 3, axis=0), np.full(18, 1 / 18), X[0])
+    few = problem.solve(XI, SIXTH, X[0])
     np.testing.assert_allclose(many.z, few.z, atol=1e-9)
     assert many.value == pytest.approx(float(few.value))
 

@@ -92,7 +92,7 @@ def question(kind: str, seed: int) -> tuple[Program, Array, Array]:
 
 def compare(kind: str, seed: int) -> Status:
     problem, scenarios, w = question(kind, seed)
-    found, best = problem.solve(np.zeros(0), scenarios, w), enumerated(problem, scenarios, w)
+    found, best = problem.solve(scenarios, w, np.zeros(0)), enumerated(problem, scenarios, w)
     status = Status(int(found.status))
     if np.isfinite(best):
         assert status in (Status.OPTIMAL, Status.LIMIT)

@@ -162,6 +162,6 @@ def test_what_a_way_has_solved_is_not_solved_again_to_judge_it(
         fixed=[5.0, 9.0], ship_cost=[[1.0, 3.0], [2.0, 1.0]], room=20.0, unmet_cost=25.0
     )
     demand = np.random.default_rng(3).uniform(1, 9, (20, 2))
-    problem.solve(np.zeros(0), demand, np.full(20, 0.05))
+    problem.solve(demand, np.full(20, 0.05), np.zeros(0))
     solved, looked_at = calls.values()
     assert solved == looked_at > 0

@@ -66,7 +66,7 @@ class Kept:
                 header, arrays = checkpoint.load(numbers)
                 if header.get("digest") == self.digest:
                     return Progress(
-                        Agent.load(agent, policy, problem, hindsight=False), t, dict(arrays)
+                        Agent.load(agent, policy, problem=problem, hindsight=False), t, dict(arrays)
                     )
             except (CheckpointError, OSError):  # of another version, or broken: played again
                 continue

@@ -73,7 +73,7 @@ def _deadline(kept: Kept | None, took: float) -> float:
 
 def begun(policy: Policy[Any], problem: Problem, seed: int) -> Progress:
     """Before the first stage."""
-    agent = Agent(policy, problem, seed=seed, max_open=_LARGEST, hindsight=False)
+    agent = Agent(policy, problem=problem, seed=seed, max_open=_LARGEST, hindsight=False)
     return Progress(agent, t=0, arrays={})
 
 

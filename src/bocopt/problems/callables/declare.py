@@ -73,7 +73,7 @@ def from_callables(
     ...     dims=Dims(x=None, z=1, xi=1),
     ...     fallback=[0],
     ... )
-    >>> newsvendor.solve(np.zeros(0), np.array([[1.0], [2.0], [9.0]]), np.full(3, 1 / 3)).z
+    >>> newsvendor.solve(np.array([[1.0], [2.0], [9.0]])).z
     array([2.])
     """
     return FromCallables(

@@ -28,6 +28,7 @@ from bocopt.problems.callables.moves import Box, improved
 from bocopt.problems.callables.pace import Pace, Plan
 from bocopt.problems.callables.pool import Judge, Judged, Question, ask, best_of
 from bocopt.problems.callables.workers import Answer, Solve, Solver, solver_of
+from bocopt.problems.defaults import filled_in
 from bocopt.problems.ranges import decisions, narrowed
 
 SolveMany = Callable[[Array, Array, Array], Any]
@@ -132,11 +133,10 @@ class FromCallables:
         arguments.integer(OWNER, "dims.z", self.dims.z, "[1, inf)")
         arguments.integer(OWNER, "dims.xi", self.dims.xi, "[1, inf)")
 
-    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
-        """(k), (s, m), (s) -> the best of a pool of decisions under all scenarios."""
+    def solve(self, scenarios: Array, w: Array | None = None, x: Array | None = None) -> Solution:
+        """(s, m), (s), (k) -> the best of a pool of decisions under all scenarios."""
+        scenarios, w, x = filled_in("solve", self.dims, scenarios, w, x)
         x = self._checked("solve", "x", x)
-        scenarios = arguments.array("solve", "scenarios", scenarios, (None, self.dims.xi))
-        w = arguments.weights("solve", w, scenarios.shape[-2])
         lead = arguments.lead(
             "solve", x=x.shape[:-1], scenarios=scenarios.shape[:-2], w=w.shape[:-1]
         )

@@ -53,7 +53,7 @@ def from_cvxpy(
     ... def nearest(xi, hold):
     ...     return cp.Minimize(cp.sum_squares(hold - xi)), cp.sum(hold) == 1
     >>> scenarios = np.array([[1.0, 0.0], [0.0, 0.5]])
-    >>> nearest.solve(np.zeros(0), scenarios, np.array([0.5, 0.5])).z.round(5)
+    >>> nearest.solve(scenarios).z.round(5)
     array([0.625, 0.375])
     """
     cvxpy()

@@ -18,6 +18,7 @@ from bocopt.problems.conic.clarabel import Found, Verdict
 from bocopt.problems.conic.cones import compiled
 from bocopt.problems.conic.judge import Judge, Judged
 from bocopt.problems.conic.notation import Declared, Leaf, cvxpy
+from bocopt.problems.defaults import filled_in
 from bocopt.problems.risk import share_of_worst
 from bocopt.problems.scenarios import merged
 
@@ -60,14 +61,12 @@ class Conic:
             return _by_name, (where, what)
         return _rebuilt, ({part.name: getattr(self, part.name) for part in fields(self)},)
 
-    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
-        """(k), (s, m), (s) -> the best z under the scenarios."""
+    def solve(self, scenarios: Array, w: Array | None = None, x: Array | None = None) -> Solution:
+        """(s, m), (s), (k) -> the best z under the scenarios."""
         owner = f"{self.name}.solve"
-        x = self._context(owner, x)
-        scenarios = arguments.array(owner, "scenarios", scenarios, (None, self.dims.xi))
+        scenarios, w, x = filled_in(owner, self.dims, scenarios, w, x)
         self._allowed(owner, "scenarios", scenarios, self.declared.xi)
-        many = scenarios.shape[-2]
-        w = arguments.weights(owner, w, many)
+        x, many = self._context(owner, x), scenarios.shape[-2]
         lead = arguments.lead(owner, x=x.shape[:-1], scenarios=scenarios.shape[:-2], w=w.shape[:-1])
         x, w = np.broadcast_to(x, (*lead, x.shape[-1])), np.broadcast_to(w, (*lead, many))
         scenarios = np.broadcast_to(scenarios, (*lead, many, self.dims.xi))

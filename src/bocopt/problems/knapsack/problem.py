@@ -14,6 +14,7 @@ import numpy as np
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, Dims, Sense, Solution
 from bocopt.problems import ranges
+from bocopt.problems.defaults import filled_in
 from bocopt.problems.risk import Chance
 
 _LARGEST = 1e100  # numbers above this are mistakes, and could overflow
@@ -55,7 +56,7 @@ class Knapsack:
     worse than the worst that is not.
 
     >>> problem = Knapsack(value=[12, 12], capacity=[8], salvage=[3])
-    >>> solution = problem.solve(np.zeros(0), np.array([[1.0, 2.0]]), np.ones(1))
+    >>> solution = problem.solve(np.array([[1.0, 2.0]]))
     >>> solution.z.tolist(), float(-solution.value)
     ([8.0, 0.0], 96.0)
     >>> z, xi = np.array([9.0, 0.0]), np.array([1.0, 5.0])
@@ -124,13 +125,12 @@ class Knapsack:
     def risk(self) -> Chance:
         return Chance(self.alpha)
 
-    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
-        """(k), (s, m), (s) -> the exact optimum under the scenarios."""
+    def solve(self, scenarios: Array, w: Array | None = None, x: Array | None = None) -> Solution:
+        """(s, m), (s), (k) -> the exact optimum under the scenarios."""
         from bocopt.problems.knapsack import lattice
 
-        scenarios = arguments.array("Knapsack.solve", "scenarios", scenarios, (None, self.dims.xi))
+        scenarios, w, x = filled_in("Knapsack.solve", self.dims, scenarios, w, x)
         weights = self._matrices("Knapsack.solve", "scenarios", scenarios)
-        w = arguments.weights("Knapsack.solve", w, weights.shape[-3])
         lead = arguments.lead(
             "Knapsack.solve", x=np.shape(x)[:-1], scenarios=weights.shape[:-3], w=w.shape[:-1]
         )

@@ -19,7 +19,7 @@ def portfolio(
     >>> import numpy as np
     >>> safe = portfolio(assets=2, beta=0.5)
     >>> returns = np.array([[0.3, 0.1], [-0.2, 0.0]])
-    >>> safe.solve(np.array([0.5, 0.5]), returns, np.array([0.5, 0.5])).z
+    >>> safe.solve(returns, x=np.array([0.5, 0.5])).z
     array([0., 1.])
 
     Reference: Rockafellar, Uryasev, Optimization of conditional value-at-risk, 2000.

@@ -32,7 +32,7 @@ class BinaryKnapsack:
     `largest_value`, of an item, is for certificates.
 
     >>> problem = BinaryKnapsack(items=3, capacity=5, weights=[2, 3, 4])
-    >>> solution = problem.solve(np.zeros(0), np.array([[3.0, 4.0, 6.0]]), np.ones(1))
+    >>> solution = problem.solve(np.array([[3.0, 4.0, 6.0]]))
     >>> solution.z.tolist(), float(-solution.value)
     ([1.0, 1.0, 0.0], 7.0)
 
@@ -80,10 +80,10 @@ class BinaryKnapsack:
     def risk(self) -> Chance:
         return Chance(self.alpha if self.weights is None else 1.0)
 
-    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
-        """(k), (s, m), (s) -> the best choice under the scenarios."""
+    def solve(self, scenarios: Array, w: Array | None = None, x: Array | None = None) -> Solution:
+        """(s, m), (s), (k) -> the best choice under the scenarios."""
         owner = "BinaryKnapsack.solve"
-        scenarios, w, lead = questions.program(owner, self.dims, x, scenarios, w)
+        scenarios, w, lead = questions.program(owner, self.dims, scenarios, w, x)
         z, gap = self._chosen(scenarios, w)
         value = self.risk.value(self._paid(z[..., None, :], scenarios), w)
         status = np.where(gap > 0, int(Status.LIMIT), int(Status.OPTIMAL))

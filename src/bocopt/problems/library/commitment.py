@@ -32,7 +32,7 @@ def unit_commitment(
 
     >>> small = unit_commitment(hours=2, capacity=[5, 5], least=[1, 1], start_cost=[4, 0],
     ...     hour_cost=[1, 1], fuel_cost=[1, 3], unserved_cost=50)
-    >>> small.named(small.solve(np.zeros(2), np.array([[4.0, 7.0]]), np.ones(1)).z)["run"]
+    >>> small.named(small.solve(np.array([[4.0, 7.0]]), x=np.zeros(2)).z)["run"]
     array([[1., 1.],
            [0., 1.]])
     """

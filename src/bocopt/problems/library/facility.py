@@ -20,7 +20,7 @@ def facility_location(
     `ship_cost` is (sites, customers). More `options` as for `program`.
 
     >>> one = facility_location(fixed=[3, 9], ship_cost=[[1], [1]], room=5, unmet_cost=10)
-    >>> one.solve(np.zeros(0), np.array([[4.0], [2.0]]), np.array([0.5, 0.5])).value
+    >>> one.solve(np.array([[4.0], [2.0]])).value
     array(6.)
     """
     ship_cost = arguments.array("facility_location", "ship_cost", ship_cost, (None, None))

@@ -36,7 +36,7 @@ class Newsvendor:
 
     >>> problem = Newsvendor(unit_cost=[1, 1], price=[4, 3], capacity=5)
     >>> demand = np.array([[2.0, 1.0], [4.0, 2.0], [6.0, 3.0]])
-    >>> solution = problem.solve(np.zeros(0), demand, np.full(3, 1 / 3))
+    >>> solution = problem.solve(demand)
     >>> solution.z.tolist(), round(float(solution.value), 3)
     ([4.0, 1.0], -11.333)
 
@@ -78,12 +78,12 @@ class Newsvendor:
     def dims(self) -> Dims:
         return Dims(x=None, z=len(self.unit_cost), xi=len(self.unit_cost))
 
-    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
-        """(k), (s, m), (s) -> the exact optimum under the scenarios."""
+    def solve(self, scenarios: Array, w: Array | None = None, x: Array | None = None) -> Solution:
+        """(s, m), (s), (k) -> the exact optimum under the scenarios."""
         from bocopt.problems.library.kernels import newsvendor
 
         owner = "Newsvendor.solve"
-        scenarios, w, lead = questions.program(owner, self.dims, x, scenarios, w)
+        scenarios, w, lead = questions.program(owner, self.dims, scenarios, w, x)
         sorted_demand = _sorted(np.swapaxes(scenarios, -1, -2), w[..., None, :])
         z = newsvendor.solve(*sorted_demand, self._gain, self._turn, *self._limits)
         costs = newsvendor.cost(z[..., None, :], scenarios, *self._coefficients)

@@ -30,7 +30,7 @@ class ShortestPath:
     for zero and has status LIMIT and a true gap. `largest_cost`, of an edge, is for certificates.
 
     >>> problem = ShortestPath(edges=[(0, 1), (1, 2), (0, 2)], source=0, target=2)
-    >>> solution = problem.solve(np.zeros(0), np.array([[1.0, 1.0, 3.0]]), np.ones(1))
+    >>> solution = problem.solve(np.array([[1.0, 1.0, 3.0]]))
     >>> solution.z.tolist(), float(solution.value)
     ([1.0, 1.0, 0.0], 2.0)
 
@@ -67,10 +67,10 @@ class ShortestPath:
     def dims(self) -> Dims:
         return Dims(x=None, z=len(self.edges), xi=len(self.edges))
 
-    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
-        """(k), (s, m), (s) -> the path that is shortest on average."""
+    def solve(self, scenarios: Array, w: Array | None = None, x: Array | None = None) -> Solution:
+        """(s, m), (s), (k) -> the path that is shortest on average."""
         owner = "ShortestPath.solve"
-        scenarios, w, lead = questions.program(owner, self.dims, x, scenarios, w)
+        scenarios, w, lead = questions.program(owner, self.dims, scenarios, w, x)
         mean = _mean(scenarios, w)
         z, proved = self._paths(mean)
         value = self.risk.value(self._paid(z[..., None, :], scenarios), w)

@@ -4,18 +4,18 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, Dims
+from bocopt.problems.defaults import filled_in
 
 LARGEST = 1e100  # numbers above this are mistakes, and could overflow
 Lead = tuple[int, ...]
 
 
 def program(
-    owner: str, dims: Dims, x: Array, scenarios: Array, w: Array
+    owner: str, dims: Dims, scenarios: Array, w: Array | None, x: Array | None
 ) -> tuple[Array, Array, Lead]:
     """What `solve` is given: scenarios and weights, and their leading axes."""
-    scenarios = arguments.array(owner, "scenarios", scenarios, (None, dims.xi))
+    scenarios, w, x = filled_in(owner, dims, scenarios, w, x)
     _refuse_huge(owner, "scenarios", scenarios)
-    w = arguments.weights(owner, w, scenarios.shape[-2])
     leads = {"x": np.shape(x)[:-1], "scenarios": scenarios.shape[:-2], "w": w.shape[:-1]}
     return scenarios, w, arguments.lead(owner, **leads)
 

@@ -19,7 +19,7 @@ def staffing(
 
     >>> import numpy as np
     >>> two_shifts = staffing(wage=[1, 1], covers=[[1, 0], [1, 1], [0, 1]])
-    >>> two_shifts.solve(np.zeros(0), np.array([[2.0, 4.0, 1.0]]), np.ones(1)).value
+    >>> two_shifts.solve(np.array([[2.0, 4.0, 1.0]])).value
     array(4.)
     """
     covers = arguments.array("staffing", "covers", covers, (None, None))

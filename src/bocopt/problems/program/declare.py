@@ -71,7 +71,7 @@ def program(
     ... def staffing(x, xi, start):
     ...     return minimise(start.sum()), start >= xi
     >>> scenarios = np.array([[10.0, 5.0], [12.0, 4.0]])
-    >>> staffing.solve(np.zeros(0), scenarios, np.array([0.5, 0.5])).z
+    >>> staffing.solve(scenarios).z
     array([12.,  5.])
     """
     arguments.integer("program", "xi", xi, "[1, inf)")

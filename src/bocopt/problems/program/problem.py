@@ -11,6 +11,7 @@ from bocopt.core import Array, BoolArray, Dims, IntArray, Risk, Sense, Solution,
 from bocopt.fingerprint import CHANGES_NO_RESULT
 from bocopt.numeric.recent import Recent
 from bocopt.problems import ranges
+from bocopt.problems.defaults import filled_in
 from bocopt.problems.program import convexity
 from bocopt.problems.program.blueprint import Blueprint
 from bocopt.problems.program.compile import Mould, cast, mould
@@ -52,13 +53,11 @@ class Program:
     def prices_infeasibility(self) -> bool:
         return self.otherwise is not None
 
-    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
-        """(k), (s, m), (s) -> the best z under the scenarios, by the way that fits."""
+    def solve(self, scenarios: Array, w: Array | None = None, x: Array | None = None) -> Solution:
+        """(s, m), (s), (k) -> the best z under the scenarios, by the way that fits."""
         owner = f"{self.name}.solve"
-        x = self._context(owner, x)
-        scenarios = arguments.array(owner, "scenarios", scenarios, (None, self.dims.xi))
-        many = scenarios.shape[-2]
-        w = arguments.weights(owner, w, many)
+        scenarios, w, x = filled_in(owner, self.dims, scenarios, w, x)
+        x, many = self._context(owner, x), scenarios.shape[-2]
         lead = arguments.lead(owner, x=x.shape[:-1], scenarios=scenarios.shape[:-2], w=w.shape[:-1])
         if not lead:
             parts = self._solved(x, scenarios, w)

@@ -36,7 +36,7 @@ class Certify(Play):
         notes: list[list[str]] = []
         cost = infeasible = np.zeros(len(self.seeds))
         for stage in run(
-            self.policy, self.problem, self.stream, seeds=self.seeds, horizon=self.horizon
+            self.policy, self.stream, problem=self.problem, seeds=self.seeds, horizon=self.horizon
         ):
             monitor.observe(stage)
             statuses.append(stage.decision.solution.status.astype(np.int8))

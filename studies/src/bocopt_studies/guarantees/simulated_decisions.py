@@ -184,7 +184,9 @@ class Warehouse(_Decisions):
 
     def stages(self, seeds: IntArray, horizon: int) -> Iterator[Shown]:
         policy = Shadowed(SampleAverage(self.problem, latest=30), {"four": Constant([4])})
-        for stage in run(policy, self.problem, UniformWeights(), seeds=seeds, horizon=horizon):
+        for stage in run(
+            policy, UniformWeights(), problem=self.problem, seeds=seeds, horizon=horizon
+        ):
             evidence = evidence_of(self.problem, stage)
             reward, chance = _expected(stage.x[..., 0], stage.decision.solution.z[..., 0])
             other, _ = _expected(stage.x[..., 0], np.full(seeds.shape, 4.0))

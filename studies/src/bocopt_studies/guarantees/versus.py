@@ -36,8 +36,8 @@ class Versus(Play):
         found: Compared = compare(
             self.policy,
             self.baseline,
-            self.problem,
             self.stream,
+            problem=self.problem,
             seeds=self.seeds,
             horizon=self.horizon,
             scale=self.scale,

@@ -20,8 +20,8 @@ class Learn(Play):
         sense = self.problem.sense
         for stage in run(
             self.policy,
-            self.problem,
             self.stream,
+            problem=self.problem,
             seeds=self.seeds,
             horizon=self.horizon,
             hindsight=False,

@@ -29,7 +29,7 @@ class OtherSolver(ABC):
         return self.problem.risk
 
     @abstractmethod
-    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution: ...
+    def solve(self, scenarios: Array, w: Array, x: Array) -> Solution: ...
 
     def cost(self, x: Array, z: Array, xi: Array) -> Array:
         return self.problem.cost(x, z, xi)
@@ -50,7 +50,7 @@ class Uncapped(OtherSolver):
     component of z, so that z = lower is optimal (tests/studies compare with enumeration).
     """
 
-    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
+    def solve(self, scenarios: Array, w: Array, x: Array) -> Solution:
         lowest = np.asarray(self.problem.lower, dtype=np.float64)
         z = np.broadcast_to(lowest, (*scenarios.shape[:-2], self.dims.z))
         each = (x[..., None, :], z[..., None, :], scenarios)

@@ -23,14 +23,14 @@ class Decide(Play):
     trials_per_block: ClassVar[int] = 2  # programs are solved one by one: no overhead to share
 
     def run(self) -> Record:
-        seen = partial(run, seeds=self.seeds, horizon=self.horizon, hindsight=False)
+        seen = partial(run, problem=self.problem, seeds=self.seeds, horizon=self.horizon)
         return stacked(
             {
                 "cost": stage.cost,
                 "feasible": stage.feasible,
                 "status": stage.decision.solution.status.astype(np.int8),
             }
-            for stage in seen(self.policy, self.problem, self.stream)
+            for stage in seen(self.policy, self.stream, hindsight=False)
         )
 
 
@@ -68,9 +68,9 @@ class Race(Task):
     stream: OwnLaws
 
     def run(self) -> Record:
-        seen = partial(run, seeds=self.seeds, horizon=self.horizon, hindsight=False)
+        seen = partial(run, problem=self.problem, seeds=self.seeds, horizon=self.horizon)
         return stacked(
-            self._missed(stage) for stage in seen(self.policy, self.problem, self.stream)
+            self._missed(stage) for stage in seen(self.policy, self.stream, hindsight=False)
         )
 
     def _missed(self, stage: Stage) -> Record:

@@ -110,8 +110,8 @@ class Always:
     def risk(self) -> Risk:
         return self.problem.risk
 
-    def solve(self, x: Array, scenarios: Array, w: Array) -> Solution:
-        return self.problem.solve(self._own(x), scenarios, w)
+    def solve(self, scenarios: Array, w: Array, x: Array) -> Solution:
+        return self.problem.solve(scenarios, w, self._own(x))
 
     def cost(self, x: Array, z: Array, xi: Array) -> Array:
         return self.problem.cost(self._own(x), z, xi)
@@ -139,7 +139,7 @@ class World(NamedTuple):
     def first(self) -> tuple[float, ...]:
         """(d) the best decision for the usual outcome."""
         usual = self.stream.centre[None]
-        found = self.problem.solve(np.zeros(self.stream.dim_x), usual, np.ones(1))
+        found = self.problem.solve(usual, np.ones(1), np.zeros(self.stream.dim_x))
         return tuple(found.z.tolist())
 
 

@@ -73,6 +73,8 @@ class Play(Task):
     stream: Stream
 
     def run(self) -> Record:
-        stages = run(self.policy, self.problem, self.stream, seeds=self.seeds, horizon=self.horizon)
+        stages = run(
+            self.policy, self.stream, problem=self.problem, seeds=self.seeds, horizon=self.horizon
+        )
         seen = stacked(stages, self.problem.sense).arrays()
         return {name: seen[name].astype(_KEPT[name]) for name in _KEPT if name in seen}
