@@ -4,16 +4,20 @@ import csv
 import io
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, IntArray, Sense, Status
+from bocopt.figures import Curve, draw_means
 from bocopt.file import replace
 from bocopt.loop import Stage
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 #: What numbers are spread over, where all trials saw the same x and xi.
 ONE_SERIES = "policy seeds on one series"
@@ -47,6 +51,7 @@ class Trace:
     status: IntArray  # (T) of the program that was solved, a Status
     gap: Array  # (T) how far its z may be from optimal
     info: Mapping[str, Array]  # (T) each, or (n, T) where there are several numbers
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of the numbers of x, z, xi
 
     def __repr__(self) -> str:
         """How long, how many, how good; `summary` has more."""
@@ -140,6 +145,20 @@ class Trace:
         }
         return averages(shown)
 
+    def plot(self, ax: "Axes | None" = None, *, unit: str = "") -> "Axes":
+        """Draw the cost or reward averaged over the stages so far, beside the best in hindsight.
+
+        Of several trials, the line is their mean and the band has the middle 80% of them. Without
+        `ax`, it is a figure of its own; `unit` is that of a cost, say "EUR". It needs matplotlib,
+        the extra `plot`. Returns the axes: `trace.plot().figure.savefig("run.pdf")`.
+        """
+        word = self.sense.value
+        curves = [Curve(word, self.sense.sign * self.cost)]
+        if np.isfinite(self.hindsight).all():
+            curves.append(Curve("in hindsight", self.sense.sign * self.hindsight))
+        y_label = f"mean {word} per stage so far" + f" ({unit})" * bool(unit)
+        return draw_means("Trace.plot", curves, ax, y_label, self.spread_over)
+
     def summary(self) -> dict[str, Spread]:
         """The averages, and the shares of decisions that are not optimal, where there are any.
 
@@ -207,6 +226,7 @@ def stacked(stages: Iterable[Stage], sense: Sense) -> Trace:
         status=np.stack([s.decision.solution.status for s in seen], axis=-1),
         gap=stack(s.decision.solution.gap for s in seen),
         info={name: stack(s.info[name] for s in seen) for name in seen[0].info},
+        names=dict(seen[0].names or {}),
     )
 
 

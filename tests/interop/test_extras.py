@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from bocopt.interop.extras import needed
+from bocopt.extras import needed
 
 LIBRARIES = ("sklearn", "river", "gymnasium", "pyepo", "narwhals", "polars", "pandas")
 

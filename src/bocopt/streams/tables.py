@@ -17,7 +17,8 @@ def from_csv(
 ) -> Replay:
     """Replay a CSV file, one stage per row: the named columns are x and xi, in this order.
 
-    The first row names the columns; others than those named are not read.
+    The first row names the columns; others than those named are not read. The stages have their
+    names.
     """
     if not isinstance(path, str | PathLike):  # a number would be taken for an open file
         raise arguments.wrong("from_csv", "path", "a path", path)
@@ -30,7 +31,9 @@ def from_csv(
             table = _table(path, csv.reader(file), [*context, *outcome])
         except (UnicodeDecodeError, csv.Error) as error:
             raise ValueError(f"{path} is not a CSV file in UTF-8: {error}.") from error
-    return Replay(table[:, : len(context)], table[:, len(context) :])
+    x, xi = table[:, : len(context)], table[:, len(context) :]
+    named = dict(zip(context, x.T, strict=True))
+    return Replay(named or x, dict(zip(outcome, xi.T, strict=True)))
 
 
 def _columns(name: str, columns: Sequence[str]) -> list[str]:
