@@ -109,9 +109,9 @@ def _numbers(owner: str, name: str, label: Any, cells: Any) -> Array:
     found = np.asarray(cells)
     if found.dtype.kind in "iufb":
         return found.astype(np.float64)
-    if found.dtype.kind != "O":
+    if found.dtype.kind not in "OSU":
         raise _other(owner, name, label, found.dtype)
-    numbers = [_number(owner, name, label, cell) for cell in found.ravel()]
+    numbers = [_number(owner, name, label, cell) for cell in found.ravel().tolist()]
     return np.array(numbers, np.float64).reshape(found.shape)
 
 

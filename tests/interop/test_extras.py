@@ -7,7 +7,7 @@ import pytest
 
 from bocopt.extras import needed
 
-LIBRARIES = ("sklearn", "river", "gymnasium", "pyepo", "narwhals", "polars", "pandas")
+LIBRARIES = ("sklearn", "river", "gymnasium", "pyepo", "narwhals", "polars", "pandas", "matplotlib")
 
 
 def test_the_bridges_alone_import_none() -> None:

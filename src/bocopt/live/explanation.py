@@ -85,8 +85,9 @@ class Explanation(NamedTuple):
 
     def __str__(self) -> str:
         """What was decided, by whom, what it was expected to bring, and what else would have."""
-        z, x = _listed(self.names.get("z", ()), self.taken.z), _listed(self.names["x"], self.x)
-        given = f", given {x}" * bool(x)
+        z, x = _listed(self.names["z"], self.taken.z), _listed(self.names["x"], self.x)
+        bare = len(self.names["x"]) != len(self.x)
+        given = f", given {f'x = ({x})' if bare else x}" * bool(x)
         lines = [f"Decision {self.id}: {z}{given}.", self._chosen(), self._expected()]
         return "\n".join(lines)
 
@@ -104,7 +105,7 @@ class Explanation(NamedTuple):
     def _expected(self) -> str:
         word, taken = self.sense.value, self.taken
         more, verb = ("less", "cost") if self.sense is Sense.MINIMISE else ("more", "bring")
-        said = f"Expected {word} {taken.expected:.4g} under {self.scenarios:,} scenarios"
+        said = f"Expected {word} {taken.expected + 0.0:.4g} under {self.scenarios:,} scenarios"
         met = ""
         if self.alpha is not None:
             shares = f"{100 * taken.feasibility:.3g}% of them, target {100 * self.alpha:g}%"
@@ -187,8 +188,8 @@ def known_at(number: int, live: Live, taken: Mapping[int, Known]) -> Known:
     if waiting and int(waiting.learned) == live.learned and int(waiting.taught) == live.taught:
         return live.state, Decided(number, waiting)
     raise NoExplanationError(
-        f"What was known at decision {number} is no longer held. The latest {_HELD} decisions "
-        "since the agent was made or loaded can be explained, or while it learned no more."
+        f"What was known at decision {number} is no longer held: an agent holds it for the latest "
+        f"{_HELD} decisions since it was made or loaded, and for all until it learns more."
     )
 
 
