@@ -6,19 +6,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_agent import PROBLEM
 from trees import same_bits
 
-from bocopt import Agent, Ensemble, Replay, SampleAverage, from_csv, record, run
+from bocopt import Agent, Ensemble, Mixture, Replay, SampleAverage, from_csv, record, run
 from bocopt.columns import columns_of
 from bocopt.interop import to_frame
-from bocopt.models import Remembering
+
+pd: Any = pytest.importorskip("pandas")
+pa: Any = pytest.importorskip("pyarrow")
 
 X_NAMES, XI_NAMES = ("rain", "heat", "weekend"), ("north", "south")
 RNG = np.random.default_rng(0)
@@ -200,7 +200,7 @@ def test_names_survive_a_restart_and_files_without_them_are_read(tmp_path: Path)
 
 
 def test_names_reach_the_trace_and_its_frame(tmp_path: Path) -> None:
-    policy = Ensemble(PROBLEM, Remembering(Ensemble(PROBLEM).model))
+    policy = Ensemble(PROBLEM, Mixture(dim_xi=2, scenarios=32))
     stream = Replay(pd.DataFrame(named(("rain", "cost", "north"), X.T)), named(XI_NAMES, XI.T))
     trace = record(run(policy, PROBLEM, stream), PROBLEM.sense)
     assert trace.names["x"] == ("rain", "cost", "north")

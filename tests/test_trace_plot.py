@@ -58,8 +58,9 @@ def test_a_band_holds_the_middle_of_the_trials() -> None:
     assert axes.get_legend().get_title().get_text() == "Band: 10% to 90% of 8 trials"
     x, xi = (np.stack(part) for part in zip(*islice(STREAM.stages(np.array(0)), 9), strict=True))
     one_series = run(POLICY, KNAPSACK, Replay(x, xi), seeds=range(3))
-    title = record(one_series, KNAPSACK.sense).plot().get_legend().get_title()
-    assert "3 policy seeds on one series" in title.get_text()
+    legend = record(one_series, KNAPSACK.sense).plot().get_legend()
+    assert legend is not None
+    assert "3 policy seeds on one series" in legend.get_title().get_text()
 
 
 def test_given_axes_are_drawn_on_and_unknown_hindsight_is_not() -> None:

@@ -62,15 +62,15 @@ def test_nothing_beside_an_optimal_decision_is_better_and_a_poor_one_has_rivals(
     shy = taught(Shy(PROBLEM))
     found = shy.explain(shy.decide(CONTEXT).id)
     assert [(each.what, each.name) for each in found.better] == [
-        ("one more", "z0"),
         ("one more", "z1"),
+        ("one more", "z0"),
     ]
     best, second = (each.expected for each in found.better)
     assert best >= second > found.taken.expected
     assert str(found) == (
         "Decision 0: z0 = 0, z1 = 0, given x = (0).\nIts status: z is optimal.\n"
         f"Expected reward {found.taken.expected:.4g} under 6 scenarios, feasible in 100% of them, "
-        "target 90%. These would bring more and meet the target: "
+        "target 90%.\nThese would bring more and meet the target: "
         f"{found.better[0]} ({best:.4g}), {found.better[1]} ({second:.4g})."
     )
 

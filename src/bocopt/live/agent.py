@@ -215,6 +215,8 @@ class Agent(Generic[S]):
         >>> print(agent.explain(agent.decide({"rain": 0.5}).id))
         Decision 0: z0 = 6, given rain = 0.5.
         Its status: z is optimal.
+        Expected reward 75.3 under 2 scenarios, feasible in 100% of them, target 90%.
+        Nothing beside it would bring more.
         """
         number = arguments.integer("Agent.explain", "ticket", ticket, "(-inf, inf)")
         with self._guard:

@@ -116,10 +116,10 @@ class Explanation(NamedTuple):
             shown = ", ".join(f"{e} ({e.expected:.4g})" for e in self.better[:_SHOWN])
             left = len(self.better) - _SHOWN
             rest = f" and {left} others" if left > 0 else ""
-            return f"{said}. These would {verb} {more}{met}: {shown}{rest}."
+            return f"{said}.\nThese would {verb} {more}{met}: {shown}{rest}."
         if self._rivals:
-            return f"{said}. What would {verb} {more} misses the target."
-        return f"{said}. Nothing beside it would {verb} {more}."
+            return f"{said}.\nWhat would {verb} {more} misses the target."
+        return f"{said}.\nNothing beside it would {verb} {more}."
 
 
 def gain(sense: Sense, expected: float | None, taken: float) -> float:

@@ -19,7 +19,7 @@ def names_of(
 
     >>> from bocopt.policies import Ensemble
     >>> from bocopt.problems import Newsvendor
-    >>> shop = Newsvendor(price=3.0, cost=1.0)
+    >>> shop = Newsvendor(unit_cost=[1.0], price=3.0)
     >>> names_of(shop, Ensemble(shop))["arm_weights"]
     ('model', 'running average')
     """
