@@ -32,12 +32,12 @@ from bocopt.abilities import (
     TakesMissing,
     UnderScenarios,
 )
-from bocopt.app.names import names_of
 from bocopt.app.service.kind import kind_of
 from bocopt.checks import LawError, check_policy
 from bocopt.core import is_ranged
 from bocopt.live.fold import watching
 from bocopt.policies import Predictive
+from bocopt.policies.names import names_of
 from bocopt.problems import Knapsack
 from bocopt.problems.ranges import support_of
 from bocopt.wrappers import (

@@ -36,7 +36,7 @@ class TakesMissing(Protocol):
 class UnderScenarios(Protocol):
     """Decides under scenarios (s, m) with weights (s), and tells them; None where there are none.
 
-    So decisions are explained. Asked by `app/service/explain.py`, `interop/incremental.py`,
+    So decisions are explained. Asked by `live/explanation.py`, `interop/incremental.py`,
     `live/agent.py` and `checks.py`.
     """
 
@@ -46,8 +46,8 @@ class UnderScenarios(Protocol):
 class HasArms(Protocol):
     """Takes the decision of one of several arms (A), by weights `arm_weights` (A) in its info.
 
-    Scenarios are those of the first arm. Asked by `app/names.py`, `app/service/kind.py` and
-    `app/service/explain.py`.
+    Scenarios are those of the first arm. Asked by `policies/names.py`, `app/service/kind.py` and
+    `live/explanation.py`.
     """
 
     @property
@@ -64,7 +64,7 @@ class HasArms(Protocol):
 class HasShadows(Protocol):
     """Has policies beside it that are never followed; its info has a `ShadowReport` of them.
 
-    Asked by `live/fold.py`, `app/service/kind.py` and `app/service/explain.py`.
+    Asked by `live/fold.py`, `app/service/kind.py` and `live/explanation.py`.
     """
 
     @property
@@ -96,7 +96,7 @@ class MakesPolicy(Protocol):
 class HasLaws(Protocol):
     """Weighs several laws of xi, by `weights` (L) in its info.
 
-    Asked by `app/names.py` and `app/service/kind.py`.
+    Asked by `policies/names.py` and `app/service/kind.py`.
     """
 
     @property
@@ -161,6 +161,18 @@ class HasSupport(Protocol):
 
     @property
     def support(self) -> Any: ...
+
+
+class NamesColumns(Protocol):
+    """Names the numbers of its contexts (k) and of its outcomes (m); () where they have no names.
+
+    Asked by `loop.py`.
+    """
+
+    @property
+    def x_names(self) -> Sequence[str]: ...
+    @property
+    def xi_names(self) -> Sequence[str]: ...
 
 
 class NamesDecisions(Protocol):
@@ -310,6 +322,7 @@ ABILITIES: Mapping[str, tuple[type, ...]] = MappingProxyType(
             *(Ranged, RangedDifference, SaysWhyUnranged, HasSupport),
             *(PricesInfeasibility, SmallestOfTies, NamesDecisions, HasName),
         ),
+        "stream": (NamesColumns,),
         "loss": (BoundedAbove, IsRegret),
         "guarantee": (WatchesShadow, WeighsShadow, AlarmsOfShadow),
         "member": (NeedsOutcomes, SlowToFit),

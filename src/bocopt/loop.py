@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bocopt import arguments
-from bocopt.abilities import TakesMissing
+from bocopt.abilities import NamesColumns, TakesMissing
 from bocopt.core import (
     Array,
     BoolArray,
@@ -23,9 +23,10 @@ from bocopt.core import (
     judge,
 )
 from bocopt.policies.matching import check_same_problem, policy_of, problem_of
+from bocopt.policies.names import names_of
 from bocopt.problems.hindsight import hindsight as in_hindsight
 from bocopt.state import flatten
-from bocopt.wrappers import promises
+from bocopt.wrappers import find, promises
 
 __all__ = ["Stage", "play", "run"]  # the rest is for those who play in other ways
 
@@ -51,6 +52,7 @@ class Stage(NamedTuple):
     info: Mapping[str, Array]  # what the policy learned about the stage, by name
     reports: tuple[Report, ...] = ()  # those of it that guarantees look for
     shadows: ShadowOutcomes | None = None  # of those whose decisions are reported
+    names: Mapping[str, tuple[str, ...]] | None = None  # of the numbers of x, z, xi and weights
 
 
 def play(
@@ -225,6 +227,7 @@ def _stages(
     hindsight: bool,
 ) -> Iterator[Stage]:
     state = policy.init(seeds)
+    names = names_of(problem, policy) | _columns(stream) or None
     outcomes = stream.stages(seeds)
     for t in count() if horizon is None else range(horizon):
         try:
@@ -236,4 +239,13 @@ def _stages(
                 ) from None
             return
         stage, state = _played(policy, problem, state, t, x, xi, hindsight)
-        yield stage
+        yield stage._replace(names=names)
+
+
+def _columns(stream: Stream) -> dict[str, tuple[str, ...]]:
+    """Names of the numbers of x and xi, as far as the stream has any."""
+    found = find(stream, NamesColumns)
+    if found is None:
+        return {}
+    named = {"x": tuple(found.part.x_names), "xi": tuple(found.part.xi_names)}
+    return {key: names for key, names in named.items() if names}

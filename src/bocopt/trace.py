@@ -4,21 +4,25 @@ import csv
 import io
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from bocopt import arguments
 from bocopt.abilities import TakesMissing
+from bocopt.columns import columns_of
 from bocopt.core import Array, BoolArray, IntArray, Policy, Problem, Sense, Status
+from bocopt.figures import Curve, draw_means
 from bocopt.file import replace
 from bocopt.loop import Stage, run
 from bocopt.policies.matching import policy_of, problem_of
 from bocopt.streams import Replay
 from bocopt.wrappers import promises
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 #: What numbers are spread over, where all trials saw the same x and xi.
 ONE_SERIES = "policy seeds on one series"
@@ -52,6 +56,7 @@ class Trace:
     status: IntArray  # (T) of the program that was solved, a Status
     gap: Array  # (T) how far its z may be from optimal
     info: Mapping[str, Array]  # (T) each, or (n, T) where there are several numbers
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of the numbers of x, z, xi
 
     def __repr__(self) -> str:
         """How long, how many, how good; `summary` has more."""
@@ -145,6 +150,20 @@ class Trace:
         }
         return averages(shown)
 
+    def plot(self, ax: "Axes | None" = None, *, unit: str = "") -> "Axes":
+        """Draw the cost or reward averaged over the stages so far, beside the best in hindsight.
+
+        Of several trials, the line is their mean and the band has the middle 80% of them. Without
+        `ax`, it is a figure of its own; `unit` is that of a cost, say "EUR". It needs matplotlib,
+        the extra `plot`. Returns the axes: `trace.plot().figure.savefig("run.pdf")`.
+        """
+        word = self.sense.value
+        curves = [Curve(word, self.sense.sign * self.cost)]
+        if np.isfinite(self.hindsight).all():
+            curves.append(Curve("in hindsight", self.sense.sign * self.hindsight))
+        y_label = f"mean {word} per stage so far" + f" ({unit})" * bool(unit)
+        return draw_means("Trace.plot", curves, ax, y_label, self.spread_over)
+
     def summary(self) -> dict[str, Spread]:
         """The averages, and the shares of decisions that are not optimal, where there are any.
 
@@ -169,14 +188,16 @@ def no_formula(name: str) -> str:
 
 def backtest(
     policy: Policy[Any] | Problem,
-    x: ArrayLike | None,
-    xi: ArrayLike,
+    x: Any,
+    xi: Any,
     *,
     problem: Problem | None = None,
     seeds: Any = 0,
     hindsight: bool = True,
 ) -> Trace:
     """Play a policy on the past: contexts (T, k), None where there are none, and outcomes (T, m).
+
+    Both are arrays, data frames, or dictionaries of columns, whose names the trace then has.
 
     Each decision is taken before its outcome is shown. A problem alone is left to the default
     learner. The rest is as in `run`, and as in `record` it warns of decisions that were cut short.
@@ -190,7 +211,8 @@ def backtest(
     policy = policy_of("backtest", policy)
     problem = problem_of("backtest", problem, policy)
     if x is None:
-        past = arguments.array("backtest", "xi", xi, (None, None))
+        past = columns_of("backtest", "xi", xi, wanted="rows").values
+        past = arguments.array("backtest", "xi", past, (None, None))
         x = np.zeros((*past.shape[:-1], 0))
     stream = Replay(x, xi, gaps=promises(policy, TakesMissing))
     stages = run(policy, stream, problem=problem, seeds=seeds, hindsight=hindsight)
@@ -245,6 +267,7 @@ def stacked(stages: Iterable[Stage], sense: Sense) -> Trace:
         status=np.stack([s.decision.solution.status for s in seen], axis=-1),
         gap=stack(s.decision.solution.gap for s in seen),
         info={name: stack(s.info[name] for s in seen) for name in seen[0].info},
+        names=dict(seen[0].names or {}),
     )
 
 

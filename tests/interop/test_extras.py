@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from bocopt.interop.extras import needed
+from bocopt.extras import needed
 
-LIBRARIES = ("sklearn", "river", "gymnasium", "pyepo", "narwhals", "polars", "pandas")
+LIBRARIES = ("sklearn", "river", "gymnasium", "pyepo", "narwhals", "polars", "pandas", "matplotlib")
 
 
 def test_the_bridges_alone_import_none() -> None:

@@ -235,6 +235,9 @@ FORGED: dict[str, Any] = {
     "an id twice": lambda header, arrays: header.update(open=[1, 1]),
     "no room": lambda header, arrays: header.update(max_open=0),
     "a seed of no kind": lambda header, arrays: header.update(seed=-4),
+    "names of another size": lambda header, arrays: header.update(names={"x": ["a", "b"]}),
+    "a name twice": lambda header, arrays: header.update(names={"xi": ["a", "a"]}),
+    "names of something else": lambda header, arrays: header.update(names={"z": ["a", "b"]}),
     "an unknown status": lambda header, arrays: arrays.update(
         {"open.3.decision.solution.status": np.array(77)}
     ),

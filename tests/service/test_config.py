@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from bocopt import Ensemble
-from bocopt.app.names import names_of
 from bocopt.app.service.config import Config, load_config
 from bocopt.policies import Shadowed
+from bocopt.policies.names import names_of
 
 SHOP = """\
 from bocopt import SampleAverage

@@ -10,12 +10,12 @@ from pages import parsed
 from bocopt import Ensemble, Mixture
 from bocopt.app.features.series import Series
 from bocopt.app.findings import Played
-from bocopt.app.names import names_of
 from bocopt.app.page import page
 from bocopt.app.playing.in_hindsight import least_costs
 from bocopt.app.playing.play import play
 from bocopt.core import Array, Model
 from bocopt.models import ConstantVariance, Informed, Remembering, SharedPrior
+from bocopt.policies.names import names_of
 from bocopt.problems import Newsvendor
 
 PROBLEM = Newsvendor(unit_cost=[1.0], price=[3.0])

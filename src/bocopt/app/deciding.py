@@ -9,9 +9,9 @@ from bocopt.app.case import Case
 from bocopt.app.features.featuriser import Featuriser
 from bocopt.app.features.memory import FeaturiserState
 from bocopt.app.features.rows import after_table, rows_of
-from bocopt.app.names import names_of
 from bocopt.app.reading.columns import Frame
 from bocopt.core import Status
+from bocopt.policies.names import names_of
 from bocopt.state import CheckpointError, flatten, rebuild
 
 

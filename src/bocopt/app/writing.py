@@ -11,10 +11,10 @@ from bocopt import file
 from bocopt.app.case import Case
 from bocopt.app.deciding import save_features
 from bocopt.app.findings import Findings
-from bocopt.app.names import names_of
 from bocopt.app.page import decisions_csv, page
 from bocopt.interop.frames import framed
 from bocopt.live import Agent
+from bocopt.policies.names import names_of
 from bocopt.trace import no_formula
 
 

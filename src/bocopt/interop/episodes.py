@@ -6,7 +6,7 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Problem, Stream
-from bocopt.interop.extras import needed
+from bocopt.extras import needed
 
 _OWNER = "environment"
 

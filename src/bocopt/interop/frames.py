@@ -1,6 +1,7 @@
 """The record of a run as a data frame."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, Literal
 
@@ -9,10 +10,11 @@ from numpy.typing import NDArray
 
 from bocopt import arguments
 from bocopt.core import Status
-from bocopt.interop.extras import needed
+from bocopt.extras import needed
 from bocopt.trace import Trace
 
 _OWNER = "to_frame"
+_VECTORS = ("x", "z", "xi")
 _LIBRARIES = ("polars", "pandas", "pyarrow")
 
 Library = Literal["polars", "pandas", "pyarrow"]
@@ -22,8 +24,10 @@ def to_frame(trace: Trace, library: Library | None = None) -> Any:
     """One row per trial and stage, in a frame of polars or pandas, or a table of pyarrow.
 
     Columns are `trial`, `stage`, contexts (`x0`, ...), decisions (`z0`, ...) and outcomes (`xi0`,
-    ...), then all that `Trace.to_csv` writes; a `status` is its name. Without a `library`, it is
-    the first of the three that is installed.
+    ...), then all that `Trace.to_csv` writes; a `status` is its name. What has a name stands under
+    it, as `rain`; under `x.rain` where another column is called so; and the weights of arms and
+    laws as `arm_weights.model`. Without a `library`, it is the first of the three that is
+    installed.
 
     >>> from bocopt import run
     >>> from bocopt.trace import record
@@ -65,8 +69,30 @@ def columns_of(trace: Trace) -> dict[str, NDArray[Any]]:
     numbers["feasible"], numbers["solvable"] = trace.feasible, trace.solvable
     numbers["status"] = np.array([status.name for status in Status])[trace.status]
     every = {**parts, **{name: values for name, values in numbers.items() if name not in parts}}
+    called = _called(trace, ["trial", "stage", *every])
     return {
         "trial": np.repeat(np.arange(trials), stages),
         "stage": np.tile(np.arange(stages), trials),
-        **{name: np.ascontiguousarray(values).reshape(-1) for name, values in every.items()},
+        **{
+            called.get(name, name): np.ascontiguousarray(values).reshape(-1)
+            for name, values in every.items()
+        },
     }
+
+
+def _called(trace: Trace, columns: Sequence[str]) -> dict[str, str]:
+    """The columns that have names: alone where nothing else is called so, or after their kind."""
+    named = {
+        f"{kind}{j}": (kind, name)
+        for kind, names in trace.names.items()
+        for j, name in enumerate(names)
+        if f"{kind}{j}" in columns
+    }
+    others = set(columns) - named.keys()
+    alone = Counter([*others, *(name for _, name in named.values())])
+    shown = {
+        column: name if kind in _VECTORS and alone[name] == 1 else f"{kind}.{name}"
+        for column, (kind, name) in named.items()
+    }
+    taken = Counter([*others, *shown.values()])
+    return {column: name for column, name in shown.items() if taken[name] == 1}

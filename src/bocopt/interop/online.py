@@ -9,8 +9,8 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, IntArray
+from bocopt.extras import needed
 from bocopt.fingerprint import CHANGES_NO_RESULT
-from bocopt.interop.extras import needed
 from bocopt.interop.fits import KEY_SIZE, Fits, key_of
 from bocopt.interop.refitted import by_trial, lowest
 from bocopt.numeric.history import History, empty

@@ -7,7 +7,7 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array
-from bocopt.interop.extras import needed
+from bocopt.extras import needed
 from bocopt.interop.refitted import Refitted
 
 _OWNER = "from_sklearn"

@@ -1,7 +1,18 @@
 """Live streams: the agent, and what it keeps."""
 
 from bocopt.file import OwnedError
-from bocopt.live.agent import Agent, Ticket
+from bocopt.live.agent import Agent
+from bocopt.live.explanation import Arm, Candidate, Explanation, NoExplanationError
+from bocopt.live.ticket import Ticket
 from bocopt.state import CheckpointError
 
-__all__ = ["Agent", "CheckpointError", "OwnedError", "Ticket"]
+__all__ = [
+    "Agent",
+    "Arm",
+    "Candidate",
+    "CheckpointError",
+    "Explanation",
+    "NoExplanationError",
+    "OwnedError",
+    "Ticket",
+]

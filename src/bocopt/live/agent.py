@@ -5,27 +5,24 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from threading import RLock
-from typing import Any, Generic, NamedTuple, overload
+from typing import Any, Generic, overload
 
 from bocopt import arguments, checkpoint
 from bocopt.core import Array, Policy, Problem, S, Status
 from bocopt.file import Owner
 from bocopt.fingerprint import differing, fingerprint, fingerprints
 from bocopt.guarantees import Monitor
+from bocopt.live.explanation import Explanation, Known, explained, known_at, with_latest
 from bocopt.live.fold import Fold, Forgotten, Observed, watching
+from bocopt.live.naming import RowNames, row_names
 from bocopt.live.record import Live, kept, restored
+from bocopt.live.ticket import Ticket
 from bocopt.loop import Stage, context
 from bocopt.policies.matching import policy_of, problem_of
+from bocopt.policies.names import names_of
+from bocopt.problems.names import decision_labels
 from bocopt.state import Arrays, CheckpointError, flatten, read_only, rebuild
 from bocopt.wrappers import scenarios_of
-
-
-class Ticket(NamedTuple):
-    """A decision to act on; its outcome is reported under its id."""
-
-    id: int
-    z: Array  # read only
-    status: Status
 
 
 class Agent(Generic[S]):
@@ -102,6 +99,9 @@ class Agent(Generic[S]):
         self._live = self._fold.begin(self._seed)
         self._fold.monitor.claim(problem)
         self._closed: dict[int, Array] = {}  # the latest outcomes, by the order they came in
+        self._names = RowNames()  # once rows with names came
+        self._labels, self._weighed = decision_labels(problem), names_of(problem, policy)
+        self._taken: Mapping[int, Known] = {}  # the latest decisions, to explain them
         self._guard, self._owner = RLock(), Owner()
 
     @property
@@ -153,6 +153,7 @@ class Agent(Generic[S]):
         """
         with self._guard:
             live = self._live
+            x, _ = self._names.read("Agent.scenarios", "x", x, "row")
             x = self._fold.context("Agent.scenarios", live, x)
             found = scenarios_of(self._policy, live.state, live.stage, x)
         if found is None:
@@ -162,6 +163,8 @@ class Agent(Generic[S]):
 
     def teach(self, x: Any, xi: Any) -> None:
         """Learn a history, contexts (T, k) with their outcomes (T, m), or one row: (k), (m).
+
+        Each is an array or a data frame, or of one number a series.
 
         The policy decides at each row for itself, and learns from its outcome before the next: it
         is then what it would be had it lived them. But nobody took these decisions: they have no
@@ -179,6 +182,7 @@ class Agent(Generic[S]):
         """
         with self._guard:
             live = self._live
+            x, xi, names = self._names.history("Agent.teach", x, xi)
             rows = zip(*self._fold.history("Agent.teach", live, x, xi), strict=True)
             if live.open:
                 raise ValueError(
@@ -187,7 +191,7 @@ class Agent(Generic[S]):
                 )
             for each in rows:
                 live, _ = self._fold.apply(live, self._fold.teach(live, *each))
-            self._live = live
+            self._live, self._names = live, names
 
     def decide(self, x: Any) -> Ticket:
         """Decide under the context x."""
@@ -198,27 +202,59 @@ class Agent(Generic[S]):
                     f"{len(live.open)} decisions wait for their outcome, as many as max_open "
                     "allows. Observe or forget some first."
                 )
+            x, names = self._names.read("Agent.decide", "x", x, "row")
             x = self._fold.context("Agent.decide", live, x)
             decided = self._fold.decide(live, x)
-            self._live, _ = self._fold.apply(live, decided)
+            after, _ = self._fold.apply(live, decided)
+            self._live, self._names = after, names
+            self._taken = with_latest(self._taken, live.state, decided)
             solution = decided.waiting.decision.solution
-            return Ticket(decided.number, solution.z, Status(int(solution.status)))
+            status = Status(int(solution.status))
+            return Ticket(decided.number, solution.z, status, self._labels)
 
     def observe(self, ticket: int, xi: Any) -> Stage | None:
         """Learn the outcome of a decision; None if it was learned before."""
-        xi = self._fold.outcome("Agent.observe", xi)
         ticket = arguments.integer("Agent.observe", "ticket", ticket, "(-inf, inf)")
         with self._guard:
             live = self._live
+            xi, names = self._names.read("Agent.observe", "xi", xi, "row")
+            xi = self._fold.outcome("Agent.observe", xi)
             if ticket not in live.open:
                 self._compare_with_closed(ticket, xi)
                 return None
             after, stage = self._fold.apply(live, Observed(ticket, xi))
             self._closed[ticket] = xi  # says nothing as long as the decision is open
-            self._live = after
+            self._live, self._names = after, names
             if len(self._closed) > self._remember:
                 del self._closed[next(iter(self._closed))]
-            return stage
+            return stage and stage._replace(names=self._called() or None)
+
+    def explain(self, ticket: int) -> Explanation:
+        """The explanation of a decision: it beside others, under the scenarios it was taken under.
+
+        `print` tells it in words. Of decisions before the latest 16, only those can be explained
+        since which nothing was learned. One without scenarios is an error that says why.
+
+        >>> from bocopt import SampleAverage
+        >>> from bocopt.problems import Knapsack
+        >>> problem = Knapsack(value=[12.0], capacity=[8.0], salvage=[3.0])
+        >>> agent = Agent(SampleAverage(problem))
+        >>> agent.teach({"rain": [0.3, 0.1]}, {"weight": [1.2, 1.1]})
+        >>> print(agent.explain(agent.decide({"rain": 0.5}).id))
+        Decision 0: z0 = 6, given rain = 0.5.
+        Its status: z is optimal.
+        Expected reward 75.3 under 2 scenarios, feasible in 100% of them, target 90%.
+        Nothing beside it would bring more.
+        """
+        number = arguments.integer("Agent.explain", "ticket", ticket, "(-inf, inf)")
+        with self._guard:
+            self._check_taken(number)
+            state, decided = known_at(number, self._live, self._taken)
+            return explained(self._fold, state, decided, {**self._called(), "z": self._labels})
+
+    def _called(self) -> dict[str, tuple[str, ...]]:
+        """The names of all numbers that have any."""
+        return {**self._weighed, **self._names.known()}
 
     def forget(self, ticket: int) -> None:
         """Give up waiting for an outcome; nothing is learned from the decision."""
@@ -229,10 +265,13 @@ class Agent(Generic[S]):
                 raise ValueError(f"No decision with id {ticket} is open.")
             self._live, _ = self._fold.apply(live, Forgotten(ticket))
 
-    def _compare_with_closed(self, ticket: int, xi: Array) -> None:
+    def _check_taken(self, ticket: int) -> None:
         last = self._live.t - 1
         if not 0 <= ticket <= last:
             raise ValueError(f"There is no decision with id {ticket}; the last one was {last}.")
+
+    def _compare_with_closed(self, ticket: int, xi: Array) -> None:
+        self._check_taken(ticket)
         if ticket not in self._closed:
             raise ValueError(
                 f"Decision {ticket} was forgotten, or its outcome came too long ago to be compared."
@@ -262,7 +301,9 @@ class Agent(Generic[S]):
             "seed": self._seed,
             "max_open": self._max_open,
         }
-        return {**settings, **header}, arrays
+        names = self._names.known()
+        named = {"names": names} if names else {}
+        return {**settings, **named, **header}, arrays
 
     @overload
     @classmethod
@@ -332,6 +373,7 @@ class Agent(Generic[S]):
         """Take over what was kept, and play one stage of it for a trial."""
         begun = self._live._replace(watched=self._fold.monitor.begun(()))
         self._live, self._closed = restored(header, arrays, begun, self._problem)
+        self._names = row_names(header, self._live.width, self._problem.dims.xi)
         for waiting in self._live.open.values():
             context("a checkpoint", self._policy, self._problem, waiting.x)
         unused = arrays.keys() - self._kept()[1].keys()

@@ -28,3 +28,13 @@ def decision_names(problem: Problem) -> tuple[str, ...]:
         for name, part in parts.items()
         for place in np.ndindex(part.shape)
     )
+
+
+def decision_labels(problem: Problem) -> tuple[str, ...]:
+    """(d) the names of a decision, or z0, z1, ... where a problem has none.
+
+    >>> from bocopt.problems import Knapsack
+    >>> decision_labels(Knapsack(value=[12.0] * 2, capacity=[8.0], salvage=[3.0]))
+    ('z0', 'z1')
+    """
+    return decision_names(problem) or tuple(f"z{i}" for i in range(problem.dims.z))

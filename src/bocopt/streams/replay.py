@@ -1,6 +1,7 @@
 """Replay of what was recorded, in arrays or in a CSV file."""
 
 import csv
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,9 +9,9 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from bocopt import arguments
+from bocopt.columns import Columns, columns_of
 from bocopt.core import Array, IntArray
 
 
@@ -18,21 +19,46 @@ from bocopt.core import Array, IntArray
 class Replay:
     """Recorded contexts (T, k) and outcomes (T, m), once for all trials or one series per trial.
 
-    With `gaps`, contexts may have NaN in them, for policies that take it.
+    Each is an array, a data frame of T rows, a dictionary of columns, or a series of T numbers. The
+    names of columns go into the stages and the trace. With `gaps`, contexts may have NaN in them,
+    for policies that take it.
 
-    >>> replay = Replay(x=[[0.0], [1.0]], xi=[[5.0], [6.0]])
+    >>> replay = Replay(x=[[0.0], [1.0]], xi={"demand": [5.0, 6.0]})
     >>> [float(xi[0]) for x, xi in replay.stages(np.array(0))]
     [5.0, 6.0]
+    >>> replay
+    <Replay: 2 stages, x (1), xi (1): demand>
     """
 
-    x: ArrayLike
-    xi: ArrayLike
+    x: Any  # (T, k)
+    xi: Any  # (T, m)
     gaps: bool = False
 
     def __post_init__(self) -> None:
         stages = [series.shape[-2] for series in self._arrays]  # copied and checked here, once
         if stages[0] != stages[1]:
             raise arguments.wrong("Replay", "xi", f"{stages[0]} stages long, as x is", stages[1])
+
+    def __repr__(self) -> str:
+        """How long, and of what."""
+        names = self.x_names, self.xi_names
+        shown = ", ".join(
+            f"{name} ({series.shape[-1]}){': ' * bool(own)}{', '.join(own)}"
+            for name, series, own in zip(("x", "xi"), self._arrays, names, strict=True)
+        )
+        shape = self._arrays[0].shape if self._arrays[0].ndim > 2 else self._arrays[1].shape
+        trials = f" x {math.prod(shape[:-2])} trials" * (len(shape) > 2)
+        return f"<Replay: {shape[-2]} stages{trials}, {shown}>"
+
+    @property
+    def x_names(self) -> tuple[str, ...]:
+        """(k) what the numbers of a context are called; none where nobody said."""
+        return self._columns[0].names
+
+    @property
+    def xi_names(self) -> tuple[str, ...]:
+        """(m) the same of an outcome."""
+        return self._columns[1].names
 
     def stages(self, seeds: IntArray) -> Iterator[tuple[Array, Array]]:
         """As many as were recorded."""
@@ -48,10 +74,18 @@ class Replay:
             yield x[..., t, :], xi[..., t, :]
 
     @cached_property
-    def _arrays(self) -> tuple[Array, Array]:
+    def _columns(self) -> tuple[Columns, Columns]:
         return (
-            arguments.array("Replay", "x", self.x, (None, ...), gaps=self.gaps).copy(),
-            arguments.array("Replay", "xi", self.xi, (None, None)).copy(),
+            columns_of("Replay", "x", self.x, wanted="rows"),
+            columns_of("Replay", "xi", self.xi, wanted="rows"),
+        )
+
+    @cached_property
+    def _arrays(self) -> tuple[Array, Array]:
+        x, xi = (columns.values for columns in self._columns)
+        return (
+            arguments.array("Replay", "x", x, (None, ...), gaps=self.gaps).copy(),
+            arguments.array("Replay", "xi", xi, (None, None)).copy(),
         )
 
 
@@ -73,7 +107,9 @@ def from_csv(
             table = _table(path, csv.reader(file), [*context, *outcome])
         except (UnicodeDecodeError, csv.Error) as error:
             raise ValueError(f"{path} is not a CSV file in UTF-8: {error}.") from error
-    return Replay(table[:, : len(context)], table[:, len(context) :])
+    x, xi = table[:, : len(context)], table[:, len(context) :]
+    named = dict(zip(context, x.T, strict=True))
+    return Replay(named or x, dict(zip(outcome, xi.T, strict=True)))
 
 
 def _columns(name: str, columns: Sequence[str]) -> list[str]:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from bocopt.app.case import Case, case_of
 from bocopt.app.case_file import CaseSettings, load_cases
-from bocopt.app.service.kind import Kind, kind_of, names_of
+from bocopt.app.service.kind import Kind, kind_of
 from bocopt.app.toml_file import Part
 from bocopt.app.user_code import UserCode
+from bocopt.problems.names import decision_labels
 
 _SERVICE = (
     "store",
@@ -121,7 +122,7 @@ def _kind(settings: CaseSettings, code: UserCode) -> Kind:
     if case.now is not None:
         shadows[_NOW] = case.now
     recorded = tuple(case.spec.decisions) if case.spec else ()
-    names = settings.names or recorded or names_of(case.problem)
+    names = settings.names or recorded or decision_labels(case.problem)
     _check_count(settings, "names", names, case.problem.dims.z)
     contexts, outcomes = _named(settings, case)
     _check_count(settings, "context", contexts, case.problem.dims.x)

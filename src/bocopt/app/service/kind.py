@@ -16,7 +16,7 @@ from bocopt.fingerprint import fingerprint
 from bocopt.live.agent import configuration
 from bocopt.live.fold import Fold, Observed, watching
 from bocopt.policies import Shadowed
-from bocopt.problems.names import decision_names
+from bocopt.problems.names import decision_labels
 from bocopt.wrappers import Wrapper, find, has, says, shadows_of
 
 _TRIED = 3  # outcomes after which all code has run
@@ -90,7 +90,7 @@ def kind_of(
         version=version,
         fingerprint=fingerprint(made_of),
         fold=Fold(deciding, problem, monitor, hindsight, by),
-        names=names or names_of(problem),
+        names=names or decision_labels(problem),
         contexts=contexts,
         outcomes=outcomes,
         featuriser=featuriser,
@@ -116,11 +116,6 @@ def _deciding(
         policy, shadows = shadows[promote], {"before": policy} | shadows
         del shadows[promote]
     return Shadowed(policy, shadows) if shadows else policy
-
-
-def names_of(problem: Problem) -> tuple[str, ...]:
-    """Of the numbers of a decision: those of a declared program, or z0, z1, ..."""
-    return decision_names(problem) or tuple(f"z{i}" for i in range(problem.dims.z))
 
 
 def compiled(kind: Kind) -> None:

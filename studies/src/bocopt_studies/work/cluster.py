@@ -13,7 +13,7 @@ from threading import Thread
 from time import monotonic
 from typing import Any
 
-from bocopt.interop.extras import needed
+from bocopt.extras import needed
 from bocopt.interrupts import held_back
 
 _CONNECT = 3.0  # seconds: whoever is there answers sooner

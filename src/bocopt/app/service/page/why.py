@@ -11,11 +11,11 @@ from bocopt.app.service.page.document import page
 from bocopt.app.service.page.times import length, stamp
 from bocopt.app.service.stores import Row, Tally
 from bocopt.live.events import from_bytes
+from bocopt.live.explanation import gain, meets
 from bocopt.live.fold import Decided, Observed
 
 _MOST = 24  # candidates that are drawn at once
 _ROOM = 6.0  # percent of a track, left and right
-_LEAST = 1e-12  # of a share that counts as met, as a problem does
 
 
 class Case(NamedTuple):
@@ -143,16 +143,12 @@ def _called(each: Mapping[str, Any]) -> str:
 
 
 def _gain(case: Case, each: Mapping[str, Any], taken: Mapping[str, Any]) -> float:
-    """By how much it is better than what was taken, beyond rounding."""
-    if each["expected"] is None:
-        return float("-inf")
-    gain = -case.kind.problem.sense.sign * (each["expected"] - taken["expected"])
-    near = 1e-9 * max(abs(taken["expected"]), 1.0)
-    return 0.0 if abs(gain) <= near else float(gain)
+    """By how much it is better than what was taken."""
+    return gain(case.kind.problem.sense, each["expected"], taken["expected"])
 
 
 def _meets(each: Mapping[str, Any], alpha: float | None) -> bool:
-    return alpha is None or each["feasibility"] >= alpha - _LEAST
+    return meets(each["feasibility"], alpha)
 
 
 def _chosen(case: Case) -> str:

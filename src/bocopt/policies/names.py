@@ -1,6 +1,6 @@
-"""What the numbers of decisions and weights are called in what a study writes."""
+"""What the numbers of decisions and weights are called, wherever they are shown."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from bocopt.abilities import HasArms, HasLaws
@@ -11,11 +11,17 @@ from bocopt.wrappers import find, says
 
 def names_of(
     problem: Problem, policy: Policy[Any], decisions: Sequence[str] = ()
-) -> Mapping[str, Sequence[str]]:
-    """As `page` takes them: of decisions, arms and laws, as far as they have any.
+) -> dict[str, tuple[str, ...]]:
+    """Names of the numbers of `z`, `arm_weights` and `weights`, of those that have any.
 
     Decisions are called as the columns of the table that hold some, or as the declaration of the
     program calls them.
+
+    >>> from bocopt.policies import Ensemble
+    >>> from bocopt.problems import Newsvendor
+    >>> shop = Newsvendor(unit_cost=[1.0], price=3.0)
+    >>> names_of(shop, Ensemble(shop))["arm_weights"]
+    ('model', 'running average')
     """
     found: dict[str, Sequence[str]] = {"z": decisions or decision_names(problem)}
     arms = find(policy, HasArms)
