@@ -129,7 +129,7 @@ def test_a_loaded_agent_explains_what_it_can(tmp_path: Path) -> None:
     [(SampleAverage(PROBLEM), "no outcome was known yet"), (Constant([1, 1]), "Constant has none")],
 )
 def test_a_decision_without_scenarios_says_why_it_has_none(policy: Any, why: str) -> None:
-    agent = Agent(policy)
+    agent = Agent(policy, problem=PROBLEM)
     with pytest.raises(NoExplanationError, match=f"Decision 0 was not taken under.*: {why}"):
         agent.explain(agent.decide(CONTEXT).id)
 
