@@ -24,7 +24,7 @@ OWN, FEASIBLE = "own", "feasible"
 
 
 _NUMBER = r"(-?[\d,.]+(?:e[+-]?\d+)?)"
-_ENDS = rf"{_NUMBER} to {_NUMBER}"
+_ENDS = rf"{_NUMBER}(?: to {_NUMBER})?"  # one number where both are written alike
 _LARGE = re.compile(rf"\([\d.]+%: {_ENDS}(?P<unit>[^)]*)\)")
 _AMOUNT = re.compile(rf" {_ENDS} EUR a stage \([\d.]+%\)")
 
@@ -38,7 +38,8 @@ def in_large_sentence(said: str) -> list[Claim]:
             continue
         is_open, whatever = "which is better is open" in part, part.startswith("Whatever")
         gained = "saved" in part or ("more than" in part and "earned" in part)
-        low, high = (_value(match[i]) for i in (1, 2))
+        ends = match[1], match[2] or match[1]
+        low, high = map(_value, ends)
         if not gained:
             low, high = -high, -low
         unit = match.groupdict().get("unit", " EUR a stage")
@@ -55,7 +56,7 @@ def in_large_sentence(said: str) -> list[Claim]:
                 low,
                 high,
                 0 if is_open else 1 if gained else -1,
-                _last_places(match[1], match[2]),
+                _last_places(*ends),
                 share=kind == "percent",
                 whatever=whatever,
             )

@@ -89,3 +89,10 @@ def test_alarms_are_read_where_they_are() -> None:
     assert not promotes(said_of_fleet(kind, [12.0], generation=500))
     level = iter(np.repeat([0.0, 9.0], [30, 32]))
     assert outlook(lambda rng: rng.exponential(size=AHEAD) + next(level), 0.2, 0)[1]
+
+
+def test_an_interval_without_width_is_one_number() -> None:
+    game = ADVERSARIES["always the same"](np.random.default_rng(0), 150)
+    assert printed(game, 0.05).large == "policy saved 3.3% (95%: 3.3) against what you do now."
+    some = game._replace(hidden=np.arange(150) % 3 == 0)
+    assert "policy saved 0.1 EUR a stage (95%) against" in printed(some, 0.05).large
