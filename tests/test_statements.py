@@ -72,6 +72,8 @@ def test_what_hides_outcomes_is_named_where_it_matters() -> None:
     [whatever, *_] = in_large_sentence(large)
     assert whatever.whatever
     assert "whatever the" in words
+    known = int((~game.hidden).sum())
+    assert f"Feasible in 100% of the {known} stages whose outcome is known, with now 100%." in words
     assert in_words(words, earned=False)[0].low == pytest.approx(whatever.low, rel=0.01)
 
 

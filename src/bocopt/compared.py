@@ -167,7 +167,9 @@ def _lines(found: Compared, unit: str) -> list[str]:
     d, sense, percent = found.difference, found.sense, abs(float(found.percent))
     today = f"{found.sense.sign * float(found.today):.4g}{unit}"
     of = today if np.isnan(percent) else f"{percent:.2g}% of {today}"
-    where = f", on the {found.differences.size - found.missing} with an outcome"
+    came = found.differences.size - found.missing
+    where = f", on the {came} with an outcome"
+    known = f"{came} stages whose outcome is known" if found.missing else "stages"
     only = ", of stages with an outcome" * bool(found.missing)
     ends = between(float(found.bootstrap.low), float(found.bootstrap.high), sense, unit)
     return [
@@ -176,7 +178,7 @@ def _lines(found: Compared, unit: str) -> list[str]:
         *_sure(found, unit),
         f"For one look, roughly, of a mean that does not change{only}: {ends} (block bootstrap, "
         f"95%, blocks of {int(found.bootstrap.length)}).",
-        f"Feasible in {100 * float(found.feasible):.3g}% of the stages, with {found.reference} "
+        f"Feasible in {100 * float(found.feasible):.3g}% of the {known}, with {found.reference} "
         f"{100 * float(found.feasible_today):.3g}%.",
     ]
 

@@ -151,4 +151,10 @@ def _legend(view: View, contrasts: dict[str, Contrast | None]) -> str:
         )
     if any(found.missing for found in known):
         said += "An outcome that is missing counts at all times as the worst for either side. "
-    return f"{said}Feasible: with its 95% band, at all times. Regret: to hindsight."
+    if any(len(view.missing(played)) for played in view.findings.played.values()):
+        feasible = (
+            "of the stages whose outcome is known, with a 95% band of all, whatever is missing"
+        )
+    else:
+        feasible = "with its 95% band"
+    return f"{said}Feasible: {feasible}, at all times. Regret: to hindsight."

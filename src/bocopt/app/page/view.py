@@ -33,6 +33,12 @@ class View:
         counts[: self.findings.warm_up] = False
         return np.flatnonzero(counts)
 
+    def missing(self, played: Played) -> IntArray:
+        """Numbers of the stages after the warm-up that it decided, and whose outcome never came."""
+        absent = np.asarray(np.isnan(self.findings.series.xi).any(axis=-1))
+        absent[: self.findings.warm_up] = False
+        return np.flatnonzero(absent & np.isfinite(played.z).all(axis=-1))
+
     @cached_property
     def drawn(self) -> IntArray:
         """Those of them that charts show."""

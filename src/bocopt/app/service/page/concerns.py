@@ -61,13 +61,17 @@ def judged(
 
 
 def _most_feasible(known: Sequence[Standing], kinds: Mapping[str, Kind]) -> list[float]:
-    """The largest believable feasibility of each; 1 where more than alpha was seen."""
+    """The largest believable feasibility of each; 1 where more than alpha was seen.
+
+    Decisions without an outcome count as feasible, whether they wait or were given up.
+    """
     highs = np.ones(len(known))
     below = [i for i, each in enumerate(known) if _below(each, kinds[each.problem])]
     if below:
         t = np.array([float(known[i].outcomes) for i in below])
         met = np.array([float(known[i].feasibles) for i in below])
-        least, _ = Feasibility().interval(Counts(t, t - met, np.zeros(len(t))))
+        missing = np.array([float(_without(known[i])) for i in below])
+        least, _ = Feasibility().interval(Counts(t, t - met, np.zeros(len(t))), missing)
         highs[below] = 1.0 - least
     return [float(high) for high in highs]
 
@@ -75,6 +79,11 @@ def _most_feasible(known: Sequence[Standing], kinds: Mapping[str, Kind]) -> list
 def _below(each: Standing, kind: Kind) -> bool:
     alpha = kind.problem.risk.alpha
     return alpha is not None and each.feasibles < alpha * each.outcomes
+
+
+def _without(each: Standing) -> int:
+    """Its decisions without an outcome."""
+    return max(each.decisions - each.outcomes, 0)
 
 
 def _concerns(
@@ -106,9 +115,11 @@ def _feasibility(each: Standing, kind: Kind, high: float) -> Concern | None:
     alpha = kind.problem.risk.alpha
     if alpha is None or high >= alpha:
         return None
+    without = _without(each)
+    whatever = f", whatever comes of the {without:,} without an outcome" if without else ""
     words = (
         f"Decisions are feasible too rarely: in {percent(each.feasibles / each.outcomes)}% of "
-        f"{each.outcomes:,} outcomes, at most {percent(high)}% with 95% confidence, and "
+        f"{each.outcomes:,} outcomes, at most {percent(high)}% with 95% confidence{whatever}, and "
         f"{target(alpha)} was asked for."
     )
     return Concern(1, "below target", words)

@@ -116,8 +116,9 @@ def _tiles(seen: Seen, now: float) -> str:
             best = figure(sense.sign * last.hindsights / last.n)
             tiles.append(("in hindsight", best, f"{apart} away"))
         alpha = seen.kind.problem.risk.alpha
-        asked = "" if alpha is None else f"target {target(alpha)}"
-        tiles.append(("feasible", f"{percent(last.feasibles / last.n)}%", asked))
+        more = [] if alpha is None else [f"target {target(alpha)}"]
+        more += [f"of {count(last.n, 'outcome')} that came"] * bool(seen.given_up)
+        tiles.append(("feasible", f"{percent(last.feasibles / last.n)}%", ", ".join(more)))
     tiles.append(("decisions", f"{seen.decisions:,}", ""))
     oldest = f"the oldest for {length(now - seen.waiting[0][1])}" if seen.waiting else ""
     tiles.append(("wait for an outcome", f"{seen.open:,}", oldest))
