@@ -16,6 +16,7 @@ from bocopt.numeric.blocks import block_interval, block_length
 __all__ = ["Bootstrap", "Compared"]  # what users see of it
 
 NOW = "what is done now"
+RECORDED = "whether a decision was recorded does not depend on what came of it"
 _AMOUNTS = 0.8  # of delta; the rest is for shares of what is paid
 
 
@@ -49,6 +50,7 @@ class Compared(NamedTuple):
     certificate: Certificate
     delta: float  # of `difference` and `shares` together
     at_random: "Compared | None" = None  # without the stages whose outcome never came
+    unrecorded: int = 0  # stages that are left out, as one of the two has no decision there
 
     @property
     def missing(self) -> int:
@@ -91,6 +93,7 @@ def compared_of(
     reference: str = NOW,
     at: IntArray | None = None,
     at_random: Compared | None = None,
+    unrecorded: int = 0,
 ) -> Compared:
     """After a comparison was folded over these stages."""
     own, difference, met = pair
@@ -116,6 +119,7 @@ def compared_of(
         certificate=certificate,
         delta=one.delta / _AMOUNTS,
         at_random=at_random,
+        unrecorded=unrecorded,
     )
 
 
@@ -193,9 +197,10 @@ def _sure(found: Compared, unit: str) -> list[str]:
         high, low = (-100.0 * share for share in found.shares)
         interval += f" ({between(low, high, sense, '%')})"
     whatever = f"whatever the {found.missing} missing outcomes were, " * bool(found.missing)
+    provided = f", provided that {RECORDED}" * bool(found.unrecorded)
     lines = [
         f"With {100 * (1 - found.delta):g}% confidence, at all times at once, {whatever}expected "
-        f"at these stages: {interval}; {verdict(d)}."
+        f"at these stages: {interval}; {verdict(d)}{provided}."
     ]
     if found.at_random is not None:
         lines += [

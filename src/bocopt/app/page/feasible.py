@@ -9,6 +9,7 @@ from bocopt.app.page.markup import paragraph, section, text
 from bocopt.app.page.numbers import ends, percent, span, target
 from bocopt.app.page.plot import Level, Line, lines, styles
 from bocopt.app.page.view import View
+from bocopt.compared import RECORDED
 from bocopt.core import Array
 from bocopt.guarantees import Feasibility
 from bocopt.guarantees.feasibility import Counts
@@ -81,6 +82,11 @@ def _whatever(view: View) -> str:
     return f", whatever the {missing:,} missing outcomes were" if missing else ""
 
 
+def _provided(view: View) -> str:
+    """Stages that another policy has no decision for do not count here either."""
+    return f", provided that {RECORDED}" if view.left_out else ""
+
+
 def _always(view: View) -> str:
     low, _ = band(view, view.played)
     every = f"Every decision of every policy{_known_only(view)} was feasible."
@@ -89,7 +95,7 @@ def _always(view: View) -> str:
     return (
         f"{every} With 95% confidence, at all times at once{_whatever(view)}, "
         f"the chance of one that is not is at most {percent(1.0 - low)}% for "
-        f"<bdi>{text(view.first)}</bdi>."
+        f"<bdi>{text(view.first)}</bdi>{_provided(view)}."
     )
 
 
@@ -100,6 +106,7 @@ def _verdict(view: View) -> str:
     seen = (
         f"<bdi>{text(view.first)}</bdi> was feasible in {percent(share(view, view.played))}% of "
         f"the {_how_many(view)}: {ends(percent(low), percent(high))})"
+        f"{_provided(view)}"
     )
     if alpha is None:
         return f"{seen}. No target was declared."

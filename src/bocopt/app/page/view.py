@@ -33,6 +33,12 @@ class View:
         counts[: self.findings.warm_up] = False
         return np.flatnonzero(counts)
 
+    @cached_property
+    def left_out(self) -> int:
+        """Stages after the warm-up that have an outcome, but do not count."""
+        came = np.asarray(np.isfinite(self.findings.series.xi).all(axis=-1))
+        return int(came[self.findings.warm_up :].sum()) - len(self.stages)
+
     def missing(self, played: Played) -> IntArray:
         """Numbers of the stages after the warm-up that it decided, and whose outcome never came."""
         absent = np.asarray(np.isnan(self.findings.series.xi).any(axis=-1))
