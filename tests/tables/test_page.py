@@ -176,6 +176,15 @@ def test_the_table_of_policies() -> None:
     assert surely["mean prediction"] == "open"
 
 
+@pytest.mark.parametrize(("name", "sure"), [("newsvendor", 75), ("no now", 85), ("no range", 80)])
+def test_what_holds_together_is_told(name: str, sure: int) -> None:
+    """A band of each policy, and all comparisons together, hold with 95% each."""
+    said = "Of bands and comparisons, each holds with the confidence it says, all together with"
+    assert f"{said} {sure}%." in shown(name).text
+    f = findings("newsvendor")
+    assert said not in parsed(page(f._replace(played={"now": f.played["now"]}, compared={}))).text
+
+
 def test_without_a_declared_comparison_the_table_promises_nothing_for_all_times() -> None:
     [table] = [t for t in shown("no now").tables if t.header[0] == "policy"]
     assert table.header == [

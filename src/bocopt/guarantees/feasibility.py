@@ -81,7 +81,7 @@ class Feasibility:
         missed, verdict = np.zeros(value.shape, bool), ""
         if self.alpha is not None:
             missed, verdict = high < self.alpha, f": {_verdict(self.alpha, low, high)}"
-        return certificate(
+        found = certificate(
             "feasibility",
             "average chance of an infeasible decision",
             value=value,
@@ -93,6 +93,7 @@ class Feasibility:
             failed=np.asarray(missed),
             note=f"Feasible between {low.min():.3f} and {high.max():.3f}{verdict}.",
         )
+        return found._replace(refuted=np.asarray(missed))
 
 
 def _verdict(alpha: float, low: Array, high: Array) -> str:

@@ -12,6 +12,8 @@ from bocopt.app.page.plot import Level, Line, lines, styles
 from bocopt.app.page.view import View
 from bocopt.compared import RECORDED
 from bocopt.core import Sense
+from bocopt.guarantees import Feasibility
+from bocopt.guarantees.certificate import together
 
 OVER_TIME, POLICIES = "Over time", "All policies"
 
@@ -160,4 +162,13 @@ def _legend(view: View, contrasts: dict[str, Contrast | None]) -> str:
         )
     else:
         feasible = "with its 95% band"
-    return f"{said}Feasible: {feasible}, at all times. Regret: to hindsight."
+    return f"{said}Feasible: {feasible}, at all times. {_together(view)}Regret: to hindsight."
+
+
+def _together(view: View) -> str:
+    """How sure all bands of the table are, and all comparisons; nothing where there is one."""
+    bands = [band(view, played) for played in view.findings.played.values()]
+    deltas = [Feasibility().delta for low, _ in bands if not math.isnan(low)]
+    certified = any(found.certificate.applicable for found in view.findings.compared.values())
+    said = together([*deltas, *[1.0 - level(view)] * certified], "bands and comparisons")
+    return f"{said} " if said else ""
