@@ -11,6 +11,7 @@ from alarms import (
     promotes,
     said_of_fleet,
     shop,
+    too_rarely,
     worsening,
 )
 from claims import in_large_sentence, in_monitor, in_words, is_untrue
@@ -90,6 +91,8 @@ def test_alarms_are_read_where_they_are() -> None:
     assert promotes(said_of_fleet(kind, [12.0, 0.0]))
     assert not promotes(said_of_fleet(kind, [12.0], generation=500))
     level = iter(np.repeat([0.0, 9.0], [30, 32]))
+    assert too_rarely(kind, 200, [180, 120, 180])
+    assert not too_rarely(kind, 200, [180, 180, 180])
     assert outlook(lambda rng: rng.exponential(size=AHEAD) + next(level), 0.2, 0)[1]
 
 

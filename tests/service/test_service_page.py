@@ -291,3 +291,39 @@ def test_who_is_below_target_is_so_whatever_is_missing() -> None:
     assert "below target" not in concerns(many, shop())
     [found] = judged([few._replace(decisions=53)], {"shop": shop()}, {}, NOW)
     assert "95% confidence, whatever comes of the 3 without an outcome" in found.concerns[0].words
+
+
+def test_streams_that_are_told_to_be_below_target_share_what_may_be_untrue() -> None:
+    """Of many that are feasible as often as asked, some are below by chance."""
+    kinds = {"shop": shop()}
+    bad = FINE._replace(feasibles=33)
+    assert concerns(bad, shop()) == ["below target"]
+
+    def told(streams: int) -> list[str]:
+        others = [FINE._replace(id=f"s{i}") for i in range(streams - 1)]
+        found = judged([bad, *others], kinds, {}, NOW)
+        return [each.words for one in found for each in one.concerns if each.rank == 1]
+
+    assert told(1000) == []
+    [words] = told(2)
+    assert "with 95% confidence for all 2 streams with a target together" in words
+    alone = judged([bad], kinds, {}, NOW, asked=1000)
+    assert alone[0].below
+    assert not alone[0].concerns
+
+
+def test_all_is_well_only_where_no_stream_is_below_its_target() -> None:
+    kinds = {"shop": shop()}
+    fine = [FINE._replace(id=f"s{i}") for i in range(10)]
+    below = [FINE._replace(id=f"b{i}", feasibles=44) for i in range(2)]
+
+    def said(*streams: Standing) -> str:
+        page = fleet_page(judged(streams, kinds, {}, NOW), kinds, NOW)
+        return unmarked(page.partition("</header>")[0])
+
+    assert "All is well with 10 streams." in said(*fine)
+    assert "No stream is surely worse than asked; 2 of 12 are below their target so far." in said(
+        *fine, *below
+    )
+    assert "1 of 11 is below its target so far." in said(*fine, below[0])
+    assert "All is well" not in said(*fine, below[0])
