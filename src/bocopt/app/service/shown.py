@@ -81,7 +81,7 @@ def shown(store: Store, held: Held, show: Show) -> Mapping[str, Any]:
     if show.what == "summary":
         return summary(held)
     if show.what == "certificates":
-        said = [_said(held.kind, found) for found in certificates(held)]
+        said = [certificate_shown(held.kind, found) for found in certificates(held)]
         sure = {"together": all_together(said)}
         return {"certificates": said} | sure | _compared(store, held)
     assert show.number is not None
@@ -150,7 +150,8 @@ def all_together(said: Sequence[Mapping[str, Any]]) -> str:
     return together(claim, "the certificates")
 
 
-def _said(kind: Kind, found: Certificate) -> dict[str, Any]:
+def certificate_shown(kind: Kind, found: Certificate) -> dict[str, Any]:
+    """A certificate in words and numbers."""
     return {
         "name": found.name,
         "words": found.words(kind.problem.sense),
