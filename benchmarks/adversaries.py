@@ -1,6 +1,8 @@
 """Who tries to make a printed sentence untrue: each draws what happened, and what was expected."""
 
 from collections.abc import Callable
+from math import erf, sqrt
+from typing import Any
 
 import numpy as np
 from games import Game
@@ -17,7 +19,7 @@ def ranged(
     own: tuple[float, float],
     apart: tuple[float, float],
     hidden: NDArray[np.bool_] | None = None,
-    **more: bool,
+    **more: Any,
 ) -> Game:
     """With the same ranges at all stages."""
     stages = len(paid)
@@ -47,16 +49,20 @@ def _newsvendor(rng: np.random.Generator, stages: int) -> tuple[Array, Array, Ar
 
 
 _APART = (-11.2, 14.0)  # of these two orders
+_ENOUGH = 60.0  # of a stock: what is wanted beyond it is a decision that was not feasible
+_SUFFICES = 0.5 * (1.0 + erf((_ENOUGH - 45.0) / 18.0 / sqrt(2.0)))
 
 
 def high_demand_is_hidden(rng: np.random.Generator, stages: int) -> Game:
     paid, mean, demand = _newsvendor(rng, stages)
-    return ranged(paid, mean, UNKNOWN, _APART, demand > 60, at_random=False)
+    met, more = demand <= _ENOUGH, {"feasible": _SUFFICES, "at_random": False}
+    return ranged(paid, mean, UNKNOWN, _APART, ~met, met=met, **more)
 
 
 def low_demand_is_hidden(rng: np.random.Generator, stages: int) -> Game:
     paid, mean, demand = _newsvendor(rng, stages)
-    return ranged(paid, mean, UNKNOWN, _APART, demand < 20, at_random=False)
+    met, more = demand <= _ENOUGH, {"feasible": _SUFFICES, "at_random": False}
+    return ranged(paid, mean, UNKNOWN, _APART, demand < 20, met=met, **more)
 
 
 def what_speaks_for_now_is_hidden(rng: np.random.Generator, stages: int) -> Game:
@@ -96,6 +102,13 @@ def always_the_same(rng: np.random.Generator, stages: int) -> Game:
     return ranged(paid, paid[0], (3.0, 3.0), (2.9 - 3.0, 2.9 - 3.0))
 
 
+def a_sure_cost_is_not(rng: np.random.Generator, stages: int) -> Game:
+    """What was said to cost 3 for sure costs more now and then."""
+    more = 0.5 * (rng.random(stages) < 0.1)
+    paid = np.stack([3.0 + more, 3.0 + more], axis=-1)
+    return ranged(paid, np.array([3.05, 3.05]), (3.0, 3.0), (-1.0, 1.0))
+
+
 def it_follows_luck(rng: np.random.Generator, stages: int) -> Game:
     """Chances are such as to cross next: against whoever is ahead of what was expected."""
     apart, expected, ahead = np.zeros(stages), np.zeros(stages), 0.0
@@ -122,6 +135,14 @@ def share_of_a_small_profit(rng: np.random.Generator, stages: int) -> Game:
     more = 1.0 + rng.uniform(-3, 3, stages)
     paid = -np.stack([10.0 + common, 10.0 + common + more], axis=-1)
     return ranged(paid, np.array([-10.0, -11.0]), (-310.0, 290.0), (-4.0, 2.0), earned=True)
+
+
+def share_of_a_profit(rng: np.random.Generator, stages: int) -> Game:
+    """60 is earned on average, give or take 100; the policy earns 3 more."""
+    common = np.clip(rng.normal(0, 100, stages), -300, 300)
+    more = 3.0 + rng.uniform(-3, 3, stages)
+    paid = -np.stack([60.0 + common, 60.0 + common + more], axis=-1)
+    return ranged(paid, np.array([-60.0, -63.0]), (-360.0, 240.0), (-6.0, 0.0), earned=True)
 
 
 def share_with_heavy_tails(rng: np.random.Generator, stages: int) -> Game:
@@ -157,9 +178,11 @@ ADVERSARIES: dict[str, Adversary] = {
         rare_loss,
         it_alternates,
         always_the_same,
+        a_sure_cost_is_not,
         it_follows_luck,
         share_with_rare_payments,
         share_of_a_small_profit,
+        share_of_a_profit,
         share_with_heavy_tails,
         share_follows_luck,
     )

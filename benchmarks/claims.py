@@ -4,7 +4,9 @@ import re
 from typing import NamedTuple
 
 import numpy as np
-from games import Game
+from games import TARGET, Game
+
+from bocopt.core import Array
 
 
 class Claim(NamedTuple):
@@ -18,13 +20,16 @@ class Claim(NamedTuple):
     share: bool = False  # in percent of what is paid now, or an amount a stage
     whatever: bool = False  # of all stages, or of those with an outcome
     of: str = "gain"  # of the policy; or what the decisions taken bring, or how often they may be
+    since: int = 0  # the compared stage since which the side is known; 0: it is not said
 
 
-OWN, FEASIBLE = "own", "feasible"
+OWN, FEASIBLE, WIDTH = "own", "feasible", "width"
+BANDS = {"feasible in a report", "feasible on a page"}  # these hold with 95%, whatever is asked
+ROUGHLY = "roughly, of one look"  # by a bootstrap: nothing is promised
 
 
 _NUMBER = r"(-?[\d,.]+(?:e[+-]?\d+)?)"
-_ENDS = rf"{_NUMBER} to {_NUMBER}"
+_ENDS = rf"{_NUMBER}(?: to {_NUMBER})?"  # one number where both are written alike
 _LARGE = re.compile(rf"\([\d.]+%: {_ENDS}(?P<unit>[^)]*)\)")
 _AMOUNT = re.compile(rf" {_ENDS} EUR a stage \([\d.]+%\)")
 
@@ -38,7 +43,8 @@ def in_large_sentence(said: str) -> list[Claim]:
             continue
         is_open, whatever = "which is better is open" in part, part.startswith("Whatever")
         gained = "saved" in part or ("more than" in part and "earned" in part)
-        low, high = (_value(match[i]) for i in (1, 2))
+        ends = match[1], match[2] or match[1]
+        low, high = map(_value, ends)
         if not gained:
             low, high = -high, -low
         unit = match.groupdict().get("unit", " EUR a stage")
@@ -55,7 +61,7 @@ def in_large_sentence(said: str) -> list[Claim]:
                 low,
                 high,
                 0 if is_open else 1 if gained else -1,
-                _last_places(match[1], match[2]),
+                _last_places(*ends),
                 share=kind == "percent",
                 whatever=whatever,
             )
@@ -76,16 +82,28 @@ def in_words(said: str, earned: bool) -> list[Claim]:
     match = _TOLD.search(said)
     if match is None:
         return []
-    verdict = match["verdict"]
-    side = 0 if "open" in verdict else 1 if verdict.startswith("better") else -1
-    return [
-        _sided(kind, match[kind], earned, side)
+    side, since = _verdict(match["verdict"])
+    found = [
+        _sided(kind, match[kind], earned, side, since)
         for kind in ("amounts", "percent")
         if match[kind] is not None
     ]
+    once = re.search(r"does not change(?:, of [^:]*)?: (.*) \(block bootstrap", said)
+    if once is not None:
+        whatever = "stages with an outcome" not in once[0]
+        found.append(_sided("", once[1], earned, 0)._replace(kind=ROUGHLY, whatever=whatever))
+    return found
 
 
-def _sided(kind: str, text: str, earned: bool, side: int) -> Claim:
+def _verdict(words: str) -> tuple[int, int]:
+    """The side, and since which compared stage it is known; 0 where it is open."""
+    known = re.search(r"known since compared stage (\d+)", words)
+    if known is None:
+        return 0, 0
+    return (1 if words.startswith("better") else -1), int(known[1])
+
+
+def _sided(kind: str, text: str, earned: bool, side: int, since: int = 0) -> Claim:
     """Of '2 to 4 less', 'from 1 less to 4 more' or '2 less'."""
     both = _BOTH.search(text)
     parts = [(both[1], both[3]), (both[2], both[3])] if both else _SIDED.findall(text)
@@ -93,7 +111,8 @@ def _sided(kind: str, text: str, earned: bool, side: int) -> Claim:
     ends = [_value(number) * (1.0 if word == good else -1.0) for number, word in parts]
     digit = _last_places(*(number for number, _ in parts))
     name = f"{kind} in words"
-    return Claim(name, min(ends), max(ends), side, digit, kind == "percent", whatever=True)
+    share = kind == "percent"
+    return Claim(name, min(ends), max(ends), side, digit, share, whatever=True, since=since)
 
 
 def in_monitor(said: str, earned: bool) -> list[Claim]:
@@ -103,15 +122,42 @@ def in_monitor(said: str, earned: bool) -> list[Claim]:
     if most is not None:
         gain = _value(most[2]) * (1.0 if earned else -1.0)  # of what is earned, at least
         found.append(Claim("headline", gain, np.inf, 0, _last_places(most[2]), of=OWN))
-    band = re.search(rf"Feasible between {_NUMBER} and {_NUMBER}:?", said)
+    band = re.search(rf"Feasible between {_NUMBER} and {_NUMBER}(:[^.]*\.[^.]*\.)?", said)
     if band is not None:
         low, high = _value(band[1]), _value(band[2].rstrip("."))
-        found.append(Claim("feasible", low, high, 0, 1e-3, of=FEASIBLE))
+        found.append(_feasible("feasible", low, high, band[3] or "", 1e-3))
+    if "No outcome could change what they cost." in said:
+        found.append(Claim("a note", 0.0, 0.0, 0, 0.0, of=WIDTH))
+    wide = re.search(rf"The range was up to {_NUMBER} wide", said)
+    if wide is not None:
+        width = _value(wide[1])
+        found.append(Claim("a note", width, width, 0, _last_places(wide[1]), of=WIDTH))
     told = re.search(r"policy (?:costs|earns) (.*) a stage on average than .*\): ([^.]*)", said)
     if told is not None:
-        side = 0 if "open" in told[2] else 1 if told[2].startswith("better") else -1
-        found.append(_sided("comparison", told[1], earned, side))
+        found.append(_sided("comparison", told[1], earned, *_verdict(told[2])))
     return found
+
+
+def _feasible(kind: str, low: float, high: float, verdict: str, digit: float) -> Claim:
+    """A band of the chance of a feasible decision, cut where the target is met, or is not."""
+    if "is met" in verdict and "open" not in verdict:
+        low = max(low, TARGET)
+    if "is not met" in verdict:
+        high = min(high, TARGET)
+    return Claim(kind, low, high, 0, digit, whatever=True, of=FEASIBLE)
+
+
+_BAND = re.compile(rf"feasible[^(]*\(95%, at all times[^:]*: {_ENDS}\)([^.]*)\.")
+
+
+def in_band(kind: str, said: str) -> list[Claim]:
+    """What a report, or the page of a stream, says of feasibility."""
+    match = _BAND.search(said)
+    if match is None:
+        return []
+    ends = match[1], match[2] or match[1]
+    low, high = (_value(end) / 100.0 for end in ends)
+    return [_feasible(kind, low, high, match[3], _last_places(*ends) / 100.0)]
 
 
 def _value(number: str) -> float:
@@ -137,12 +183,24 @@ def is_untrue(game: Game, claim: Claim) -> bool:
     seen = ~game.hidden | claim.whatever
     now, policy = game.expected[seen].sum(axis=0)
     gain, stages = now - policy, int(seen.sum())
-    if claim.of == FEASIBLE:
+    if claim.of == WIDTH:
+        outside = (game.paid[:, :1] < game.own[:, :1]) | (game.paid[:, :1] > game.own[:, 1:])
+        true = np.inf if outside.any() else float(np.diff(game.own, axis=-1).max())
+    elif claim.of == FEASIBLE:
         true = game.feasible
     elif claim.of == OWN:
         true = -now / stages
     else:
         true = 100.0 * gain / abs(now) if claim.share else gain / stages
     near = 1e-9 * float(np.abs(game.expected).max()) + 0.5001 * claim.digit
-    outside = not claim.low - near <= true <= claim.high + near
-    return bool(outside or claim.side * true < -near)
+    wrong = not claim.low - near <= true <= claim.high + near
+    return bool(wrong or claim.side * true < -near or _was_not(game.expected[seen], claim))
+
+
+def _was_not(expected: Array, claim: Claim) -> bool:
+    """Whether the average so far was on the other side at a stage since it is said to be known."""
+    if not claim.since:
+        return False
+    gains = np.cumsum(expected[:, 0] - expected[:, 1])[claim.since - 1 :]
+    near = 1e-9 * float(np.abs(expected).sum())
+    return bool((claim.side * gains < -near).any())

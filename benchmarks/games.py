@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bocopt.core import Array, BoolArray, Dims, Sense, Solution
-from bocopt.problems import Expectation
+from bocopt.problems import Chance
+
+TARGET = 0.9  # of feasibility
 
 
 class Game(NamedTuple):
@@ -19,7 +21,8 @@ class Game(NamedTuple):
     hidden: NDArray[np.bool_]  # (T) outcomes that never came
     at_random: bool = True  # whether they are hidden whatever they are
     earned: bool = False  # whether costs are minus what is earned
-    feasible: float = 0.9  # the chance that a decision is
+    feasible: float = TARGET  # the chance that a decision is
+    met: NDArray[np.bool_] | None = None  # (T) whether it was; None: whatever else happened
 
     def until(self, t: int) -> "Game":
         return self._replace(
@@ -28,13 +31,20 @@ class Game(NamedTuple):
             own=self.own[:t],
             apart=self.apart[:t],
             hidden=self.hidden[:t],
+            met=None if self.met is None else self.met[:t],
         )
+
+    def decided(self, rng: np.random.Generator) -> "Game":
+        """With what is not said yet of feasibility."""
+        if self.met is not None:
+            return self
+        return self._replace(met=rng.random(len(self.paid)) < self.feasible)
 
 
 class Priced:
     """Decision 0 or 1 costs what the outcome says; the context says between what that must lie."""
 
-    risk: ClassVar[Expectation] = Expectation()
+    risk: ClassVar[Chance] = Chance(TARGET)
     dims = Dims(x=4, z=1, xi=2)
 
     def __init__(self, sense: Sense) -> None:

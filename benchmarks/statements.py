@@ -14,9 +14,9 @@ from functools import partial
 
 import numpy as np
 from adversaries import ADVERSARIES
-from alarms import ALARMS, Alarms, Counted
-from claims import in_monitor, is_untrue
-from printed import claims, monitored
+from alarms import ALARMS, SHOPS, Alarms, Counted
+from claims import BANDS, ROUGHLY, in_monitor, is_untrue
+from printed import certified, claims, on_page
 from results_file import RESULTS, write, write_markdown
 from scipy.stats import beta
 
@@ -27,13 +27,13 @@ ANY = "any line of a monitor"  # claimed with 1 less all deltas: headline, feasi
 def untrue_kinds(name: str, delta: float, seed: int) -> dict[str, bool]:
     """One run: which kinds of claims were made, and whether one was ever untrue."""
     rng = np.random.default_rng(seed)
-    game, found = ADVERSARIES[name](rng, STAGES), dict[str, bool]()
-    monitor_seed = int(rng.integers(2**32))
+    game, found = ADVERSARIES[name](rng, STAGES).decided(rng), dict[str, bool]()
     for t in np.linspace(STAGES / LOOKS, STAGES, LOOKS).astype(int):
         seen = game.until(int(t))
         made = claims(seen, delta)
+        said, certificates = certified(seen, delta)
+        made += on_page(seen, certificates)
         if not game.hidden.any():
-            said = monitored(seen, delta, np.random.default_rng(monitor_seed))
             lines = in_monitor(said, game.earned)
             made += lines
             found[ANY] = found.get(ANY, False) | any(is_untrue(seen, each) for each in lines)
@@ -43,6 +43,10 @@ def untrue_kinds(name: str, delta: float, seed: int) -> dict[str, bool]:
 
 
 def allowed(kind: str, delta: float) -> float:
+    if kind == ROUGHLY:
+        return 1.0
+    if kind in BANDS:
+        return 0.05
     return 3.0 * delta if kind == ANY else delta
 
 
@@ -71,18 +75,23 @@ def of_game(name: str, delta: float, runs: int) -> list[Counted]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=400)
-    parser.add_argument("--only", default="", help="what names begin with; others stay as they are")
+    parser.add_argument("--jobs", type=int, default=2, help="processes")
+    parser.add_argument(
+        "--only", default="", help="what names begin with, with commas; others stay as they are"
+    )
     options = parser.parse_args()
     jobs: list[Alarms] = [*(partial(of_game, name) for name in ADVERSARIES), *ALARMS]
     names = [*ADVERSARIES, *(job.__name__ for job in ALARMS)]
-    chosen = [job for name, job in zip(names, jobs, strict=True) if name.startswith(options.only)]
-    with ProcessPoolExecutor(2) as pool:
+    only = tuple(options.only.split(","))
+    chosen = [job for name, job in zip(names, jobs, strict=True) if name.startswith(only)]
+    with ProcessPoolExecutor(options.jobs) as pool:
         asked = [pool.submit(job, delta, options.runs) for job in chosen for delta in DELTAS]
         found = [each for one in asked for each in one.result()]
     if options.only:
         found = _with_others(found)
     numbers = [each._asdict() | {"highest": round(most(each), 5)} for each in found]
     command = f"python benchmarks/statements.py --runs {options.runs}"
+    command += f' --only "{options.only}"' * bool(options.only)
     write("statements", {"stages": STAGES, "looks": LOOKS, "rows": numbers}, command=command)
     head = (
         "| adversary | delta | claim | runs | untrue | at most (95%) | 1.3 of what is allowed | |"
@@ -99,18 +108,21 @@ def most(each: Counted) -> float:
 
 
 def _with_others(found: list[Counted]) -> list[Counted]:
-    """In the place of those in the file that are of the same adversary, delta and claim."""
-    new = {each[:3]: each for each in found}
+    """In the place of those in the file that are of the same adversary."""
+    new, games = {each.adversary for each in found}, list(ADVERSARIES)
     rows = json.loads((RESULTS / "statements.json").read_text())["rows"]
     before = [Counted(*(row[name] for name in Counted._fields)) for row in rows]
-    return [new.get(each[:3], each) for each in before]
+    both = [*(each for each in before if each.adversary not in new), *found]
+    place = {name: i for i, name in enumerate(games)}
+    return sorted(both, key=lambda each: place.get(each.adversary, len(games)))
 
 
 def _row(each: Counted) -> str:
     limit = 1.3 * each.allowed
     fine = "yes" if most(each) <= limit else "too few" if highest(0, each.runs) > limit else "NO"
     share = f"{each.untrue / each.runs:.4f}"
-    shown = f"{each.runs:,}", share, f"{most(each):.4f}", f"{limit:.4g}", fine
+    ends = (f"{limit:.4g}", fine) if each.claim != ROUGHLY else ("-", "reported")
+    shown = f"{each.runs:,}", share, f"{most(each):.4f}", *ends
     return f"| {each.adversary} | {each.delta:g} | {each.claim} | {' | '.join(shown)} |"
 
 
@@ -118,13 +130,22 @@ _ABOUT = f"""# How often printed sentences are untrue
 
 `python benchmarks/statements.py`: {STAGES} stages a run, looked at {LOOKS} times; a run counts
 where a claim was untrue at any look. Claims are read from the text as it is printed: the large
-sentence of a report, the words of a comparison, the lines of a monitor. What adversaries do is in
-`benchmarks/adversaries.py`. "{ANY}" is claimed with 1 - 3 delta, all else with 1 - delta.
+sentence of a report and its section on feasibility, the words of a comparison, the lines of a
+monitor with their notes, the page of a stream of a service, and what its address for certificates
+answers. That something is "known since compared stage N" counts as a claim of every stage since.
+What adversaries do is in `benchmarks/adversaries.py`. "{ANY}" is claimed with 1 - 3 delta, bands of
+feasibility in a report and on a page with 95%, all else with 1 - delta. An interval of a bootstrap
+holds "roughly" by its own words, at 95%: how often it does not is reported, and not judged.
+
+Rows may be of different numbers of runs: `--only` plays some of them again.
 
 The last rows are of `benchmarks/alarms.py`: what an outlook says of the next whole block, and
-alarms where nothing is wrong. Of a fleet, one alarm at any stream and look counts. A watch promises
-no confidence, but how often false alarms come: once in 1,000 stages. "too few" are runs in which
-a claim was made so rarely that none untrue says nothing yet."""
+alarms where nothing is wrong. Of a fleet, one alarm at any stream and look counts; those that are
+feasible as often as asked have {SHOPS} streams. A watch promises no confidence, but how often false
+alarms come: once in 1,000 stages. "too few" are runs in which a claim was made so rarely that none
+untrue says nothing yet. Of a small profit there is hardly ever a percent: it is told only where it
+is sure that anything was earned at all, which 200 stages of 10, give or take 100, cannot show;
+"share of a profit" is where it can."""
 
 
 if __name__ == "__main__":

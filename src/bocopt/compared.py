@@ -15,6 +15,7 @@ from bocopt.numeric.blocks import block_interval, block_length
 __all__ = ["Bootstrap", "Compared"]  # what users see of it
 
 NOW = "what is done now"
+RECORDED = "whether a decision was recorded does not depend on what came of it"
 _AMOUNTS = 0.8  # of delta; the rest is for shares of what is paid
 
 
@@ -48,6 +49,7 @@ class Compared(NamedTuple):
     certificate: Certificate
     delta: float  # of `difference` and `shares` together
     at_random: "Compared | None" = None  # without the stages whose outcome never came
+    unrecorded: int = 0  # stages that are left out, as one of the two has no decision there
 
     @property
     def missing(self) -> int:
@@ -90,6 +92,7 @@ def compared_of(
     reference: str = NOW,
     at: IntArray | None = None,
     at_random: Compared | None = None,
+    unrecorded: int = 0,
 ) -> Compared:
     """After a comparison was folded over these stages."""
     own, difference, met = pair
@@ -115,6 +118,7 @@ def compared_of(
         certificate=certificate,
         delta=one.delta / _AMOUNTS,
         at_random=at_random,
+        unrecorded=unrecorded,
     )
 
 
@@ -166,7 +170,9 @@ def _lines(found: Compared, unit: str) -> list[str]:
     d, sense, percent = found.difference, found.sense, abs(float(found.percent))
     today = f"{found.sense.sign * float(found.today):.4g}{unit}"
     of = today if np.isnan(percent) else f"{percent:.2g}% of {today}"
-    where = f", on the {found.differences.size - found.missing} with an outcome"
+    came = found.differences.size - found.missing
+    where = f", on the {came} with an outcome"
+    known = f"{came} stages whose outcome is known" if found.missing else "stages"
     only = ", of stages with an outcome" * bool(found.missing)
     ends = between(float(found.bootstrap.low), float(found.bootstrap.high), sense, unit)
     return [
@@ -175,7 +181,7 @@ def _lines(found: Compared, unit: str) -> list[str]:
         *_sure(found, unit),
         f"For one look, roughly, of a mean that does not change{only}: {ends} (block bootstrap, "
         f"95%, blocks of {int(found.bootstrap.length)}).",
-        f"Feasible in {100 * float(found.feasible):.3g}% of the stages, with {found.reference} "
+        f"Feasible in {100 * float(found.feasible):.3g}% of the {known}, with {found.reference} "
         f"{100 * float(found.feasible_today):.3g}%.",
     ]
 
@@ -190,9 +196,10 @@ def _sure(found: Compared, unit: str) -> list[str]:
         high, low = (-100.0 * share for share in found.shares)
         interval += f" ({between(low, high, sense, '%')})"
     whatever = f"whatever the {found.missing} missing outcomes were, " * bool(found.missing)
+    provided = f", provided that {RECORDED}" * bool(found.unrecorded)
     lines = [
         f"With {100 * (1 - found.delta):g}% confidence, at all times at once, {whatever}expected "
-        f"at these stages: {interval}; {verdict(d)}."
+        f"at these stages: {interval}; {verdict(d)}{provided}."
     ]
     if found.at_random is not None:
         lines += [

@@ -296,3 +296,31 @@ def test_misuse_is_named() -> None:
         EmpiricalBernstein(scale=0.0)
     with pytest.raises(ValueError, match="'alpha' parameter of Feasibility"):
         Feasibility(alpha=1.5)
+
+
+@pytest.mark.parametrize("name", GUARANTEES)
+def test_only_of_costs_that_were_sure_it_is_said_that_no_outcome_could_change_them(
+    name: str,
+) -> None:
+    guarantee, sure = GUARANTEES[name], evidence(np.array(0.2), 0.2, 0.2)
+    said = "No outcome could change what they cost."
+    unknown = Evidence(np.array(0.2))
+    broken = evidence(np.array(0.5), 0.2, 0.2)
+    impossible = sure._replace(possible=np.array(False))
+    open_to_change = evidence(np.array(0.2), 0.0, 1.0)
+    assert said in certify(guarantee, [sure, sure]).note
+    for other in (unknown, broken, impossible, open_to_change):
+        assert said not in certify(guarantee, [sure, other]).note
+        assert said not in certify(guarantee, [other]).note
+    one = evidence(np.array([0.2, 0.2]))._replace(low=np.array([0.2, 0.0]), high=np.array([0.2, 1]))
+    assert said not in certify(guarantee, [one]).note
+
+
+def test_who_is_chosen_is_named_once() -> None:
+    found = certify(headline(), [evidence(np.array(0.2))])
+    assert found.note == "By betting. The range was up to 1 wide."
+    both = Tightest([HoeffdingMixture(), EmpiricalBernstein(scale=0.5)])
+    assert certify(both, [evidence(np.array(0.2))] * 3000).note == (
+        "By Hoeffding mixture. "
+        "empirical Bernstein: The range was wider than the declared 0.5 on 3000 stages."
+    )

@@ -267,3 +267,14 @@ def test_misuse_is_named() -> None:
         else:
             with pytest.raises(ValueError, match="'stage' parameter of Monitor"):
                 monitor.observe(stage)
+
+
+def test_what_holds_together_counts_a_target_that_is_surely_missed() -> None:
+    """A certificate of feasibility ends there, but what it says of the target is still a claim."""
+    monitor = watched(Constant([8, 8, 8, 8]), PaperStream(), 60)
+    said = str(monitor)
+    assert "alpha = 0.9 is not met" in said
+    assert "feasibility: not applicable." in said
+    assert "all together with 90%." in said
+    [_, feasibility] = monitor.certificates()
+    assert (bool(feasibility.applicable), bool(feasibility.refuted)) == (False, True)

@@ -44,6 +44,9 @@ def test_a_day_in_the_life(service: Service) -> None:
     assert shown["average"] == pytest.approx(26.8)
     status, certified = ask("GET", "/v1/streams/shop/certificates")
     assert [each["name"] for each in certified["certificates"]] == ["headline", "feasibility"]
+    sure = "Of the certificates, each holds with the confidence it says, all together with 90%."
+    assert certified["together"] == sure
+    assert sure.encode() in service.raw("GET", "/streams/shop")[2]
     status, log = ask("GET", "/v1/streams/shop/log")
     assert [each["kind"] for each in log["events"]] == [
         "decision",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import schemas
 
 from bocopt.app.service.stores import (
     Configured,
@@ -20,14 +21,6 @@ from bocopt.app.service.stores import (
 )
 from bocopt.app.service.stores.sql import SCHEMA, TABLES
 
-#: Of the tables of each schema. Where the first test fails, raise SCHEMA and add a line; a line
-#: that stands here is never changed, since there are stores with that number.
-DIGESTS = {
-    1: "f8d50fba80335564",
-    2: "a907d0aac2038c16",
-    3: "a907d0aac2038c16",
-    4: "75d6d1af6597621e",
-}
 RECORDS: dict[str, Any] = {
     "streams": Declared,
     "configurations": Configured,
@@ -39,7 +32,33 @@ RECORDS: dict[str, Any] = {
 
 def test_other_tables_have_another_number() -> None:
     digest = sha256(" ".join(TABLES.split()).encode()).hexdigest()[:16]
-    assert (SCHEMA, digest) == (max(DIGESTS), DIGESTS[max(DIGESTS)])
+    assert (SCHEMA, digest) == schemas.latest("store")
+
+
+def test_a_number_never_stands_for_something_else() -> None:
+    """A digest that is rewritten under its number fails, and so does a second one."""
+    schemas.check()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("checkpoint 5 97922793e2e55794", "checkpoint 5 0000000000000000", "was changed"),
+        ("store 2 a907d0aac2038c16\n", "", "or removed"),
+        ("store 1", "checkpoint 5 0000000000000000\nstore 1", "Raise the number"),
+    ],
+)
+def test_a_history_that_was_rewritten_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, old: str, new: str, said: str
+) -> None:
+    text = schemas.FILE.read_text(encoding="utf-8")
+    assert old in text
+    committed = set(text.splitlines())
+    (tmp_path / "schemas.txt").write_text(text.replace(old, new), encoding="utf-8")
+    monkeypatch.setattr(schemas, "FILE", tmp_path / "schemas.txt")
+    monkeypatch.setattr(schemas, "_committed", lambda: committed)
+    with pytest.raises(AssertionError, match=said):
+        schemas.check()
 
 
 def test_records_have_the_columns_of_their_tables(tmp_path: Path) -> None:

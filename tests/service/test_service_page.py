@@ -11,14 +11,16 @@ import numpy as np
 import pytest
 import shop as here
 from running import Service
-from shop import assert_is_its_log, engine, fleet, play, shop
+from shop import assert_is_its_log, engine, fleet, one, play, shop
 from troubled import HOUR
 
 from bocopt import Ensemble, Mixture
 from bocopt.abilities import HasLaws
 from bocopt.app.case_file import Limits
-from bocopt.app.service.commands import RefusedError
+from bocopt.app.page.markup import unmarked
+from bocopt.app.service.commands import Ask, Drop, RefusedError, Tell
 from bocopt.app.service.kind import Kind
+from bocopt.app.service.page import charts
 from bocopt.app.service.page.concerns import judged
 from bocopt.app.service.page.fleet import SHOWN, fleet_page
 from bocopt.app.service.page.fresh import Fresh
@@ -29,6 +31,7 @@ from bocopt.guarantees import Feasibility
 from bocopt.guarantees.feasibility import Counts
 from bocopt.live.fold import Observed
 from bocopt.models import Informed, Remembering, SharedPrior
+from bocopt.policies import Constant
 from bocopt.wrappers import says
 
 NOW = 1e9
@@ -246,3 +249,81 @@ def test_what_is_made_is_made_once_for_all_and_errors_are_not_kept() -> None:
         assert made[4:] == ["b", "c", "a"]
 
     asyncio.run(all_of_it())
+
+
+def _with_gaps(file: Store, given_up: bool) -> str:
+    """The page of a stream of which every fourth outcome never came, all others being feasible."""
+    ours, kind = engine(file, shop(policy=Constant([1, 1]))), shop(policy=Constant([1, 1]))
+    for i in range(120):
+        number = one(ours, Ask("shop", [0.0])).body["id"]
+        if i % 4:
+            one(ours, Tell("shop", number, [1.0, 1.0]))
+        elif given_up:
+            one(ours, Drop("shop", number))
+    return unmarked(charts.feasibility(seen(file, kind, "shop")))
+
+
+def test_decisions_that_were_given_up_count_at_their_worst(file: Store) -> None:
+    said = _with_gaps(file, given_up=True)
+    found = re.search(
+        r"100% of the 90 decisions whose outcome is known were feasible \(95%, at all times, "
+        r"whatever the outcomes were of the 30 decisions given up: ([\d.]+) to 100\): whether the "
+        r"target of 90% is met is open\.",
+        said,
+    )
+    assert found is not None
+    counts = Counts(np.array(120.0), np.array(30.0), np.array(0.0))
+    assert float(found[1]) == pytest.approx(100 * (1 - Feasibility().interval(counts)[1]), abs=0.06)
+    assert float(found[1]) < 75.0
+    assert "still wait" not in said
+
+
+def test_decisions_that_wait_do_not_count_and_that_is_said(file: Store) -> None:
+    said = _with_gaps(file, given_up=False)
+    assert "100% of the decisions were feasible (95%, at all times: 94" in said
+    assert "30 decisions that still wait do not count: it is assumed that" in said
+
+
+def test_who_is_below_target_is_so_whatever_is_missing() -> None:
+    few = FINE._replace(feasibles=30)
+    assert concerns(few, shop()) == ["below target"]
+    many = few._replace(decisions=5000)
+    assert "below target" not in concerns(many, shop())
+    [found] = judged([few._replace(decisions=53)], {"shop": shop()}, {}, NOW)
+    assert "95% confidence, whatever comes of the 3 without an outcome" in found.concerns[0].words
+
+
+def test_streams_that_are_told_to_be_below_target_share_what_may_be_untrue() -> None:
+    """Of many that are feasible as often as asked, some are below by chance."""
+    kinds = {"shop": shop()}
+    bad = FINE._replace(feasibles=33)
+    assert concerns(bad, shop()) == ["below target"]
+
+    def told(streams: int) -> list[str]:
+        others = [FINE._replace(id=f"s{i}") for i in range(streams - 1)]
+        found = judged([bad, *others], kinds, {}, NOW)
+        return [each.words for one in found for each in one.concerns if each.rank == 1]
+
+    assert told(1000) == []
+    [words] = told(2)
+    assert "with 95% confidence for all 2 streams with a target together" in words
+    alone = judged([bad], kinds, {}, NOW, asked=1000)
+    assert alone[0].below
+    assert not alone[0].concerns
+
+
+def test_all_is_well_only_where_no_stream_is_below_its_target() -> None:
+    kinds = {"shop": shop()}
+    fine = [FINE._replace(id=f"s{i}") for i in range(10)]
+    below = [FINE._replace(id=f"b{i}", feasibles=44) for i in range(2)]
+
+    def said(*streams: Standing) -> str:
+        page = fleet_page(judged(streams, kinds, {}, NOW), kinds, NOW)
+        return unmarked(page.partition("</header>")[0])
+
+    assert "All is well with 10 streams." in said(*fine)
+    assert "No stream is surely worse than asked; 2 of 12 are below their target so far." in said(
+        *fine, *below
+    )
+    assert "1 of 11 is below its target so far." in said(*fine, below[0])
+    assert "All is well" not in said(*fine, below[0])

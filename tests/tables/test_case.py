@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pages import parsed
 from small_cases import changed, ran, written
 
 from bocopt.app import read
@@ -36,6 +37,18 @@ def test_each_example_is_written_shown_and_backtest(example: str, tmp_path: Path
     opened = open_case(case)
     ticket = opened.agent("SampleAverage").decide(opened.data.x[-1])
     assert ticket.id == 80  # it goes on where the case ended
+
+
+def test_the_page_on_cases_quotes_the_report_of_its_commands(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "case.md").read_text(encoding="utf-8")
+    quoted = [line.strip("> *") for line in page.splitlines() if line.startswith("> ")]
+    assert "bocopt init shop --example newsvendor" in page
+    ran("init", str(tmp_path / "shop"), "--example", "newsvendor")
+    code, said = ran("backtest", str(tmp_path / "shop" / "bocopt.toml"))
+    assert code == 0, said
+    [report] = (tmp_path / "shop" / "results").rglob("report.html")
+    shown = " ".join(parsed(report.read_text(encoding="utf-8")).text.split())
+    assert " ".join(quoted) in shown
 
 
 def test_a_trace_as_parquet_has_what_the_csv_file_has(tmp_path: Path) -> None:

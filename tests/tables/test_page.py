@@ -95,7 +95,10 @@ def test_the_headline_tells_the_percentage_and_the_interval_that_always_holds() 
         ("three stages", r"So far the ensemble .* \(95%: -[\d.]+ to [\d.]+\) .* is open\."),
         ("rewards", r"The ensemble earned .* more than what you do now\."),
         ("worse", r"The ensemble cost .* \(95%: \d.* to .*\) more than what you do now\."),
-        ("no range", r"The ensemble saved .* \(95%, for one look: .*\) against what you do now\."),
+        (
+            "no range",
+            r"The ensemble saved .* \(roughly 95%, for one look: .*\) against what you do now\.",
+        ),
         ("all warm-up", r"No stage counts yet: .*"),
         ("no outcomes", r"No stage counts yet: .*"),
     ],
@@ -171,6 +174,15 @@ def test_the_table_of_policies() -> None:
     assert surely["ensemble"] == f"better, known since {time}"
     assert surely["average"].startswith("worse, known since 2023-")
     assert surely["mean prediction"] == "open"
+
+
+@pytest.mark.parametrize(("name", "sure"), [("newsvendor", 75), ("no now", 85), ("no range", 80)])
+def test_what_holds_together_is_told(name: str, sure: int) -> None:
+    """A band of each policy, and all comparisons together, hold with 95% each."""
+    said = "Of bands and comparisons, each holds with the confidence it says, all together with"
+    assert f"{said} {sure}%." in shown(name).text
+    f = findings("newsvendor")
+    assert said not in parsed(page(f._replace(played={"now": f.played["now"]}, compared={}))).text
 
 
 def test_without_a_declared_comparison_the_table_promises_nothing_for_all_times() -> None:

@@ -81,6 +81,7 @@ class Certificate(NamedTuple):
     reward: str = ""  # what is bounded, where costs are rewards; empty if it is no cost
     other: str = ""  # who is compared with what decides
     difference: Difference | None = None
+    refuted: BoolArray = _NO  # () whether the note says that a target is surely missed
 
     def words(self, sense: Sense = Sense.MINIMISE) -> str:
         """For one trial; a cost is told as a reward where the problem is a maximisation."""
@@ -233,6 +234,24 @@ def certificate(
         other=other,
         difference=difference,
     )
+
+
+def together(deltas: Iterable[float], of: str = "") -> str:
+    """Say how sure all claims are that fail with these chances each; nothing of fewer than two.
+
+    >>> together([0.05, 0.1])
+    'Each holds with the confidence it says, all together with 85%.'
+    >>> together([0.05, 0.1], "the certificates")
+    'Of the certificates, each holds with the confidence it says, all together with 85%.'
+    >>> together([0.05]), together([0.6, 0.6])
+    ('', '')
+    """
+    claimed = [delta for delta in deltas if delta]
+    sure = 100 * (1 - sum(claimed))
+    if len(claimed) < 2 or sure <= 0:
+        return ""
+    each = f"Of {of}, each" if of else "Each"
+    return f"{each} holds with the confidence it says, all together with {sure:g}%."
 
 
 def on(count: Array) -> str:

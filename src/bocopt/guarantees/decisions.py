@@ -64,6 +64,7 @@ class _OnDecisions(ABC):
     ) -> Certificate:
         t = np.maximum(seen.t, 1.0)
         wide = f"The range was up to {_number(seen.widest.max())} wide."
+        sure = seen.widest + seen.unknown + seen.exceeded + seen.impossible == 0
         return certificate(
             name,
             RISK,
@@ -79,7 +80,7 @@ class _OnDecisions(ABC):
                 **(broken or {}),
             },
             if_vacuous=f"{wide} {if_vacuous}".strip(),
-            note="" if seen.widest.any() else "No outcome could change what they cost.",
+            note="No outcome could change what they cost." if sure.all() else "",
             reward=_REWARD,
             certain=np.asarray(seen.widest == 0),
         )

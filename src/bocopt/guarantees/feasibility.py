@@ -26,6 +26,18 @@ class Feasibility:
     By bets on both sides, with delta / 2 each: at all times at once. The certificate is the upper
     side; `interval` gives both. With a target `alpha` there is a verdict, and no certificate where
     it is surely not met.
+
+    A stage whose outcome never came shows nothing. `interval` may be told how many there
+    were: it then counts them as infeasible for one end and as feasible for the other, so that it
+    has the average of all stages whatever hides outcomes.
+
+    >>> counts = Counts(t=np.array(300.0), infeasible=np.array(0.0), late=np.array(0.0))
+    >>> least, most = Feasibility().interval(counts)
+    >>> print(f"feasible: {1 - most:.3f} to {1 - least:.3f}")
+    feasible: 0.982 to 1.000
+    >>> least, most = Feasibility().interval(counts, missing=100.0)
+    >>> print(f"feasible: {1 - most:.3f} to {1 - least:.3f}")
+    feasible: 0.675 to 1.000
     """
 
     lockstep: ClassVar[bool] = True
@@ -47,14 +59,17 @@ class Feasibility:
             late=state.late + evidence.late,
         )
 
-    def interval(self, state: Counts) -> tuple[Array, Array]:
-        """() the least and the largest chance of an infeasible decision that is believable."""
+    def interval(self, state: Counts, missing: Array | float = 0.0) -> tuple[Array, Array]:
+        """() the least and the largest chance of an infeasible decision that is believable.
+
+        `missing` () stages beside those counted have no outcome: each end holds whatever it was.
+        """
         t, infeasible, feasible = state.t, state.infeasible, state.t - state.infeasible
         most, most_feasible = (
-            np.minimum(betting.most(bets, self.delta / 2) / np.maximum(t, 1.0), 1.0)
+            np.minimum(betting.most(bets, self.delta / 2) / np.maximum(t + missing, 1.0), 1.0)
             for bets in (
-                betting.of_counts(infeasible, feasible),
-                betting.of_counts(feasible, infeasible),
+                betting.of_counts(infeasible + missing, feasible),
+                betting.of_counts(feasible + missing, infeasible),
             )
         )
         return 1.0 - most_feasible, most
@@ -66,7 +81,7 @@ class Feasibility:
         missed, verdict = np.zeros(value.shape, bool), ""
         if self.alpha is not None:
             missed, verdict = high < self.alpha, f": {_verdict(self.alpha, low, high)}"
-        return certificate(
+        found = certificate(
             "feasibility",
             "average chance of an infeasible decision",
             value=value,
@@ -78,6 +93,7 @@ class Feasibility:
             failed=np.asarray(missed),
             note=f"Feasible between {low.min():.3f} and {high.max():.3f}{verdict}.",
         )
+        return found._replace(refuted=np.asarray(missed))
 
 
 def _verdict(alpha: float, low: Array, high: Array) -> str:

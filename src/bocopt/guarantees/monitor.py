@@ -27,6 +27,7 @@ from bocopt.guarantees.certificate import (
     Shadow,
     Summed,
     nan_is_no_news,
+    together,
 )
 from bocopt.guarantees.comparison import comparisons
 from bocopt.guarantees.feasibility import Feasibility
@@ -236,7 +237,5 @@ class Monitor:
         """What each guarantee says now, a line each, and with what confidence all of it holds."""
         found = self.certificates()
         lines = [each.words(self._problem.sense) for each in found]
-        sure = 100 * (1 - sum(each.delta for each in found if each.applicable.any()))
-        if sum(bool(each.delta and each.applicable.any()) for each in found) > 1 and sure > 0:
-            lines.append(f"Each holds with the confidence it says, all together with {sure:g}%.")
-        return "\n".join(lines)
+        said = together(each.delta for each in found if (each.applicable | each.refuted).any())
+        return "\n".join([*lines, *[said] * bool(said)])

@@ -60,9 +60,10 @@ class Tightest:
             for i, w in chosen.items()
             if w.any()
         ]
+        alone = len(by) == 1  # then its note follows its name, which is not said again
         notes = [
-            f"{found.name}: {found.note}"
-            for i, found in enumerate(tried)
+            found.note if alone and chosen[i].any() else f"{found.name}: {found.note}"
+            for i, found in sorted(enumerate(tried), key=lambda each: not chosen[each[0]].any())
             if found.note and (chosen[i] | ~found.applicable).any()
         ]
         return Certificate(

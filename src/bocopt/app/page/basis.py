@@ -52,8 +52,7 @@ def _arrivals(view: View) -> list[str]:
 def _gaps(view: View) -> list[str]:
     f = view.findings
     found = []
-    absent = np.asarray(np.isnan(f.series.xi).any(axis=1))
-    never = int(absent.sum())
+    never = int(np.isnan(f.series.xi).any(axis=1).sum())
     if never:
         found.append(
             f"{count(never, 'stage')} without an outcome: not learned from, and in no mean."
@@ -63,9 +62,10 @@ def _gaps(view: View) -> list[str]:
         found.append(
             f"{count(kept, 'stage')} with a number missing in the context, kept as missing."
         )
-    others = int((~absent[f.warm_up :]).sum()) - len(view.stages)
-    if others > 0:
-        found.append(f"{count(others, 'stage')} more not counted: some policy has no cost there.")
+    if view.left_out > 0:
+        found.append(
+            f"{count(view.left_out, 'stage')} more not counted: some policy has no cost there."
+        )
     return found
 
 

@@ -27,6 +27,7 @@ class Contrast(NamedTuple):
     missing: int  # stages whose outcome never came
     why: str  # there is no `always`
     at_random: "Contrast | None" = None  # if what hides outcomes has nothing to do with them
+    unrecorded: int = 0  # stages that are left out, as one of the two has no decision there
 
     @property
     def verdict(self) -> int:
@@ -67,15 +68,19 @@ def _certified(found: Compared) -> Contrast:
         missing=found.missing,
         why="" if holds and always else found.certificate.note,
         at_random=None if found.at_random is None else _certified(found.at_random),
+        unrecorded=found.unrecorded,
     )
 
 
 def _by_blocks(view: View, policy: str, reference: str) -> Contrast | None:
-    costs = [view.findings.played[one].cost[view.stages] for one in (reference, policy)]
+    both = [view.findings.played[one] for one in (reference, policy)]
+    costs = [played.cost[view.stages] for played in both]
     known = np.isfinite(costs[0]) & np.isfinite(costs[1])
     if not known.any():
         return None
     gains, paid = (costs[0] - costs[1])[known], costs[0][known]
+    decided = np.asarray(np.isfinite(both[0].z + both[1].z).all(axis=-1))
+    unrecorded = int((~decided[view.findings.warm_up :]).sum())
     block = block_length(gains / (np.abs(gains).max() or 1.0))  # whose squares could overflow
     return Contrast(
         gain=float(gains.mean()),
@@ -87,8 +92,9 @@ def _by_blocks(view: View, policy: str, reference: str) -> Contrast | None:
         block=block,
         paid=float(paid.mean()),
         stages=gains.size,
-        missing=len(view.played.cost) - view.findings.warm_up - gains.size,
+        missing=len(view.played.cost) - view.findings.warm_up - gains.size - unrecorded,
         why="It needs a comparison that was declared before the first stage.",
+        unrecorded=unrecorded,
     )
 
 

@@ -6,9 +6,10 @@ import numpy as np
 
 from bocopt.app.findings import Played
 from bocopt.app.page.markup import paragraph, section, text
-from bocopt.app.page.numbers import percent, span, target
+from bocopt.app.page.numbers import ends, percent, span, target
 from bocopt.app.page.plot import Level, Line, lines, styles
 from bocopt.app.page.view import View
+from bocopt.compared import RECORDED
 from bocopt.core import Array
 from bocopt.guarantees import Feasibility
 from bocopt.guarantees.feasibility import Counts
@@ -22,12 +23,16 @@ def share(view: View, played: Played) -> float:
 
 
 def band(view: View, played: Played) -> tuple[float, float]:
-    """In which the chance of a feasible decision lies, at all times at once; NaN if unknown."""
+    """In which the chance of a feasible decision lies, at all times at once; NaN if unknown.
+
+    It is that of all stages, whatever the outcomes were that never came.
+    """
     counts = _counts(view, played)
     if not counts.t.size or counts.t[-1] == 0:
         return math.nan, math.nan
-    low, high = _ends(counts)
-    return float(low[-1]), float(high[-1])
+    whole = Counts(*(part[-1] for part in counts))
+    low, high = _ends(whole, np.array(float(len(view.missing(played)))))
+    return float(low), float(high)
 
 
 def feasibility(view: View) -> str:
@@ -42,9 +47,9 @@ def feasibility(view: View) -> str:
     drawn = [_line(view, p, style[p]) for p in view.ordered if p in policies]
     level = None if alpha is None else Level("target", 100.0 * alpha)
     caption = (
-        f"Shares of all stages so far, in percent. {_target(alpha)}The band is that of "
-        f"<bdi>{text(view.first)}</bdi>: 95%, at all times at once. Early stages may leave the "
-        "picture."
+        f"Shares of all stages so far{_known_only(view)}, in percent. {_target(alpha)}The band is "
+        f"that of <bdi>{text(view.first)}</bdi>: 95%, at all times at once{_whatever(view)}. Early "
+        "stages may leave the picture."
     )
     chart = lines(view, "Feasible so far (%)", caption, drawn, level, limits(drawn, level))
     return section(FEASIBILITY, paragraph(_verdict(view)), chart)
@@ -68,14 +73,29 @@ def _target(alpha: float | None) -> str:
     return "" if alpha is None else f"The horizontal line is the target, {target(alpha)}. "
 
 
+def _known_only(view: View) -> str:
+    return " whose outcome is known" if len(view.missing(view.played)) else ""
+
+
+def _whatever(view: View) -> str:
+    missing = len(view.missing(view.played))
+    return f", whatever the {missing:,} missing outcomes were" if missing else ""
+
+
+def _provided(view: View) -> str:
+    """Stages that another policy has no decision for do not count here either."""
+    return f", provided that {RECORDED}" if view.left_out else ""
+
+
 def _always(view: View) -> str:
     low, _ = band(view, view.played)
+    every = f"Every decision of every policy{_known_only(view)} was feasible."
     if math.isnan(low):
-        return "Every decision of every policy was feasible."
+        return every
     return (
-        "Every decision of every policy was feasible. With 95% confidence, at all times at once, "
+        f"{every} With 95% confidence, at all times at once{_whatever(view)}, "
         f"the chance of one that is not is at most {percent(1.0 - low)}% for "
-        f"<bdi>{text(view.first)}</bdi>."
+        f"<bdi>{text(view.first)}</bdi>{_provided(view)}."
     )
 
 
@@ -85,7 +105,8 @@ def _verdict(view: View) -> str:
         return ""
     seen = (
         f"<bdi>{text(view.first)}</bdi> was feasible in {percent(share(view, view.played))}% of "
-        f"the stages (95%, at all times: {percent(low)} to {percent(high)})"
+        f"the {_how_many(view)}: {ends(percent(low), percent(high))})"
+        f"{_provided(view)}"
     )
     if alpha is None:
         return f"{seen}. No target was declared."
@@ -93,6 +114,18 @@ def _verdict(view: View) -> str:
     if low < alpha <= high:
         return f"{seen}: whether {asked} is met is open."
     return f"{seen}: {asked} is {'met' if low >= alpha else 'not met'}."
+
+
+def _how_many(view: View) -> str:
+    """Of which stages the share is, and of which the band."""
+    missing = len(view.missing(view.played))
+    if not missing:
+        return "stages (95%, at all times"
+    known = int(np.isfinite(view.played.feasible[view.stages]).sum())
+    return (
+        f"{known:,} stages whose outcome is known (95%, at all times, of all {known + missing:,} "
+        f"whatever the {missing:,} missing outcomes were"
+    )
 
 
 def _counts(view: View, played: Played) -> Counts:
@@ -103,17 +136,19 @@ def _counts(view: View, played: Played) -> Counts:
     return Counts(np.cumsum(known).astype(float), infeasible, np.zeros(len(known)))
 
 
-def _ends(counts: Counts) -> tuple[Array, Array]:
-    least, most = Feasibility().interval(counts)
+def _ends(counts: Counts, missing: Array) -> tuple[Array, Array]:
+    least, most = Feasibility().interval(counts, missing)
     return 1.0 - most, 1.0 - least
 
 
 def _line(view: View, policy: str, style: int) -> Line:
     at = np.searchsorted(view.stages, view.drawn)
-    counts = Counts(*(part[at] for part in _counts(view, view.findings.played[policy])))
+    played = view.findings.played[policy]
+    counts = Counts(*(part[at] for part in _counts(view, played)))
+    missing = np.searchsorted(view.missing(played), view.drawn).astype(float)  # before each
     seen = counts.t > 0
     running = np.where(seen, 1.0 - counts.infeasible / np.maximum(counts.t, 1.0), np.nan)
     if policy != view.first:
         return Line(policy, 100.0 * running, style)
-    low, high = (np.where(seen, 100.0 * end, np.nan) for end in _ends(counts))
+    low, high = (np.where(seen, 100.0 * end, np.nan) for end in _ends(counts, missing))
     return Line(policy, 100.0 * running, style, low, high)

@@ -7,6 +7,7 @@ from bocopt.app.page.contrast import Contrast, Ends, contrast, level
 from bocopt.app.page.markup import name, paragraph, text
 from bocopt.app.page.numbers import ends, figure, money, percent
 from bocopt.app.page.view import View
+from bocopt.compared import RECORDED
 from bocopt.core import Sense
 
 #: Of a gain: what was done, and what stands after the number.
@@ -68,7 +69,7 @@ def _same(view: View) -> bool:
 def _first_sentence(view: View, found: Contrast) -> str:
     if found.missing and found.always and found.at_random:
         return _with_missing(view, found, found.at_random)
-    said = f"{_did(view, found)} ({_sure(view, found)}) {_than(view, found)}"
+    said = f"{_did(view, found)} ({_sure(view, found)}) {_than(view, found)}{_provided(found)}"
     if found.missing:
         return f"{_IF}, {_said(view)} {said}{'' if found.verdict else f': {_OPEN}'}."
     return (
@@ -86,12 +87,18 @@ def _with_missing(view: View, found: Contrast, at_random: Contrast) -> str:
     if found.verdict:
         verb, than = _WORDS[view.findings.sense, found.verdict > 0]
         did = f"{_said(view)} {verb} {_amounts(view, found)} ({sure})"
-        return f"{whatever}, {did} {than} {_reference(view)}."
+        return f"{whatever}, {did} {than} {_reference(view)}{_provided(found)}."
     seen = f"{_did(view, at_random)} ({_sure(view, at_random)}) {_than(view, at_random)}"
+    seen += _provided(found)
     rest = "" if at_random.verdict else f": {_OPEN} even then"
     return (
-        f"{whatever}, {_OPEN} ({sure}: {_amounts(view, found)}). {_IF}, {_said(view)} {seen}{rest}."
+        f"{whatever}, {_OPEN} ({sure}: {_amounts(view, found)}){_provided(found)}. "
+        f"{_IF}, {_said(view)} {seen}{rest}."
     )
+
+
+def _provided(found: Contrast) -> str:
+    return f", provided that {RECORDED}" if found.unrecorded else ""
 
 
 _IF = "If whether an outcome is missing does not depend on what it was"
@@ -130,7 +137,7 @@ def _sure(view: View, found: Contrast) -> str:
     if found.always:
         return f"{100 * level(view):g}%: {_interval(found)}"
     if found.once:
-        return f"95%, for one look: {_ends_of(found, found.once, figure)}"
+        return f"roughly 95%, for one look: {_ends_of(found, found.once, figure)}"
     return "no interval"
 
 
@@ -208,7 +215,7 @@ def _one_look(view: View, found: Contrast) -> str:
     unit = f" {text(view.findings.unit)}" if view.findings.unit else ""
     sample = "the stages with an outcome" if found.missing else "these stages"
     return (
-        f"By a block bootstrap (95%, blocks of {found.block}): "
+        f"By a block bootstrap (roughly 95%, blocks of {found.block}): "
         f"{_ends_of(found, found.once, figure)}{unit} a stage. That one is about something else, "
         f"the mean of a process that does not change, of which {sample} are a sample; it is "
         f"asymptotic, and for one look.{chosen}"

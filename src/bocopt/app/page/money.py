@@ -10,7 +10,10 @@ from bocopt.app.page.markup import paragraph, section, table, text
 from bocopt.app.page.numbers import NONE, decimals, ends, fixed, percent, target
 from bocopt.app.page.plot import Level, Line, lines, styles
 from bocopt.app.page.view import View
+from bocopt.compared import RECORDED
 from bocopt.core import Sense
+from bocopt.guarantees import Feasibility
+from bocopt.guarantees.certificate import together
 
 OVER_TIME, POLICIES = "Over time", "All policies"
 
@@ -140,8 +143,8 @@ def _legend(view: View, contrasts: dict[str, Contrast | None]) -> str:
         blocks = ", ".join(str(length) for length in sorted({found.block for found in known}))
         said += (
             f"{_gained(view)}: against <bdi>{text(_against(view))}</bdi>, positive is better. "
-            f"One look: a block bootstrap (blocks of {blocks}) for the mean of a process that does "
-            "not change, asymptotic, each policy alone. "
+            f"One look: roughly, by a block bootstrap (blocks of {blocks}) for the mean of a "
+            "process that does not change, asymptotic, each policy alone. "
         )
     if view.certified:
         said += (
@@ -151,4 +154,21 @@ def _legend(view: View, contrasts: dict[str, Contrast | None]) -> str:
         )
     if any(found.missing for found in known):
         said += "An outcome that is missing counts at all times as the worst for either side. "
-    return f"{said}Feasible: with its 95% band, at all times. Regret: to hindsight."
+    if any(found.unrecorded for found in known):
+        said += f"It is assumed that {RECORDED}. "
+    if any(len(view.missing(played)) for played in view.findings.played.values()):
+        feasible = (
+            "of the stages whose outcome is known, with a 95% band of all, whatever is missing"
+        )
+    else:
+        feasible = "with its 95% band"
+    return f"{said}Feasible: {feasible}, at all times. {_together(view)}Regret: to hindsight."
+
+
+def _together(view: View) -> str:
+    """How sure all bands of the table are, and all comparisons; nothing where there is one."""
+    bands = [band(view, played) for played in view.findings.played.values()]
+    deltas = [Feasibility().delta for low, _ in bands if not math.isnan(low)]
+    certified = any(found.certificate.applicable for found in view.findings.compared.values())
+    said = together([*deltas, *[1.0 - level(view)] * certified], "bands and comparisons")
+    return f"{said} " if said else ""

@@ -78,8 +78,14 @@ def target(share: float) -> str:
 
 
 def ends(low: str, high: str) -> str:
-    """An interval."""
-    return NONE if NONE in (low, high) else f"{low} to {high}"
+    """An interval; a single number where both ends are written alike.
+
+    >>> ends("2", "3.5"), ends("2", "2"), ends("-", "2")
+    ('2 to 3.5', '2', '-')
+    """
+    if NONE in (low, high):
+        return NONE
+    return low if low == high else f"{low} to {high}"
 
 
 def thinned(count: int, most: int = 400) -> list[int]:

@@ -34,6 +34,18 @@ class View:
         return np.flatnonzero(counts)
 
     @cached_property
+    def left_out(self) -> int:
+        """Stages after the warm-up that have an outcome, but do not count."""
+        came = np.asarray(np.isfinite(self.findings.series.xi).all(axis=-1))
+        return int(came[self.findings.warm_up :].sum()) - len(self.stages)
+
+    def missing(self, played: Played) -> IntArray:
+        """Numbers of the stages after the warm-up that it decided, and whose outcome never came."""
+        absent = np.asarray(np.isnan(self.findings.series.xi).any(axis=-1))
+        absent[: self.findings.warm_up] = False
+        return np.flatnonzero(absent & np.isfinite(played.z).all(axis=-1))
+
+    @cached_property
     def drawn(self) -> IntArray:
         """Those of them that charts show."""
         return self.stages[thinned(len(self.stages))]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bocopt.app.features.series import Series
 from bocopt.app.findings import Played
-from bocopt.compared import Compared, Pair, compared_of, declared
+from bocopt.compared import RECORDED, Compared, Pair, compared_of, declared
 from bocopt.core import Array, IntArray, Problem, is_ranged
 from bocopt.guarantees import Comparison, Evidence, range_of
 from bocopt.guarantees.certificate import Shadow, folded
@@ -19,7 +19,6 @@ from bocopt.guarantees.ratios import Outcomes
 Flags = NDArray[np.bool_]
 
 AT_RANDOM = "whether an outcome is missing does not depend on what it was"
-_RECORDED = "whether a decision was recorded does not depend on what came of it"
 
 
 def compared(
@@ -96,11 +95,12 @@ def _judged(one: Comparison, stages: _Both, problem: Problem, reference: str) ->
         reference=reference,
         at=stages.at,
         at_random=known,
+        unrecorded=stages.unrecorded,
     )
     if not stages.unrecorded:
         return found
     certificate = found.certificate
-    rests = (_RECORDED, *certificate.assumptions)
+    rests = (RECORDED, *certificate.assumptions)
     return found._replace(certificate=certificate._replace(assumptions=rests))
 
 

@@ -169,7 +169,12 @@ def document() -> dict[str, Any]:
             f"{stream}/certificates": {
                 "get": _operation(
                     "What is guaranteed so far.",
-                    {200: {"certificates": [{"name": "headline", "words": "With 95% ..."}]}},
+                    {
+                        200: {
+                            "certificates": [{"name": "headline", "words": "With 95% ..."}],
+                            "together": "Of the certificates, ..., all together with 90%.",
+                        }
+                    },
                     (404, 503),
                 )
             },

@@ -2,7 +2,7 @@
 
 import copy
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from bocopt.app.service.kind import Kind
 from bocopt.app.service.stores import Row, Store, Tally
 from bocopt.core import Array, Status
 from bocopt.guarantees import Certificate
+from bocopt.guarantees.certificate import together
 from bocopt.live.events import from_bytes
 from bocopt.live.fold import Decided, Event, Observed, Taught
 from bocopt.state import leaves
@@ -80,8 +81,9 @@ def shown(store: Store, held: Held, show: Show) -> Mapping[str, Any]:
     if show.what == "summary":
         return summary(held)
     if show.what == "certificates":
-        said = {"certificates": [_said(held.kind, found) for found in certificates(held)]}
-        return said | _compared(store, held)
+        said = [certificate_shown(held.kind, found) for found in certificates(held)]
+        sure = {"together": all_together(said)}
+        return {"certificates": said} | sure | _compared(store, held)
     assert show.number is not None
     rows = store.about(held.stream, show.number)
     if not rows:
@@ -142,7 +144,14 @@ def _same(one: Any, other: Any) -> bool:
     return all(np.array_equal(left, right, equal_nan=True) for left, right in pairs)
 
 
-def _said(kind: Kind, found: Certificate) -> dict[str, Any]:
+def all_together(said: Sequence[Mapping[str, Any]]) -> str:
+    """With what confidence all of these certificates hold; nothing of fewer than two."""
+    claim = [each["delta"] for each in said if each["applicable"] or each["refuted"]]
+    return together(claim, "the certificates")
+
+
+def certificate_shown(kind: Kind, found: Certificate) -> dict[str, Any]:
+    """A certificate in words and numbers."""
     return {
         "name": found.name,
         "words": found.words(kind.problem.sense),
@@ -151,6 +160,7 @@ def _said(kind: Kind, found: Certificate) -> dict[str, Any]:
         "note": found.note,
         "other": found.other or None,
         "applicable": bool(found.applicable),
+        "refuted": bool(found.refuted),
         "vacuous": bool(found.vacuous),
         "delta": found.delta,
         "value": number(found.value),

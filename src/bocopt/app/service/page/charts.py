@@ -8,12 +8,13 @@ import numpy as np
 from bocopt.app.page.calibration import shown
 from bocopt.app.page.feasible import limits
 from bocopt.app.page.markup import paragraph, section
-from bocopt.app.page.numbers import percent, span, target
+from bocopt.app.page.numbers import ends, percent, span, target
 from bocopt.app.page.plot import Level, Line, lines
 from bocopt.app.page.weights import stacked
 from bocopt.app.service.page.seen import Seen
 from bocopt.app.service.stores import Tally
 from bocopt.app.service.told import read
+from bocopt.app.text import count
 from bocopt.core import Array, IntArray, Sense
 from bocopt.guarantees import Feasibility
 from bocopt.guarantees.feasibility import Counts
@@ -52,8 +53,8 @@ def reward(seen: Seen) -> str:
         "outcome been known, which nobody can reach. The first outcomes may leave the picture."
     )
     settled = slice(int(_SETTLED * len(n)), None)
-    ends = span([line.values[settled] for line in drawn])
-    chart = lines(_across(seen.drawn), f"Average {word}", caption, drawn, limits=ends)
+    around = span([line.values[settled] for line in drawn])
+    chart = lines(_across(seen.drawn), f"Average {word}", caption, drawn, limits=around)
     return section(word.capitalize(), chart)
 
 
@@ -73,9 +74,10 @@ def feasibility(seen: Seen) -> str:
     n = np.array([each.n for each in seen.drawn], float)
     met = np.array([each.feasibles for each in seen.drawn], float)
     alpha = seen.kind.problem.risk.alpha
-    least, most = Feasibility().interval(Counts(n, n - met, np.zeros(len(n))))
+    least, most = Feasibility().interval(Counts(n, n - met, np.zeros(len(n))), _given_up(seen))
     low, high = 1.0 - most, 1.0 - least
-    said = _verdict(alpha, met[-1] / n[-1], float(low[-1]), float(high[-1]))
+    share = percent(met[-1] / n[-1])
+    said = f"{_verdict(seen, share, float(low[-1]), float(high[-1]))}{_open(seen)}"
     if alpha in (None, 1.0) and (met == n).all():
         return section("Feasibility", paragraph(said))
     drawn = [Line("feasible", 100.0 * met / n, 0, 100.0 * low, 100.0 * high)]
@@ -83,7 +85,7 @@ def feasibility(seen: Seen) -> str:
     asked = "" if alpha is None else f" The horizontal line is the target, {target(alpha)}."
     caption = (
         f"In percent of all outcomes so far.{asked} The band has the chance of a feasible "
-        "decision with 95% confidence, at all times at once."
+        f"decision with 95% confidence, at all times at once{_whatever(seen)}."
     )
     chart = lines(
         _across(seen.drawn), "Feasible so far (%)", caption, drawn, level, limits(drawn, level)
@@ -91,9 +93,37 @@ def feasibility(seen: Seen) -> str:
     return section("Feasibility", paragraph(said), chart)
 
 
-def _verdict(alpha: float | None, share: float, low: float, high: float) -> str:
-    said = f"{percent(share)}% of the decisions were feasible (95%, at all times: "
-    said += f"{percent(low)} to {percent(high)})"
+def _given_up(seen: Seen) -> Array:
+    """(n) decisions without an outcome before each that is drawn; after the last, all of them."""
+    latest = np.maximum.accumulate([each.decision for each in seen.drawn])
+    passed = latest + 1.0 - np.array([each.n for each in seen.drawn])
+    found = np.clip(passed, 0.0, seen.given_up)
+    found[-1] = seen.given_up
+    return np.asarray(found)
+
+
+def _whatever(seen: Seen) -> str:
+    if not seen.given_up:
+        return ""
+    return f", whatever the outcomes were of the {count(seen.given_up, 'decision')} given up"
+
+
+def _open(seen: Seen) -> str:
+    """What is assumed of those that wait."""
+    if not seen.open:
+        return ""
+    return (
+        f" {count(seen.open, 'decision')} that still {'waits' if seen.open == 1 else 'wait'} "
+        f"{'does' if seen.open == 1 else 'do'} not count: it is assumed that how long an outcome "
+        "takes does not depend on what it is."
+    )
+
+
+def _verdict(seen: Seen, share: str, low: float, high: float) -> str:
+    alpha, n = seen.kind.problem.risk.alpha, seen.drawn[-1].n
+    known = f"{count(n, 'decision')} whose outcome is known" if seen.given_up else "decisions"
+    said = f"{share}% of the {known} were feasible (95%, at all times{_whatever(seen)}: "
+    said += f"{ends(percent(low), percent(high))})"
     if alpha is None:
         return f"{said}. No target was declared."
     verdict = "met" if low >= alpha else "not met" if high < alpha else "open"

@@ -1,6 +1,6 @@
 """Which streams need a person, and why: from numbers alone, in words that can be acted on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from bocopt.app.service.stores import Standing
 from bocopt.guarantees import Feasibility
 from bocopt.guarantees.feasibility import Counts
 
+_DOUBT = 0.05  # of any stream that is told to be feasible too rarely: that it is not
 _FULL = 0.9  # of max_open
 _LONG = 10.0  # times as long as usual
 _SHORTEST = 600.0  # seconds that are never long
@@ -33,6 +34,7 @@ class Judged(NamedTuple):
 
     standing: Standing
     concerns: tuple[Concern, ...]
+    below: bool = False  # whether it was feasible less often than asked so far, surely or not
 
     @property
     def rank(self) -> int:
@@ -45,29 +47,48 @@ def judged(
     damaged: Mapping[str, str],
     now: float,
     better: Sequence[Better] = (),
+    *,
+    asked: int | None = None,
 ) -> list[Judged]:
-    """Those of known kinds, those that need a person first; `better` is of all streams."""
+    """Those of known kinds, those that need a person first; `better` is of all streams.
+
+    `asked` is how many streams have a target, where these are not all.
+    """
     known = [each for each in standings if each.problem in kinds]
-    highs = _most_feasible(known, kinds)
+    asked = with_target([each.problem for each in known], kinds) if asked is None else asked
+    highs = _most_feasible(known, kinds, asked)
     shadows: dict[str, list[Better]] = {}
     for one in better:
         shadows.setdefault(one.stream, []).append(one)
     found = []
     for each, high in zip(known, highs, strict=True):
         own, damage = kinds[each.problem], damaged.get(each.id)
-        concerns = _concerns(each, own, high, damage, now, shadows.get(each.id, ()))
-        found.append(Judged(each, tuple(concerns)))
+        feasible = _feasibility(each, own, high, asked)
+        concerns = _concerns(each, own, feasible, damage, now, shadows.get(each.id, ()))
+        found.append(Judged(each, tuple(concerns), _below(each, own)))
     return sorted(found, key=lambda one: (one.rank, one.standing.id))
 
 
-def _most_feasible(known: Sequence[Standing], kinds: Mapping[str, Kind]) -> list[float]:
-    """The largest believable feasibility of each; 1 where more than alpha was seen."""
+def with_target(streams: Iterable[str], kinds: Mapping[str, Kind]) -> int:
+    """How many of the streams, by their kinds, are asked to be feasible so often."""
+    known = (kinds[kind] for kind in streams if kind in kinds)
+    return sum(kind.problem.risk.alpha is not None for kind in known)
+
+
+def _most_feasible(known: Sequence[Standing], kinds: Mapping[str, Kind], asked: int) -> list[float]:
+    """The largest believable feasibility of each; 1 where more than alpha was seen.
+
+    All hold together but for a chance of _DOUBT, which the streams that have a target share.
+    Decisions without an outcome count as feasible, whether they wait or were given up.
+    """
     highs = np.ones(len(known))
     below = [i for i, each in enumerate(known) if _below(each, kinds[each.problem])]
     if below:
         t = np.array([float(known[i].outcomes) for i in below])
         met = np.array([float(known[i].feasibles) for i in below])
-        least, _ = Feasibility().interval(Counts(t, t - met, np.zeros(len(t))))
+        missing = np.array([float(_without(known[i])) for i in below])
+        guarantee = Feasibility(delta=_DOUBT / asked)
+        least, _ = guarantee.interval(Counts(t, t - met, np.zeros(len(t))), missing)
         highs[below] = 1.0 - least
     return [float(high) for high in highs]
 
@@ -77,10 +98,15 @@ def _below(each: Standing, kind: Kind) -> bool:
     return alpha is not None and each.feasibles < alpha * each.outcomes
 
 
+def _without(each: Standing) -> int:
+    """Its decisions without an outcome."""
+    return max(each.decisions - each.outcomes, 0)
+
+
 def _concerns(
     each: Standing,
     kind: Kind,
-    high: float,
+    feasible: Concern | None,
     damage: str | None,
     now: float,
     better: Sequence[Better],
@@ -88,7 +114,7 @@ def _concerns(
     """The worst first."""
     parts = (
         _damage(damage),
-        _feasibility(each, kind, high),
+        feasible,
         _full(each, kind),
         _overdue(each, kind, now),
         _better(better),
@@ -102,13 +128,17 @@ def _damage(damage: str | None) -> Concern | None:
     return None if damage is None else Concern(0, "not available", damage)
 
 
-def _feasibility(each: Standing, kind: Kind, high: float) -> Concern | None:
+def _feasibility(each: Standing, kind: Kind, high: float, asked: int) -> Concern | None:
     alpha = kind.problem.risk.alpha
     if alpha is None or high >= alpha:
         return None
+    without = _without(each)
+    whatever = f", whatever comes of the {without:,} without an outcome" if without else ""
+    sure = f"with {100 * (1 - _DOUBT):g}% confidence"
+    together = f" for all {asked:,} streams with a target together" if asked > 1 else ""
     words = (
         f"Decisions are feasible too rarely: in {percent(each.feasibles / each.outcomes)}% of "
-        f"{each.outcomes:,} outcomes, at most {percent(high)}% with 95% confidence, and "
+        f"{each.outcomes:,} outcomes, at most {percent(high)}% {sure}{together}{whatever}, and "
         f"{target(alpha)} was asked for."
     )
     return Concern(1, "below target", words)

@@ -54,6 +54,9 @@ def _headline(found: Sequence[Judged]) -> str:
         said = "There are no streams yet."
     elif troubled:
         said = f"{troubled:,} of {len(found):,} {of} {need} a person."
+    elif below := sum(1 for one in found if one.below):
+        so_far = "is below its target" if below == 1 else "are below their target"
+        said = f"No stream is surely worse than asked; {below:,} of {len(found):,} {so_far} so far."
     else:
         said = f"All is well with {len(found):,} {of}."
     return f'<header id="headline"><h1>Streams</h1>\n{paragraph(said, kind="headline")}</header>\n'

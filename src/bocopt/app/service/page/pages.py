@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from bocopt.app.service.commands import Command, RefusedError, Reply, Show
 from bocopt.app.service.compared import Better
 from bocopt.app.service.kind import Kind
-from bocopt.app.service.page.concerns import Judged, judged
+from bocopt.app.service.page.concerns import Judged, judged, with_target
 from bocopt.app.service.page.document import file_response, html, trouble
 from bocopt.app.service.page.fleet import fleet_page
 from bocopt.app.service.page.fresh import Fresh
@@ -95,7 +95,9 @@ class Pages:
 
         def read() -> list[Judged]:
             standings = self.reader.standings(stream)
-            return judged(standings, self.kinds, dict(self.damaged), time.time(), better)
+            asked = with_target((each.problem for each in self.reader.streams()), self.kinds)
+            damaged, now = dict(self.damaged), time.time()
+            return judged(standings, self.kinds, damaged, now, better, asked=asked)
 
         return await self._read(read)
 

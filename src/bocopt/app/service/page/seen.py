@@ -31,6 +31,12 @@ class Seen(NamedTuple):
     taught: int  # lessons, of which nobody decided any
     configured: list[Configured]  # who decided and was compared, since when
 
+    @property
+    def given_up(self) -> int:
+        """Decisions whose outcome nobody waits for any more."""
+        outcomes = 0 if self.last is None else self.last.n
+        return max(self.decisions - outcomes - self.open, 0)
+
 
 def seen(reader: Store, kind: Kind, stream: str) -> Seen:
     """Read it; the events come first, so that no page claims more than it shows."""

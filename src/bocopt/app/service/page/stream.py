@@ -11,6 +11,7 @@ from bocopt.app.service.page.concerns import Concern
 from bocopt.app.service.page.document import page
 from bocopt.app.service.page.seen import Seen
 from bocopt.app.service.page.times import length, stamp
+from bocopt.app.service.shown import all_together
 from bocopt.app.service.told import read
 from bocopt.app.text import count
 from bocopt.live.events import from_bytes
@@ -116,8 +117,9 @@ def _tiles(seen: Seen, now: float) -> str:
             best = figure(sense.sign * last.hindsights / last.n)
             tiles.append(("in hindsight", best, f"{apart} away"))
         alpha = seen.kind.problem.risk.alpha
-        asked = "" if alpha is None else f"target {target(alpha)}"
-        tiles.append(("feasible", f"{percent(last.feasibles / last.n)}%", asked))
+        more = [] if alpha is None else [f"target {target(alpha)}"]
+        more += [f"of {count(last.n, 'outcome')} that came"] * bool(seen.given_up)
+        tiles.append(("feasible", f"{percent(last.feasibles / last.n)}%", ", ".join(more)))
     tiles.append(("decisions", f"{seen.decisions:,}", ""))
     oldest = f"the oldest for {length(now - seen.waiting[0][1])}" if seen.waiting else ""
     tiles.append(("wait for an outcome", f"{seen.open:,}", oldest))
@@ -162,7 +164,7 @@ def _proviso(each: Mapping[str, Any]) -> str:
 
 
 def _compared(seen: Seen) -> str:
-    """What "on average" and "since stage" are about, and who has cost more lately."""
+    """What an average is of, since when it is known, and who has cost more lately."""
     if not seen.kind.shadows:
         return ""
     found = {} if seen.last is None else compared.read(seen.kind, read(seen.last.told))
@@ -245,7 +247,9 @@ def _guaranteed(certificates: Certificates | str) -> str:
     if isinstance(certificates, str) or not certificates:
         return ""
     said = "".join(f"<li>{text(str(each['words']))}</li>\n" for each in certificates)
+    sure = all_together(certificates)
     return (
+        f"{_soft(sure) if sure else ''}"
         '<details class="certificates" id="certificates"><summary>All certificates, in full'
         f"</summary>\n<ul>\n{said}</ul></details>\n"
     )
