@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bocopt.app.service.compared import LEVEL, better
-from bocopt.app.service.kind import Kind, kind_of
 from bocopt.app.service.page.concerns import judged
-from bocopt.app.service.stores import Configured, Standing
+from bocopt.app.service.stores import Configured, StreamSummary
+from bocopt.app.service.stream_template import StreamTemplate, template_of
 from bocopt.core import Array
 from bocopt.guarantees import Comparison, Evidence, Outlook, Worsening
 from bocopt.guarantees.certificate import Shadow, nan_is_no_news
-from bocopt.guarantees.outlook import Blocks
+from bocopt.guarantees.outlook import BlockAverages
 from bocopt.policies import Constant
 from bocopt.problems import Knapsack
 
@@ -76,7 +76,7 @@ def outlook(draw: Callable[[np.random.Generator], Array], delta: float, seed: in
     rng, guarantee = np.random.default_rng(seed), Outlook(ahead=AHEAD, delta=delta, doubt=delta)
     costs = np.concatenate([draw(rng) for _ in range(BLOCKS + 2)])
     seen = AHEAD * BLOCKS - int(rng.integers(AHEAD))  # anywhere in a block
-    state: Blocks = guarantee.init(())
+    state: BlockAverages = guarantee.init(())
     for cost in costs[:seen]:
         state = guarantee.step(state, Evidence(cost))
     said = guarantee.certificate(state).words()
@@ -122,13 +122,13 @@ def no_difference(rng: np.random.Generator, streams: int, stages: int, looks: in
     return found
 
 
-def shop() -> Kind:
+def shop() -> StreamTemplate:
     shadows = {_SHADOW: Constant([2])}
-    return kind_of("shop", _PROBLEM, Constant([1]), shadows=shadows)
+    return template_of("shop", _PROBLEM, Constant([1]), shadows=shadows)
 
 
-def _standing(stream: str, outcomes: int, feasibles: int, told: Any) -> Standing:
-    nothing = Standing(stream, "shop", 0.0, 0, 0, 0.0, 0, None, 0, None, 0.0, 0, None, "{}")
+def _standing(stream: str, outcomes: int, feasibles: int, told: Any) -> StreamSummary:
+    nothing = StreamSummary(stream, "shop", 0.0, 0, 0, 0.0, 0, None, 0, None, 0.0, 0, None, "{}")
     return nothing._replace(
         decisions=outcomes, outcomes=outcomes, feasibles=feasibles, told=json.dumps(told)
     )
@@ -138,7 +138,7 @@ def _configured(stream: str, generation: int, by: str) -> Configured:
     return Configured(stream, generation, by, 0, 0.0, json.dumps({"shadows": {_SHADOW: "digest"}}))
 
 
-def said_of_fleet(kind: Kind, log_e: Iterable[float], generation: int = 1) -> list[str]:
+def said_of_fleet(kind: StreamTemplate, log_e: Iterable[float], generation: int = 1) -> list[str]:
     """What the page of a fleet says that needs a person; each stream has one shadow."""
     standings, configured = [], []
     for i, each in enumerate(log_e):
@@ -218,7 +218,7 @@ def feasible_as_asked(delta: float, runs: int) -> list[Counted]:
     return [Counted(name, delta, "feasible too rarely", runs, told, delta)]
 
 
-def too_rarely(kind: Kind, outcomes: int, met: Sequence[int]) -> bool:
+def too_rarely(kind: StreamTemplate, outcomes: int, met: Sequence[int]) -> bool:
     """Whether any stream is said to be; `met` has how often each was feasible."""
     standings = [_standing(f"{i:05}", outcomes, each, {}) for i, each in enumerate(met)]
     found = judged(standings, {"shop": kind}, {}, 0.0)

@@ -23,7 +23,7 @@ from bocopt import Ensemble, SampleAverage
 from bocopt.core import Policy
 from bocopt.live.fold import Fold, Observed, watching
 from bocopt.live.record import Live, compact
-from bocopt.live.together import Together
+from bocopt.live.stacked import StackedFold
 from bocopt.numeric.blas import one_thread
 from bocopt.paper import PaperStream
 from bocopt.state import leaves
@@ -48,7 +48,7 @@ class Fleet:
 
     def __init__(self, policy: Policy[Any], many: int) -> None:
         self.fold = Fold(policy, PROBLEM, watching(policy, PROBLEM))
-        self.together = Together(self.fold)
+        self.together = StackedFold(self.fold)
         stages = PLAYED + sum(STAGES.values())
         self.stages = list(islice(PaperStream().stages(np.arange(many)), stages))
         self.lives = [self.fold.begin(seed) for seed in range(many)]

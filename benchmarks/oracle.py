@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 
 from bocopt.paper import Gaussian, GibbsPosterior, LiuWest
-from bocopt.trace import spread
+from bocopt.trace import mean_sd
 from bocopt_studies.posterior.oracles import Quadratic
 
 LAM, STAGES, TRIALS = 0.1, 100, 20
@@ -47,7 +47,7 @@ def measure(mode: Literal["printed", "corrected"], dim: int, size: int) -> dict[
         "dim": dim,
         "particles": size,
         "error": float(np.sqrt((((mean - exact) ** 2) * precision).mean())),
-        "variance": spread((variance * precision).mean(axis=-1))._asdict(),
+        "variance": mean_sd((variance * precision).mean(axis=-1))._asdict(),
         "moves": float(moves.mean()),
     }
 

@@ -17,7 +17,7 @@ from results_file import write, write_markdown
 from bocopt import Trace, run
 from bocopt.core import Array, Policy, Solution, Status
 from bocopt.paper import BGS, BMA, DFL, DecisionRegret, GibbsPosterior, PtO
-from bocopt.trace import record, spread
+from bocopt.trace import mean_sd, record
 from bocopt_studies.paper.settings import PRINTED, Settings, policies_of, problem_of, stream_of
 from bocopt_studies.paper.variants import OtherSolver
 
@@ -81,7 +81,7 @@ def compare(name: str) -> dict[str, Any]:
     our_seconds = (perf_counter() - start) / (OUR_TRIALS * OUR_STAGES)
     return {
         "policy": name,
-        "their_seconds_per_stage": spread(np.array(seconds))._asdict(),
+        "their_seconds_per_stage": mean_sd(np.array(seconds))._asdict(),
         "our_seconds_per_stage": our_seconds,
         **_agreement(ours, theirs),
     }

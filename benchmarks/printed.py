@@ -13,13 +13,13 @@ from bocopt.app.findings import Findings, Played
 from bocopt.app.page.feasible import feasibility
 from bocopt.app.page.headline import sentence
 from bocopt.app.page.markup import unmarked
-from bocopt.app.page.view import View
+from bocopt.app.page.view import ReportView
 from bocopt.app.playing.verdict import compared
-from bocopt.app.service.kind import Kind, kind_of
-from bocopt.app.service.page.seen import Seen
+from bocopt.app.service.page.seen import StreamView
 from bocopt.app.service.page.stream import stream_page
 from bocopt.app.service.shown import certificate_shown
-from bocopt.app.service.stores import Tally
+from bocopt.app.service.stores import OutcomeTotals
+from bocopt.app.service.stream_template import StreamTemplate, template_of
 from bocopt.core import Sense
 from bocopt.guarantees import Evidence, Monitor
 from bocopt.guarantees.certificate import Certificate, Shadow
@@ -57,7 +57,7 @@ def printed(game: Game, delta: float) -> Printed:
         for i, name in enumerate((NOW, POLICY))
     }
     found = compared(Priced(sense), series, NOW, played, warm_up=0, scale=None, delta=delta)
-    view = View(Findings("", "EUR", sense, TARGET, series, 0, NOW, played, found, ""), {})
+    view = ReportView(Findings("", "EUR", sense, TARGET, series, 0, NOW, played, found, ""), {})
     words = found[POLICY].words(" EUR") if found else ""
     return Printed(unmarked(sentence(view)), words, unmarked(feasibility(view)))
 
@@ -120,22 +120,24 @@ def _sense(game: Game) -> Sense:
 
 
 @cache
-def _kind(sense: Sense) -> Kind:
-    return kind_of("shop", Priced(sense), Constant([0.0]))
+def _kind(sense: Sense) -> StreamTemplate:
+    return template_of("shop", Priced(sense), Constant([0.0]))
 
 
-def _seen(game: Game, kind: Kind) -> Seen:
+def _seen(game: Game, kind: StreamTemplate) -> StreamView:
     """The rows of a log that the page of a stream reads; ten of them are drawn."""
     assert game.met is not None
     came = np.flatnonzero(~game.hidden)
     paid, met = game.paid[came, 0].cumsum(), game.met[came].cumsum()
     tallies = [
-        Tally("shop", n + 1, int(at), 0.0, 0.0, 0, None, float(paid[n]), int(met[n]), None, "{}")
+        OutcomeTotals(
+            "shop", n + 1, int(at), 0.0, 0.0, 0, None, float(paid[n]), int(met[n]), None, "{}"
+        )
         for n, at in enumerate(came)
     ]
     drawn = [tallies[n] for n in np.unique(np.linspace(0, len(tallies) - 1, 10).astype(int))]
-    nothing: list[Tally] = []
+    nothing: list[OutcomeTotals] = []
     decisions, last = len(game.paid), tallies[-1]
-    return Seen(
+    return StreamView(
         "shop", kind, 0, last, drawn, 10, {}, nothing, [], 0, [], {}, decisions, 0, []
     )  # nothing waits: what is hidden was given up

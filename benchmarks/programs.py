@@ -22,8 +22,8 @@ from bocopt.problems import (
     grid,
     staffing,
 )
-from bocopt.problems.program import Program, ways
-from bocopt.problems.program.ways import lattice
+from bocopt.problems.program import Program, strategies
+from bocopt.problems.program.strategies import lattice
 
 NOTHING = np.zeros(0)
 RNG = np.random.default_rng(0)
@@ -62,7 +62,7 @@ def linear() -> list[Row]:
 def overhead(problem: Program, data: list[Array]) -> float:
     """What the declaration adds to HiGHS itself, in ms."""
     from bocopt.problems.program import highs
-    from bocopt.problems.program.ways import model
+    from bocopt.problems.program.strategies import model
 
     whole = np.median([cpu(partial(value_of, problem, xi), 5)[0] for xi in data])
     alone = []
@@ -135,11 +135,11 @@ class Without:
         self.way = way
 
     def __enter__(self) -> None:
-        self.before = ways.WAYS
-        ways.WAYS = tuple(way for way in ways.WAYS if way is not self.way)
+        self.before = strategies.STRATEGIES
+        strategies.STRATEGIES = tuple(way for way in strategies.STRATEGIES if way is not self.way)
 
     def __exit__(self, *_: object) -> None:
-        ways.WAYS = self.before
+        strategies.STRATEGIES = self.before
 
 
 def chances() -> list[Row]:

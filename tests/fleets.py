@@ -12,7 +12,7 @@ from registry import KNAPSACK, STREAM
 from bocopt.core import Array
 from bocopt.live.fold import Decided, Fold, Forgotten, Observed, watching
 from bocopt.live.record import Live, compact
-from bocopt.live.together import Together
+from bocopt.live.stacked import StackedFold
 from bocopt.loop import Stage
 from bocopt.state import flatten
 
@@ -93,7 +93,7 @@ def assert_together_is_one_by_one(
 ) -> int:
     """Three decisions and two outcomes; how many groups there were at the end."""
     fold = Fold(policy, problem, monitor or watching(policy, problem))
-    alone, together = fleet_of(fold, played), Together(fold)
+    alone, together = fleet_of(fold, played), StackedFold(fold)
     others = Fleet(fold, list(alone.lives))
     for stage in range(3):
         contexts = alone.contexts()

@@ -6,13 +6,13 @@ from pathlib import Path
 from bocopt_studies import reproduce
 from bocopt_studies.reproduce import Result
 from bocopt_studies.study import Size
-from bocopt_studies.work.store import Store
+from bocopt_studies.work.store import BlockStore
 
 
 def results(command: str, size: Size, folder: Path) -> dict[str, Result]:
     """What the studies of a command find; their files and the report are in the folder."""
     plan = reproduce.plan_of(command, size)
-    work = reproduce.work_of(plan, Store(folder / "blocks"))
+    work = reproduce.work_of(plan, BlockStore(folder / "blocks"))
     with ThreadPoolExecutor(1) as executor:
         work.finish(executor, lambda stages: None)
     found = reproduce.results_of(plan, work, {})

@@ -15,12 +15,12 @@ from registry import CLASSES, INSTANCES, KNAPSACK, PUBLIC, STREAM, kind_of, the
 
 import bocopt
 from bocopt import checks
-from bocopt.app.reading.columns import Frame
+from bocopt.app.reading.columns import Table
 from bocopt.loop import play
 
 STAGES = list(bocopt.run(the.Constant([1, 1]), STREAM, problem=KNAPSACK, horizon=3))
 PLAYED = {"policy": the.Constant([1, 1]), "problem": KNAPSACK}
-FRAME = Frame("the table", "row", np.arange(3), {"y": np.arange(3.0)})
+FRAME = Table("the table", "row", np.arange(3), {"y": np.arange(3.0)})
 BATCH = {"losses": np.ones((3, 2)), "log_prior": np.log([0.5, 0.5]), "lam": 1.0}
 
 

@@ -17,7 +17,7 @@ from bocopt.models import ConstantVariance, Remembering
 from bocopt.paper import PaperStream
 from bocopt.policies import Constant
 from bocopt.problems import Knapsack, Newsvendor
-from bocopt.trace import record, spread
+from bocopt.trace import mean_sd, record
 
 PROBLEM = Knapsack(value=[12.0] * 4, capacity=[8.0] * 3, salvage=[3.0] * 3)
 
@@ -56,7 +56,7 @@ def test_last_half_is_the_last_floor_of_half_the_stages() -> None:
 def test_one_stage_is_its_own_last_half_and_one_trial_has_no_spread() -> None:
     trace = small_trace(seeds=[5], horizon=1)
     assert trace.averages()["reward_last"] == trace.averages()["reward"] == trace.reward[0, 0]
-    assert np.isnan(spread(trace.averages()["reward"]).sd)
+    assert np.isnan(mean_sd(trace.averages()["reward"]).sd)
 
 
 def test_csv_holds_every_number(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ from bocopt.abilities import (
     TakesMissing,
     UnderScenarios,
 )
-from bocopt.app.service.kind import kind_of
+from bocopt.app.service.stream_template import template_of
 from bocopt.checks import LawError, check_policy
 from bocopt.core import is_ranged
 from bocopt.live.fold import watching
@@ -249,10 +249,10 @@ def test_a_clipped_loss_is_still_regret() -> None:
 def test_a_policy_of_yours_has_names_in_reports_and_in_the_service() -> None:
     assert names_of(KNAPSACK, GIFTED)["arm_weights"] == ("mine", "yours")
     assert names_of(KNAPSACK, GIFTED)["weights"] == ("high", "low")
-    kind = kind_of("shop", KNAPSACK, GIFTED)
+    kind = template_of("shop", KNAPSACK, GIFTED)
     assert kind.weighed == {"arms": ("mine", "yours"), "members": ("high", "low")}
     assert kind.shadows == ("other",)
-    beside = kind_of("shop", KNAPSACK, Careful(Ensemble(KNAPSACK)), shadows={"yours": GIFTED})
+    beside = template_of("shop", KNAPSACK, Careful(Ensemble(KNAPSACK)), shadows={"yours": GIFTED})
     assert beside.shadows == ("yours",)
     assert beside.weighed["arms"] == ("model", "running average")
     assert shadows_of(AROUND["twice"]).keys() == {"other"}

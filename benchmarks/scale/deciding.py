@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bocopt.app.service.commands import Ask, Command, Reply, Tell
+from bocopt.app.service.commands import Command, Decide, Observe, Reply
 from bocopt.app.service.fleet import Fleet
-from bocopt.app.service.held import Held, begun, followed, rebuilt
-from bocopt.app.service.kind import Kind
-from bocopt.app.service.shard import Proposal, Shard, Verdict
+from bocopt.app.service.shard import CommitResult, Proposal, Shard
 from bocopt.app.service.stores import Snapshot, Store, open_store
+from bocopt.app.service.stream_state import StreamState, begun, followed, rebuilt
+from bocopt.app.service.stream_template import StreamTemplate
 from bocopt.core import Array
 from scale.subject import KINDS, Stage, data, declared, folder
 
@@ -32,7 +32,7 @@ class Played(NamedTuple):
 
     cpu: dict[str, list[float]]  # seconds: of each decision, of each outcome
     stages: list[Stage]
-    held: Held
+    held: StreamState
     snapshot: Snapshot
 
 
@@ -43,16 +43,16 @@ def taken(call: Callable[[], Any]) -> tuple[float, Any]:
     return time.process_time() - before, found
 
 
-def played(store: Store, kind: Kind, stream: str, outcomes: int, seed: int) -> Played:
+def played(store: Store, kind: StreamTemplate, stream: str, outcomes: int, seed: int) -> Played:
     declared(store, kind, [stream])
     shard = Shard(store, Fleet(store, {kind.name: kind}))
     cpu: dict[str, list[float]] = {"decision": [], "outcome": []}
     stages: list[Stage] = []
     for x, xi in data(outcomes, seed):
         number = len(stages)
-        spent, asked = _done(shard, store, Ask(stream, x.tolist(), f"key-{number:012d}"))
+        spent, asked = _done(shard, store, Decide(stream, x.tolist(), f"key-{number:012d}"))
         cpu["decision"].append(spent)
-        spent, told = _done(shard, store, Tell(stream, number, xi.tolist()))
+        spent, told = _done(shard, store, Observe(stream, number, xi.tolist()))
         cpu["outcome"].append(spent)
         stages.append(Stage(asked.rows[0], told.rows[0], told.stages[0]))
     held = shard.fleet.held(stream)
@@ -63,7 +63,7 @@ def _done(shard: Shard, store: Store, command: Command) -> tuple[float, Proposal
     proposing, proposal = taken(lambda: shard.propose([command], 0.0))
     assert isinstance(proposal.answers[0], Reply), proposal.answers[0]
     store.append(proposal.rows, proposal.snapshots, proposal.stages)
-    settling, _ = taken(lambda: shard.settle(Verdict.KEPT))
+    settling, _ = taken(lambda: shard.settle(CommitResult.KEPT))
     return proposing + settling, proposal
 
 
@@ -110,11 +110,11 @@ def _sample(seconds: Array) -> dict[str, Any]:
     }
 
 
-def _built(store: Store, play: Played) -> Held:
+def _built(store: Store, play: Played) -> StreamState:
     return rebuilt(store, play.held.kind, play.held.declared)
 
 
-def _folded(store: Store, play: Played) -> Held:
+def _folded(store: Store, play: Played) -> StreamState:
     """From the log alone: a long one has left snapshots, too."""
     return followed(store, begun(play.held.kind, play.held.declared))
 

@@ -13,9 +13,9 @@ from uuid import uuid4
 import numpy as np
 
 from bocopt import Ensemble, SampleAverage
-from bocopt.app.service.kind import Kind, kind_of
 from bocopt.app.service.registry import Registry
-from bocopt.app.service.stores import Declared, Row, Store, Tally, open_store
+from bocopt.app.service.stores import EventRow, OutcomeTotals, Store, StreamRecord, open_store
+from bocopt.app.service.stream_template import StreamTemplate, template_of
 from bocopt.core import Array, Policy
 from bocopt.paper import PaperStream
 from bocopt_studies.paper.settings import Settings, problem_of
@@ -25,7 +25,7 @@ POLICIES: dict[str, Policy[Any]] = {
     "SampleAverage": SampleAverage(PROBLEM),
     "Ensemble": Ensemble(PROBLEM),
 }
-KINDS = {name: kind_of(name, PROBLEM, policy) for name, policy in POLICIES.items()}
+KINDS = {name: template_of(name, PROBLEM, policy) for name, policy in POLICIES.items()}
 SCRIPT = Path(__file__).parents[2] / "scripts" / "postgres"
 STORES = ("SQLite", "PostgreSQL")
 
@@ -95,11 +95,11 @@ def empty(store: str, server: Server) -> Iterator[tuple[str, Store]]:
             yield url, opened
 
 
-def declared(store: Store, kind: Kind, names: Sequence[str]) -> list[Declared]:
+def declared(store: Store, kind: StreamTemplate, names: Sequence[str]) -> list[StreamRecord]:
     """Streams that begin now."""
     registry = Registry(store, {kind.name: kind})
     rows = [
-        Declared(name, kind.name, kind.version, kind.fingerprint, registry.numeric, 0, 0.0)
+        StreamRecord(name, kind.name, kind.version, kind.fingerprint, registry.numeric, 0, 0.0)
         for name in names
     ]
     for at in range(0, len(rows), 10_000):
@@ -110,11 +110,11 @@ def declared(store: Store, kind: Kind, names: Sequence[str]) -> list[Declared]:
 class Stage(NamedTuple):
     """What one decision and its outcome leave in the log."""
 
-    decision: Row
-    outcome: Row
-    tally: Tally
+    decision: EventRow
+    outcome: EventRow
+    tally: OutcomeTotals
 
-    def copied(self, stream: str, n: int) -> tuple[list[Row], list[Tally]]:
+    def copied(self, stream: str, n: int) -> tuple[list[EventRow], list[OutcomeTotals]]:
         """As the n-th stage of another stream, with a key of 16 letters."""
         key = f"{stream[-7:]}-{n:08d}"
         rows = [

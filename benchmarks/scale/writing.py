@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bocopt.app.service.stores import Row, Snapshot, Store, Tally, open_store
+from bocopt.app.service.stores import EventRow, OutcomeTotals, Snapshot, Store, open_store
 from scale.processes import cpu_of_server
 from scale.subject import KINDS, STORES, Server, Stage, declared, empty, folder, place_in
 
@@ -18,13 +18,13 @@ TIMES = 100  # commits of each size
 STREAMS, STAGES = 200, 50  # that are written for the bytes of an event
 _MINE = ("events", "stages")
 
-Rows = tuple[list[Row], list[Tally]]
+Rows = tuple[list[EventRow], list[OutcomeTotals]]
 
 
 def batches(stage: Stage, streams: Sequence[str], events: int) -> Iterator[Rows]:
     """Events of many streams in turn, in the order in which they may be logged."""
-    rows: list[Row] = []
-    tallies: dict[int, Tally] = {}
+    rows: list[EventRow] = []
+    tallies: dict[int, OutcomeTotals] = {}
     for n in range(10**6):
         for stream in streams:
             pair, tally = stage.copied(stream, n)

@@ -31,9 +31,9 @@ from traffic import every, quantile, used
 from verdict import missing, twice
 
 from bocopt.app.service.config import Config, load_config
-from bocopt.app.service.held import begun, rebuilt
 from bocopt.app.service.replay import rows_of
-from bocopt.app.service.stores import Row, Store, open_store
+from bocopt.app.service.stores import EventRow, Store, open_store
+from bocopt.app.service.stream_state import begun, rebuilt
 from bocopt.live.events import from_bytes, snapshot_bytes, to_bytes
 from bocopt.live.fold import Decided
 
@@ -161,7 +161,7 @@ def judged(settings: argparse.Namespace, server: Subject, notes: list[Any]) -> d
     store = open_store(config.store, config.folder, read_only=True)
     try:
         streams = [each.id for each in store.streams() if each.id.startswith("shop-")]
-        rows: list[Row] = [row for stream in streams for row in rows_of(store, stream)]
+        rows: list[EventRow] = [row for stream in streams for row in rows_of(store, stream)]
         sampled = rng_of(settings.seed, "sample").sample(streams, min(_SAMPLED, len(streams)))
         return {
             "events": len(rows),

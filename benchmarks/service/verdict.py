@@ -9,7 +9,7 @@ from clients import Notes
 from subject import Subject, bocopt
 
 from bocopt.app.service.config import Config, load_config
-from bocopt.app.service.stores import Row, open_store
+from bocopt.app.service.stores import EventRow, open_store
 from bocopt.live.events import from_bytes
 from bocopt.live.fold import Decided, Observed
 
@@ -56,7 +56,7 @@ def judged(subject: Subject, notes: Sequence[Notes]) -> Verdict:
     )
 
 
-def logs_of(config: Config) -> dict[str, list[Row]]:
+def logs_of(config: Config) -> dict[str, list[EventRow]]:
     store = open_store(config.store, config.folder, read_only=True)
     try:
         return {each.id: store.tail(each.id) for each in store.streams()}
@@ -65,7 +65,7 @@ def logs_of(config: Config) -> dict[str, list[Row]]:
 
 
 def missing(
-    config: Config, rows: Sequence[Row], notes: Sequence[Notes], like: str | None = None
+    config: Config, rows: Sequence[EventRow], notes: Sequence[Notes], like: str | None = None
 ) -> list[str]:
     """Acknowledged, and not in the log as it was acknowledged; streams are like themselves."""
     decided: dict[tuple[str, str | None], tuple[object, ...]] = {}
@@ -94,7 +94,7 @@ def missing(
     ]
 
 
-def twice(rows: Sequence[Row], notes: Sequence[Notes]) -> list[str]:
+def twice(rows: Sequence[EventRow], notes: Sequence[Notes]) -> list[str]:
     """In the log more than once, or in it although nobody asked for it.
 
     Every request was repeated until it was answered, so the log holds what was answered, and
@@ -109,7 +109,7 @@ def twice(rows: Sequence[Row], notes: Sequence[Notes]) -> list[str]:
     return found + [f"{place} was never answered" for place in ends if place not in told]
 
 
-def _replayed(subject: Subject, logs: dict[str, list[Row]]) -> tuple[int, list[str]]:
+def _replayed(subject: Subject, logs: dict[str, list[EventRow]]) -> tuple[int, list[str]]:
     """How many streams left a snapshot at their end that is what the log says, bit for bit.
 
     A server that stops gracefully snapshots what it holds. `doctor` folds the log from the first

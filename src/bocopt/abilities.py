@@ -15,7 +15,7 @@ from bocopt.core import Array, Policy, Problem, Ranged, RangedDifference
 class Lockstep(Protocol):
     """Trials may be at different stages: t may be an array with the leading axes of the seeds.
 
-    So streams can be played by one call. Asked by `live/together.py` and `checks.py`.
+    So streams can be played by one call. Asked by `live/stacked.py` and `checks.py`.
     """
 
     @property
@@ -46,7 +46,7 @@ class UnderScenarios(Protocol):
 class HasArms(Protocol):
     """Takes the decision of one of several arms (A), by weights `arm_weights` (A) in its info.
 
-    Scenarios are those of the first arm. Asked by `policies/names.py`, `app/service/kind.py` and
+    Scenarios are those of the first arm. Asked by `policies/names.py`, `app/service/stream_template.py` and
     `live/explanation.py`.
     """
 
@@ -64,7 +64,7 @@ class HasArms(Protocol):
 class HasShadows(Protocol):
     """Has policies beside it that are never followed; its info has a `ShadowReport` of them.
 
-    Asked by `live/fold.py`, `app/service/kind.py` and `live/explanation.py`.
+    Asked by `live/fold.py`, `app/service/stream_template.py` and `live/explanation.py`.
     """
 
     @property
@@ -96,7 +96,7 @@ class MakesPolicy(Protocol):
 class HasLaws(Protocol):
     """Weighs several laws of xi, by `weights` (L) in its info.
 
-    Asked by `policies/names.py` and `app/service/kind.py`.
+    Asked by `policies/names.py` and `app/service/stream_template.py`.
     """
 
     @property

@@ -241,7 +241,9 @@ def _surely_fits(values: Array, shape: Sequence[Size]) -> bool:
     return fits and math.isfinite(np.vdot(values, values))
 
 
-def moderate(owner: str, name: str, values: ArrayLike, size: Size, *, gaps: bool = False) -> Array:
+def finite_and_squarable(
+    owner: str, name: str, values: ArrayLike, size: Size, *, gaps: bool = False
+) -> Array:
     """An `array` with a last axis of this size, of numbers that can be squared."""
     result = array(owner, name, values, (size,), gaps=gaps)
     if (np.abs(result) > _LARGEST).any():
@@ -292,7 +294,7 @@ def lead(owner: str, **leads: tuple[int, ...]) -> tuple[int, ...]:
         raise ValueError(f"{owner} needs leading axes that broadcast. Got {got} instead.") from None
 
 
-def spread(values: Array, lead: tuple[int, ...]) -> Array:
+def broadcast(values: Array, lead: tuple[int, ...]) -> Array:
     """`np.broadcast_to`, which is slow where there is nothing to do."""
     return np.broadcast_to(values, lead) if np.shape(values) != lead else np.asarray(values)
 

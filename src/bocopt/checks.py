@@ -30,7 +30,7 @@ from bocopt.core import (
 )
 from bocopt.loop import play
 from bocopt.numeric.history import History
-from bocopt.numeric.stacking import apart, axes_of, key, stacked
+from bocopt.numeric.stacking import axes_of, key, stacked, unstack
 from bocopt.policies.matching import check_same_problem, problem_of
 from bocopt.state import flatten, rebuild
 from bocopt.wrappers import forgotten, has, promises, says, scenarios_of
@@ -351,7 +351,7 @@ def stacked_equals_alone(
     x, xi = (np.stack(column) for column in zip(*pairs, strict=True))
     together = stacked(states, axes)
     decision = policy.decide(together, numbers, x)
-    after = apart(policy.learn(together, numbers, x, decision, xi), axes, 2)
+    after = unstack(policy.learn(together, numbers, x, decision, xi), axes, 2)
     for i, t in enumerate(numbers.tolist()):
         taken = policy.decide(states[i], t, x[i])
         learned = policy.learn(states[i], t, x[i], taken, xi[i])

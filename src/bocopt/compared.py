@@ -9,7 +9,7 @@ from bocopt import arguments
 from bocopt.core import Array, IntArray, Sense
 from bocopt.guarantees import Certificate, Comparison, Difference, comparisons
 from bocopt.guarantees.certificate import amount, between, verb, verdict
-from bocopt.guarantees.ratios import Outcomes, shares
+from bocopt.guarantees.ratios import BoundedSeries, shares
 from bocopt.numeric.blocks import block_interval, block_length
 
 __all__ = ["Bootstrap", "Compared"]  # what users see of it
@@ -78,8 +78,8 @@ def declared(names: Sequence[str], scale: float | None, delta: float) -> list[Co
 class Pair(NamedTuple):
     """What two decisions came to at each stage; NaN where the outcome never came."""
 
-    own: Outcomes  # (..., T) what is done now cost, and between what that had to lie
-    difference: Outcomes  # (..., T) the other one's cost less that, likewise
+    own: BoundedSeries  # (..., T) what is done now cost, and between what that had to lie
+    difference: BoundedSeries  # (..., T) the other one's cost less that, likewise
     met: Array  # (..., T, 2) whether each was feasible
 
 
@@ -128,7 +128,7 @@ def _shares(one: Comparison, state: Any, pair: Pair, sense: Sense) -> tuple[floa
     if arguments.outside(value, low, high)[np.isfinite(value)].any():
         return None
     earned = sense is Sense.MAXIMISE
-    paid = Outcomes(-value, -high, -low) if earned else pair.own
+    paid = BoundedSeries(-value, -high, -low) if earned else pair.own
     found = shares(pair.difference, paid, one.delta * (1.0 / _AMOUNTS - 1.0), one.scale)
     if found is None:
         return None

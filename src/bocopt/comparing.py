@@ -11,7 +11,7 @@ from bocopt.compared import Compared, Pair, compared_of, declared
 from bocopt.core import Array, Policy, Problem, Stream
 from bocopt.guarantees import evidence_of
 from bocopt.guarantees.certificate import folded
-from bocopt.guarantees.ratios import Outcomes
+from bocopt.guarantees.ratios import BoundedSeries
 from bocopt.loop import run
 from bocopt.policies import Recorded, Rule, Shadowed
 from bocopt.policies.matching import policy_of, problem_of
@@ -114,9 +114,9 @@ def _named(
     return {type(one).__name__: one}
 
 
-def _outcomes(stages: Iterable[tuple[Array, Array, Array]]) -> Outcomes:
+def _outcomes(stages: Iterable[tuple[Array, Array, Array]]) -> BoundedSeries:
     """T times (value, low, high) -> (..., T) of each."""
-    return Outcomes(
+    return BoundedSeries(
         *(np.stack(np.broadcast_arrays(*part), axis=-1) for part in zip(*stages, strict=True))
     )
 

@@ -30,7 +30,7 @@ ONE_SERIES = "policy seeds on one series"
 _CUT_SHORT = (Status.LIMIT, Status.FALLBACK)
 
 
-class Spread(NamedTuple):
+class MeanSd(NamedTuple):
     """Mean and standard deviation (ddof 1) over trials; NaN where there are too few.
 
     Trials on one series differ by their policies' seeds alone: `Trace.spread_over` tells.
@@ -164,7 +164,7 @@ class Trace:
         y_label = f"mean {word} per stage so far" + f" ({unit})" * bool(unit)
         return draw_means("Trace.plot", curves, ax, y_label, self.spread_over)
 
-    def summary(self) -> dict[str, Spread]:
+    def summary(self) -> dict[str, MeanSd]:
         """The averages, and the shares of decisions that are not optimal, where there are any.
 
         With their spread over trials, or what `spread_over` says instead.
@@ -174,7 +174,7 @@ class Trace:
             for name, share in self.shares().items()
             if name != Status.OPTIMAL.name
         }
-        return {name: spread(values) for name, values in (self.averages() | others).items()}
+        return {name: mean_sd(values) for name, values in (self.averages() | others).items()}
 
 
 def no_formula(name: str) -> str:
@@ -271,15 +271,15 @@ def stacked(stages: Iterable[Stage], sense: Sense) -> Trace:
     )
 
 
-def spread(values: Array) -> Spread:
+def mean_sd(values: Array) -> MeanSd:
     """Mean and spread over trials of one number per trial.
 
-    >>> spread(np.array([1.0, 3.0])).mean
+    >>> mean_sd(np.array([1.0, 3.0])).mean
     2.0
     """
     flat = np.ravel(values)
     sd = float(flat.std(ddof=1)) if flat.size > 1 else float("nan")
-    return Spread(float(flat.mean()), sd)
+    return MeanSd(float(flat.mean()), sd)
 
 
 def averages(values: Mapping[str, Array]) -> dict[str, Array]:

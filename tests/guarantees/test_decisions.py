@@ -22,7 +22,7 @@ from bocopt.guarantees import (
     guide,
     headline,
 )
-from bocopt.guarantees.boundaries import BERNSTEIN, HOEFFDING, Mixture
+from bocopt.guarantees.boundaries import BERNSTEIN, HOEFFDING, RateMixture
 from bocopt.guarantees.certificate import certificate
 from bocopt.guarantees.decisions import RISK
 
@@ -59,7 +59,7 @@ def ragged() -> list[Evidence]:
     ]
 
 
-def reached(mixture: Mixture, v: float, delta: float) -> float:
+def reached(mixture: RateMixture, v: float, delta: float) -> float:
     """Where the mixture of exp(r s - psi v) reaches 1 / delta, by bisection."""
     rates, psi, w = mixture
 

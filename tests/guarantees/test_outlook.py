@@ -11,10 +11,10 @@ import pytest
 
 from bocopt.core import Array
 from bocopt.guarantees import Evidence, Outlook, kernels
-from bocopt.guarantees.outlook import _POWERS, Blocks
+from bocopt.guarantees.outlook import _POWERS, BlockAverages
 
 
-def played(outlook: Outlook, costs: Array) -> tuple[Blocks, Array]:
+def played(outlook: Outlook, costs: Array) -> tuple[BlockAverages, Array]:
     """(T, runs) -> the last state, and of each block (runs) whether it was as foreseen, or NaN."""
     state, kept, n = outlook.init(costs.shape[1:]), [], outlook.ahead
     for block in costs.reshape(-1, n, *costs.shape[1:]):

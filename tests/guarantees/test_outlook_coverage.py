@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 
 from bocopt.core import Array, BoolArray
 from bocopt.guarantees import Evidence, Outlook
-from bocopt.guarantees.outlook import Blocks
+from bocopt.guarantees.outlook import BlockAverages
 
 Draw = Callable[[np.random.Generator, int, int], Array]  # of the costs (ahead, runs) of a block
 
@@ -49,7 +49,7 @@ DRAWS: dict[str, Draw] = {
 }
 
 
-def folded(outlook: Outlook, state: Blocks, costs: Array) -> Blocks:
+def folded(outlook: Outlook, state: BlockAverages, costs: Array) -> BlockAverages:
     for cost in costs:
         state = outlook.step(state, Evidence(cost))
     return state

@@ -6,16 +6,16 @@ from scipy.stats import binomtest
 
 from bocopt.core import Array
 from bocopt.guarantees import betting, ratios
-from bocopt.guarantees.ratios import Outcomes, shares
+from bocopt.guarantees.ratios import BoundedSeries, shares
 
 DELTA = 0.05
 
 
-def between(values: Array, low: float, high: float) -> Outcomes:
-    return Outcomes(values, np.full(values.shape, low), np.full(values.shape, high))
+def between(values: Array, low: float, high: float) -> BoundedSeries:
+    return BoundedSeries(values, np.full(values.shape, low), np.full(values.shape, high))
 
 
-def coins(seed: int, stages: int = 200) -> tuple[Outcomes, Outcomes]:
+def coins(seed: int, stages: int = 200) -> tuple[BoundedSeries, BoundedSeries]:
     """What is paid is 1 or 10; a tenth of the time, nothing is paid instead."""
     rng = np.random.default_rng(seed)
     paid = np.where(rng.random(stages) < 0.5, 1.0, 10.0)
@@ -23,7 +23,7 @@ def coins(seed: int, stages: int = 200) -> tuple[Outcomes, Outcomes]:
     return between(saved, -10.0, 0.0), between(paid, 1.0, 10.0)
 
 
-def bets_of(pair: tuple[Outcomes, Outcomes]) -> list[tuple[Array, float, float, float]]:
+def bets_of(pair: tuple[BoundedSeries, BoundedSeries]) -> list[tuple[Array, float, float, float]]:
     """One bet at a time: what has become of it, its weight, and what of d and p it is on."""
     found = []
     for a, b, weights in zip(ratios._D, ratios._P, ratios._LOG_WEIGHTS, strict=True):
@@ -76,7 +76,7 @@ def test_it_is_about_what_a_bet_at_the_true_share_would_give() -> None:
 def test_units_do_not_matter_and_more_is_known_of_more() -> None:
     d, p = coins(2)
     one = shares(d, p, DELTA)
-    tens = [Outcomes(*(10.0 * part for part in each)) for each in (d, p)]
+    tens = [BoundedSeries(*(10.0 * part for part in each)) for each in (d, p)]
     tenfold = shares(tens[0], tens[1], DELTA)
     assert one is not None
     assert tenfold == pytest.approx(one, rel=1e-6)
@@ -102,17 +102,19 @@ def test_a_missing_outcome_only_widens() -> None:
 def test_where_nothing_may_be_paid_there_is_no_share() -> None:
     d, p = coins(4, 30)
     assert shares(d, p._replace(low=p.low - 100.0), DELTA) is None
-    assert shares(d, Outcomes(-p.value, -p.high, -p.low), DELTA) is None
+    assert shares(d, BoundedSeries(-p.value, -p.high, -p.low), DELTA) is None
     assert shares(d._replace(low=np.full(30, -np.inf)), p, DELTA) is None
 
 
 def test_what_is_certain_is_known_exactly() -> None:
     half = np.full(50, 0.5)
-    found = shares(Outcomes(-half, -half, -half), Outcomes(2 * half, 2 * half, 2 * half), DELTA)
+    found = shares(
+        BoundedSeries(-half, -half, -half), BoundedSeries(2 * half, 2 * half, 2 * half), DELTA
+    )
     assert found == pytest.approx((0.5, 0.5), abs=1e-6)
 
 
-def luck(rng: np.random.Generator, stages: int) -> tuple[Outcomes, Outcomes, Array]:
+def luck(rng: np.random.Generator, stages: int) -> tuple[BoundedSeries, BoundedSeries, Array]:
     """What is saved next follows what was won: the true share moves against the bets."""
     saved, paid, expected = np.zeros(stages), np.zeros(stages), np.zeros((2, stages))
     for t in range(stages):
@@ -129,7 +131,7 @@ def misses(runs: int, delta: float) -> int:
     for _ in range(runs):
         d, p, true = luck(rng, 100)
         for t in range(5, 101, 5):
-            seen = [Outcomes(*(part[:t] for part in each)) for each in (d, p)]
+            seen = [BoundedSeries(*(part[:t] for part in each)) for each in (d, p)]
             pairs = ratios.pairs_of(seen[0], seen[1], delta)
             assert pairs is not None
             if pairs.log_capital(true[:, t - 1]) >= pairs.enough:

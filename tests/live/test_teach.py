@@ -27,7 +27,7 @@ from bocopt.live.events import (
 )
 from bocopt.live.fold import Event, Fold, Forgotten, Observed, Taught, watching
 from bocopt.live.record import Live
-from bocopt.live.together import Together
+from bocopt.live.stacked import StackedFold
 from bocopt.policies import Constant, Shadowed
 from bocopt.state import CheckpointError
 
@@ -351,7 +351,7 @@ def test_streams_that_were_taught_are_played_together_as_alone(name: str) -> Non
                 live, _ = fold.apply(live, fold.decide(live, row[0]))
                 live, _ = fold.apply(live, Observed(live.t - 1, row[1]))
         lives.append(live)
-    together = Together(fold)
+    together = StackedFold(fold)
     alone = [fold.decide(live, x[0]) for live in lives]
     for one, other in zip(alone, together.decide(lives, [x[0]] * 4), strict=True):
         assert not isinstance(other, Exception)

@@ -18,8 +18,8 @@ from bocopt.core import Array
 from bocopt.guarantees import Feasibility, Monitor, Outlook
 from bocopt.live.fold import Decided, Fold, Forgotten, Observed, watching
 from bocopt.live.record import Live
-from bocopt.live.together import Together
-from bocopt.numeric.stacking import apart, axes_of, key, stacked
+from bocopt.live.stacked import StackedFold
+from bocopt.numeric.stacking import axes_of, key, stacked, unstack
 from bocopt.policies import Constant
 from bocopt.state import flatten
 from bocopt.wrappers import promises
@@ -50,7 +50,7 @@ def remembering() -> Any:
 @pytest.fixture
 def no_way_back(monkeypatch: pytest.MonkeyPatch) -> None:
     """What fails together is not tried again alone: it is an error here."""
-    monkeypatch.setattr("bocopt.live.together.suppress", lambda *kinds: nullcontext())
+    monkeypatch.setattr("bocopt.live.stacked.suppress", lambda *kinds: nullcontext())
 
 
 @pytest.mark.usefixtures("no_way_back")
@@ -108,7 +108,7 @@ def test_outcomes_below_zero_are_no_matter_of_the_others() -> None:
     fleet = fleet_of(fold, (4, 4, 4))
     fleet.decide()
     outcomes = [Observed(4, np.array([1.0, y])) for y in (1.5, -0.5, 2.0)]
-    found = Together(fold).observe(fleet.lives, outcomes)
+    found = StackedFold(fold).observe(fleet.lives, outcomes)
     fleet.apply(outcomes)
     for live, after in zip(fleet.lives, found, strict=True):
         assert not isinstance(after, Exception)
@@ -131,7 +131,10 @@ def test_one_outcome_and_one_context_a_stage() -> None:
     ensemble = Ensemble(problem, Mixture(dim_xi=1, scenarios=16))
     for policy in list[Any]((SampleAverage(problem), ensemble)):
         fold = Fold(policy, problem, watching(policy, problem))
-        lives, others, together = *([fold.begin(i) for i in range(5)] for _ in "ab"), Together(fold)
+        lives, others, together = (
+            *([fold.begin(i) for i in range(5)] for _ in "ab"),
+            StackedFold(fold),
+        )
         for t in range(6):
             x = [np.array([np.sin(t + i)]) for i in range(5)]
             xi = [Observed(t, np.array([3.0 + np.cos(t * i)])) for i in range(5)]
@@ -172,7 +175,7 @@ class Touchy(SampleAverage):
 
 def test_an_error_is_the_answer_of_its_stream_alone() -> None:
     fold = fold_of(Touchy(PROBLEM))
-    together, lives = Together(fold), [fold.begin(seed) for seed in range(3)]
+    together, lives = StackedFold(fold), [fold.begin(seed) for seed in range(3)]
     found: list[Any] = together.decide(lives, [np.array([float(i + 1)]) for i in range(3)])
     assert isinstance(found[2], RefusedError)
     wanted = [fold.decide(lives[i], np.array([i + 1.0])) for i in range(2)]
@@ -200,7 +203,7 @@ def test_an_arm_that_fails_in_one_stream_goes_on_in_the_others() -> None:
     fold = fold_of(Ensemble(PROBLEM, Mixture(dim_xi=2, scenarios=16), [Frail([1, 1])]))
     lives = [fold.begin(seed) for seed in range(3)]
     contexts = [np.array([float(i + 1)]) for i in range(3)]
-    found: list[Any] = Together(fold).decide(lives, contexts)
+    found: list[Any] = StackedFold(fold).decide(lives, contexts)
     wanted = [fold.decide(*pair) for pair in zip(lives, contexts, strict=True)]
     assert all(same(a[:2], b[:2]) for a, b in zip(wanted, found, strict=True))
     assert [float(event.waiting.decision.memo[1][2]) for event in wanted] == [0.0, 1.0, 0.0]
@@ -216,7 +219,7 @@ def test_a_policy_that_does_not_say_so_is_played_alone() -> None:
 
     fold = fold_of(Quiet(PROBLEM))
     lives = [fold.begin(seed) for seed in range(3)]
-    found = Together(fold).decide(lives, [np.zeros(1)] * 3)
+    found = StackedFold(fold).decide(lives, [np.zeros(1)] * 3)
     assert all(isinstance(event, Decided) for event in found)
 
 
@@ -234,7 +237,7 @@ def test_decisions_of_another_configuration_are_learned_alone() -> None:
         live, _ = ours.apply(live, theirs.decide(live, np.zeros(1)))
         lives.append(live)
     outcomes = [Observed(0, np.array([1.0, 2.0]))] * 3
-    for live, after in zip(lives, Together(ours).observe(lives, outcomes), strict=True):
+    for live, after in zip(lives, StackedFold(ours).observe(lives, outcomes), strict=True):
         assert not isinstance(after, Exception)
         assert_same_live(after[0], ours.apply(live, outcomes[0])[0])
 
@@ -268,7 +271,7 @@ def test_streams_of_any_lengths_are_grouped_and_come_back_in_order(
     lives = [known(fold, seed, *size) for seed, size in enumerate(sizes)]
     contexts = [np.zeros(1)] * len(lives)
     wanted = [fold.decide(*pair) for pair in zip(lives, contexts, strict=True)]
-    found: list[Any] = Together(fold, at_once).decide(lives, contexts)
+    found: list[Any] = StackedFold(fold, at_once).decide(lives, contexts)
     assert all(same(a[:2], b[:2]) for a, b in zip(wanted, found, strict=True))
     axes = axes_of(fold.policy.init)
     groups: dict[Any, list[Any]] = {}
@@ -276,7 +279,7 @@ def test_streams_of_any_lengths_are_grouped_and_come_back_in_order(
         groups.setdefault(key(live.state, axes), []).append(live.state)
     assert len(groups) == len({min(live.learned, 4) for live in lives})
     for states in groups.values():
-        back = apart(stacked(states, axes), axes, len(states))
+        back = unstack(stacked(states, axes), axes, len(states))
         assert all(same(a, b) for a, b in zip(states, back, strict=True))
 
 

@@ -16,7 +16,7 @@ from bocopt.models.kernels import forest as kernel
 from bocopt.models.kernels.trees import uniform
 
 
-def fit_one(x: Array, weight: Array, y: Array, guess: Array, rule: kernel.Rule) -> Any:
+def fit_one(x: Array, weight: Array, y: Array, guess: Array, rule: kernel.GrowthRule) -> Any:
     """The tables of one forest."""
     leaves = rule.trees * max(1, min(len(y), int(1.001 * weight.sum() / rule.smallest)))
     tables = kernel.tables(1, leaves, y.shape[1])
@@ -24,7 +24,9 @@ def fit_one(x: Array, weight: Array, y: Array, guess: Array, rule: kernel.Rule) 
     return [table[0] for table in tables]
 
 
-def assert_as_readable(x: Array, weight: Array, y: Array, rule: kernel.Rule, prior: float) -> None:
+def assert_as_readable(
+    x: Array, weight: Array, y: Array, rule: kernel.GrowthRule, prior: float
+) -> None:
     guess = np.full(y.shape[1], 0.7)
     readable = ReadableForest(x, weight, y, guess, *rule, prior)
     tables = fit_one(x, weight, y, guess, rule)
@@ -63,7 +65,7 @@ def test_predictions_are_those_of_the_readable_forest(
     x = rng.normal(size=(n, dim_x)).round(decimals)
     y = rng.normal(size=(n, dim_y)) + np.sin(3 * x).sum(axis=1, keepdims=True)
     weight = discount ** np.arange(n - 1.0, -1.0, -1.0)
-    assert_as_readable(x, weight, y, kernel.Rule(trees, folds, leaf), prior=0.5)
+    assert_as_readable(x, weight, y, kernel.GrowthRule(trees, folds, leaf), prior=0.5)
 
 
 @pytest.mark.full
@@ -74,7 +76,7 @@ def test_predictions_are_those_of_the_readable_forest_on_longer_pasts(seed: int)
     x = rng.normal(size=(n, dim_x)).round(rng.integers(0, 3))
     y = rng.standard_t(3, size=(n, dim_y)) + np.abs(x[:, :1])
     weight = 0.98 ** np.arange(n - 1.0, -1.0, -1.0)
-    assert_as_readable(x, weight, y, kernel.Rule(7, 3, 1.5), prior=1.0)
+    assert_as_readable(x, weight, y, kernel.GrowthRule(7, 3, 1.5), prior=1.0)
 
 
 def test_chance_is_uniform() -> None:

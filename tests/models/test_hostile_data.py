@@ -15,7 +15,7 @@ from mixtures import plain
 from bocopt import Ensemble, Mixture, Replay, SampleAverage, run
 from bocopt.core import Array
 from bocopt.models import ConstantVariance, Member
-from bocopt.models.design import Design, Ground
+from bocopt.models.design import Design, RidgeFit
 from bocopt.models.member import Fit, Moments
 from bocopt.problems import Newsvendor
 
@@ -194,7 +194,7 @@ class Bad(ConstantVariance):
         found: Fit = self._spoilt("refit", super().refit(fit, past))
         return found
 
-    def predict(self, fit: Fit, ground: Ground, x: Array) -> Moments:
+    def predict(self, fit: Fit, ground: RidgeFit, x: Array) -> Moments:
         found: Moments = self._spoilt("predict", super().predict(fit, ground, x))
         return found
 

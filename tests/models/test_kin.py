@@ -6,16 +6,16 @@ from scipy.stats import t as student
 
 from bocopt.core import Array
 from bocopt.models.fleet import habits_of
-from bocopt.models.kin import Habits, after, distant, foreseen, nothing
+from bocopt.models.hierarchical import FleetPrior, initial, predict, update, weakened
 from bocopt.models.scale import Plain
 from bocopt.problems import Newsvendor
 
 RNG = np.random.default_rng(0)
 
 
-def _habits(covariance: Array) -> Habits:
+def _habits(covariance: Array) -> FleetPrior:
     """One component, one context, as they are."""
-    return Habits(
+    return FleetPrior(
         bend=(),
         centre=np.zeros(1),
         width=np.ones(1),
@@ -36,14 +36,14 @@ def test_predictions_multiply_to_the_exact_likelihood() -> None:
     """Under the belief, all outcomes together are a multivariate t: nothing is lost on the way."""
     x = RNG.normal(size=(12, 1))
     y = 2.0 - x + RNG.normal(size=(12, 1))
-    kin, score = nothing(HABITS, ()), 0.0
+    kin, score = initial(HABITS, ()), 0.0
     for row, outcome in zip(x, y, strict=True):
         phi = HABITS.regressors(Plain(), row)
-        expected = foreseen(HABITS, kin, phi)
+        expected = predict(HABITS, kin, phi)
         score += float(
             student.logpdf(outcome[0], expected.df, expected.location[0], expected.scale[0])
         )
-        kin = after(HABITS, kin, phi, outcome)
+        kin = update(HABITS, kin, phi, outcome)
     design = np.column_stack([np.ones(12), x])
     together = np.eye(12) + design @ HABITS.covariance[0] @ design.T
     exact = multivariate_t(design @ HABITS.mean[0], 2.0 / 3.0 * together, df=6)
@@ -74,7 +74,7 @@ def test_identical_streams_leave_nothing_to_learn() -> None:
     """Of N(30, 4^2) a newsvendor knows the optimum; the first decision is all but that good."""
     streams = [(np.empty((100, 0)), RNG.normal(30.0, 4.0, (100, 1))) for _ in range(20)]
     habits = habits_of(Plain(), streams)
-    first = foreseen(habits, nothing(habits, ()), np.ones(1))
+    first = predict(habits, initial(habits, ()), np.ones(1))
     location = habits.back(Plain(), first.location)[0]
     scale = (first.scale * habits.unit)[0]
     assert abs(location - 30.0) < 0.4  # four standard errors of 2000 outcomes
@@ -91,16 +91,16 @@ def test_unrelated_streams_leave_all_to_learn() -> None:
     """Levels a hundred noises apart: one outcome says more than the fleet."""
     streams = [(np.empty((50, 0)), RNG.normal(m, 1.0, (50, 1))) for m in RNG.normal(0, 100, 10)]
     habits = habits_of(Plain(), streams)
-    kin = after(habits, nothing(habits, ()), np.ones(1), habits.outcome(Plain(), np.array([55.0])))
-    location = habits.back(Plain(), foreseen(habits, kin, np.ones(1)).location)
+    kin = update(habits, initial(habits, ()), np.ones(1), habits.outcome(Plain(), np.array([55.0])))
+    location = habits.back(Plain(), predict(habits, kin, np.ones(1)).location)
     assert abs(location[0] - 55.0) < 0.1
 
 
 def test_far_kin_are_surer_of_nothing() -> None:
-    far = distant(HABITS)
+    far = weakened(HABITS)
     for x in (-2.0, 0.0, 1.5):
         near, wide = (
-            foreseen(h, nothing(h, ()), h.regressors(Plain(), np.array([x]))) for h in (HABITS, far)
+            predict(h, initial(h, ()), h.regressors(Plain(), np.array([x]))) for h in (HABITS, far)
         )
         assert (wide.scale > near.scale).all()
         assert wide.df < near.df
@@ -109,6 +109,6 @@ def test_far_kin_are_surer_of_nothing() -> None:
 
 
 def test_one_wild_outcome_says_no_more_than_a_far_one() -> None:
-    phi, kin = np.array([1.0, 0.5]), nothing(HABITS, ())
-    wild, far = (after(HABITS, kin, phi, np.array([y])) for y in (1e9, 1e6))
+    phi, kin = np.array([1.0, 0.5]), initial(HABITS, ())
+    wild, far = (update(HABITS, kin, phi, np.array([y])) for y in (1e9, 1e6))
     assert all((a == b).all() for a, b in zip(wild, far, strict=True))

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from bocopt.core import Array
-from bocopt.models.calibration import Calibration, nothing
+from bocopt.models.calibration import Calibration, initial
 
 
 def _after(levels: Array) -> Calibration:
     """(n, m)."""
-    found = nothing((), levels.shape[-1])
+    found = initial((), levels.shape[-1])
     for probability in levels:
         found = found.after(probability)
     return found
@@ -53,7 +53,7 @@ def test_levels_of_0_and_1_count() -> None:
 def test_trials_are_apart() -> None:
     rng = np.random.default_rng(3)
     levels = rng.random((60, 2, 3)) ** np.array([1.0, 3.0])[:, None]
-    both = nothing((2,), 3)
+    both = initial((2,), 3)
     for probability in levels:
         both = both.after(probability)
     scenarios = rng.normal(size=(2, 64, 3))

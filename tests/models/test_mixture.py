@@ -22,7 +22,7 @@ from bocopt.models import (
     guard,
 )
 from bocopt.models import mixture as mixture_module
-from bocopt.models.design import Design, Ground
+from bocopt.models.design import Design, RidgeFit
 from bocopt.models.member import Fit, Moments
 from bocopt.models.mixture_state import MixtureState
 from bocopt.paper import PaperStream
@@ -145,7 +145,7 @@ class Broken(ConstantVariance):
             raise RuntimeError("it broke")
         return super().refit(fit, past)
 
-    def predict(self, fit: Fit, ground: Ground, x: Array) -> Moments:
+    def predict(self, fit: Fit, ground: RidgeFit, x: Array) -> Moments:
         how, found = getattr(self, "how", ""), super().predict(fit, ground, x)
         if ground.size < 20 or how == "refit":
             return found
@@ -243,7 +243,7 @@ class Fixed(ConstantVariance):
     def __init__(self, at: float) -> None:
         object.__setattr__(self, "at", at)
 
-    def predict(self, fit: Fit, ground: Ground, x: Array) -> Moments:
+    def predict(self, fit: Fit, ground: RidgeFit, x: Array) -> Moments:
         found = super().predict(fit, ground, x)
         location = np.full(found.location.shape, float(getattr(self, "at", 0.0)))
         return Moments(location, np.full(found.scale.shape, 0.01))
@@ -342,7 +342,7 @@ class Counting(ConstantVariance):
 
     failures: ClassVar[list[int]] = []
 
-    def predict(self, fit: Fit, ground: Ground, x: Array) -> Moments:
+    def predict(self, fit: Fit, ground: RidgeFit, x: Array) -> Moments:
         self.failures.append(len(self.failures))
         raise RuntimeError(f"it broke, {self.failures[-1]}")
 

@@ -23,7 +23,7 @@ def test_a_lag_is_the_outcome_of_that_stage(
 ) -> None:
     """However many rows are kept, and whatever stages never had an outcome."""
     lost = data.draw(st.sets(st.integers(0, stages - 1)))
-    known = past.nothing((), 0)
+    known = past.initial((), 0)
     for t in sorted(set(range(stages)) - lost):
         known = known.after(t, np.array([10.0 * t, -t]), max(lags))
     found = known.lagged(stages, lags, np.array([np.nan, 7.0]))
@@ -35,7 +35,7 @@ def test_a_lag_is_the_outcome_of_that_stage(
 
 def test_late_outcomes_are_found_under_their_own_stage() -> None:
     for order in permutations(range(3)):
-        known = past.nothing((), 0)
+        known = past.initial((), 0)
         for t in order:
             known = known.after(t, SERIES[t], kept=3)
         found = known.lagged(3, [1, 2, 3], np.zeros(2))
@@ -44,7 +44,7 @@ def test_late_outcomes_are_found_under_their_own_stage() -> None:
 
 
 def test_no_more_outcomes_are_kept_than_the_longest_lag() -> None:
-    known = past.nothing((2,), 0)
+    known = past.initial((2,), 0)
     for t in range(1000):
         known = known.after(t, np.ones((2, 3)), kept=24)
     assert known.rows.rows.shape == (2, 24, 4)
@@ -71,7 +71,7 @@ def test_all_harmonics_of_a_period_explain_everything_in_it() -> None:
 
 def _filled(contexts: Array) -> Array:
     """(T, k) -> (T, k): stage by stage."""
-    state, found = gaps.nothing((0,)), []
+    state, found = gaps.initial((0,)), []
     for x in contexts:
         found.append(state.filled(x))
         state = state.after(x)

@@ -13,7 +13,7 @@ from small_fleets import informed
 from bocopt import Mixture
 from bocopt.core import Array
 from bocopt.models import ConstantVariance, LogVariance, Moments, RandomCoefficients, SharedPrior
-from bocopt.models.design import Ground
+from bocopt.models.design import RidgeFit
 from bocopt.models.member import Fit
 from bocopt.models.reach import within_reach
 from bocopt.models.scale import Logarithmic, Plain
@@ -61,7 +61,7 @@ class Wild(ConstantVariance):
     def __init__(self, location: float, scale: float) -> None:
         object.__setattr__(self, "wild", (location, scale))
 
-    def predict(self, fit: Fit, ground: Ground, x: Array) -> Moments:
+    def predict(self, fit: Fit, ground: RidgeFit, x: Array) -> Moments:
         found = super().predict(fit, ground, x)
         location, scale = vars(self)["wild"]
         return Moments(found.location + location, found.scale * scale)

@@ -10,7 +10,7 @@ from registry import KNAPSACK, STREAM
 
 import bocopt
 from bocopt import Agent, Ensemble, SampleAverage, compare, run
-from bocopt.app.service.kind import kind_of
+from bocopt.app.service.stream_template import template_of
 from bocopt.checks import check_policy
 from bocopt.fingerprint import fingerprint
 from bocopt.live.fold import Fold, watching
@@ -27,8 +27,8 @@ EQUAL = replace(KNAPSACK)
 ENTRANCES: dict[str, Callable[[Any, Any], Any]] = {
     "Agent": lambda policy, problem: Agent(policy, problem=problem),
     "Fold": lambda policy, problem: Fold(policy, problem, watching(policy, problem)),
-    "kind_of": lambda policy, problem: kind_of("shop", problem, policy),
-    "a shadow of kind_of": lambda policy, problem: kind_of(
+    "kind_of": lambda policy, problem: template_of("shop", problem, policy),
+    "a shadow of kind_of": lambda policy, problem: template_of(
         "shop", problem, Constant([1, 1]), shadows={"other": policy}
     ),
     "run": lambda policy, problem: run(policy, STREAM, problem=problem, horizon=2),

@@ -14,7 +14,7 @@ from bocopt.checks import check_problem
 from bocopt.core import Array, Dims
 from bocopt.loop import play
 from bocopt.problems import CVaR, WorstCase
-from bocopt.problems.scenarios import spread
+from bocopt.problems.scenarios import thin
 from bocopt.trace import record
 
 
@@ -279,7 +279,7 @@ def test_any_risk_is_what_the_pool_is_judged_by(risk: Any) -> None:
     assert solution.status == Status.POOL
     assert solution.value == risk.value(problem.cost(X, solution.z, scenarios), w)
     assert risk.met(problem.violation(X, solution.z, scenarios), w)
-    for xi in scenarios[spread(30, 13)]:
+    for xi in scenarios[thin(30, 13)]:
         z = np.minimum(xi, [9.0, 3.0])
         if risk.met(problem.violation(X, z, scenarios), w):
             assert solution.value <= risk.value(problem.cost(X, z, scenarios), w)

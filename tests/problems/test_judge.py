@@ -121,7 +121,7 @@ def test_no_second_stage_of_an_observed_stage_is_solved_twice(
 ) -> None:
     solve, solved = highs.solve, list[int]()
 
-    def counting(linear: highs.Linear, *args: Any, **options: Any) -> highs.Found:
+    def counting(linear: highs.LinearProgram, *args: Any, **options: Any) -> highs.LinearSolution:
         solved.append(1)
         return solve(linear, *args, **options)
 

@@ -10,16 +10,16 @@ from bocopt import Status, from_callables
 from bocopt.checks import check_problem
 from bocopt.core import Array, Dims
 from bocopt.problems import Chance, Expectation
-from bocopt.problems.callables.moves import Box, improved
-from bocopt.problems.callables.pool import Judge, Judged
+from bocopt.problems.callables.moves import DecisionBox, improved
+from bocopt.problems.callables.pool import Candidate, CandidateJudge
 
 NO_CONTEXT = np.zeros(0)
 
 
-def knapsack_judge(rng: np.random.Generator, size: int, alpha: float) -> Judge:
+def knapsack_judge(rng: np.random.Generator, size: int, alpha: float) -> CandidateJudge:
     """Values and weights uncertain, room for about half of six items."""
     scenarios = rng.uniform(1, 5, (size, 12))
-    return Judge(
+    return CandidateJudge(
         lambda z, xi: -(xi[:, :6] * z).sum(axis=1),
         lambda z, xi: (xi[:, 6:] * z).sum(axis=1) - 10.0,
         Chance(alpha),
@@ -28,7 +28,7 @@ def knapsack_judge(rng: np.random.Generator, size: int, alpha: float) -> Judge:
     )
 
 
-def counted(judge: Judge) -> tuple[Judge, list[Array]]:
+def counted(judge: CandidateJudge) -> tuple[CandidateJudge, list[Array]]:
     """A judge that remembers what it was asked."""
     seen: list[Array] = []
 
@@ -36,15 +36,15 @@ def counted(judge: Judge) -> tuple[Judge, list[Array]]:
         seen.append(z)
         return judge.cost(z, xi)
 
-    return Judge(cost, judge.violation, judge.risk, judge.scenarios, judge.w), seen
+    return CandidateJudge(cost, judge.violation, judge.risk, judge.scenarios, judge.w), seen
 
 
-def moved(judge: Judge, box: Box, start: Array, budget: int) -> Judged:
+def moved(judge: CandidateJudge, box: DecisionBox, start: Array, budget: int) -> Candidate:
     return improved(judge, box, judge(start), box.first_steps([], start), budget)
 
 
 def test_moves_stay_in_the_box_and_the_budget_and_never_make_it_worse() -> None:
-    box = Box.of((0, [1, 1, 2, 2, 3, 3]), [True] * 3 + [False] * 3, 6)
+    box = DecisionBox.of((0, [1, 1, 2, 2, 3, 3]), [True] * 3 + [False] * 3, 6)
     for seed in range(10):
         rng = np.random.default_rng(seed)
         plain = knapsack_judge(rng, 30, 0.8)
@@ -61,7 +61,7 @@ def test_moves_stay_in_the_box_and_the_budget_and_never_make_it_worse() -> None:
 
 def test_no_item_more_or_less_and_no_swap_is_better() -> None:
     """Costs and violations add up here, so that guesses are right and none is missed."""
-    box = Box.of((0, 1), True, 6)
+    box = DecisionBox.of((0, 1), True, 6)
     for seed in range(20):
         judge = knapsack_judge(np.random.default_rng(seed), 25, 0.8)
         found = moved(judge, box, np.zeros(6), 200)
@@ -74,7 +74,7 @@ def test_no_item_more_or_less_and_no_swap_is_better() -> None:
 
 @pytest.mark.parametrize("integer", [False, True])
 def test_moves_repair_what_misses_too_much(integer: bool) -> None:
-    box = Box.of((0, 1), integer, 6)
+    box = DecisionBox.of((0, 1), integer, 6)
     for seed in range(10):
         judge = knapsack_judge(np.random.default_rng(seed), 25, 0.9)
         assert judge(np.ones(6)).missed > 0
@@ -84,7 +84,7 @@ def test_moves_repair_what_misses_too_much(integer: bool) -> None:
 @pytest.mark.parametrize("upper", [200.0, np.inf])
 def test_a_newsvendor_reaches_its_quantile(upper: float) -> None:
     demand = np.random.default_rng(0).gamma(4.0, 5.0, size=(501, 1))
-    judge = Judge(
+    judge = CandidateJudge(
         lambda z, xi: 9 * np.maximum(xi - z, 0)[:, 0] + np.maximum(z - xi, 0)[:, 0],
         lambda z, xi: np.zeros(len(xi)),
         Expectation(),
@@ -93,7 +93,7 @@ def test_a_newsvendor_reaches_its_quantile(upper: float) -> None:
     )
     best = judge(np.quantile(demand, 0.9, axis=0, method="inverted_cdf")).worth
     for integer, slack in ((False, 1e-4), (True, 0.02)):
-        found = moved(judge, Box.of((0, upper), integer, 1), np.zeros(1), 200)
+        found = moved(judge, DecisionBox.of((0, upper), integer, 1), np.zeros(1), 200)
         assert found.worth <= best * (1 + slack)
 
 

@@ -12,8 +12,8 @@ from scipy.stats.qmc import Sobol
 from bocopt import Status, from_callables
 from bocopt.core import Array, Dims
 from bocopt.problems import Chance
-from bocopt.problems.callables.pool import Judge, best_of
-from bocopt.problems.scenarios import merged, spread, synthetic
+from bocopt.problems.callables.pool import CandidateJudge, best_of
+from bocopt.problems.scenarios import merged, synthetic, thin
 
 LISTS = st.lists(st.integers(-3, 3), min_size=1, max_size=12)
 
@@ -22,7 +22,7 @@ LISTS = st.lists(st.integers(-3, 3), min_size=1, max_size=12)
 def test_candidates_come_from_all_over_a_regular_pattern(wanted: int) -> None:
     """Of a low-discrepancy sequence too, where every so-manyth point lies in one corner."""
     points = Sobol(1, rng=0).random(1024)[:, 0]
-    chosen = np.sort(points[spread(1024, wanted)])
+    chosen = np.sort(points[thin(1024, wanted)])
     gaps = np.diff(np.concatenate([[0.0], chosen, [1.0]]))
     assert len(chosen) == wanted
     assert gaps.max() < 6.0 / wanted
@@ -89,10 +89,10 @@ def test_half_of_the_candidates_are_made_up_and_no_more_are_asked_for(size: int)
 def test_the_next_candidates_are_judged_where_the_best_of_some_scenarios_fail() -> None:
     """The screen is blind to a few scenarios; those who look best there fail on all."""
     size = 1000
-    blind = np.setdiff1d(np.arange(size), spread(size, 128))[:1]
+    blind = np.setdiff1d(np.arange(size), thin(size, 128))[:1]
     scenarios = np.zeros((size, 1))
     scenarios[blind] = 20.0
-    judge = Judge(
+    judge = CandidateJudge(
         lambda z, xi: np.full(len(xi), z[0]),
         lambda z, xi: xi[:, 0] - z[0],
         Chance(1.0),

@@ -12,8 +12,8 @@ import bocopt
 from bocopt.core import Array, BoolArray, Dims
 from bocopt.problems import Chance, CVaR, Expectation, WorstCase
 from bocopt.problems.conic import extensive, stack
-from bocopt.problems.program import ways
-from bocopt.problems.program.form import Task
+from bocopt.problems.program import strategies
+from bocopt.problems.program.form import SolveTask
 
 
 @dataclass(frozen=True)
@@ -99,12 +99,12 @@ def test_no_way_to_solve_takes_it_for_another(
 ) -> None:
     program = PROGRAMS[name]()
     assert program.solve(SCENARIOS, W, np.zeros(3)).value < np.inf
-    solve = ways.solve
+    solve = strategies.solve
 
-    def with_another(task: Task) -> Any:
+    def with_another(task: SolveTask) -> Any:
         return solve(task._replace(risk=risk))
 
-    monkeypatch.setattr(ways, "solve", with_another)
+    monkeypatch.setattr(strategies, "solve", with_another)
     with pytest.raises(ValueError, match=r"'risk' parameter of program must be Expectation\(\)"):
         program.solve(SCENARIOS, W, np.zeros(3))
 

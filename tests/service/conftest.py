@@ -12,7 +12,7 @@ from running import Service
 from shop import shop
 from typed import CONFIG, SHOP
 
-from bocopt.app.case_file import Limits
+from bocopt.app.case_file import StreamLimits
 from bocopt.app.service.stores import Store, open_store
 
 
@@ -66,7 +66,9 @@ def service(url: str) -> Iterator[Service]:
 
 @pytest.fixture
 def local(tmp_path: Path) -> Iterator[Service]:
-    with Service(f"sqlite:///{tmp_path / 'log.db'}", shop(limits=Limits(max_open=3))) as found:
+    with Service(
+        f"sqlite:///{tmp_path / 'log.db'}", shop(limits=StreamLimits(max_open=3))
+    ) as found:
         yield found
 
 

@@ -12,14 +12,14 @@ from typing import Any
 import uvicorn
 
 from bocopt.app.service.engine import Router
-from bocopt.app.service.feed import Bell
+from bocopt.app.service.feed import Notifier
 from bocopt.app.service.fleet import Fleet
-from bocopt.app.service.http import Front, application
-from bocopt.app.service.kind import Kind
+from bocopt.app.service.http import Api, application
 from bocopt.app.service.registry import Registry
 from bocopt.app.service.serving import prompt
 from bocopt.app.service.shard import Shard
 from bocopt.app.service.stores import open_store
+from bocopt.app.service.stream_template import StreamTemplate
 
 Headers = Sequence[tuple[str, str]]
 
@@ -30,14 +30,14 @@ class Service:
     def __init__(
         self,
         url: str,
-        kind: Kind,
+        kind: StreamTemplate,
         token: str | None = None,
-        more: Sequence[Kind] = (),
+        more: Sequence[StreamTemplate] = (),
         headers: float = 10.0,
         **options: Any,
     ) -> None:
         self.store, self.reader = open_store(url), open_store(url, read_only=True)
-        bell = Bell()
+        bell = Notifier()
         kinds = {each.name: each for each in (kind, *more)}
         registry, shard = (
             Registry(self.store, kinds, "machine"),
@@ -45,7 +45,7 @@ class Service:
         )
         self.router = Router(self.store, registry, [shard], committed=bell.ring, **options)
         self.engine = self.router.engines[0]
-        self.front = Front(self.router, self.reader, kinds, bell, patience=0.5)
+        self.front = Api(self.router, self.reader, kinds, bell, patience=0.5)
         self.app = application(self.front, token)
         self.server = uvicorn.Server(
             uvicorn.Config(self.app, port=0, log_level="error", http=prompt(headers))

@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 
 from bocopt import Ensemble, SampleAverage
-from bocopt.app.case_file import Limits
-from bocopt.app.service.commands import Ask, Drop, RefusedError, Reply, Tell
+from bocopt.app.case_file import StreamLimits
+from bocopt.app.service.commands import Decide, Forget, Observe, RefusedError, Reply
 from bocopt.app.service.engine import Engine
 from bocopt.app.service.fleet import Fleet
-from bocopt.app.service.held import Held, begun
-from bocopt.app.service.kind import Kind, kind_of
 from bocopt.app.service.registry import Registry
 from bocopt.app.service.shard import Shard
-from bocopt.app.service.stores import Snapshot, Store, StoreError, Tally
+from bocopt.app.service.stores import OutcomeTotals, Snapshot, Store, StoreError
+from bocopt.app.service.stream_state import StreamState, begun
+from bocopt.app.service.stream_template import StreamTemplate, template_of
 from bocopt.live.events import snapshot_bytes
 from bocopt.problems import Knapsack
 
@@ -25,15 +25,15 @@ latest = SampleAverage(problem, first=[2, 2], latest=1)
 learner = Ensemble(problem)
 
 
-def shop(**options: Any) -> Kind:
-    return kind_of("shop", problem, options.pop("policy", policy), **options)
+def shop(**options: Any) -> StreamTemplate:
+    return template_of("shop", problem, options.pop("policy", policy), **options)
 
 
-def small(**limits: Any) -> Kind:
-    return shop(limits=Limits(**limits))
+def small(**limits: Any) -> StreamTemplate:
+    return shop(limits=StreamLimits(**limits))
 
 
-def engine(store: Store, *kinds: Kind, **options: Any) -> Engine:
+def engine(store: Store, *kinds: StreamTemplate, **options: Any) -> Engine:
     """One that is ready, and whose `step` is called by the test."""
     known = {kind.name: kind for kind in kinds or (shop(),)}
     registry = Registry(store, known, options.pop("numeric", "machine"))
@@ -64,13 +64,13 @@ def status(engine: Engine, command: Any) -> int:
         return error.status
 
 
-def folded(store: Store, kind: Kind, stream: str = "shop") -> Held:
+def folded(store: Store, kind: StreamTemplate, stream: str = "shop") -> StreamState:
     """From the log alone."""
     declared = next(each for each in store.streams() if each.id == stream)
     return begun(kind, declared).caught_up(store.tail(stream))
 
 
-def bits(held: Held) -> bytes:
+def bits(held: StreamState) -> bytes:
     return snapshot_bytes(held.kind.fold, held.live)
 
 
@@ -86,11 +86,11 @@ def random_command(rng: np.random.Generator, n: int, stream: str = "shop") -> An
     """Decisions, outcomes that come late, twice or wrong, and some that are given up."""
     pick = rng.integers(10)
     if pick < 5:
-        return Ask(stream, [round(float(rng.normal()), 2)], f"key-{rng.integers(2 * n)}")
+        return Decide(stream, [round(float(rng.normal()), 2)], f"key-{rng.integers(2 * n)}")
     number = int(rng.integers(n))
     if pick < 9:
-        return Tell(stream, number, [1.0 + 0.1 * (number % 7), 1.0 + 0.01 * rng.integers(2)])
-    return Drop(stream, number)
+        return Observe(stream, number, [1.0 + 0.1 * (number % 7), 1.0 + 0.01 * rng.integers(2)])
+    return Forget(stream, number)
 
 
 @dataclass
@@ -102,7 +102,10 @@ class Counting:
     failing: dict[int, str] = field(default_factory=dict)
 
     def append(
-        self, rows: Any, snapshots: list[Snapshot] | Any = (), stages: list[Tally] | Any = ()
+        self,
+        rows: Any,
+        snapshots: list[Snapshot] | Any = (),
+        stages: list[OutcomeTotals] | Any = (),
     ) -> None:
         when = self.failing.get(self.appends)
         self.appends += 1
@@ -124,5 +127,5 @@ def status_code(answer: Reply | Exception) -> int:
 def play(ours: Engine, stages: int, seed: int = 0) -> None:
     rng = np.random.default_rng(seed)
     for _ in range(stages):
-        number = one(ours, Ask("shop", [float(rng.normal())])).body["id"]
-        one(ours, Tell("shop", number, rng.uniform(0.5, 1.5, 2).tolist()))
+        number = one(ours, Decide("shop", [float(rng.normal())])).body["id"]
+        one(ours, Observe("shop", number, rng.uniform(0.5, 1.5, 2).tolist()))

@@ -8,9 +8,9 @@ import pytest
 import shop as here
 from shop import assert_is_its_log, engine, random_command, shop
 
-from bocopt.app.service.commands import Ask, Begin, Command, RefusedError, Tell
-from bocopt.app.service.stores import Row, open_store
-from bocopt.live.together import Together
+from bocopt.app.service.commands import Command, Create, Decide, Observe, RefusedError
+from bocopt.app.service.stores import EventRow, open_store
+from bocopt.live.stacked import StackedFold
 
 NAMES = [f"shop-{i}" for i in range(9)]
 
@@ -19,18 +19,18 @@ def commands() -> list[list[Command]]:
     """Batches of decisions and outcomes of all shops, and some that are late, doubled or wrong."""
     rng, batches = np.random.default_rng(0), list[list[Command]]()
     for stage in range(5):
-        asked = [Ask(name, [round(float(rng.normal()), 2)], f"{name}-{stage}") for name in NAMES]
-        told = [Tell(name, stage, rng.uniform(0.5, 1.5, 2).round(2).tolist()) for name in NAMES]
+        asked = [Decide(name, [round(float(rng.normal()), 2)], f"{name}-{stage}") for name in NAMES]
+        told = [Observe(name, stage, rng.uniform(0.5, 1.5, 2).round(2).tolist()) for name in NAMES]
         batches += [[*asked, asked[0]], [*told, told[1]]]
         batches.append([random_command(rng, 8, name) for name in NAMES for _ in range(2)])
-    bad: list[Command] = [Ask(NAMES[0], [0.1, 0.2]), Tell(NAMES[1], 3, [np.nan, 1.0])]
-    return [*batches, [*bad, Ask("nobody", [0.1]), *(Ask(name, [0.3]) for name in NAMES)]]
+    bad: list[Command] = [Decide(NAMES[0], [0.1, 0.2]), Observe(NAMES[1], 3, [np.nan, 1.0])]
+    return [*batches, [*bad, Decide("nobody", [0.1]), *(Decide(name, [0.3]) for name in NAMES)]]
 
 
-def played(folder: Path, at_once: bool, policy: Any) -> tuple[list[Row], list[Any]]:
+def played(folder: Path, at_once: bool, policy: Any) -> tuple[list[EventRow], list[Any]]:
     store = open_store("sqlite:///log.db", folder)
     ours = engine(store, shop(policy=policy), clock=lambda: 7.0)
-    ours.step([Begin(name, "shop") for name in NAMES])
+    ours.step([Create(name, "shop") for name in NAMES])
     answers = []
     for batch in commands():
         for some in [batch] if at_once else [[command] for command in batch]:
@@ -46,13 +46,13 @@ def played(folder: Path, at_once: bool, policy: Any) -> tuple[list[Row], list[An
 def test_the_log_is_that_of_one_by_one(
     tmp_path: Path, policy: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stacked, decide = list[int](), Together._decided
+    stacked, decide = list[int](), StackedFold._decided
 
-    def counted(self: Together[Any], pairs: Any) -> Any:
+    def counted(self: StackedFold[Any], pairs: Any) -> Any:
         stacked.append(len(pairs))
         return decide(self, pairs)
 
-    monkeypatch.setattr(Together, "_decided", counted)
+    monkeypatch.setattr(StackedFold, "_decided", counted)
     for name in ("one", "all"):
         (tmp_path / name).mkdir()
     alone = played(tmp_path / "one", at_once=False, policy=policy)

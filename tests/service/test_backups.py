@@ -14,7 +14,7 @@ from databases import empty_schema
 from running import Service
 from shop import folded, shop
 
-from bocopt.app.service.stores import Row, open_store
+from bocopt.app.service.stores import EventRow, open_store
 from bocopt.client import Client
 
 PAGE = (Path(__file__).parents[2] / "docs" / "service.md").read_text("utf-8")
@@ -42,7 +42,7 @@ def in_python(path: Path, copy: Path) -> None:
     target.close()
 
 
-def rows(url: str) -> list[Row]:
+def rows(url: str) -> list[EventRow]:
     store = open_store(url, read_only=True)
     try:
         return list(store.tail("shop"))
@@ -50,7 +50,7 @@ def rows(url: str) -> list[Row]:
         store.close()
 
 
-def restored(copy: str) -> list[Row]:
+def restored(copy: str) -> list[EventRow]:
     """The events of a copy, which goes on where it ends."""
     found = rows(copy)
     with Service(copy, shop()) as service, Client(address(service)) as client:

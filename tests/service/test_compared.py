@@ -12,27 +12,31 @@ from shop import assert_is_its_log, engine, fleet, one, shop
 
 from bocopt import Recorded
 from bocopt.app.service import compared
-from bocopt.app.service.commands import Ask, RefusedError, Show, Tell
-from bocopt.app.service.compared import Better, Shown, better
+from bocopt.app.service.commands import Decide, Observe, Query, RefusedError
+from bocopt.app.service.compared import Better, ShadowStatus, better
 from bocopt.app.service.engine import Engine
-from bocopt.app.service.kind import Kind
 from bocopt.app.service.page.concerns import judged
-from bocopt.app.service.stores import Configured, Standing, Store
-from bocopt.app.service.told import read
+from bocopt.app.service.stores import Configured, Store, StreamSummary
+from bocopt.app.service.stream_template import StreamTemplate
+from bocopt.app.service.summaries import read
 from bocopt.policies import Constant
 
 KIND = shop(policy=Constant([0, 1]), shadows={"average": here.better})
 NOW = 1e9
 
 
-def standing(stream: str, log_e: float, kind: Kind = KIND, alarm: int | None = None) -> Standing:
+def standing(
+    stream: str, log_e: float, kind: StreamTemplate = KIND, alarm: int | None = None
+) -> StreamSummary:
     told = {"compared": {"by": kind.fold.by, "shadows": {"average": [log_e, 300, alarm]}}}
-    nothing = Standing(stream, "shop", NOW, 0, 0, NOW, 0, None, 300, None, 0.0, 300, None, "{}")
+    nothing = StreamSummary(
+        stream, "shop", NOW, 0, 0, NOW, 0, None, 300, None, 0.0, 300, None, "{}"
+    )
     return nothing._replace(told=json.dumps(told))
 
 
 def found(
-    standings: list[Standing], configured: list[Configured], kind: Kind = KIND
+    standings: list[StreamSummary], configured: list[Configured], kind: StreamTemplate = KIND
 ) -> tuple[int, list[str]]:
     known = [(each, read(each.told)) for each in standings]
     many, some = better(known, configured, {"shop": kind})
@@ -90,7 +94,7 @@ def concerns(*better: Better) -> list[tuple[str, str]]:
 
 
 def test_what_is_said_of_them() -> None:
-    fine, turned = Shown(9.0, 300, None), Shown(9.0, 1200, 1100)
+    fine, turned = ShadowStatus(9.0, 300, None), ShadowStatus(9.0, 1200, 1100)
     assert concerns() == []
     assert concerns(Better("b", "average", fine)) == []
     [(short, words)] = concerns(Better("a", "average", fine))
@@ -108,8 +112,8 @@ def test_what_is_said_of_them() -> None:
 def lived(ours: Engine, stages: int, seed: int = 0) -> None:
     rng = np.random.default_rng(seed)
     for _ in range(stages):
-        number = one(ours, Ask("shop", [0.0])).body["id"]
-        one(ours, Tell("shop", number, rng.uniform(0.8, 1.2, 2).tolist()))
+        number = one(ours, Decide("shop", [0.0])).body["id"]
+        one(ours, Observe("shop", number, rng.uniform(0.8, 1.2, 2).tolist()))
 
 
 def test_the_log_tells_evidence_and_the_page_and_the_api_agree(tmp_path: Path) -> None:
@@ -137,7 +141,7 @@ def test_a_comparison_that_begins_again_says_so(file: Store) -> None:
     lived(engine(file, KIND), 5)
     renamed = shop(policy=Constant([0, 1]), shadows={"new name": here.better})
     ours = engine(file, renamed)
-    since = one(ours, Show("shop", "certificates")).body["compared_since"]
+    since = one(ours, Query("shop", "certificates")).body["compared_since"]
     assert since["decision"] == 5
     assert since["words"].startswith("Compared since decision 5; before, another configuration")
     lived(ours, 3)
@@ -147,7 +151,7 @@ def test_a_comparison_that_begins_again_says_so(file: Store) -> None:
     assert compared.read(KIND, read(last.told)) == {}
     assert_is_its_log(ours, file)
     back = engine(file, KIND)
-    words = one(back, Show("shop", "certificates")).body["compared_since"]["words"]
+    words = one(back, Query("shop", "certificates")).body["compared_since"]["words"]
     assert words == "Compared since the first decision. Nor do those that others took in between."
 
 

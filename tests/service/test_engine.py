@@ -21,28 +21,28 @@ from shop import (
     status_code,
 )
 
-from bocopt.app.service.commands import Ask, Begin, Drop, RefusedError, Reply, Show, Tell
-from bocopt.app.service.stores import Row, Store, open_store
+from bocopt.app.service.commands import Create, Decide, Forget, Observe, Query, RefusedError, Reply
+from bocopt.app.service.stores import EventRow, Store, open_store
 
 
 def test_decide_learn_repeat(store: Store) -> None:
     ours = engine(store)
-    first = one(ours, Ask("shop", [0.5], "a"))
+    first = one(ours, Decide("shop", [0.5], "a"))
     assert first.status == 201
     assert first.body["z"] == {"z0": 1.0, "z1": 1.0}
     assert (first.body["id"], first.body["status"]) == (0, "GIVEN")
-    assert one(ours, Ask("shop", [0.5], "a")) == Reply(200, first.body)
-    learned = one(ours, Tell("shop", 0, [1.0, 1.5]))
+    assert one(ours, Decide("shop", [0.5], "a")) == Reply(200, first.body)
+    learned = one(ours, Observe("shop", 0, [1.0, 1.5]))
     assert learned.status == 201
     assert learned.body["feasible"] is True
     assert learned.body["reward"] == -here.problem.cost(
         np.array([0.5]), np.ones(2), np.array([1.0, 1.5])
     )
-    assert one(ours, Tell("shop", 0, [1.0, 1.5])).status == 200
-    second = one(ours, Ask("shop", [0.1]))
+    assert one(ours, Observe("shop", 0, [1.0, 1.5])).status == 200
+    second = one(ours, Decide("shop", [0.1]))
     assert second.body["status"] == "OPTIMAL"
-    assert one(ours, Drop("shop", 1)).status == 200
-    assert one(ours, Drop("shop", 1)).status == 200
+    assert one(ours, Forget("shop", 1)).status == 200
+    assert one(ours, Forget("shop", 1)).status == 200
     assert [row.kind for row in store.tail("shop")] == [
         "decision",
         "outcome",
@@ -53,21 +53,21 @@ def test_decide_learn_repeat(store: Store) -> None:
 
 
 REFUSED: list[tuple[Any, int, str]] = [
-    (Ask("shop", [0.5, 0.1]), 422, "'x' parameter of decisions must be of 1 numbers"),
-    (Ask("shop", [float("nan")]), 422, "'x' parameter of decisions must be finite"),
-    (Ask("shop", "abc"), 422, "must be an array of numbers"),
-    (Ask("shop", [0.6], "a"), 422, "The key 'a' was used for decision 0, which had another"),
-    (Ask("none", [0.5]), 404, "There is no stream 'none'"),
-    (Ask("shop", [0.5]), 409, "3 decisions of 'shop' wait for their outcome"),
-    (Tell("shop", 9, [1.0, 1.0]), 404, "There is no decision 9 of 'shop'"),
-    (Tell("shop", 0, [1.0, 2.0]), 409, "Decision 0 already has another outcome"),
-    (Tell("shop", 1, [1.0, 1.0]), 409, "Decision 1 was given up"),
-    (Tell("shop", 2, [1.0]), 422, "'xi' parameter of outcome must be an array of shape"),
-    (Tell("shop", 2, [1.0, float("inf")]), 422, "must be finite"),
-    (Drop("shop", 0), 409, "Decision 0 has an outcome, which was learned"),
-    (Drop("shop", 7), 404, "There is no decision 7"),
-    (Begin("other", "shap"), 404, r"No \[cases.shap\] is declared .* Did you mean 'shop'"),
-    (Begin("shop", "shop", 5), 409, "has begun already, like 'shop' and with the seed 0"),
+    (Decide("shop", [0.5, 0.1]), 422, "'x' parameter of decisions must be of 1 numbers"),
+    (Decide("shop", [float("nan")]), 422, "'x' parameter of decisions must be finite"),
+    (Decide("shop", "abc"), 422, "must be an array of numbers"),
+    (Decide("shop", [0.6], "a"), 422, "The key 'a' was used for decision 0, which had another"),
+    (Decide("none", [0.5]), 404, "There is no stream 'none'"),
+    (Decide("shop", [0.5]), 409, "3 decisions of 'shop' wait for their outcome"),
+    (Observe("shop", 9, [1.0, 1.0]), 404, "There is no decision 9 of 'shop'"),
+    (Observe("shop", 0, [1.0, 2.0]), 409, "Decision 0 already has another outcome"),
+    (Observe("shop", 1, [1.0, 1.0]), 409, "Decision 1 was given up"),
+    (Observe("shop", 2, [1.0]), 422, "'xi' parameter of outcome must be an array of shape"),
+    (Observe("shop", 2, [1.0, float("inf")]), 422, "must be finite"),
+    (Forget("shop", 0), 409, "Decision 0 has an outcome, which was learned"),
+    (Forget("shop", 7), 404, "There is no decision 7"),
+    (Create("other", "shap"), 404, r"No \[cases.shap\] is declared .* Did you mean 'shop'"),
+    (Create("shop", "shop", 5), 409, "has begun already, like 'shop' and with the seed 0"),
 ]
 
 
@@ -77,11 +77,11 @@ def test_what_is_refused_changes_nothing(
 ) -> None:
     ours = engine(file, small(max_open=3))
     for x, key in ((0.5, "a"), (0.1, "b"), (0.1, "c")):
-        one(ours, Ask("shop", [x], key))
-    one(ours, Tell("shop", 0, [1.0, 1.0]))
-    one(ours, Drop("shop", 1))
+        one(ours, Decide("shop", [x], key))
+    one(ours, Observe("shop", 0, [1.0, 1.0]))
+    one(ours, Forget("shop", 1))
     for _ in range(2):
-        one(ours, Ask("shop", [0.1]))
+        one(ours, Decide("shop", [0.1]))
     before, held = file.tail("shop"), bits(fleet(ours).held("shop"))
     with pytest.raises(RefusedError, match=message) as told:
         one(ours, command)
@@ -92,8 +92,12 @@ def test_what_is_refused_changes_nothing(
 
 def test_commands_and_answers_fit_through_a_pipe(file: Store) -> None:
     ours = engine(file)
-    commands = [Ask("shop", [0.1], "a"), Tell("shop", 0, [1.0, 1.0]), Show("shop", "summary")]
-    for command in [*commands, Begin("two", "shop", 3), Drop("none", 0)]:
+    commands = [
+        Decide("shop", [0.1], "a"),
+        Observe("shop", 0, [1.0, 1.0]),
+        Query("shop", "summary"),
+    ]
+    for command in [*commands, Create("two", "shop", 3), Forget("none", 0)]:
         [answer] = ours.step(pickle.loads(pickle.dumps([command])))
         again = pickle.loads(pickle.dumps(answer))
         assert (type(again), again.status, str(again)) == (
@@ -108,16 +112,16 @@ def test_a_batch_is_one_commit_and_commands_see_those_before_them(file: Store) -
     ours = engine(counted)
     answers = ours.step(
         [
-            Ask("shop", [0.1], "a"),
-            Ask("shop", [0.1], "a"),
-            Ask("shop", [0.2], "a"),
-            Tell("shop", 0, [1.0, 1.0]),
-            Tell("shop", 0, [1.0, 1.0]),
-            Tell("shop", 0, [2.0, 1.0]),
-            Drop("shop", 0),
-            Ask("shop", [0.3], "b"),
-            Drop("shop", 1),
-            Drop("shop", 1),
+            Decide("shop", [0.1], "a"),
+            Decide("shop", [0.1], "a"),
+            Decide("shop", [0.2], "a"),
+            Observe("shop", 0, [1.0, 1.0]),
+            Observe("shop", 0, [1.0, 1.0]),
+            Observe("shop", 0, [2.0, 1.0]),
+            Forget("shop", 0),
+            Decide("shop", [0.3], "b"),
+            Forget("shop", 1),
+            Forget("shop", 1),
         ]
     )
     found = [answer.status for answer in answers if isinstance(answer, Reply | RefusedError)]
@@ -148,19 +152,19 @@ def test_the_length_of_a_context_can_be_declared(file: Store) -> None:
     """Else the first one that asks decides how long they are."""
     ours = engine(file, small(context=2))
     with pytest.raises(RefusedError, match="must be of 2 numbers, as the configuration file says"):
-        one(ours, Ask("shop", [0.1]))
-    assert one(ours, Ask("shop", [0.1, 0.2])).status == 201
+        one(ours, Decide("shop", [0.1]))
+    assert one(ours, Decide("shop", [0.1, 0.2])).status == 201
 
 
 def test_a_restart_reads_a_snapshot_and_not_the_whole_log(file: Store) -> None:
     ours = engine(file, small(snapshot=10))
     for i in range(17):
-        one(ours, Ask("shop", [0.1]))
-        one(ours, Tell("shop", i, [1.0, 1.0]))
+        one(ours, Decide("shop", [0.1]))
+        one(ours, Observe("shop", i, [1.0, 1.0]))
     read: list[int] = []
 
     class Watched(Counting):
-        def tail(self, stream: str, after: int = -1, limit: int | None = None) -> list[Row]:
+        def tail(self, stream: str, after: int = -1, limit: int | None = None) -> list[EventRow]:
             read.append(after)
             return self.store.tail(stream, after, limit)
 
@@ -173,9 +177,9 @@ def test_a_restart_reads_a_snapshot_and_not_the_whole_log(file: Store) -> None:
 def test_overdue_outcomes_are_given_up(file: Store) -> None:
     now = [1000.0]
     ours = engine(file, small(expire=60.0), clock=lambda: now[0])
-    one(ours, Ask("shop", [0.1]))
+    one(ours, Decide("shop", [0.1]))
     now[0] += 50
-    one(ours, Ask("shop", [0.2]))
+    one(ours, Decide("shop", [0.2]))
     assert ours.step([]) == []
     assert list(fleet(ours).held("shop").live.open) == [0, 1]
     now[0] += 20
@@ -192,15 +196,15 @@ def test_overdue_outcomes_are_given_up(file: Store) -> None:
 
 def test_a_stream_begins_like_a_kind_with_a_seed_of_its_own(store: Store) -> None:
     ours = engine(store)
-    assert one(ours, Begin("shop-2", "shop", 7)).status == 201
-    assert one(ours, Begin("shop-2", "shop", 7)).status == 200
-    assert one(ours, Begin("shop-2")).status == 200
-    assert one(ours, Ask("shop-2", [0.3])).body["id"] == 0
-    assert one(ours, Show("shop-2", "summary")).body["seed"] == 7
+    assert one(ours, Create("shop-2", "shop", 7)).status == 201
+    assert one(ours, Create("shop-2", "shop", 7)).status == 200
+    assert one(ours, Create("shop-2")).status == 200
+    assert one(ours, Decide("shop-2", [0.3])).body["id"] == 0
+    assert one(ours, Query("shop-2", "summary")).body["seed"] == 7
     assert store.tail("shop") == []
     assert_is_its_log(ours, store, "shop-2")
     again = engine(store)
-    assert one(again, Show("shop-2", "summary")).body["decisions"] == 1
+    assert one(again, Query("shop-2", "summary")).body["decisions"] == 1
 
 
 def test_what_is_counted_is_what_is_held(file: Store) -> None:
@@ -208,7 +212,7 @@ def test_what_is_counted_is_what_is_held(file: Store) -> None:
     counting = Counting(file, failing={7: "before", 9: "after", 30: "after"})
     ours, rng = engine(counting, held=3), np.random.default_rng(0)
     streams = ["shop", "a", "b", "c", "d"]
-    ours.step([Begin(stream, "shop") for stream in streams[1:]])
+    ours.step([Create(stream, "shop") for stream in streams[1:]])
     for _ in range(60):
         picked = rng.choice(streams, size=rng.integers(1, 4))
         ours.step([random_command(rng, 20, str(stream)) for stream in picked])

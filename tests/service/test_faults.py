@@ -23,9 +23,9 @@ from shop import (
     status_code,
 )
 
-from bocopt.app.service.commands import Ask, Drop, RefusedError, Show, Tell
-from bocopt.app.service.kind import kind_of
+from bocopt.app.service.commands import Decide, Forget, Observe, Query, RefusedError
 from bocopt.app.service.stores import ConflictError, Store, open_store
+from bocopt.app.service.stream_template import template_of
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
@@ -33,11 +33,11 @@ def test_a_failed_commit_is_not_believed_and_a_repeat_is_safe(store: Store, when
     faulty = Counting(store, failing={2: when, 4: when, 6: when})
     ours = engine(faulty)
     commands = [
-        Ask("shop", [0.1], "a"),
-        Tell("shop", 0, [1.0, 1.0]),
-        Ask("shop", [0.2], "b"),
-        Tell("shop", 1, [1.1, 1.0]),
-        Ask("shop", [0.3], "c"),
+        Decide("shop", [0.1], "a"),
+        Observe("shop", 0, [1.0, 1.0]),
+        Decide("shop", [0.2], "b"),
+        Observe("shop", 1, [1.1, 1.0]),
+        Decide("shop", [0.3], "c"),
     ]
     failed = 0
     for command in commands:
@@ -53,7 +53,7 @@ def test_a_failed_commit_is_not_believed_and_a_repeat_is_safe(store: Store, when
         "decision",
     ]
     assert_is_its_log(ours, store)
-    told = [status(engine(Counting(store, failing={0: "before"})), Ask("shop", [0.4], "d"))]
+    told = [status(engine(Counting(store, failing={0: "before"})), Decide("shop", [0.4], "d"))]
     assert told == [507]
 
 
@@ -63,7 +63,7 @@ def test_a_writer_that_never_wins_gives_up(file: Store) -> None:
             raise ConflictError
 
     with pytest.raises(RefusedError, match="too fast") as told:
-        one(engine(Beaten(file)), Ask("shop", [0.1]))
+        one(engine(Beaten(file)), Decide("shop", [0.1]))
     assert told.value.status == 503
 
 
@@ -78,21 +78,21 @@ def test_a_full_queue_refuses_and_a_stop_answers_what_was_accepted(file: Store) 
     let = threading.Event()
     ours = engine(Slow(file), queue=3, at_once=1)
     with pytest.raises(RefusedError, match="The service is starting"):
-        ours.submit(Ask("shop", [0.1]))
+        ours.submit(Decide("shop", [0.1]))
     ours.start()
     assert ours.wait(60)
-    answers = [ours.submit(Ask("shop", [0.1]))]
+    answers = [ours.submit(Decide("shop", [0.1]))]
     while ours._queue.qsize():
         pass
-    answers += [ours.submit(Ask("shop", [0.1])) for _ in range(3)]
+    answers += [ours.submit(Decide("shop", [0.1])) for _ in range(3)]
     with pytest.raises(RefusedError, match="3 requests wait already") as told:
-        ours.submit(Ask("shop", [0.1]))
+        ours.submit(Decide("shop", [0.1]))
     assert told.value.status == 503
     let.set()
     ours.stop()
     assert [answer.result(10).body["id"] for answer in answers] == [0, 1, 2, 3]
     with pytest.raises(RefusedError, match="The service is stopping"):
-        ours.submit(Ask("shop", [0.1]))
+        ours.submit(Decide("shop", [0.1]))
     assert not ours.ready
     [snapshot] = file.snapshots("shop")
     assert snapshot.seq == len(file.tail("shop")) == 4
@@ -109,7 +109,7 @@ def test_a_policy_that_fails_is_told_and_the_rest_of_the_batch_is_done(file: Sto
 
     object.__setattr__(broken, "decide", fail)
     try:
-        found = ours.step([Ask("shop", [0.1]), Ask("shop", [2.0]), Ask("shop", [0.2])])
+        found = ours.step([Decide("shop", [0.1]), Decide("shop", [2.0]), Decide("shop", [0.2])])
     finally:
         object.__delattr__(broken, "decide")
     assert [getattr(answer, "status", None) for answer in found] == [201, 500, 201]
@@ -128,8 +128,8 @@ def test_a_damaged_snapshot_is_not_used_and_a_damaged_event_is_named(
 ) -> None:
     ours = engine(file, small(snapshot=4))
     for i in range(6):
-        one(ours, Ask("shop", [0.1]))
-        one(ours, Tell("shop", i, [1.0, 1.0]))
+        one(ours, Decide("shop", [0.1]))
+        one(ours, Observe("shop", i, [1.0, 1.0]))
     before = bits(fleet(ours).held("shop"))
     damage(tmp_path, "UPDATE snapshots SET state = zeroblob(100)")
     again = engine(file, small(snapshot=4))
@@ -137,32 +137,32 @@ def test_a_damaged_snapshot_is_not_used_and_a_damaged_event_is_named(
     damage(tmp_path, "UPDATE events SET body = zeroblob(100) WHERE seq = 5")
     fleet(again).drop_all()
     with pytest.raises(RefusedError, match="Event 5 of stream 'shop': It is damaged") as told:
-        one(again, Ask("shop", [0.1]))
+        one(again, Decide("shop", [0.1]))
     assert told.value.status == 503
-    assert one(ours, Ask("shop", [0.1])).status == 201  # what is in memory is sound
-    started = engine(file, small(snapshot=4), kind_of("mart", here.problem, here.policy))
-    assert status(started, Ask("shop", [0.1])) == 503
-    assert status(started, Ask("mart", [0.1])) == 201
+    assert one(ours, Decide("shop", [0.1])).status == 201  # what is in memory is sound
+    started = engine(file, small(snapshot=4), template_of("mart", here.problem, here.policy))
+    assert status(started, Decide("shop", [0.1])) == 503
+    assert status(started, Decide("mart", [0.1])) == 201
 
 
 def test_a_database_that_was_stopped_hard_is_found_again(server: tuple[str, str]) -> None:
     url, folder = server
     store = open_store(empty_schema(url))
     ours = engine(store)
-    assert status(ours, Ask("shop", [0.1], "a")) == 201
+    assert status(ours, Decide("shop", [0.1], "a")) == 201
     subprocess.run([SCRIPT, "stop", folder, "immediate"], check=True)
     try:
         for command in (
-            Ask("shop", [0.2], "b"),
-            Tell("shop", 0, [1.0, 1.0]),
-            Show("shop", "summary"),
+            Decide("shop", [0.2], "b"),
+            Observe("shop", 0, [1.0, 1.0]),
+            Query("shop", "summary"),
         ):
             assert status(ours, command) == 503
     finally:
         subprocess.run([SCRIPT, "again", folder], check=True)
-    assert status(ours, Ask("shop", [0.1], "a")) == 200
-    assert status(ours, Ask("shop", [0.2], "b")) == 201
-    assert status(ours, Tell("shop", 0, [1.0, 1.0])) == 201
+    assert status(ours, Decide("shop", [0.1], "a")) == 200
+    assert status(ours, Decide("shop", [0.2], "b")) == 201
+    assert status(ours, Observe("shop", 0, [1.0, 1.0])) == 201
     assert_is_its_log(ours, store)
     store.close()
 
@@ -187,13 +187,13 @@ def test_two_engines_on_one_log_lose_and_double_nothing(url: str) -> None:
         thread.join()
     rows = stores[0].tail("shop")
     assert [row.seq for row in rows] == list(range(len(rows)))
-    made = [a.body["id"] for c, a in answers if isinstance(c, Ask) and status_of(a) == 201]
+    made = [a.body["id"] for c, a in answers if isinstance(c, Decide) and status_of(a) == 201]
     assert sorted(made) == [row.decision for row in rows if row.kind == "decision"]
-    learned = [c.number for c, a in answers if isinstance(c, Tell) and status_of(a) == 201]
+    learned = [c.number for c, a in answers if isinstance(c, Observe) and status_of(a) == 201]
     assert sorted(learned) == sorted(row.decision for row in rows if row.kind == "outcome")
     by_key: dict[str, set[int]] = {}
     for command, answer in answers:
-        if isinstance(command, Ask) and status_of(answer) in (200, 201):
+        if isinstance(command, Decide) and status_of(answer) in (200, 201):
             by_key.setdefault(str(command.key), set()).add(answer.body["id"])
     assert all(len(ids) == 1 for ids in by_key.values())
     for ours, store in zip(engines, stores, strict=True):
@@ -206,19 +206,19 @@ def test_what_one_server_decided_another_may_learn(url: str) -> None:
     stores = [open_store(url) for _ in range(2)]
     left, right = (engine(each, small(max_open=2)) for each in stores)
     for first, second in ((left, right), (right, left)):
-        number = one(first, Ask("shop", [0.1])).body["id"]
-        assert one(second, Tell("shop", number, [1.0, 1.0])).status == 201
-        assert one(first, Tell("shop", number, [1.0, 1.0])).status == 200
-        assert status(first, Tell("shop", number, [2.0, 1.0])) == 409
-        number = one(first, Ask("shop", [0.1])).body["id"]
-        assert one(second, Drop("shop", number)).status == 200
-        assert status(second, Tell("shop", number + 1, [1.0, 1.0])) == 404
-    numbers = [one(left, Ask("shop", [0.1])).body["id"] for _ in range(2)]
-    assert status(right, Ask("shop", [0.1])) == 409
-    one(right, Drop("shop", numbers[0]))
-    assert one(left, Show("shop", "summary")).body["open"][0]["id"] == numbers[1]
-    one(right, Drop("shop", numbers[1]))
-    assert status(left, Ask("shop", [0.1])) == 201
+        number = one(first, Decide("shop", [0.1])).body["id"]
+        assert one(second, Observe("shop", number, [1.0, 1.0])).status == 201
+        assert one(first, Observe("shop", number, [1.0, 1.0])).status == 200
+        assert status(first, Observe("shop", number, [2.0, 1.0])) == 409
+        number = one(first, Decide("shop", [0.1])).body["id"]
+        assert one(second, Forget("shop", number)).status == 200
+        assert status(second, Observe("shop", number + 1, [1.0, 1.0])) == 404
+    numbers = [one(left, Decide("shop", [0.1])).body["id"] for _ in range(2)]
+    assert status(right, Decide("shop", [0.1])) == 409
+    one(right, Forget("shop", numbers[0]))
+    assert one(left, Query("shop", "summary")).body["open"][0]["id"] == numbers[1]
+    one(right, Forget("shop", numbers[1]))
+    assert status(left, Decide("shop", [0.1])) == 201
     for ours, store in zip((left, right), stores, strict=True):
         fleet(ours).catch_up(["shop"])
         assert_is_its_log(ours, store)

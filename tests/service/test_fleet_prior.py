@@ -7,7 +7,7 @@ from shop import engine, one
 from typed import CONFIG, SHOP, bocopt
 
 from bocopt import Ensemble
-from bocopt.app.service.commands import Ask, Begin, Tell
+from bocopt.app.service.commands import Create, Decide, Observe
 from bocopt.app.service.config import load_config
 from bocopt.app.service.stores import open_store
 from bocopt.models import Informed, SharedPrior
@@ -33,12 +33,12 @@ def test_new_streams_start_where_the_others_are(folder: Path) -> None:
     ours, rng = engine(store, *config.kinds.values()), np.random.default_rng(0)
     seen = []
     for name in ("north", "south", "west"):
-        one(ours, Begin(name, "shop"))
+        one(ours, Create(name, "shop"))
         level, rows = rng.uniform(0.8, 1.2), []
         for i in range(8):
             x, xi = rng.normal(size=1), level + rng.uniform(-0.1, 0.1, 2)
-            one(ours, Ask(name, x.tolist()))
-            one(ours, Tell(name, i, xi.tolist()))
+            one(ours, Decide(name, x.tolist()))
+            one(ours, Observe(name, i, xi.tolist()))
             rows.append((x, xi))
         seen.append(tuple(map(np.array, zip(*rows, strict=True))))
     store.close()

@@ -15,10 +15,10 @@ from running import Service
 from shop import assert_is_its_log, shop
 
 from bocopt.app.service import feed as feeding
-from bocopt.app.service.feed import Bell, Texts, feed
-from bocopt.app.service.kind import Kind
+from bocopt.app.service.feed import EventCache, Notifier, feed
 from bocopt.app.service.openapi import document
-from bocopt.app.service.stores import Row
+from bocopt.app.service.stores import EventRow
+from bocopt.app.service.stream_template import StreamTemplate
 from bocopt.client import Client
 from bocopt.policies import Shadowed
 
@@ -160,9 +160,9 @@ def test_events_are_told_as_they_come_and_from_where_one_was(local: Service) -> 
     kind = local.front.kinds["shop"]
 
     async def listen(after: int, many: int) -> list[str]:
-        bell, found = Bell(), list[str]()
+        bell, found = Notifier(), list[str]()
         bell.attach()
-        told = feed(local.reader, kind, "shop", after, bell, Texts())
+        told = feed(local.reader, kind, "shop", after, bell, EventCache())
         assert await anext(told) == b"retry: 1000\n\n"
         while len(found) < many:
             text = await asyncio.wait_for(anext(told), 5)
@@ -184,7 +184,7 @@ def test_an_event_is_made_text_once_for_all_who_listen(
 ) -> None:
     made, text = [], feeding._text
 
-    def counted(kind: Kind, row: Row) -> bytes:
+    def counted(kind: StreamTemplate, row: EventRow) -> bytes:
         made.append(row.seq)
         return text(kind, row)
 

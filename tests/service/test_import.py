@@ -20,16 +20,16 @@ from shop import Counting, assert_is_its_log, bits, engine, fleet, folded, one, 
 from typed import CONFIG, bocopt
 
 from bocopt import Agent
-from bocopt.app.case_file import Limits
+from bocopt.app.case_file import StreamLimits
 from bocopt.app.reading.columns import TableError
 from bocopt.app.reading.frame import frame_of, read
-from bocopt.app.service.commands import Ask, Drop, RefusedError, Show, Teach, Tell
+from bocopt.app.service.commands import Decide, Forget, Observe, Query, RefusedError, Teach
 from bocopt.app.service.config import load_config
 from bocopt.app.service.engine import Engine
 from bocopt.app.service.history import Names, columns, taught
-from bocopt.app.service.kind import Kind
 from bocopt.app.service.stores import Store, open_store
 from bocopt.app.service.stores.store import StoreError
+from bocopt.app.service.stream_template import StreamTemplate
 from bocopt.core import Array
 from bocopt.live.events import from_bytes
 from bocopt.live.fold import Taught
@@ -67,13 +67,13 @@ class Silent:
         pass
 
 
-def teach(store: Store, path: str, kind: Kind, ours: Engine | None = None) -> Any:
+def teach(store: Store, path: str, kind: StreamTemplate, ours: Engine | None = None) -> Any:
     ours = ours or engine(store, kind)
     rows = columns(read(path), kind, NAMES)
     return taught(ours, store, kind, "shop", rows, Silent())
 
 
-def lived(kind: Kind, many: int) -> Agent[Any]:
+def lived(kind: StreamTemplate, many: int) -> Agent[Any]:
     agent = Agent(kind.fold.policy, problem=here.problem, seed=kind.seed)
     for x, xi in zip(*rows_of(many), strict=True):
         agent.observe(agent.decide(x).id, xi)
@@ -92,10 +92,10 @@ def test_a_stream_that_was_taught_goes_on_as_one_that_lived_it(
     assert_is_its_log(ours, store)
     agent = lived(kind, many)
     assert same(fleet(ours).held("shop").live.state, agent.state)
-    ticket, mine = one(ours, Ask("shop", [0.3])).body, agent.decide([0.3])
+    ticket, mine = one(ours, Decide("shop", [0.3])).body, agent.decide([0.3])
     assert list(ticket["z"].values()) == mine.z.tolist()
     assert (ticket["id"], mine.id) == (0, many)
-    one(ours, Tell("shop", 0, [1.0, 1.1]))
+    one(ours, Observe("shop", 0, [1.0, 1.1]))
     agent.observe(mine.id, [1.0, 1.1])
     assert same(fleet(ours).held("shop").live.state, agent.state)
     assert_is_its_log(ours, store)
@@ -106,24 +106,24 @@ def test_nothing_counts_a_lesson(store: Store, tmp_path: Path) -> None:
     ours = engine(store, kind)
     path = write(tmp_path / "table.csv", 9)
     teach(store, path, kind, ours)
-    shown = one(ours, Show("shop", "summary")).body
+    shown = one(ours, Query("shop", "summary")).body
     assert (shown["taught"], shown["events"]) == (9, 9)
     assert (shown["decisions"], shown["outcomes"], shown["open"]) == (0, 0, [])
     assert (shown["average"], shown["feasible"]) == (None, None)
-    told = one(ours, Show("shop", "certificates")).body
+    told = one(ours, Query("shop", "certificates")).body
     assert told["certificates"] == []
     assert told["compared_since"]["words"] == "Compared since the first decision."
     [standing] = store.standings()
     assert (standing.decisions, standing.outcomes, standing.open) == (0, 0, 0)
     assert (store.lessons("shop"), store.last_decision("shop")) == (9, -1)
     assert (store.stages("shop"), store.waiting("shop", 9)) == ([], [])
-    one(ours, Ask("shop", [0.1]))
-    one(ours, Tell("shop", 0, [1.0, 1.0]))
+    one(ours, Decide("shop", [0.1]))
+    one(ours, Observe("shop", 0, [1.0, 1.0]))
     [standing] = store.standings()
     assert (standing.decisions, standing.outcomes, standing.events) == (1, 1, 11)
     assert standing.delay is not None
     assert (store.lessons("shop"), store.last_decision("shop")) == (9, 0)
-    [headline, *_] = one(ours, Show("shop", "certificates")).body["certificates"]
+    [headline, *_] = one(ours, Query("shop", "certificates")).body["certificates"]
     assert "came late" not in headline["words"]
 
 
@@ -141,7 +141,7 @@ def test_a_table_is_taught_once_and_goes_on_where_it_has_grown(
         (8, "Taught 3 rows to 'shop', after 5 that it knew. None counts as a decision."),
     ):
         assert teach(store, write(tmp_path / "b.csv", many), kind, ours).words == words
-    one(ours, Drop("shop", one(ours, Ask("shop", [0.1])).body["id"]))
+    one(ours, Forget("shop", one(ours, Decide("shop", [0.1])).body["id"]))
     found = teach(store, write(tmp_path / "b.csv", 9), kind, ours)
     assert "It has taken 1 decision itself" in found.words
     assert same(fleet(ours).held("shop").live.state.outcomes.rows, rows_of(9)[1])
@@ -184,12 +184,12 @@ def test_a_lesson_that_is_repeated_changes_nothing(store: Store) -> None:
 
 def test_open_decisions_come_first(file: Store) -> None:
     ours = engine(file)
-    one(ours, Ask("shop", [0.1]))
+    one(ours, Decide("shop", [0.1]))
     with pytest.raises(RefusedError, match="1 decisions of 'shop' wait for their outcome"):
         one(ours, Teach("shop", 0, [0.1], [1.0, 1.0]))
-    one(ours, Tell("shop", 0, [1.0, 1.0]))
+    one(ours, Observe("shop", 0, [1.0, 1.0]))
     one(ours, Teach("shop", 0, [0.1], [1.0, 1.0]))
-    one(ours, Ask("shop", [0.1]))
+    one(ours, Decide("shop", [0.1]))
     assert status(ours, Teach("shop", 1, [0.1], [1.0, 1.0])) == 409
     assert_is_its_log(ours, file)
 
@@ -199,7 +199,7 @@ def test_a_commit_that_fails_anywhere_teaches_no_row_twice(
     url: str, tmp_path: Path, when: str
 ) -> None:
     """At each commit of the import in turn; the next one ends it."""
-    kind, path = shop(limits=Limits(snapshot=50)), write(tmp_path / "table.csv", 200)
+    kind, path = shop(limits=StreamLimits(snapshot=50)), write(tmp_path / "table.csv", 200)
     commits, known, refused = range(5), list[int](), 0
     store = open_store(url)
     for fails in commits:
@@ -234,9 +234,9 @@ def test_two_imports_and_a_server_at_once_teach_no_row_twice(url: str, tmp_path:
         for ours in (one_engine, other):
             answers = ours.step(commands[first : first + 10])
             assert all(here.status_code(answer) in (200, 201) for answer in answers)
-        number = one(other, Ask("shop", [0.1])).body["id"]
+        number = one(other, Decide("shop", [0.1])).body["id"]
         assert status(one_engine, commands[first + 10 if first < 120 else 129]) in (200, 409)
-        one(one_engine, Tell("shop", number, [1.0, 1.0]))
+        one(one_engine, Observe("shop", number, [1.0, 1.0]))
     assert (stores[0].lessons("shop"), stores[0].last_decision("shop")) == (130, 12)
     assert_is_its_log(one_engine, stores[0])
     for store in stores:
@@ -255,7 +255,7 @@ def named(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[tuple[Store, Kind]]:
+def opened(folder: Path) -> Iterator[tuple[Store, StreamTemplate]]:
     config = load_config(folder / "bocopt.toml")
     store = open_store(config.store, folder, read_only=True)
     try:
@@ -356,7 +356,7 @@ def test_data_frames_and_parquet_teach_the_same(named: Path) -> None:
 
 
 @contextmanager
-def opened_after(folder: Path) -> Iterator[tuple[Store, Kind]]:
+def opened_after(folder: Path) -> Iterator[tuple[Store, StreamTemplate]]:
     assert typed(folder, str(folder / "table.parquet"), "--stream", "shop")[0] == 0
     with opened(folder) as found:
         yield found

@@ -11,22 +11,22 @@ import schemas
 
 from bocopt.app.service.stores import (
     Configured,
-    Declared,
-    Row,
+    EventRow,
+    OutcomeTotals,
     Snapshot,
     Store,
     StoreError,
-    Tally,
+    StreamRecord,
     open_store,
 )
 from bocopt.app.service.stores.sql import SCHEMA, TABLES
 
 RECORDS: dict[str, Any] = {
-    "streams": Declared,
+    "streams": StreamRecord,
     "configurations": Configured,
-    "events": Row,
+    "events": EventRow,
     "snapshots": Snapshot,
-    "stages": Tally,
+    "stages": OutcomeTotals,
 }
 
 
@@ -102,7 +102,7 @@ def test_a_database_of_another_schema_is_refused_and_not_changed(postgres: str) 
 
 
 def test_configurations_are_kept_in_order_and_none_is_changed(store: Store) -> None:
-    shops = [Declared(name, "shop", "1", "print", "machine", 7, 12.5, 160.0) for name in "ab"]
+    shops = [StreamRecord(name, "shop", "1", "print", "machine", 7, 12.5, 160.0) for name in "ab"]
     store.declare(shops)
     assert store.streams() == shops
     first = Configured("b", 1, "one", 0, 1.5, "{}")

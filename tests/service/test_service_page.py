@@ -16,17 +16,17 @@ from troubled import HOUR
 
 from bocopt import Ensemble, Mixture
 from bocopt.abilities import HasLaws
-from bocopt.app.case_file import Limits
+from bocopt.app.case_file import StreamLimits
 from bocopt.app.page.markup import unmarked
-from bocopt.app.service.commands import Ask, Drop, RefusedError, Tell
-from bocopt.app.service.kind import Kind
+from bocopt.app.service.commands import Decide, Forget, Observe, RefusedError
 from bocopt.app.service.page import charts
 from bocopt.app.service.page.concerns import judged
 from bocopt.app.service.page.fleet import SHOWN, fleet_page
 from bocopt.app.service.page.fresh import Fresh
 from bocopt.app.service.page.seen import seen
-from bocopt.app.service.stores import Standing, Store
-from bocopt.app.service.told import read, told
+from bocopt.app.service.stores import Store, StreamSummary
+from bocopt.app.service.stream_template import StreamTemplate
+from bocopt.app.service.summaries import read, stage_summary
 from bocopt.guarantees import Feasibility
 from bocopt.guarantees.feasibility import Counts
 from bocopt.live.fold import Observed
@@ -35,7 +35,7 @@ from bocopt.policies import Constant
 from bocopt.wrappers import says
 
 NOW = 1e9
-FINE = Standing(
+FINE = StreamSummary(
     id="fine",
     problem="shop",
     created=NOW - 100 * HOUR,
@@ -103,19 +103,21 @@ def test_what_is_told_is_short_whatever_a_policy_has() -> None:
         "weights": np.array([3.0]),
         "probability": np.full(100, 0.5),
     }
-    found = json.loads(told(kind, live, stage._replace(info=info)))
+    found = json.loads(stage_summary(kind, live, stage._replace(info=info)))
     assert (len(found["arms"]), len(found["levels"]), "members" in found) == (20, 20, False)
     assert read("no JSON") == read("[]") == {}
 
 
-def concerns(standing: Standing, kind: Kind, damaged: str | None = None) -> list[str]:
+def concerns(
+    standing: StreamSummary, kind: StreamTemplate, damaged: str | None = None
+) -> list[str]:
     damage = {} if damaged is None else {standing.id: damaged}
     [one] = judged([standing], {"shop": kind}, damage, NOW)
     return [each.short for each in one.concerns]
 
 
 def test_who_needs_a_person_and_who_does_not() -> None:
-    kind, expiring = shop(), shop(limits=Limits(max_open=10, expire=2 * HOUR))
+    kind, expiring = shop(), shop(limits=StreamLimits(max_open=10, expire=2 * HOUR))
     assert concerns(FINE, kind) == []
     assert concerns(FINE, kind, "Event 3 is damaged") == ["not available"]
     waits = FINE._replace(open=3, oldest=NOW - HOUR)
@@ -255,11 +257,11 @@ def _with_gaps(file: Store, given_up: bool) -> str:
     """The page of a stream of which every fourth outcome never came, all others being feasible."""
     ours, kind = engine(file, shop(policy=Constant([1, 1]))), shop(policy=Constant([1, 1]))
     for i in range(120):
-        number = one(ours, Ask("shop", [0.0])).body["id"]
+        number = one(ours, Decide("shop", [0.0])).body["id"]
         if i % 4:
-            one(ours, Tell("shop", number, [1.0, 1.0]))
+            one(ours, Observe("shop", number, [1.0, 1.0]))
         elif given_up:
-            one(ours, Drop("shop", number))
+            one(ours, Forget("shop", number))
     return unmarked(charts.feasibility(seen(file, kind, "shop")))
 
 
@@ -317,7 +319,7 @@ def test_all_is_well_only_where_no_stream_is_below_its_target() -> None:
     fine = [FINE._replace(id=f"s{i}") for i in range(10)]
     below = [FINE._replace(id=f"b{i}", feasibles=44) for i in range(2)]
 
-    def said(*streams: Standing) -> str:
+    def said(*streams: StreamSummary) -> str:
         page = fleet_page(judged(streams, kinds, {}, NOW), kinds, NOW)
         return unmarked(page.partition("</header>")[0])
 

@@ -17,10 +17,10 @@ from shop import (
 )
 
 from bocopt import SampleAverage
-from bocopt.app.service.commands import Begin, RefusedError, Show
+from bocopt.app.service.commands import Create, Query, RefusedError
 from bocopt.app.service.engine import Engine
-from bocopt.app.service.kind import kind_of
 from bocopt.app.service.stores import Store
+from bocopt.app.service.stream_template import template_of
 from bocopt.live.events import from_bytes
 from bocopt.live.fold import Decided, Observed
 
@@ -49,7 +49,7 @@ def test_a_policy_that_cannot_take_the_log_is_told_by_its_event(file: Store) -> 
     play(engine(file), 5)
     ours = engine(file, shop(policy=Choosy(here.problem), version="2"))
     with pytest.raises(RefusedError, match=r"Event 7 of stream 'shop': KeyError: 'of the policy'"):
-        one(ours, Show("shop", "summary"))
+        one(ours, Query("shop", "summary"))
 
 
 def test_a_shadow_is_declared_promoted_and_compared_only_from_then_on(file: Store) -> None:
@@ -72,7 +72,7 @@ def test_a_shadow_is_declared_promoted_and_compared_only_from_then_on(file: Stor
 
 
 def certificates(ours: Engine) -> dict[str, Any]:
-    found = one(ours, Show("shop", "certificates")).body["certificates"]
+    found = one(ours, Query("shop", "certificates")).body["certificates"]
     return {each["name"]: each for each in found}
 
 
@@ -99,8 +99,8 @@ def test_a_scale_is_the_one_that_was_declared_before_the_outcomes(
         with pytest.raises(RefusedError, match=r"A scale counts only where it was declared before"):
             engine(file, shop(scale=now, version=version))
     assert certificates(engine(file, shop(scale=before))) == said
-    other = kind_of("other", here.problem, here.policy, scale=now)
-    assert one(engine(file, shop(scale=before), other), Begin("other")).status == 200
+    other = template_of("other", here.problem, here.policy, scale=now)
+    assert one(engine(file, shop(scale=before), other), Create("other")).status == 200
 
 
 def test_each_configuration_is_logged_with_the_first_decision_that_it_takes(file: Store) -> None:
@@ -114,7 +114,7 @@ def test_each_configuration_is_logged_with_the_first_decision_that_it_takes(file
         (3, True, 5),
     ]
     assert [list(json.loads(each.about)["shadows"]) for each in found] == [[], ["latest"], []]
-    north = one(engine(file, shadowed), Begin("north", "shop"))
+    north = one(engine(file, shadowed), Create("north", "shop"))
     assert north.status == 201
     [only] = file.configurations("north")
     assert (only.n, only.by, only.decision) == (1, shadowed.fold.by, 0)

@@ -9,24 +9,24 @@ import pytest
 
 from bocopt.app.service.stores import (
     ConflictError,
-    Declared,
-    Row,
+    EventRow,
+    OutcomeTotals,
     Snapshot,
     Store,
     StoreError,
-    Tally,
+    StreamRecord,
     open_store,
 )
 
-SHOP = Declared("shop", "shop", "1", "print", "machine", 7, 12.5)
+SHOP = StreamRecord("shop", "shop", "1", "print", "machine", 7, 12.5)
 
 
-def row(seq: int, kind: str = "decision", decision: int = 0, key: str | None = None) -> Row:
-    return Row("shop", seq, kind, decision, key, bytes(range(256)), 1.5)
+def row(seq: int, kind: str = "decision", decision: int = 0, key: str | None = None) -> EventRow:
+    return EventRow("shop", seq, kind, decision, key, bytes(range(256)), 1.5)
 
 
-def tally(n: int) -> Tally:
-    return Tally("shop", n, n, 1.5, -3.0, 1, None, -3.0 * n, n, None, "{}")
+def tally(n: int) -> OutcomeTotals:
+    return OutcomeTotals("shop", n, n, 1.5, -3.0, 1, None, -3.0 * n, n, None, "{}")
 
 
 @pytest.fixture

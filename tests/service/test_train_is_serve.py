@@ -13,7 +13,7 @@ from shop import engine, fleet, folded, one
 from small_cases import changed, ran, written
 
 from bocopt.app import backtest, open_case
-from bocopt.app.service.commands import Ask, RefusedError, Tell
+from bocopt.app.service.commands import Decide, Observe, RefusedError
 from bocopt.app.service.config import load_config
 from bocopt.app.service.engine import Engine
 from bocopt.app.service.machine import numeric_fingerprint
@@ -53,7 +53,7 @@ def serving(path: Path) -> Iterator[tuple[Engine, Store]]:
 
 
 def asked(ours: Engine, name: str, fields: Mapping[str, Any], key: str | None = None) -> Any:
-    return one(ours, Ask(name, dict(fields), key)).body
+    return one(ours, Decide(name, dict(fields), key)).body
 
 
 def decisions_of(path: Path, policy: str) -> np.ndarray[Any, Any]:
@@ -87,10 +87,10 @@ def test_a_service_goes_on_as_a_longer_backtest(example: str, policy: str, tmp_p
             if i or not wait:  # the last lesson was not known yet in the backtest
                 assert list(found["z"].values()) == z.tolist(), i
             if before is not None:
-                one(ours, Tell(name, before, came[ROWS + before]))
+                one(ours, Observe(name, before, came[ROWS + before]))
             before = found["id"]
             if not wait:
-                one(ours, Tell(name, before, came[ROWS + before]))
+                one(ours, Observe(name, before, came[ROWS + before]))
                 before = None
         held = fleet(ours).held(name)
         again = folded(store, held.kind, name)
@@ -111,7 +111,7 @@ def test_x_of_each_day_is_that_of_a_backtest_also_after_a_restart(tmp_path: Path
                 number = asked(ours, name, known[i])["id"]
                 held = fleet(ours).held(name)
                 assert held.live.open[number].x.tobytes() == x[i].tobytes()
-                one(ours, Tell(name, number, came[i]))
+                one(ours, Observe(name, number, came[i]))
             ours.stop()
 
 
@@ -131,7 +131,7 @@ def test_fields_that_are_missing_are_said_and_wrong_ones_refused(tmp_path: Path)
             ([1.0, 2.0], "an object of named fields"),
         ]:
             with pytest.raises(RefusedError, match=why) as refused:
-                one(ours, Ask(name, wrong))
+                one(ours, Decide(name, wrong))
             assert refused.value.status == 422
         with pytest.raises(RefusedError, match="which had another context"):
             asked(ours, name, known[0], "monday")
@@ -140,8 +140,8 @@ def test_fields_that_are_missing_are_said_and_wrong_ones_refused(tmp_path: Path)
             ({**came[0], "books": 1.0}, "unknown: books"),
         ]:
             with pytest.raises(RefusedError, match=why):
-                one(ours, Tell(name, 0, wrong_xi))
-        one(ours, Tell(name, 0, dict(reversed(came[0].items()))))
+                one(ours, Observe(name, 0, wrong_xi))
+        one(ours, Observe(name, 0, dict(reversed(came[0].items()))))
         held = fleet(ours).held(name)
         assert held.live.last is not None
         assert held.live.last[1].tolist() == [*came[0].values()]

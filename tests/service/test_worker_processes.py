@@ -10,7 +10,7 @@ import pytest
 from shop import assert_is_its_log, bits, engine, fleet, folded, one, random_command, shop, status
 from typed import CONFIG, bocopt
 
-from bocopt.app.service.commands import Ask, Begin, Command, RefusedError, Show, Tell
+from bocopt.app.service.commands import Command, Create, Decide, Observe, Query, RefusedError
 from bocopt.app.service.config import Config, load_config
 from bocopt.app.service.engine import Engine, Router
 from bocopt.app.service.registry import Registry
@@ -77,19 +77,21 @@ def working(config: Config, store: Store, **options: float) -> tuple[Engine, Wor
 
 def test_a_worker_that_is_silent_or_ends_changes_nothing(config: Config, store: Store) -> None:
     ours, worker = working(config, store, limit=4.0)
-    assert one(ours, Begin("north", "shop")).status == 201
-    asked = [Ask("shop", [1.0], "a"), Ask("shop", [7.0], "b"), Ask("north", [2.0], "c")]
+    assert one(ours, Create("north", "shop")).status == 201
+    asked = [Decide("shop", [1.0], "a"), Decide("shop", [7.0], "b"), Decide("north", [2.0], "c")]
     first, slow, last = ours.step(asked)
     assert [first.status, slow.status, last.status] == [201, 504, 201]
     assert "longer than 4 seconds, and nothing was changed" in str(slow)
-    fatal, fine = ours.step([Ask("shop", [8.0], "d"), Tell("shop", 0, [1.0, 1.2])])
+    fatal, fine = ours.step([Decide("shop", [8.0], "d"), Observe("shop", 0, [1.0, 1.2])])
     assert (fatal.status, fine.status) == (503, 201)
     assert "worker process ended" in str(fatal)
     assert worker._process is not None
     assert worker._process.pid is not None
     os.kill(worker._process.pid, signal.SIGKILL)
     worker._process.join()
-    assert one(ours, Ask("shop", [3.0], "b")).status == 201  # the key of what was refused is free
+    assert (
+        one(ours, Decide("shop", [3.0], "b")).status == 201
+    )  # the key of what was refused is free
     assert [row.kind for row in store.tail("shop")] == ["decision", "outcome", "decision"]
     assert [row.key for row in store.tail("north")] == ["c"]
     ours.stop()
@@ -100,7 +102,7 @@ def test_a_worker_that_was_killed_does_not_delay_a_graceful_stop(
     config: Config, store: Store
 ) -> None:
     ours, worker = working(config, store)
-    one(ours, Ask("shop", [1.0], "a"))
+    one(ours, Decide("shop", [1.0], "a"))
     process = worker._process
     assert process is not None
     process.kill()
@@ -114,11 +116,11 @@ def test_a_worker_has_the_code_of_its_front_or_none(config: Config, store: Store
     ours, _ = working(config, store)
     shop_file = config.folder / "shop.py"
     shop_file.write_text(shop_file.read_text().replace("first=[1, 1]", "first=[2, 2]"))
-    assert status(ours, Ask("shop", [8.0])) == 503  # it ends, and the next one is another
+    assert status(ours, Decide("shop", [8.0])) == 503  # it ends, and the next one is another
     with pytest.raises(RefusedError, match="has changed since the service was started"):
-        ours.step([Ask("shop", [1.0])])
+        ours.step([Decide("shop", [1.0])])
     shop_file.write_text(MOODY)
-    assert one(ours, Ask("shop", [1.0])).body["z"] == {"z0": 1.0, "z1": 1.0}
+    assert one(ours, Decide("shop", [1.0])).body["z"] == {"z0": 1.0, "z1": 1.0}
     ours.stop()
 
 
@@ -128,7 +130,7 @@ def test_workers_share_streams(config: Config, store: Store) -> None:
     router.start()
     assert router.wait(60)
     names = [f"shop-{i}" for i in range(6)]
-    begun = [router.submit(Begin(name, "shop")) for name in names]
+    begun = [router.submit(Create(name, "shop")) for name in names]
     assert [each.result(30).status for each in begun] == [201] * 6
     rng = np.random.default_rng(0)
     answers = [router.submit(random_command(rng, 20, name)) for _ in range(20) for name in names]
@@ -146,7 +148,7 @@ def test_streams_that_leave_memory_come_back_with_the_same_bits(file: Store) -> 
     few, all_of_them = engine(file, held=2), engine(file)
     names = [f"shop-{i}" for i in range(5)]
     for name in names:
-        one(few, Begin(name, "shop"))
+        one(few, Create(name, "shop"))
     rng = np.random.default_rng(1)
     for _ in range(30):
         for name in rng.permutation(names):
@@ -161,11 +163,11 @@ def test_streams_that_leave_memory_come_back_with_the_same_bits(file: Store) -> 
 def test_streams_begin_together(file: Store) -> None:
     ours = engine(file)
     asked: list[Command] = [
-        Begin("a", "shop"),
-        Begin("b", "none"),
-        Ask("a", [0.1]),
-        Begin("a"),
-        Begin("a", "shop", 5),
+        Create("a", "shop"),
+        Create("b", "none"),
+        Decide("a", [0.1]),
+        Create("a"),
+        Create("a", "shop", 5),
     ]
     assert [each.status for each in ours.step(asked)] == [201, 404, 201, 200, 409]
     assert [each.id for each in file.streams()] == ["a", "shop"]
@@ -173,8 +175,10 @@ def test_streams_begin_together(file: Store) -> None:
 
 def test_what_is_held_may_be_no_more_than_one_stream(file: Store) -> None:
     ours = engine(file, shop(), held=1)
-    one(ours, Begin("north", "shop"))
+    one(ours, Create("north", "shop"))
     for i in range(3):
-        answers = ours.step([Ask("shop", [0.1]), Ask("north", [0.2]), Show("shop", "summary")])
+        answers = ours.step(
+            [Decide("shop", [0.1]), Decide("north", [0.2]), Query("shop", "summary")]
+        )
         assert [each.status for each in answers] == [201, 201, 200]
         assert len(file.tail("north")) == i + 1

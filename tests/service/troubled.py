@@ -6,19 +6,19 @@ from collections.abc import Callable
 import numpy as np
 from shop import better, engine, learner, one, policy, problem
 
-from bocopt.app.case_file import Limits
-from bocopt.app.service.commands import Ask, Begin, Tell
-from bocopt.app.service.kind import Kind, kind_of
+from bocopt.app.case_file import StreamLimits
+from bocopt.app.service.commands import Create, Decide, Observe
 from bocopt.app.service.stores import Store
+from bocopt.app.service.stream_template import StreamTemplate, template_of
 from bocopt.policies import Constant
 
 HOUR = 3600.0
-KINDS: tuple[Kind, ...] = (
-    kind_of("ensemble", problem, learner, shadows={"average": better}, names=("left", "right")),
-    kind_of("average", problem, policy, limits=Limits(max_open=20)),
-    kind_of("reckless", problem, Constant([5, 5])),
-    kind_of("timid", problem, Constant([1, 1]), shadows={"average <b>": better}),
-    kind_of("fresh", problem, policy),
+KINDS: tuple[StreamTemplate, ...] = (
+    template_of("ensemble", problem, learner, shadows={"average": better}, names=("left", "right")),
+    template_of("average", problem, policy, limits=StreamLimits(max_open=20)),
+    template_of("reckless", problem, Constant([5, 5])),
+    template_of("timid", problem, Constant([1, 1]), shadows={"average <b>": better}),
+    template_of("fresh", problem, policy),
 )
 
 
@@ -33,7 +33,7 @@ class Past:
 
     def begin(self, stream: str, kind: str, ago: float) -> None:
         self.now = self.end - ago
-        one(self.engine, Begin(stream, kind))
+        one(self.engine, Create(stream, kind))
 
     def play(
         self, stream: str, many: int, ago: float, *, known: Callable[[int], bool] = lambda i: True
@@ -42,11 +42,11 @@ class Past:
         for i in range(many):
             self.now = self.end - ago * (many - i)
             x = float(self.rng.normal())
-            number = one(self.engine, Ask(stream, [x])).body["id"]
+            number = one(self.engine, Decide(stream, [x])).body["id"]
             self.now += 60.0
             if known(i):
                 xi = np.exp([0.3 * x, 0.1]) * self.rng.uniform(0.7, 1.3, 2)
-                one(self.engine, Tell(stream, number, xi.tolist()))
+                one(self.engine, Observe(stream, number, xi.tolist()))
 
 
 def troubled(store: Store, streams: int, outcomes: int) -> None:

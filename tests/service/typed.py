@@ -7,7 +7,7 @@ from shop import engine, one
 from typer.testing import CliRunner
 
 from bocopt.app.cli import app
-from bocopt.app.service.commands import Ask, Drop, Tell
+from bocopt.app.service.commands import Decide, Forget, Observe
 from bocopt.app.service.config import load_config
 from bocopt.app.service.machine import numeric_fingerprint
 from bocopt.app.service.stores import open_store
@@ -46,9 +46,9 @@ def play(folder: Path, stages: int = 8) -> None:
     ours = engine(store, *config.kinds.values(), numeric=numeric_fingerprint())
     rng = np.random.default_rng(0)
     for i in range(stages):
-        one(ours, Ask("shop", [round(float(rng.normal()), 3)]))
+        one(ours, Decide("shop", [round(float(rng.normal()), 3)]))
         if i == 0:
-            one(ours, Drop("shop", 0))
+            one(ours, Forget("shop", 0))
         elif i < stages - 1:
-            one(ours, Tell("shop", i, rng.uniform(0.5, 1.5, 2).round(3).tolist()))
+            one(ours, Observe("shop", i, rng.uniform(0.5, 1.5, 2).round(3).tolist()))
     store.close()

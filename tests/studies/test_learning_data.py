@@ -16,7 +16,7 @@ from bocopt_studies.learning.data import DATA_SETS, data_world, source
 from bocopt_studies.learning.data.features import lagged, season
 from bocopt_studies.learning.data.flights import _day, _due
 from bocopt_studies.learning.data.gasoline import week
-from bocopt_studies.learning.data.source import Columns, Series, Times
+from bocopt_studies.learning.data.source import Columns, StudySeries, Times
 from bocopt_studies.learning.forests import ForestWeights
 
 needs_data = pytest.mark.skipif(
@@ -62,7 +62,7 @@ def _clock(name: str, table: str, rows: Columns) -> Times:
 
 
 @cache
-def _series(name: str) -> Series:
+def _series(name: str) -> StudySeries:
     data = DATA_SETS[name]
     return data.series(data.read())
 

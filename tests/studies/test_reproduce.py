@@ -21,7 +21,7 @@ from bocopt_studies.paper.settings import PRINTED
 from bocopt_studies.report.tables import markdown
 from bocopt_studies.study import Size
 from bocopt_studies.summaries import COLUMNS
-from bocopt_studies.work.store import Store
+from bocopt_studies.work.store import BlockStore
 from bocopt_studies.work.task import Record, Task
 from bocopt_studies.work.work import Work
 
@@ -37,7 +37,7 @@ Summaries = Mapping[str, Mapping[str, Any]]
 @pytest.fixture(scope="module")
 def work(tmp_path_factory: pytest.TempPathFactory) -> Work:
     plan = reproduce.plan_of("all", SIZE)
-    work = reproduce.work_of(plan, Store(tmp_path_factory.mktemp("blocks")))
+    work = reproduce.work_of(plan, BlockStore(tmp_path_factory.mktemp("blocks")))
     with ThreadPoolExecutor(1) as executor:
         work.finish(executor, lambda stages: None)
     return work

@@ -11,7 +11,7 @@ from bocopt.core import Array
 from bocopt.state import flatten, rebuild
 from bocopt_studies.learning.boosted import Boosted, BoostedQuantiles
 from bocopt_studies.learning.data.source import INSTALL
-from bocopt_studies.learning.forests import Forest, ForestResiduals, ForestWeights, grown
+from bocopt_studies.learning.forests import ForestResiduals, ForestWeights, GrownForest, grown
 from bocopt_studies.learning.laws import Sine
 from bocopt_studies.learning.refitted import Refitted, trees_of
 
@@ -33,7 +33,7 @@ def test_trees_as_arrays_are_those_of_scikit_learn() -> None:
 
 
 @pytest.fixture(scope="module")
-def both() -> tuple[Forest, Any]:
+def both() -> tuple[GrownForest, Any]:
     """A forest of ours, and scikit-learn's own."""
     ours = grown(X, XI, 7)
     theirs = ensemble.RandomForestRegressor(
@@ -46,7 +46,7 @@ def both() -> tuple[Forest, Any]:
     return ours, theirs.fit(X, XI)
 
 
-def test_weights_count_shared_leaves(both: tuple[Forest, Any]) -> None:
+def test_weights_count_shared_leaves(both: tuple[GrownForest, Any]) -> None:
     forest, theirs = both
     own, here = theirs.apply(X), theirs.apply(NEW[:1])[0]
     expected = np.zeros(len(X))
@@ -57,7 +57,7 @@ def test_weights_count_shared_leaves(both: tuple[Forest, Any]) -> None:
     assert forest.weights(NEW[0]).sum() == pytest.approx(1)
 
 
-def test_residuals_are_out_of_bag(both: tuple[Forest, Any]) -> None:
+def test_residuals_are_out_of_bag(both: tuple[GrownForest, Any]) -> None:
     forest, theirs = both
     assert forest.residual == pytest.approx(XI - theirs.oob_prediction_)
 

@@ -13,7 +13,7 @@ from bocopt.compared import Compared, Pair, compared_of, declared
 from bocopt.core import Array, IntArray, Sense, Status
 from bocopt.guarantees import Evidence
 from bocopt.guarantees.certificate import Shadow
-from bocopt.guarantees.ratios import Outcomes
+from bocopt.guarantees.ratios import BoundedSeries
 
 OVER, UNDER = 1.0, 3.0  # what a unit too much costs, and one too few
 CODE = """from bocopt import Agent
@@ -183,7 +183,7 @@ def _compared(
     high = np.full(len(paid), 400.0 * case.outcomes if case.ranged else np.inf)
     low = np.zeros(len(paid)) if case.sense is Sense.MINIMISE else -high
     met = np.stack([today.feasible[counted], policy.feasible[counted]], axis=-1)
-    pair = Pair(Outcomes(paid, low, high), Outcomes(others - paid, -wide, wide), met)
+    pair = Pair(BoundedSeries(paid, low, high), BoundedSeries(others - paid, -wide, wide), met)
     return compared_of(one, state, pair, case.sense, at=counted)
 
 

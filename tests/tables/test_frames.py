@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bocopt.app import Spec, frame_of, read, series_of, shown
-from bocopt.app.reading.columns import Column, Frame, TableError
+from bocopt.app.reading.columns import Column, Table, TableError
 
 DAYS = [dt.date(2024, 2, 28) + dt.timedelta(days=n) for n in range(5)]
 COLUMNS: dict[str, list[Any]] = {
@@ -38,25 +38,25 @@ def _polars() -> Any:
     return pytest.importorskip("polars").DataFrame(COLUMNS)
 
 
-def assert_same(one: Frame, other: Frame) -> None:
+def assert_same(one: Table, other: Table) -> None:
     assert list(one.columns) == list(other.columns)
     for name in one.columns:
         np.testing.assert_array_equal(one.columns[name], other.columns[name], name)
 
 
 @pytest.fixture
-def frame() -> Frame:
+def frame() -> Table:
     return frame_of(_polars())
 
 
 @pytest.mark.parametrize("way", ["lazy", "to_pandas", "to_arrow"])
-def test_every_library_gives_theassert_same(way: str, frame: Frame) -> None:
+def test_every_library_gives_theassert_same(way: str, frame: Table) -> None:
     pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
     assert_same(frame_of(getattr(_polars(), way)()), frame)
 
 
-def test_gaps_of_pandas_are_gaps(frame: Frame) -> None:
+def test_gaps_of_pandas_are_gaps(frame: Table) -> None:
     pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
     assert_same(frame_of(_polars().to_pandas().convert_dtypes()), frame)
@@ -65,7 +65,7 @@ def test_gaps_of_pandas_are_gaps(frame: Frame) -> None:
 
 @pytest.mark.parametrize("absent", ["", "polars"])
 def test_parquet_gives_theassert_same(
-    absent: str, frame: Frame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    absent: str, frame: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
@@ -77,7 +77,7 @@ def test_parquet_gives_theassert_same(
     assert found.places.tolist() == [1, 2, 3, 4, 5]
 
 
-def test_csv_gives_the_same_series(frame: Frame, tmp_path: Path) -> None:
+def test_csv_gives_the_same_series(frame: Table, tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     _polars().write_csv(path, separator=";")
     found = read(path)
@@ -96,7 +96,7 @@ def test_numbers_of_a_file_are_those_that_stand_there(tmp_path: Path) -> None:
     assert np.array_equal(read(path).numbers("a"), values)
 
 
-def test_what_a_decision_sees(frame: Frame) -> None:
+def test_what_a_decision_sees(frame: Table) -> None:
     series = series_of(frame, SPEC)
     seen = dict(zip(series.x_names, series.x.T.tolist(), strict=True))
     assert seen["price"] == [1.5, 1.5, 0.1 + 0.2, 2.0, 1e-7]
@@ -113,7 +113,7 @@ def test_what_a_decision_sees(frame: Frame) -> None:
     assert series.now is None
 
 
-def test_gaps_may_stay(frame: Frame) -> None:
+def test_gaps_may_stay(frame: Table) -> None:
     series = series_of(frame, replace(SPEC, missing="keep"))
     gaps = dict(zip(series.x_names, np.isnan(series.x).T.tolist(), strict=True))
     assert gaps["price"] == [False, True, False, False, False]
@@ -122,7 +122,7 @@ def test_gaps_may_stay(frame: Frame) -> None:
     assert gaps["demand, lag 2"] == [True, True, False, False, False]
 
 
-def test_the_calendar_is_that_of_the_standard_library(frame: Frame) -> None:
+def test_the_calendar_is_that_of_the_standard_library(frame: Table) -> None:
     series = series_of(frame, SPEC)
     seen = dict(zip(series.x_names, series.x.T, strict=True))
     assert "Monday" not in seen
@@ -149,7 +149,7 @@ def test_hours_are_those_of_the_clock_and_the_order_that_of_the_world(tmp_path: 
 
 
 def test_numbers_have_a_trend_and_rows_have_one_too() -> None:
-    frame = Frame("t", "row", np.arange(3), {"n": np.array([4.0, 6, 9]), "y": np.ones(3)})
+    frame = Table("t", "row", np.arange(3), {"n": np.array([4.0, 6, 9]), "y": np.ones(3)})
     by_time = series_of(frame, Spec("y", time="n", calendar="trend"))
     assert by_time.x.ravel().tolist() == [0.0, 2.0, 5.0]
     assert by_time.time == ("4", "6", "9")
@@ -160,19 +160,19 @@ def test_numbers_have_a_trend_and_rows_have_one_too() -> None:
 
 def test_rows_of_one_time_do_not_know_each_other() -> None:
     columns = {"n": np.array([1.0, 1, 2, 2, 3]), "y": np.arange(5.0)}
-    frame = Frame("t", "row", np.arange(5), columns)
+    frame = Table("t", "row", np.arange(5), columns)
     series = series_of(frame, Spec("y", time="n", repeated="keep"))
     assert series.arrives.tolist() == [2, 2, 4, 4, 5]
 
 
 def test_past_decisions_are_whole_or_none() -> None:
     columns = {"y": np.ones(3), "a": np.array([1.0, np.nan, 3]), "b": np.array([4.0, 5, 6])}
-    frame = Frame("t", "row", np.arange(3), columns)
+    frame = Table("t", "row", np.arange(3), columns)
     now = series_of(frame, Spec("y", decisions=["a", "b"])).now
     np.testing.assert_array_equal(now, [[1, 4], [np.nan, np.nan], [3, 6]])
 
 
-def test_a_file_is_not_changed_by_reading_it(frame: Frame) -> None:
+def test_a_file_is_not_changed_by_reading_it(frame: Table) -> None:
     before = {name: list(column) for name, column in frame.columns.items()}
     series_of(frame, replace(SPEC, outcome=["demand", "price"], context=["open"]))
     for name, column in frame.columns.items():
@@ -186,7 +186,7 @@ def test_the_first_stages_as_a_text() -> None:
         "demand": np.array([5.0, np.nan, 1e9]),
         "order": np.array([4.0, 6, 6]),
     }
-    frame = Frame("sales.csv", "line", np.arange(2, 5), columns)
+    frame = Table("sales.csv", "line", np.arange(2, 5), columns)
     spec = Spec("demand", context=["price\n"], time="day", decisions="order", lags=[1])
     assert shown(series_of(frame, spec), rows=2).splitlines() == [
         "stage                        0           1",
@@ -223,6 +223,6 @@ def test_a_spec_that_makes_no_sense_is_refused(change: dict[str, Any], said: str
 
 
 def test_a_column_may_not_be_there() -> None:
-    frame = Frame("t", "row", np.arange(3), {f"column {n}": np.ones(3) for n in range(30)})
+    frame = Table("t", "row", np.arange(3), {f"column {n}": np.ones(3) for n in range(30)})
     with pytest.raises(TableError, match=r"'column 19' and 10 more\.$"):
         series_of(frame, Spec("y"))

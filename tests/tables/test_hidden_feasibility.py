@@ -10,7 +10,7 @@ from bocopt.app.features.series import Series
 from bocopt.app.findings import Findings, Played
 from bocopt.app.page import page
 from bocopt.app.page.feasible import band
-from bocopt.app.page.view import View
+from bocopt.app.page.view import ReportView
 from bocopt.core import Array, Sense
 from bocopt.guarantees import Feasibility
 from bocopt.guarantees.feasibility import Counts
@@ -49,7 +49,7 @@ def test_the_share_is_of_what_is_known_and_the_band_of_all() -> None:
         "of all 400 whatever the 100 missing outcomes were: 67.5 to 100): whether the target of "
         "90% is met is open."
     )
-    low, high = band(View(f, {}), f.played["policy"])
+    low, high = band(ReportView(f, {}), f.played["policy"])
     assert low < 0.75 < high
     [table] = [each for each in shown(f).tables if each.header[0] == "policy"]
     assert [row[table.header.index("feasible (target 90%)")] for row in table.rows] == [
@@ -77,7 +77,7 @@ def test_where_no_outcome_is_missing_nothing_is_added() -> None:
     f = findings(HIGH & False)
     counts = Counts(np.array(400.0), np.array(100.0), np.array(0.0))
     least, most = Feasibility().interval(counts)
-    low, high = band(View(f, {}), f.played["policy"])
+    low, high = band(ReportView(f, {}), f.played["policy"])
     assert (low, high) == (float(1.0 - most), float(1.0 - least))
     said = shown(f).text
     assert f"in 75.0% of the stages (95%, at all times: {100 * (1 - most):.1f} to " in said
@@ -90,7 +90,7 @@ def test_the_warm_up_and_decisions_that_were_not_taken_are_not_missing() -> None
     z = f.played["policy"].z.copy()
     z[:200] = np.nan
     absent = f.played["policy"]._replace(z=z)
-    assert len(View(f, {}).missing(absent)) == 50
+    assert len(ReportView(f, {}).missing(absent)) == 50
 
 
 @pytest.mark.parametrize("hides", [0.0, 0.3])

@@ -15,7 +15,7 @@ from bocopt.app.page.feasible import feasibility
 from bocopt.app.page.headline import sentence
 from bocopt.app.page.markup import unmarked
 from bocopt.app.page.money import policies
-from bocopt.app.page.view import View
+from bocopt.app.page.view import ReportView
 from bocopt.app.playing.verdict import compared
 from bocopt.compared import RECORDED
 from bocopt.core import Array, Sense
@@ -59,7 +59,7 @@ def findings(
 
 
 def large(f: Findings) -> str:
-    return unmarked(sentence(View(f, {})))
+    return unmarked(sentence(ReportView(f, {})))
 
 
 SOME = np.arange(STAGES) % 10 == 3
@@ -74,9 +74,11 @@ def test_that_decisions_are_missing_is_told_with_what_it_may_do(gain: float, hid
     assert large(f).count(RESTS) == large(f).count("(95%") > 0
     words = f.compared["policy"].words(" EUR")
     assert words.count(RESTS) == words.count("at all times at once") > 0
-    assert RECORDED in policies(View(f, {}))
-    assert RESTS in feasibility(View(f, {}))
-    assert f"The interval that holds at all times assumes that {RECORDED}." in assumed(View(f, {}))
+    assert RECORDED in policies(ReportView(f, {}))
+    assert RESTS in feasibility(ReportView(f, {}))
+    assert f"The interval that holds at all times assumes that {RECORDED}." in assumed(
+        ReportView(f, {})
+    )
     assert f.compared["policy"].unrecorded == SOME.sum()
 
 
@@ -89,7 +91,12 @@ def test_so_it_is_where_there_is_no_range() -> None:
 
 def test_where_all_decisions_are_recorded_nothing_is_assumed_of_that() -> None:
     f = findings()
-    texts = [large(f), str(f.compared["policy"]), policies(View(f, {})), feasibility(View(f, {}))]
+    texts = [
+        large(f),
+        str(f.compared["policy"]),
+        policies(ReportView(f, {})),
+        feasibility(ReportView(f, {})),
+    ]
     assert not [text for text in texts if "recorded" in text]
 
 
@@ -105,7 +112,7 @@ def test_delays_of_a_study_are_no_assumption() -> None:
     assert late.compared["policy"].certificate.assumptions == (
         "the difference lies in a range that is known before xi",
     )
-    assert LATE not in assumed(View(late, {}))
+    assert LATE not in assumed(ReportView(late, {}))
     assert str(late.compared["policy"]) == str(at_once.compared["policy"])
 
 

@@ -20,9 +20,9 @@ from typer.testing import CliRunner
 from bocopt.app.cli import app
 from bocopt_studies.paper.settings import Settings, tasks_of
 from bocopt_studies.study import Size
-from bocopt_studies.work.cluster import Cluster, LostError, NoSchedulerError, cluster
+from bocopt_studies.work.cluster import Cluster, ClusterLostError, NoSchedulerError, cluster
 from bocopt_studies.work.origin import ForeignWorkerError
-from bocopt_studies.work.store import Store
+from bocopt_studies.work.store import BlockStore
 from bocopt_studies.work.task import Task
 from bocopt_studies.work.work import Work
 
@@ -55,7 +55,7 @@ def test_records_are_those_of_this_process(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Task, "trials_per_block", 1)
-    work = Work(tasks(), Store(tmp_path))
+    work = Work(tasks(), BlockStore(tmp_path))
     sizes: list[int] = []
     with cluster(address) as executor:
         wait_until(lambda: executor.size() == 2)
@@ -71,7 +71,7 @@ def test_records_are_those_of_this_process(
 
 def test_a_worker_with_other_code_is_refused_by_name(tmp_path: Path) -> None:
     other = changed(tmp_path, "streams/paper.py", "_G = 2.5", "_G = 2.6")
-    work = Work(tasks(), Store(tmp_path / "blocks"))
+    work = Work(tasks(), BlockStore(tmp_path / "blocks"))
     with (
         dask_cluster.scheduler() as (address, _),
         dask_cluster.workers(address, PYTHONPATH=str(other)),
@@ -146,7 +146,7 @@ def test_work_that_kills_its_workers_is_told_in_a_sentence() -> None:
         cluster(address) as executor,
     ):
         deadly = executor.submit(os._exit, 1)
-        with pytest.raises(LostError, match="A worker process was killed"):
+        with pytest.raises(ClusterLostError, match="A worker process was killed"):
             deadly.result(timeout=60)
 
 
@@ -154,7 +154,7 @@ def test_work_that_kills_its_workers_is_told_in_a_sentence() -> None:
 def test_a_worker_that_cannot_load_bocopt_is_told_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "bocopt").mkdir()
     (tmp_path / "bocopt" / "__init__.py").touch()
-    work = Work(tasks(), Store(tmp_path / "blocks"))
+    work = Work(tasks(), BlockStore(tmp_path / "blocks"))
     with (
         dask_cluster.scheduler() as (address, _),
         dask_cluster.workers(address, PYTHONPATH=str(tmp_path)),

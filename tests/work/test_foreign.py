@@ -8,7 +8,7 @@ from elsewhere import Elsewhere, changed
 import bocopt
 from bocopt_studies.paper.settings import Settings, tasks_of
 from bocopt_studies.study import Size
-from bocopt_studies.work.store import Store
+from bocopt_studies.work.store import BlockStore
 from bocopt_studies.work.task import Task
 from bocopt_studies.work.work import Work
 
@@ -18,7 +18,7 @@ def tasks() -> list[Task]:
 
 
 def test_a_worker_with_the_same_code_is_believed(tmp_path: Path) -> None:
-    work = Work(tasks(), Store(tmp_path / "blocks"))
+    work = Work(tasks(), BlockStore(tmp_path / "blocks"))
     work.finish(Elsewhere(Path(bocopt.__file__).parents[1]), lambda stages: None)
     assert {k: v.tolist() for k, v in work.record(tasks()[0]).items()} == {
         k: v.tolist() for k, v in tasks()[0].run().items()
@@ -29,7 +29,7 @@ def test_a_worker_with_other_code_is_refused_by_name_and_nothing_of_it_is_stored
     tmp_path: Path,
 ) -> None:
     other = changed(tmp_path, "streams/paper.py", "_G = 2.5", "_G = 2.6")
-    work = Work(tasks(), Store(tmp_path / "blocks"))
+    work = Work(tasks(), BlockStore(tmp_path / "blocks"))
     with pytest.raises(ValueError, match="its bocopt code differs"):
         work.finish(Elsewhere(other), lambda stages: None)
     assert not list((tmp_path / "blocks").iterdir())

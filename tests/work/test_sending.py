@@ -19,7 +19,7 @@ from bocopt_studies.paper.settings import Settings, tasks_of
 from bocopt_studies.study import Size
 from bocopt_studies.work.order import answer, order, warm_up
 from bocopt_studies.work.origin import ForeignWorkerError, origin, refuse_foreign
-from bocopt_studies.work.store import Store
+from bocopt_studies.work.store import BlockStore
 from bocopt_studies.work.work import AHEAD, Planned, Work, answered
 
 MODULES = frozenset({"bocopt.core"})
@@ -162,7 +162,7 @@ def test_the_executor_for_ray_on_the_page_plays_tasks(tmp_path: Path) -> None:
     names: dict[str, Any] = {}
     exec(code, names)
     [task] = tasks_of(Settings(), Size(trials=2, horizon=3), ["SAA"]).values()
-    work = Work([task], Store(tmp_path))
+    work = Work([task], BlockStore(tmp_path))
     try:
         work.finish(names["Ray"](), lambda stages: None)
     finally:

@@ -18,7 +18,7 @@ from bocopt.problems import Knapsack
 from bocopt_studies.learning.task import Learn
 from bocopt_studies.paper.settings import Settings, tasks_of
 from bocopt_studies.study import Size
-from bocopt_studies.work.store import Store
+from bocopt_studies.work.store import BlockStore
 from bocopt_studies.work.task import Play, Record, Task
 from bocopt_studies.work.work import Work
 
@@ -60,7 +60,7 @@ def same(one: list[Record], other: list[Record]) -> bool:
 def finished(folder: Path, tasks: list[Task], fresh: bool = False) -> tuple[list[Record], int]:
     """The records, and how many blocks had to be computed."""
     executor = Here()
-    work = Work(tasks, Store(folder), fresh)
+    work = Work(tasks, BlockStore(folder), fresh)
     work.finish(executor, lambda stages: None)
     return [work.record(task) for task in tasks], executor.calls
 
@@ -130,7 +130,7 @@ def test_equal_tasks_are_computed_once(tmp_path: Path) -> None:
 
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     expected, _ = finished(tmp_path / "whole", paper_tasks())
-    work = Work(paper_tasks(), Store(tmp_path / "cut"))
+    work = Work(paper_tasks(), BlockStore(tmp_path / "cut"))
     heard: list[int] = []
     with pytest.raises(KeyboardInterrupt):
         work.finish(Here(limit=4), heard.append)
@@ -177,18 +177,18 @@ def test_what_another_process_is_writing_is_left_alone(tmp_path: Path) -> None:
 
 def test_seconds_are_those_of_the_computation_whenever_it_was(tmp_path: Path) -> None:
     tasks = paper_tasks()
-    work = Work(tasks, Store(tmp_path))
+    work = Work(tasks, BlockStore(tmp_path))
     work.finish(Here(), lambda stages: None)
     took = work.seconds(tasks)
     assert took > 0
-    assert Work(tasks, Store(tmp_path)).seconds(tasks) == took
+    assert Work(tasks, BlockStore(tmp_path)).seconds(tasks) == took
     assert work.seconds(tasks[:1]) + work.seconds(tasks[1:]) == pytest.approx(took)
 
 
 def test_compiling_plays_one_stage_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     played: list[Task] = []
     monkeypatch.setattr(Play, "run", lambda task: played.append(task))
-    Work(paper_tasks(), Store(tmp_path)).compile()
+    Work(paper_tasks(), BlockStore(tmp_path)).compile()
     assert [(task.seeds, task.horizon) for task in played] == [((2,), 1)]
 
 

@@ -22,7 +22,7 @@ from bocopt.app.features.spec import Spec
 from bocopt.app.playing.in_hindsight import KeptCosts, least_costs
 from bocopt.app.playing.kept import Kept
 from bocopt.app.playing.play import play
-from bocopt.app.reading.columns import Frame
+from bocopt.app.reading.columns import Table
 from bocopt.app.reading.frame import read
 from bocopt.app.user_code import UserCode
 from bocopt.compared import NOW
@@ -57,7 +57,7 @@ class Case:
     title: str = ""  # the name, if empty
     unit: str = ""  # of costs
     series: Series | None = None  # its data
-    table: Frame | None = None  # that the series was made of
+    table: Table | None = None  # that the series was made of
     spec: Spec | None = None  # which of its columns mean what
     seed: int = 0
     confidence: float = 0.95

@@ -21,7 +21,7 @@ _DATA = ("file", *(one.name for one in fields(Spec)))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class StreamLimits:
     """How many decisions a served stream may have open, how long, and when it is kept."""
 
     context: int | None = None  # numbers of a context; None: as many as the first one has
@@ -59,7 +59,7 @@ class CaseSettings:
     version: str
     promote: str  # one of the other policies, which decides instead of the first
     hindsight: bool
-    limits: Limits
+    limits: StreamLimits
 
 
 @dataclass(frozen=True)
@@ -146,12 +146,12 @@ def _check_together(case: CaseSettings, data: Part) -> None:
             case.part.wrong("now", f"{why}: leave out one of them.")
 
 
-def _limits(part: Part) -> Limits:
+def _limits(part: Part) -> StreamLimits:
     context = part.found.get("context")
     many = len(context) if isinstance(context, list) else None
     if isinstance(context, int):
         many = part.number("context", None, "[0, 100000]", whole=True)
-    return Limits(
+    return StreamLimits(
         context=many,
         max_open=part.number("max_open", 1000, "[1, 100000]", whole=True),
         expire=part.number("expire", None, "(0, inf)"),

@@ -9,7 +9,7 @@ from bocopt.app.case import Case
 from bocopt.app.features.featuriser import Featuriser
 from bocopt.app.features.memory import FeaturiserState
 from bocopt.app.features.rows import after_table, rows_of
-from bocopt.app.reading.columns import Frame
+from bocopt.app.reading.columns import Table
 from bocopt.core import Status
 from bocopt.policies.names import names_of
 from bocopt.state import CheckpointError, flatten, rebuild
@@ -44,7 +44,7 @@ def saved_features(case: Case) -> tuple[Featuriser, FeaturiserState]:
         raise CheckpointError(f"{path} does not fit. {error}") from error
 
 
-def decide(case: Case, rows: Frame, policy: str | None = None) -> Decisions:
+def decide(case: Case, rows: Table, policy: str | None = None) -> Decisions:
     """What a policy, the first by default, decides for rows that come after those of the table.
 
     It knows what the table says, and no outcome of these rows.

@@ -1,13 +1,13 @@
 """A belief after its particles were taken somewhere. The trials are the leading axis."""
 
 from bocopt.beliefs.belief import Belief, different
-from bocopt.beliefs.moves import Particles
+from bocopt.beliefs.moves import MovingParticles
 from bocopt.beliefs.space import Space
-from bocopt.beliefs.target import Stage
+from bocopt.beliefs.target import NextStage
 
 
 def arrived(
-    flat: Belief, particles: Particles, stage: Stage, discount: float, space: Space
+    flat: Belief, particles: MovingParticles, stage: NextStage, discount: float, space: Space
 ) -> Belief:
     """The belief after a stage, with what getting there took."""
     there = placed(flat, particles, space)
@@ -27,7 +27,7 @@ def arrived(
     )
 
 
-def placed(flat: Belief, particles: Particles, space: Space) -> Belief:
+def placed(flat: Belief, particles: MovingParticles, space: Space) -> Belief:
     """The belief with these particles, wherever they have been taken."""
     ancestors = different(particles.roots[..., 0])
     return flat._replace(

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bocopt import arguments
-from bocopt.beliefs.past import Past, nothing
+from bocopt.beliefs.past import StageHistory, initial
 from bocopt.beliefs.update import no_report
 from bocopt.core import Array, BeliefReport, IntArray, Loss
 from bocopt.state import mapped
@@ -47,7 +47,7 @@ class Belief(NamedTuple):
     lam: Array  # ()
     gap: Array  # () sum of mixability gaps
     scale: Array  # () of the kernel's steps
-    past: Past
+    past: StageHistory
     info: MoveInfo
 
     @property
@@ -97,7 +97,7 @@ def with_intact(belief: Belief, intact: Array) -> Belief:
 def one_axis(belief: Belief, dim_x: int, dim_xi: int) -> Belief:
     """With all leading axes merged into one, and room for the first stage."""
     lead = belief.seeds.shape
-    past = belief.past if belief.past.size else nothing(lead, dim_x, dim_xi)
+    past = belief.past if belief.past.size else initial(lead, dim_x, dim_xi)
     return _reshaped(belief._replace(past=past), lead, (belief.seeds.size,))
 
 
@@ -130,7 +130,7 @@ def _reshaped(belief: Belief, old: tuple[int, ...], new: tuple[int, ...]) -> Bel
         if name not in ("past", "info")
     }
     info: MoveInfo = mapped(reshape, belief.info)
-    return Belief(**arrays, past=Past(*histories), info=info)
+    return Belief(**arrays, past=StageHistory(*histories), info=info)
 
 
 def own_roots(trials: int, size: int) -> IntArray:

@@ -22,7 +22,7 @@ from bocopt.beliefs.forgetting import Forgetting
 from bocopt.beliefs.kernels import CrankNicolson, Kernel
 from bocopt.beliefs.learning_rate import Fixed, LearningRate
 from bocopt.beliefs.moves import Mover, moved, particles_of
-from bocopt.beliefs.past import Ledger, nothing
+from bocopt.beliefs.past import Ledger, initial
 from bocopt.beliefs.settings import (
     check_chains,
     check_forgetting,
@@ -31,7 +31,7 @@ from bocopt.beliefs.settings import (
     default_threshold,
 )
 from bocopt.beliefs.space import Space
-from bocopt.beliefs.target import Coefficients, Leaving, Stage, Target, losses_at, stage_of
+from bocopt.beliefs.target import Coefficients, Leaving, NextStage, Target, losses_at, stage_of
 from bocopt.beliefs.tempering import travel, way
 from bocopt.beliefs.update import gibbs_update
 from bocopt.core import Array, IntArray, Loss, Prior
@@ -149,7 +149,7 @@ class ResampleMove:
         seeds = arguments.seeds_of("ResampleMove.init", seeds)
         lead = seeds.shape
         lam = self._learning_rate(np.zeros(lead))
-        none = nothing(lead, 0, 0)
+        none = initial(lead, 0, 0)
         centre, width = self._space.calibrated(none.x.rows, none.xi.rows)
         u = noise.normal(seeds, 0, "prior", (self.size, self.prior.dim))
         return Belief(
@@ -167,7 +167,7 @@ class ResampleMove:
             lam=lam,
             gap=np.zeros(lead),
             scale=np.full(lead, self._kernel.first_scale),
-            past=nothing(lead, 0, 0),
+            past=initial(lead, 0, 0),
             info=first_info(self.loss, self.size, lam),
         )
 
@@ -244,7 +244,9 @@ class ResampleMove:
         particles = travel(mover, particles, target, start, end)
         return many_axes(arrived(flat, particles, stage, self.discount, self._space), lead)
 
-    def _begun_again(self, flat: Belief, stage: Stage, x: Array, xi: Array) -> tuple[Belief, Array]:
+    def _begun_again(
+        self, flat: Belief, stage: NextStage, x: Array, xi: Array
+    ) -> tuple[Belief, Array]:
         """Draws from the prior as these outcomes calibrate it, with their losses, past and present.
 
         Nothing is forgotten: all outcomes so far are still to be counted, also those that set the
@@ -282,7 +284,7 @@ class ResampleMove:
             raise ValueError("ResampleMove.refresh needs a belief that has seen an outcome.")
         flat = one_axis(belief, 0, 0)
         x, xi, t = (part.rows[:, -1, :] for part in flat.past)
-        stage = Stage(t[:, 0].astype(np.int64), x, xi, np.zeros((len(x), self.loss.dim_noise)))
+        stage = NextStage(t[:, 0].astype(np.int64), x, xi, np.zeros((len(x), self.loss.dim_noise)))
         trials, none = np.arange(len(flat.seeds)), np.zeros(flat.total.shape)
         here = Coefficients(flat.lam, none[:, 0], none[:, 0])
         mover = Mover(self._kernel, sweeps, None, self._threshold)
@@ -294,7 +296,7 @@ class ResampleMove:
     def _mover(self, rounds: int) -> Mover:
         return Mover(self._kernel, self.sweeps, self.chain_length, self._threshold, rounds)
 
-    def _target(self, flat: Belief, stage: Stage, leaving: Leaving | None = None) -> Target:
+    def _target(self, flat: Belief, stage: NextStage, leaving: Leaving | None = None) -> Target:
         none = np.zeros(len(flat.seeds))
         return Target(
             ledger=self._ledger(flat),

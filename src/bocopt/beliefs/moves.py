@@ -65,7 +65,7 @@ def _standardised(places: Array) -> Array:
     return np.asarray(around / np.maximum(length, 1e-300))
 
 
-class Particles(NamedTuple):
+class MovingParticles(NamedTuple):
     """Weighted particles under way, and what moving them has taken so far."""
 
     u: Array  # (N, p)
@@ -110,10 +110,10 @@ def with_some(tree: T, trials: IntArray, of: int, some: T) -> T:
     return replaced_tree
 
 
-def particles_of(belief: Belief, last: Array, gone: Array, repaid: Array) -> Particles:
+def particles_of(belief: Belief, last: Array, gone: Array, repaid: Array) -> MovingParticles:
     """The particles of a belief, with their losses (N) at the stages beside its past."""
     none = np.zeros(len(belief.seeds))
-    return Particles(
+    return MovingParticles(
         u=belief.u,
         log_w=belief.log_w,
         before=belief.total,
@@ -168,7 +168,9 @@ class _Walk(NamedTuple):
     left: Array  # ()
 
 
-def moved(mover: Mover, particles: Particles, target: Target, purpose: str) -> Particles:
+def moved(
+    mover: Mover, particles: MovingParticles, target: Target, purpose: str
+) -> MovingParticles:
     """Resampled, and moved by the kernel."""
     trials, size = particles.log_w.shape
     copies = mover.chain_length or 1
@@ -211,7 +213,7 @@ def moved(mover: Mover, particles: Particles, target: Target, purpose: str) -> P
     )
     itself = np.broadcast_to(np.arange(kept_size)[:, None], (trials, kept_size, 1))
     roots = np.concatenate([taken(particles.roots)[..., 1:], itself], axis=-1)
-    return Particles(
+    return MovingParticles(
         u=chain.u,
         log_w=uniform((trials,), size),
         before=chain.before,

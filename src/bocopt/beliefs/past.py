@@ -18,7 +18,7 @@ _SHARE = 100  # parameters at least for a thread to be worth its while
 _ROWS = 4096  # parameters at once, which bounds the memory and changes no bits
 
 
-class Past(NamedTuple):
+class StageHistory(NamedTuple):
     """Contexts and outcomes of the stages that still count, in the order of their arrival."""
 
     x: History  # (n, k)
@@ -39,13 +39,13 @@ class Past(NamedTuple):
         """() how many arrived in all."""
         return self.first + self.size
 
-    def append(self, x: Array, xi: Array, t: When) -> "Past":
+    def append(self, x: Array, xi: Array, t: When) -> "StageHistory":
         stage = np.empty((*x.shape[:-1], 1))
         stage[..., 0] = t
-        return Past(self.x.append(x), self.xi.append(xi), self.t.append(stage))
+        return StageHistory(self.x.append(x), self.xi.append(xi), self.t.append(stage))
 
-    def without_the_oldest(self) -> "Past":
-        return Past(*(history.without_the_oldest() for history in self))
+    def without_the_oldest(self) -> "StageHistory":
+        return StageHistory(*(history.without_the_oldest() for history in self))
 
 
 class Totals(NamedTuple):
@@ -56,8 +56,8 @@ class Totals(NamedTuple):
     evaluated: Array  # (M) losses that were computed
 
 
-def nothing(lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Past:
-    return Past(empty(lead, dim_x), empty(lead, dim_xi), empty(lead, 1))
+def initial(lead: tuple[int, ...], dim_x: int, dim_xi: int) -> StageHistory:
+    return StageHistory(empty(lead, dim_x), empty(lead, dim_xi), empty(lead, 1))
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Ledger:
 
     loss: Loss
     seeds: IntArray
-    past: Past
+    past: StageHistory
     discount: float
     early_rejection: bool
     threads: int
@@ -170,7 +170,7 @@ def ledger_of(owner: str, loss: Loss, seeds: IntArray, x: Array, xi: Array) -> L
         np.broadcast_to(a, (*lead, *a.shape[-2:])).reshape(seeds.size, *a.shape[-2:])
         for a in (x, xi, stages)
     )
-    past = Past(*(_history(a) for a in rows))
+    past = StageHistory(*(_history(a) for a in rows))
     return Ledger(loss, seeds.reshape(-1), past, discount=1.0, early_rejection=True, threads=1)
 
 

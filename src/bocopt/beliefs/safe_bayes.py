@@ -13,7 +13,7 @@ from bocopt.core import Array, IntArray
 from bocopt.state import mapped
 
 
-class Grid(NamedTuple):
+class RateGrid(NamedTuple):
     """One belief for each learning rate; the belief that counts is the chosen one."""
 
     seeds: IntArray  # ()
@@ -73,12 +73,12 @@ class SafeGrid:
     def _samplers(self) -> list[ResampleMove]:
         return [replace(self.sampler, lam=lam) for lam in self.lams]
 
-    def init(self, seeds: IntArray) -> Grid:
+    def init(self, seeds: IntArray) -> RateGrid:
         beliefs = tuple(sampler.init(seeds) for sampler in self._samplers)
         losses = np.zeros((*beliefs[0].seeds.shape, len(beliefs)))
-        return Grid(beliefs[0].seeds, beliefs, losses, beliefs[0].info)
+        return RateGrid(beliefs[0].seeds, beliefs, losses, beliefs[0].info)
 
-    def step(self, belief: Grid, t: int, x: Array, xi: Array) -> Grid:
+    def step(self, belief: RateGrid, t: int, x: Array, xi: Array) -> RateGrid:
         pairs = zip(self._samplers, belief.beliefs, strict=True)
         beliefs = tuple(sampler.step(one, t, x, xi) for sampler, one in pairs)
         mean_loss = np.stack([one.info.belief.losses.mean_loss for one in beliefs], axis=-1)

@@ -13,7 +13,7 @@ from bocopt.numeric import noise
 from bocopt.numeric.noise import When
 
 
-class Stage(NamedTuple):
+class NextStage(NamedTuple):
     """One more stage beside the past; trials are the leading axis."""
 
     t: When
@@ -22,12 +22,12 @@ class Stage(NamedTuple):
     u: Array  # (n)
 
 
-def stage_of(loss: Loss, seeds: IntArray, t: When, x: Array, xi: Array) -> Stage:
+def stage_of(loss: Loss, seeds: IntArray, t: When, x: Array, xi: Array) -> NextStage:
     """A stage with the noise that the loss has there."""
-    return Stage(t, x, xi, noise.normal(seeds, t, "loss", (loss.dim_noise,)))
+    return NextStage(t, x, xi, noise.normal(seeds, t, "loss", (loss.dim_noise,)))
 
 
-def losses_at(loss: Loss, theta: Array, stage: Stage) -> Array:
+def losses_at(loss: Loss, theta: Array, stage: NextStage) -> Array:
     """(N, p) -> (N): what all particles lose at one stage."""
     x, xi, u = (part[:, None, :] for part in (stage.x, stage.xi, stage.u))
     return checked(loss, loss(theta, x, xi, u))
@@ -36,7 +36,7 @@ def losses_at(loss: Loss, theta: Array, stage: Stage) -> Array:
 class Leaving(NamedTuple):
     """The oldest stage on its way out: the past no longer has it, the target does in part."""
 
-    stage: Stage
+    stage: NextStage
     arrival: IntArray  # () how many arrived before it
     weight: float  # with which it counted, by the discount
 
@@ -72,7 +72,7 @@ class Target:
 
     ledger: Ledger
     sample: Callable[[Array, IntArray], Array]  # u (M, p), trials (M) -> theta (M, p)
-    stage: Stage
+    stage: NextStage
     trials: IntArray  # (B) those that are moved
     coefficients: Coefficients  # (B)
     leaving: Leaving | None = None
@@ -133,7 +133,7 @@ class Target:
         losses = spread_out(totals.total), spread_out(last), spread_out(gone)
         return below, Chain(u, self.coefficients.energy(*losses), *losses)
 
-    def _lost(self, theta: Array, trial: IntArray, stage: Stage) -> Array:
+    def _lost(self, theta: Array, trial: IntArray, stage: NextStage) -> Array:
         """(M, p), (M) -> (M): what proposals lose at one stage of their trials."""
         x, xi, u = (part[trial] for part in (stage.x, stage.xi, stage.u))
         return checked(self.ledger.loss, self.ledger.loss(theta, x, xi, u))

@@ -9,7 +9,7 @@ from warnings import warn
 
 import numpy as np
 
-from bocopt.beliefs.moves import Mover, Particles, moved, some_of, with_some
+from bocopt.beliefs.moves import Mover, MovingParticles, moved, some_of, with_some
 from bocopt.beliefs.target import Coefficients, Target
 from bocopt.core import Array, BoolArray, IntArray
 from bocopt.numeric.weights import effective_size, normalised
@@ -25,8 +25,8 @@ _FAR = (
 
 
 def travel(
-    mover: Mover, particles: Particles, target: Target, start: Coefficients, end: Coefficients
-) -> Particles:
+    mover: Mover, particles: MovingParticles, target: Target, start: Coefficients, end: Coefficients
+) -> MovingParticles:
     """Reweight from start to end; on the way, renew the particles wherever the ESS would fall.
 
     After so many rounds, or once it shows that they will not do, the rest is reweighted all the
@@ -57,7 +57,7 @@ def travel(
     return particles
 
 
-def way(particles: Particles, start: Coefficients, end: Coefficients) -> Array:
+def way(particles: MovingParticles, start: Coefficients, end: Coefficients) -> Array:
     """(N) how much heavier, in logs, particles are at the end than at the start.
 
     What is carried counts like the rest of the past, what is repaid like the rest of the stage
@@ -93,7 +93,7 @@ def _out_of_reach(done: Array, rounds: int) -> BoolArray:
         return np.asarray(-np.log(now) > (rounds - made) * pace)
 
 
-def _noted(particles: Particles, unfinished: IntArray) -> Particles:
+def _noted(particles: MovingParticles, unfinished: IntArray) -> MovingParticles:
     """With a note, and a warning, of the trials that were not moved to the end."""
     if unfinished.size:
         warn(_FAR, stacklevel=4)

@@ -20,7 +20,7 @@ import numpy as np
 from bocopt.core import Array
 
 
-class Mixture(NamedTuple):
+class RateMixture(NamedTuple):
     """Rates, in units of 1 / range, with their weights: some less for small ones, which are best
     only after very many stages, or where the unit is much too small."""
 
@@ -29,8 +29,8 @@ class Mixture(NamedTuple):
     weights: Array
 
 
-def _mixture(rates: Array, psi: Callable[[Array], Array], power: float) -> Mixture:
-    return Mixture(rates, psi(rates), rates**power / (rates**power).sum())
+def _mixture(rates: Array, psi: Callable[[Array], Array], power: float) -> RateMixture:
+    return RateMixture(rates, psi(rates), rates**power / (rates**power).sum())
 
 
 HOEFFDING = _mixture(np.geomspace(1e-10, 8.0, 48), lambda r: r**2 / 8, power=0.1)
@@ -59,7 +59,7 @@ def empirical_bernstein(v: Array, delta: float, square: float | Array = 0.0) -> 
     return _boundary(BERNSTEIN.psi * v + BERNSTEIN.rates**2 / 8 * square, delta, BERNSTEIN)
 
 
-def _boundary(price: Array, delta: float, mixture: Mixture) -> Array:
+def _boundary(price: Array, delta: float, mixture: RateMixture) -> Array:
     """(rates) -> (): the s at which the mixture of exp(rate s - price) reaches 1/delta.
 
     Its logarithm is convex in s, so Newton's steps from above never go below: wherever they stop,

@@ -17,12 +17,12 @@ from bocopt.core import Array
 from bocopt.guarantees import betting, kernels
 from bocopt.guarantees.boundaries import empirical_bernstein, hoeffding
 from bocopt.guarantees.certificate import LATE, NO_RANGE, Certificate, Evidence, certificate
-from bocopt.guarantees.kernels.records import Errors, Squares, Watched, named
+from bocopt.guarantees.kernels.records import Errors, Squares, WatchedSums, named
 
 RISK = "average expected cost of the decisions taken"
 _REWARD = "average expected reward of the decisions taken"
 _RANGES = "the cost lies in a range that is known before xi"
-_SHARED = len(Watched._fields)
+_SHARED = len(WatchedSums._fields)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ class _OnDecisions(ABC):
         """(n) sums of its own."""
 
     @abstractmethod
-    def _said(self, seen: Watched, own: Array) -> Certificate:
+    def _said(self, seen: WatchedSums, own: Array) -> Certificate:
         """By what all of them remember, and by its own sums (n)."""
 
     def init(self, lead: tuple[int, ...]) -> Array:
@@ -50,12 +50,12 @@ class _OnDecisions(ABC):
         return sums
 
     def certificate(self, state: Array) -> Certificate:
-        return self._said(named(Watched, state[..., :_SHARED]), state[..., _SHARED:])
+        return self._said(named(WatchedSums, state[..., :_SHARED]), state[..., _SHARED:])
 
     def _of(
         self,
         name: str,
-        seen: Watched,
+        seen: WatchedSums,
         slack: Array,
         *,
         assumption: str = _RANGES,
@@ -118,7 +118,7 @@ class Direct(_OnSquares):
         super().__post_init__()
         arguments.number("Direct", "lam", self.lam, "(0, inf)")
 
-    def _said(self, seen: Watched, own: Array) -> Certificate:
+    def _said(self, seen: WatchedSums, own: Array) -> Certificate:
         square = named(Squares, own).square
         slack = self.lam * square / 8 + np.log(1 / self.delta) / self.lam
         return self._of("direct", seen, slack, if_vacuous=hint(square, seen.t, self.delta))
@@ -132,7 +132,7 @@ class HoeffdingMixture(_OnSquares):
     confidence sequences (its normal mixture, with discrete rates).
     """
 
-    def _said(self, seen: Watched, own: Array) -> Certificate:
+    def _said(self, seen: WatchedSums, own: Array) -> Certificate:
         squares = named(Squares, own)
         slack = squares.unit * hoeffding(squares.in_units, self.delta)
         return self._of("Hoeffding mixture", seen, slack)
@@ -167,7 +167,7 @@ class EmpiricalBernstein(_OnDecisions):
         sums: Array = fold(state, e.cost, e.low, e.high, e.possible, e.late, self.scale)
         return sums
 
-    def _said(self, seen: Watched, own: Array) -> Certificate:
+    def _said(self, seen: WatchedSums, own: Array) -> Certificate:
         errors = named(Errors, own)
         slack = self.scale * empirical_bernstein(errors.square, self.delta, errors.wider)
         return self._of(
@@ -208,7 +208,7 @@ class Betting(_OnDecisions):
         sums: Array = fold(state, e.cost, e.low, e.high, e.possible, e.late, betting.STAKES)
         return sums
 
-    def _said(self, seen: Watched, own: Array) -> Certificate:
+    def _said(self, seen: WatchedSums, own: Array) -> Certificate:
         declared = "" if self.scale is None else f"It was declared to be {_number(self.scale)}."
         slack = betting.most(own, self.delta) - seen.cost
         return self._of("betting", seen, slack, if_vacuous=declared)

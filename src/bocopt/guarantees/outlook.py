@@ -25,7 +25,7 @@ _JUMPS = 0.01  # share of a test's capital that starts anew after every block
 _LOG_PRIOR, _LOG_JUMPS = np.log(_PRIOR), np.log(_JUMPS * _PRIOR)
 
 
-class Blocks(NamedTuple):
+class BlockAverages(NamedTuple):
     """Average costs of so many decisions in a row, and a test whether they are exchangeable."""
 
     t: Array  # ()
@@ -87,9 +87,9 @@ class Outlook:
         """Blocks without which there are no quantiles."""
         return int(np.ceil(2.0 / self.delta - 1.0 - 1e-9))
 
-    def init(self, lead: tuple[int, ...]) -> Blocks:
+    def init(self, lead: tuple[int, ...]) -> BlockAverages:
         zero = np.zeros(lead)
-        return Blocks(
+        return BlockAverages(
             *(zero,) * 4,
             averages=np.full((*lead, self.window), np.nan),
             seconds=np.full((*lead, self.window), np.nan),
@@ -100,17 +100,17 @@ class Outlook:
             since=zero,
         )
 
-    def step(self, state: Blocks, evidence: Evidence) -> Blocks:
+    def step(self, state: BlockAverages, evidence: Evidence) -> BlockAverages:
         t, paid, weighed, begun, *rest = state
         cost, weight = evidence.cost, begun * _GOLDEN % 1.0
-        state = Blocks(t + 1.0, paid + cost, weighed + weight * cost, begun + 1.0, *rest)
+        state = BlockAverages(t + 1.0, paid + cost, weighed + weight * cost, begun + 1.0, *rest)
         ended = np.asarray(state.begun == self.ahead)
         if not ended.any():
             return state
         after = self._with_block(state)
         return after if ended.all() else _where(ended, after, state)
 
-    def _with_block(self, state: Blocks) -> Blocks:
+    def _with_block(self, state: BlockAverages) -> BlockAverages:
         """After the last stage of a block."""
         average = state.paid / self.ahead
         top, bottom = kernels.ranks.ranked(
@@ -122,7 +122,7 @@ class Outlook:
         won = total.max(axis=-1) >= np.log(2.0 / self.doubt)
         many = np.where(won, 0.0, np.minimum(state.many + 1.0, self.window))
         turn = (state.t[..., None] / self.ahead + _TURNS * self.window) % self.window < 1.0
-        return Blocks(
+        return BlockAverages(
             t=state.t,
             paid=np.zeros(average.shape),
             weighed=np.zeros(average.shape),
@@ -136,7 +136,7 @@ class Outlook:
             since=np.where(won, state.t, state.since),
         )
 
-    def interval(self, state: Blocks) -> tuple[Array, Array]:
+    def interval(self, state: BlockAverages) -> tuple[Array, Array]:
         """() between what the next block's average lies; NaN where there are too few blocks."""
         left_out = np.floor((state.many + 1.0) * self.delta / 2.0 + 1e-9).astype(int)
         ordered = np.sort(state.averages, axis=-1)  # NaN last
@@ -148,10 +148,10 @@ class Outlook:
         )
         return np.where(few, np.nan, low), np.where(few, np.nan, high)
 
-    def _few(self, state: Blocks) -> BoolArray:
+    def _few(self, state: BlockAverages) -> BoolArray:
         return np.asarray(state.many < self._needed)
 
-    def certificate(self, state: Blocks) -> Certificate:
+    def certificate(self, state: BlockAverages) -> Certificate:
         low, high = self.interval(state)
         few = self._few(state)
         known = np.isfinite(state.averages)
@@ -174,14 +174,14 @@ class Outlook:
             reward=f"average reward of {block}",
         )
 
-    def _when(self, state: Blocks) -> str:
+    def _when(self, state: BlockAverages) -> str:
         """The stages of that block, counted from 1, where they are the same in all trials."""
         first = state.t + (self.ahead - state.begun) % self.ahead + 1.0
         if np.unique(first).size > 1:
             return ""
         return f" (stages {int(first.max())} to {int(first.max()) + self.ahead - 1})"
 
-    def _note(self, state: Blocks, low: Array, high: Array) -> str:
+    def _note(self, state: BlockAverages, low: Array, high: Array) -> str:
         few = self._few(state)
         notes = []
         if np.isfinite(high - low).any():
@@ -203,11 +203,11 @@ def _kept(before: Array, latest: Array, won: BoolArray) -> Array:
     return np.where(won[..., None], np.nan, kept)
 
 
-def _where(ended: BoolArray, after: Blocks, before: Blocks) -> Blocks:
+def _where(ended: BoolArray, after: BlockAverages, before: BlockAverages) -> BlockAverages:
     """The trials whose block has ended after it, the others as they were."""
 
     def each(new: Array, old: Array) -> Array:
         return np.where(ended.reshape(*ended.shape, *[1] * (new.ndim - ended.ndim)), new, old)
 
-    chosen: Blocks = mapped(each, after, before)
+    chosen: BlockAverages = mapped(each, after, before)
     return chosen

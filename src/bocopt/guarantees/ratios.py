@@ -33,7 +33,7 @@ _STEPS = 34
 _LARGEST, _ROUNDING = 1e100, 1e-12
 
 
-class Outcomes(NamedTuple):
+class BoundedSeries(NamedTuple):
     """One of two numbers at each stage, between ends that were known before it."""
 
     value: Array  # (T) NaN where it never came
@@ -42,7 +42,7 @@ class Outcomes(NamedTuple):
 
 
 def shares(
-    difference: Outcomes, paid: Outcomes, delta: float, scale: float | None = None
+    difference: BoundedSeries, paid: BoundedSeries, delta: float, scale: float | None = None
 ) -> tuple[float, float] | None:
     """Between what -D / P lies, but for a chance of delta; None where P may not be above 0.
 
@@ -61,8 +61,8 @@ def shares(
 
 
 def pairs_of(
-    difference: Outcomes, paid: Outcomes, delta: float, scale: float | None = None
-) -> "Pairs | None":
+    difference: BoundedSeries, paid: BoundedSeries, delta: float, scale: float | None = None
+) -> "MeanPairs | None":
     """What D and P can be; None where a range is not known, or P is not above 0."""
     ends = np.stack([difference.low, difference.high, paid.low, paid.high])
     if not (np.abs(ends) < _LARGEST).all():
@@ -71,16 +71,16 @@ def pairs_of(
     if not middle[1] > 0.0:
         return None
     far = float(np.abs(ends).sum())
-    return Pairs(*_folded(difference, paid, scale), np.log(1.0 / delta), middle, far)
+    return MeanPairs(*_folded(difference, paid, scale), np.log(1.0 / delta), middle, far)
 
 
-def _middle(outcomes: Outcomes) -> float:
+def _middle(outcomes: BoundedSeries) -> float:
     """A sum that no bet speaks against."""
     missing = ~np.isfinite(outcomes.value)
     return float(np.where(missing, (outcomes.low + outcomes.high) / 2.0, outcomes.value).sum())
 
 
-def _folded(d: Outcomes, p: Outcomes, scale: float | None) -> tuple[Array, Array]:
+def _folded(d: BoundedSeries, p: BoundedSeries, scale: float | None) -> tuple[Array, Array]:
     """Of d + a p and of minus that: (a, 2, SIZE) bets, and (a, 2) the most that it can sum to."""
     a, b = _D[:, None], _P[:, None]
     low = a * d.low + np.minimum(b * p.low, b * p.high)
@@ -97,7 +97,7 @@ def _folded(d: Outcomes, p: Outcomes, scale: float | None) -> tuple[Array, Array
     return kernels.bets.all_after(bets, worst, lows, highs, betting.STAKES), highs.sum(axis=-1)
 
 
-class Pairs(NamedTuple):
+class MeanPairs(NamedTuple):
     """Those (D, P) that are not refuted: a convex set around the middle."""
 
     bets: Array  # (a, 2, SIZE)

@@ -34,10 +34,10 @@ class _Kept(NamedTuple):
     value: Any
 
 
-class Fits:
+class LatestFits:
     """The latest fits. Who asks says how many are to be kept: at least one for each trial.
 
-    >>> fits, made = Fits(), []
+    >>> fits, made = LatestFits(), []
     >>> for _ in range(3):
     ...     found = fits.answer(key_of(np.ones(2)), 8, lambda: made.append(1) or 42)
     >>> found, len(made)
@@ -48,9 +48,9 @@ class Fits:
         self.guard = RLock()
         self._kept: dict[bytes, _Kept] = {}
 
-    def __reduce__(self) -> tuple[type["Fits"], tuple[()]]:
+    def __reduce__(self) -> tuple[type["LatestFits"], tuple[()]]:
         """In another process, it begins anew."""
-        return Fits, ()
+        return LatestFits, ()
 
     def answer(self, key: IntArray, most: int, fit: Callable[[], Any]) -> Any:
         """What has this key, or is fitted now."""

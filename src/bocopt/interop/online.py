@@ -11,7 +11,7 @@ from bocopt import arguments
 from bocopt.core import Array, IntArray
 from bocopt.extras import needed
 from bocopt.fingerprint import CHANGES_NO_RESULT
-from bocopt.interop.fits import KEY_SIZE, Fits, key_of
+from bocopt.interop.fits import KEY_SIZE, LatestFits, key_of
 from bocopt.interop.refitted import by_trial, lowest
 from bocopt.numeric.history import History, empty
 from bocopt.policies.baselines import NoInfo
@@ -73,8 +73,12 @@ class FromRiver:
     regressor: Any
     errors: int = 200
     names: Sequence[str] | None = None
-    _fits: Fits = field(
-        init=False, repr=False, compare=False, default_factory=Fits, metadata=CHANGES_NO_RESULT
+    _fits: LatestFits = field(
+        init=False,
+        repr=False,
+        compare=False,
+        default_factory=LatestFits,
+        metadata=CHANGES_NO_RESULT,
     )
 
     def __post_init__(self) -> None:
@@ -92,8 +96,8 @@ class FromRiver:
     def step(self, state: OnlineState, t: int, x: Array, xi: Array) -> OnlineState:
         first, lead = not state.xi.size, state.seeds.shape
         widths = (... if first else state.x.buffer.shape[-1], state.xi.buffer.shape[-1] or None)
-        x = arguments.moderate(f"{_OWNER}.step", "x", x, widths[0])
-        xi = arguments.moderate(f"{_OWNER}.step", "xi", xi, widths[1])
+        x = arguments.finite_and_squarable(f"{_OWNER}.step", "x", x, widths[0])
+        xi = arguments.finite_and_squarable(f"{_OWNER}.step", "xi", xi, widths[1])
         if first:
             outcomes = empty(lead, xi.shape[-1])
             state = state._replace(x=empty(lead, x.shape[-1]), xi=outcomes, errors=outcomes)

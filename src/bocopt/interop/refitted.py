@@ -10,7 +10,7 @@ import numpy as np
 from bocopt import arguments
 from bocopt.core import Array, IntArray
 from bocopt.fingerprint import CHANGES_NO_RESULT
-from bocopt.interop.fits import KEY_SIZE, Fits, key_of
+from bocopt.interop.fits import KEY_SIZE, LatestFits, key_of
 from bocopt.numeric.history import History, empty
 from bocopt.policies.baselines import NoInfo
 
@@ -42,8 +42,12 @@ class Refitted(ABC):
     again from the rows that it was made from. So `fit` must be a function of its arguments.
     """
 
-    _fits: Fits = field(
-        init=False, repr=False, compare=False, default_factory=Fits, metadata=CHANGES_NO_RESULT
+    _fits: LatestFits = field(
+        init=False,
+        repr=False,
+        compare=False,
+        default_factory=LatestFits,
+        metadata=CHANGES_NO_RESULT,
     )
 
     @abstractmethod

@@ -51,7 +51,7 @@ class Calibration(NamedTuple):
         """(s, m) -> (s, m): the same ranks, at the levels where outcomes lay.
 
         >>> even = (np.arange(8) + 0.5)[:, None] / 8
-        >>> np.allclose(nothing((), 1).correct(even), even)
+        >>> np.allclose(initial((), 1).correct(even), even)
         True
         """
         from bocopt.models.kernels.margins import move
@@ -77,7 +77,7 @@ class Calibration(NamedTuple):
         return np.asarray(trust * seen + (1 - trust) / _BINS)
 
 
-def nothing(lead: tuple[int, ...], dim_xi: int) -> Calibration:
+def initial(lead: tuple[int, ...], dim_xi: int) -> Calibration:
     """Before any outcome."""
     log_w = np.broadcast_to(np.log(_SHARES), (*lead, len(_PRIORS)))
     return Calibration(np.zeros((*lead, dim_xi, _BINS)), log_w)

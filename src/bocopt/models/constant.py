@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bocopt.core import Array
-from bocopt.models.design import Design, Ground
+from bocopt.models.design import Design, RidgeFit
 from bocopt.models.member import Fit, Moments, pooled, ridge, widened
 
 
@@ -19,6 +19,6 @@ class ConstantVariance:
     def refit(self, fit: Fit, past: Design) -> Fit:
         return (widened(pooled(past), past),)
 
-    def predict(self, fit: Fit, ground: Ground, x: Array) -> Moments:
+    def predict(self, fit: Fit, ground: RidgeFit, x: Array) -> Moments:
         location, leverage = ridge(ground, x)
         return Moments(location, np.sqrt(fit[0] * (1 + leverage)))

@@ -23,7 +23,7 @@ def still_whole(whole: BoolArray, xi: Array) -> BoolArray:
     return np.asarray(whole & (xi == np.rint(xi)))
 
 
-def spread(whole: BoolArray, xi: Array, seeds: IntArray, t: When) -> Array:
+def jitter(whole: BoolArray, xi: Array, seeds: IntArray, t: When) -> Array:
     """(m), (m) -> (m): whole numbers, each somewhere in the unit above it.
 
     Places follow each other as multiples of the golden ratio: soon they are all over the unit.

@@ -22,7 +22,7 @@ _SMALLEST = 1e-150  # of a variance: constant outcomes have none
 _ROUNDED = 1e-13  # of a mean: a spread that may be rounding alone
 
 
-class Ground(NamedTuple):
+class RidgeFit(NamedTuple):
     """What is kept of a regression to predict at another context."""
 
     centre: Array  # (k) of x
@@ -47,7 +47,7 @@ class Design(NamedTuple):
     phi: Array  # (n, q) = (1, x)
     xi: Array  # (n, m)
     residual: Array  # (n, m) of the ridge regression
-    ground: Ground
+    ground: RidgeFit
 
 
 def with_one(x: Array) -> Array:
@@ -55,8 +55,8 @@ def with_one(x: Array) -> Array:
     return np.concatenate([np.ones((*x.shape[:-1], 1)), x], axis=-1)
 
 
-def nothing(lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Ground:
-    return Ground(
+def initial(lead: tuple[int, ...], dim_x: int, dim_xi: int) -> RidgeFit:
+    return RidgeFit(
         centre=np.zeros((*lead, dim_x)),
         width=np.ones((*lead, dim_x)),
         mean=np.zeros((*lead, dim_xi)),
@@ -95,7 +95,7 @@ def design(x: Array, xi: Array, discount: float, *, by_evidence: bool = False) -
     phi, around = with_one(standard), xi - mean[..., None, :]
     rounds = _ROUNDS if by_evidence and n >= _FIRST and x.shape[-1] else 0
     shrunk = _shrunk(phi, around, weight, variance, rounds)
-    ground = Ground(centre, width, mean, variance, *shrunk, np.array(size))
+    ground = RidgeFit(centre, width, mean, variance, *shrunk, np.array(size))
     return Design(weight, standard, phi, xi, around - np.matmul(phi, ground.coefficients), ground)
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt.core import Array
-from bocopt.models.kin import Habits
+from bocopt.models.hierarchical import FleetPrior
 from bocopt.models.member import inverse
 from bocopt.models.scale import Scale
 from bocopt.numeric.blas import one_thread
@@ -41,7 +41,7 @@ class _Sums(NamedTuple):
 
 
 class _Common(NamedTuple):
-    """What is sought: see `Habits`."""
+    """What is sought: see `FleetPrior`."""
 
     mean: Array  # (m, q)
     covariance: Array  # (m, q, q)
@@ -58,7 +58,7 @@ class _Each(NamedTuple):
     rate: Array  # (s, m)
 
 
-def habits_of(scale: Scale, streams: list[Rows]) -> Habits:
+def habits_of(scale: Scale, streams: list[Rows]) -> FleetPrior:
     """What the streams have in common on this scale; there are two of them or more."""
     x, xi = (np.concatenate(parts) for parts in zip(*streams, strict=True))
     bend = scale.fit(x, xi)
@@ -66,7 +66,7 @@ def habits_of(scale: Scale, streams: list[Rows]) -> Habits:
     width, unit = seen_x.std(axis=0), seen_xi.std(axis=0)
     varied = width > 1e-12 * np.abs(seen_x).max(axis=0, initial=0.0)
     q, m = 1 + x.shape[1], xi.shape[1]
-    habits = Habits(
+    habits = FleetPrior(
         bend=bend,
         centre=seen_x.mean(axis=0),
         width=np.where(varied, width, np.inf),
@@ -90,7 +90,7 @@ def habits_of(scale: Scale, streams: list[Rows]) -> Habits:
         )
 
 
-def _sums(scale: Scale, habits: Habits, streams: list[Rows]) -> _Sums:
+def _sums(scale: Scale, habits: FleetPrior, streams: list[Rows]) -> _Sums:
     pairs = [(habits.regressors(scale, x), habits.outcome(scale, xi)) for x, xi in streams]
     return _Sums(
         size=np.array([float(len(y)) for _, y in pairs]),

@@ -13,7 +13,7 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array
-from bocopt.models.design import Design, Ground
+from bocopt.models.design import Design, RidgeFit
 from bocopt.models.member import Fit, Moments, pooled, ridge, widened
 
 _SMALLEST = 1e-9  # spread of the sizes of residuals, in their own units, that is looked at
@@ -93,7 +93,7 @@ class Forest:
         y = np.ascontiguousarray(targets.reshape(-1, n, dim_y))
         x = np.ascontiguousarray(past.x.reshape(len(y), n, past.x.shape[-1]))
         tables = forest.tables(len(y), self._most_leaves(past), dim_y)
-        rule = forest.Rule(self.trees, self.folds, float(self.leaf))
+        rule = forest.GrowthRule(self.trees, self.folds, float(self.leaf))
         used = forest.fit_each(x, past.weight, y, guess.reshape(-1, dim_y), rule, *tables)
         leaves = (used + self.trees) // 2
         nodes, mean, square, count, overall = (
@@ -108,7 +108,7 @@ class Forest:
             overall[..., :-1] * wide,
         )
 
-    def predict(self, fit: Fit, ground: Ground, x: Array) -> Moments:
+    def predict(self, fit: Fit, ground: RidgeFit, x: Array) -> Moments:
         from bocopt.models.kernels import forest
 
         location, leverage = ridge(ground, x)

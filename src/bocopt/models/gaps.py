@@ -39,7 +39,7 @@ class Gaps(NamedTuple):
 
     def _begun(self, x: Array) -> "Gaps":
         """With the shape of the first context."""
-        return self if alike("with and without a context", self.stages > 0) else nothing(x.shape)
+        return self if alike("with and without a context", self.stages > 0) else initial(x.shape)
 
     def _origin(self, x: Array) -> Array:
         """(k) -> (k): with the values that are the first."""
@@ -47,7 +47,7 @@ class Gaps(NamedTuple):
         return np.where(late, x, self.origin)
 
 
-def nothing(shape: tuple[int, ...]) -> Gaps:
+def initial(shape: tuple[int, ...]) -> Gaps:
     """Before any context, of a shape (..., k)."""
     zeros = np.zeros(shape)
     return Gaps(zeros, zeros, zeros, np.zeros(shape[:-1], np.int64))

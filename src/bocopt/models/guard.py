@@ -11,12 +11,12 @@ from bocopt.models.member import Fit, Member
 from bocopt.numeric.stacking import UnlikeError, are_together, axes_of, is_ragged
 
 
-def start(member: Member, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
+def init(member: Member, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
     """What it knows before any outcome; nothing where that fails, and then it cannot predict."""
     try:
         return member.start(lead, dim_x, dim_xi)
     except Exception as error:
-        tell(f"{name_of(member)} is left out", error)
+        warn_once(f"{name_of(member)} is left out", error)
         return ()
 
 
@@ -33,7 +33,7 @@ def refit(member: Member, fit: Fit, past: Design) -> tuple[Fit, BoolArray]:
             found = _mended(begun, found, axes, broken)
         return found, broken
     except Exception as error:
-        tell(f"{name_of(member)} is left out", error)
+        warn_once(f"{name_of(member)} is left out", error)
         return begun, np.ones(lead, bool)
 
 
@@ -69,7 +69,7 @@ def name_of(member: Member) -> str:
     return type(member).__name__ + (f"({', '.join(changed)})" if changed else "")
 
 
-def tell(what: str, error: Exception) -> None:
+def warn_once(what: str, error: Exception) -> None:
     """Warn of an error: in its own words the first time, by its type from then on.
 
     Its words may have numbers in them, and Python keeps the text of every warning for ever. Of

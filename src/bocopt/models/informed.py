@@ -11,7 +11,7 @@ from bocopt import arguments
 from bocopt.abilities import TakesMissing
 from bocopt.core import Array, BoolArray, IntArray
 from bocopt.models import counts
-from bocopt.models.kinsfolk import Kinsfolk, Known
+from bocopt.models.fleet_laws import FleetLaws, FleetPosteriors
 from bocopt.models.law import base_points
 from bocopt.models.mixture import Mixture
 from bocopt.models.mixture_state import MixtureInfo, MixtureState
@@ -38,7 +38,7 @@ class InformedState(NamedTuple):
 
     seeds: IntArray  # ()
     own: MixtureState
-    known: Known
+    known: FleetPosteriors
     log_w: Array  # (1 + L)
     info: InformedInfo
 
@@ -47,7 +47,7 @@ class InformedState(NamedTuple):
 class Informed:
     """A `Mixture` of the stream's own, beside laws that start where a fleet of streams is.
 
-    - A law of the fleet (`models/kin.py`) is a regression whose coefficients and noise are drawn
+    - A law of the fleet (`models/hierarchical.py`) is a regression whose coefficients and noise are drawn
       as those of the old streams were, and narrowed by each outcome: on the scale of outcomes and,
       where they were never negative, of their logarithm; each with light and heavy tails.
     - `at_once`: it also decides before the first outcome, when nothing can tell whether the stream
@@ -110,8 +110,8 @@ class Informed:
         return self.own
 
     @cached_property
-    def _folk(self) -> Kinsfolk:
-        return Kinsfolk(self.prior.habits)
+    def _folk(self) -> FleetLaws:
+        return FleetLaws(self.prior.habits)
 
     @cached_property
     def _start(self) -> Array:
@@ -138,10 +138,10 @@ class Informed:
 
     def step(self, state: InformedState, t: int, x: Array, xi: Array) -> InformedState:
         x = self._checked("step", state, x)
-        xi = arguments.moderate("Informed.step", "xi", xi, self.dim_xi)
+        xi = arguments.finite_and_squarable("Informed.step", "xi", xi, self.dim_xi)
         xi = np.broadcast_to(xi, (*state.seeds.shape, self.dim_xi))
         whole = counts.still_whole(self.prior.reach.whole & state.own.whole, xi)
-        spread = counts.spread(whole, xi, state.seeds, t)
+        spread = counts.jitter(whole, xi, state.seeds, t)
         laws = self._folk.laws(state.known, x)
         y, slope = self._folk.seen(spread)
         own = self._mixture.step(state.own, t, x, xi)
@@ -217,5 +217,5 @@ class Informed:
         return np.log(np.maximum(shared, 1e-300))
 
     def _checked(self, where: str, state: InformedState, x: Any) -> Array:
-        x = arguments.moderate(f"Informed.{where}", "x", x, self.prior.dim_x)
+        x = arguments.finite_and_squarable(f"Informed.{where}", "x", x, self.prior.dim_x)
         return np.broadcast_to(x, (*state.seeds.shape, self.prior.dim_x))

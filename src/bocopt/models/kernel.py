@@ -6,7 +6,7 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array
-from bocopt.models.design import Design, Ground
+from bocopt.models.design import Design, RidgeFit
 from bocopt.models.member import Fit, Moments, pooled, ridge
 
 
@@ -40,7 +40,7 @@ class KernelVariance:
         square = past.residual[..., last, :] ** 2
         return past.x[..., last, :].copy(), square, past.weight[last], pooled(past)
 
-    def predict(self, fit: Fit, ground: Ground, x: Array) -> Moments:
+    def predict(self, fit: Fit, ground: RidgeFit, x: Array) -> Moments:
         location, leverage = ridge(ground, x)
         variance = nearby(x, self.prior, *fit)
         return Moments(location, np.sqrt(variance * (1 + leverage)))

@@ -7,7 +7,7 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, IntArray
-from bocopt.models.design import Design, Ground, with_one
+from bocopt.models.design import Design, RidgeFit, with_one
 from bocopt.models.member import Fit, Moments, inverse, pooled, ridge
 
 _MOST_PRODUCTS = 10  # contexts whose products are looked at
@@ -54,7 +54,7 @@ class LogVariance:
             coefficients = coefficients + np.matmul(back, score - pull)
         return coefficients, level, back
 
-    def predict(self, fit: Fit, ground: Ground, x: Array) -> Moments:
+    def predict(self, fit: Fit, ground: RidgeFit, x: Array) -> Moments:
         location, leverage = ridge(ground, x)
         coefficients, level, back = fit
         terms = _quadratic(x)[..., None, :]

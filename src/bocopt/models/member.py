@@ -10,7 +10,7 @@ import numpy as np
 
 from bocopt.abilities import NeedsOutcomes, SlowToFit
 from bocopt.core import Array
-from bocopt.models.design import Design, Ground, with_one
+from bocopt.models.design import Design, RidgeFit, with_one
 from bocopt.wrappers import says
 
 Fit = tuple[Array, ...]
@@ -35,7 +35,7 @@ class Member(Protocol):
         """The fit to the past, from the fit to an earlier one."""
         ...
 
-    def predict(self, fit: Fit, ground: Ground, x: Array) -> Moments:
+    def predict(self, fit: Fit, ground: RidgeFit, x: Array) -> Moments:
         """(k) standardised -> the law of xi."""
         ...
 
@@ -50,7 +50,7 @@ def renewed_at(member: Member) -> float:
     return float(says(member, SlowToFit) or 0.0)
 
 
-def ridge(ground: Ground, x: Array) -> tuple[Array, Array]:
+def ridge(ground: RidgeFit, x: Array) -> tuple[Array, Array]:
     """(k) -> (m) the regression, and () the variance of its estimate in units of the noise's."""
     phi = with_one(x)[..., None, :]
     location = ground.mean + np.matmul(phi, ground.coefficients)[..., 0, :]

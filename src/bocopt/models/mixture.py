@@ -148,10 +148,10 @@ class Mixture:
             highest=np.full((*lead, self.dim_xi), -np.inf),
             whole=np.ones((*lead, self.dim_xi), bool),
             fits=self._panel.start(lead, 0, self.dim_xi),
-            widths=tails.nothing(lead, many, self.dim_xi),
+            widths=tails.initial(lead, many, self.dim_xi),
             scatter=np.zeros((*lead, many, self.dim_xi, self.dim_xi)),
             log_w=uniform(lead, many),
-            levels=calibration.nothing(lead, self.dim_xi),
+            levels=calibration.initial(lead, self.dim_xi),
             info=MixtureInfo(
                 weights=np.exp(uniform(lead, many)),
                 log_score=nan,
@@ -168,11 +168,11 @@ class Mixture:
     def step(self, state: MixtureState, t: int, x: Array, xi: Array) -> MixtureState:
         lead = state.seeds.shape
         x = self.checked_context("Mixture.step", state, x)
-        xi = arguments.moderate("Mixture.step", "xi", xi, self.dim_xi)
+        xi = arguments.finite_and_squarable("Mixture.step", "xi", xi, self.dim_xi)
         x, xi = (np.broadcast_to(a, (*lead, a.shape[-1])) for a in (x, xi))
         lowest, highest = np.minimum(state.lowest, xi), np.maximum(state.highest, xi)
         whole = counts.still_whole(state.whole, xi)
-        xi = counts.spread(whole, xi, state.seeds, t)
+        xi = counts.jitter(whole, xi, state.seeds, t)
         if state.xi.size:
             state = self._scored(state, x, xi, lowest)
         else:  # the first context says how many numbers there are
@@ -216,7 +216,7 @@ class Mixture:
     def checked_context(self, owner: str, state: MixtureState, x: Array) -> Array:
         """(k), as many numbers as before."""
         width = state.x.buffer.shape[-1] if state.xi.size else ...
-        return arguments.moderate(owner, "x", x, width)
+        return arguments.finite_and_squarable(owner, "x", x, width)
 
     def _laws(self, state: MixtureState, x: Array) -> tuple[Law, BoolArray]:
         """The laws (M), and which of them cannot be used (M)."""

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bocopt.core import Array, BoolArray, IntArray
-from bocopt.models.design import Design, Ground, design, nothing
-from bocopt.models.guard import name_of, refit, start, tell
+from bocopt.models.design import Design, RidgeFit, design, initial
+from bocopt.models.guard import init, name_of, refit, warn_once
 from bocopt.models.member import Fit, Member, least_discount, renewed_at
-from bocopt.models.scale import Bend, Plain, Scale
+from bocopt.models.scale import Plain, Scale, ScaleParams
 from bocopt.numeric.blas import one_thread
 from bocopt.numeric.history import History
 from bocopt.numeric.stacking import are_together, axes_of, some_of, with_some
@@ -25,7 +25,7 @@ _IN_GROUND: Any = (*[True] * 7, False)  # which parts of a design have leading a
 _IN_DESIGN: Any = (False, True, True, True, True, _IN_GROUND)
 
 
-class View(NamedTuple):
+class PastView(NamedTuple):
     """How the past is looked at: on a scale, and with what weight of old outcomes."""
 
     scale: Scale
@@ -40,8 +40,8 @@ class View(NamedTuple):
 class Fits(NamedTuple):
     """What views and members have made of the past."""
 
-    bends: tuple[Bend, ...]  # (V) views
-    grounds: tuple[Ground, ...]  # (V)
+    bends: tuple[ScaleParams, ...]  # (V) views
+    grounds: tuple[RidgeFit, ...]  # (V)
     fits: tuple[Fit, ...]  # (F) members, each in all of its views
     broken: BoolArray  # (F) whose last fit failed
     fitted: IntArray  # (F) outcomes seen at the last fit
@@ -66,8 +66,8 @@ class Panel:
     scales: Sequence[Scale]
 
     @cached_property
-    def views(self) -> list[View]:
-        return [View(scale, discount) for scale in self.scales for discount in self.discounts]
+    def views(self) -> list[PastView]:
+        return [PastView(scale, discount) for scale in self.scales for discount in self.discounts]
 
     @cached_property
     def seats(self) -> list[tuple[int, Member]]:
@@ -91,8 +91,8 @@ class Panel:
     def start(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fits:
         return Fits(
             bends=tuple(view.scale.start(lead, dim_x, dim_xi) for view in self.views),
-            grounds=tuple(nothing(lead, dim_x, dim_xi) for _ in self.views),
-            fits=tuple(start(member, lead, dim_x, dim_xi) for _, member in self.seats),
+            grounds=tuple(initial(lead, dim_x, dim_xi) for _ in self.views),
+            fits=tuple(init(member, lead, dim_x, dim_xi) for _, member in self.seats),
             broken=np.zeros((*lead, len(self.seats)), bool),
             fitted=np.zeros((*lead, len(self.seats)), np.int64),
             designed=np.zeros((*lead, len(self.views)), np.int64),
@@ -114,7 +114,7 @@ class Panel:
                 location[..., f, :], scale[..., f, :] = where, how_far
                 df[..., f] = max(1.0, np.floor(min(3.0 + float(ground.size) / 5.0, most)))
             except Exception as error:  # whatever a member does, the others carry on
-                tell(f"{name_of(member)} is left out", error)
+                warn_once(f"{name_of(member)} is left out", error)
                 location[..., f, :], scale[..., f, :], df[..., f] = np.nan, 1.0, 1.0
         fine = np.isfinite(location) & np.isfinite(scale) & (scale > 0)
         failed = ~fine.all(axis=-1) | state.broken
@@ -203,7 +203,7 @@ def _refit(member: Member, fit: Fit, past: Design, due: BoolArray) -> tuple[Fit,
         after, failed = refit(member, fit, past)
         return after, failed[due]
     widths = past.x.shape[-1], past.xi.shape[-1]
-    axes = axes_of(lambda seeds: start(member, seeds.shape, *widths))
+    axes = axes_of(lambda seeds: init(member, seeds.shape, *widths))
     after, failed = refit(member, some_of(fit, axes, due), some_of(past, _IN_DESIGN, due))
     return with_some(fit, axes, due, after), failed
 
@@ -228,6 +228,6 @@ def _tamed(xi: Array) -> Array:
     return np.clip(xi, low - reach, high + reach)
 
 
-def _by_row(bend: Bend) -> Bend:
+def _by_row(bend: ScaleParams) -> ScaleParams:
     """For rows of numbers instead of one."""
     return tuple(part[..., None, :] for part in bend)

@@ -13,7 +13,7 @@ from bocopt.numeric.stacking import alike
 Wave = tuple[int, float]  # how often, in a period of so many stages
 
 
-class Past(NamedTuple):
+class OutcomeHistory(NamedTuple):
     """The latest outcomes, and the mean of all."""
 
     rows: History  # (n, 1 + m) stage and outcome, in the order in which they came
@@ -26,16 +26,16 @@ class Past(NamedTuple):
         """Whether there was an outcome."""
         return alike("with and without an outcome", self.outcomes > 0)
 
-    def after(self, t: When, xi: Array, kept: int) -> "Past":
+    def after(self, t: When, xi: Array, kept: int) -> "OutcomeHistory":
         """With the outcome of a stage; the latest so many are kept."""
-        past = self if self.begun else nothing(xi.shape[:-1], xi.shape[-1])
+        past = self if self.begun else initial(xi.shape[:-1], xi.shape[-1])
         rows = past.rows
         if kept:
             stage = np.empty((*xi.shape[:-1], 1))
             stage[..., 0] = t
             rows = rows.append(np.concatenate([stage, xi], axis=-1)).at_most(kept)
         later = np.maximum(past.next, np.asarray(t) + 1)
-        return Past(rows, past.total + xi, past.outcomes + 1, later)
+        return OutcomeHistory(rows, past.total + xi, past.outcomes + 1, later)
 
     def lagged(self, t: When, lags: Sequence[int], otherwise: Array) -> list[Array]:
         """(m) each: what came so many stages before, `otherwise` where that is not known."""
@@ -51,9 +51,9 @@ class Past(NamedTuple):
         return found
 
 
-def nothing(lead: tuple[int, ...], dim_xi: int) -> Past:
+def initial(lead: tuple[int, ...], dim_xi: int) -> OutcomeHistory:
     none = np.zeros(lead, np.int64)
-    return Past(empty(lead, 1 + dim_xi), np.zeros((*lead, dim_xi)), none, none)
+    return OutcomeHistory(empty(lead, 1 + dim_xi), np.zeros((*lead, dim_xi)), none, none)
 
 
 def waves(periods: Sequence[float], harmonics: int) -> list[Wave]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, IntArray
-from bocopt.models.design import Design, Ground, with_one
+from bocopt.models.design import Design, RidgeFit, with_one
 from bocopt.models.member import Fit, Moments, inverse, ridge
 
 _MOST_CONTEXTS = 8  # that the variance depends on: the cost grows with their square
@@ -90,7 +90,7 @@ class RandomCoefficients:
             spread = (spread + np.swapaxes(spread, -1, -2)) / 2
         return slopes, covariance, spread, chosen.astype(np.float64)
 
-    def predict(self, fit: Fit, ground: Ground, x: Array) -> Moments:
+    def predict(self, fit: Fit, ground: RidgeFit, x: Array) -> Moments:
         slopes, covariance, spread, chosen = fit
         phi = _some(x, chosen.astype(np.int64))[..., None, :]
         location, leverage = ground.mean, np.zeros(1)

@@ -12,7 +12,7 @@ from bocopt.abilities import KnowsAtOnce
 from bocopt.core import Array, IntArray, Model
 from bocopt.models import gaps, past
 from bocopt.models.gaps import Gaps
-from bocopt.models.past import Past, Wave, seasons, waves
+from bocopt.models.past import OutcomeHistory, Wave, seasons, waves
 from bocopt.numeric.noise import When
 from bocopt.wrappers import sample_at, says
 
@@ -26,7 +26,7 @@ class Remembered(NamedTuple):
 
     seeds: IntArray  # ()
     width: IntArray  # () how many numbers a context has; -1 before the first outcome
-    past: Past
+    past: OutcomeHistory
     gaps: Gaps
     model: Any
 
@@ -114,15 +114,15 @@ class Remembering:
         return Remembered(
             seeds=seeds,
             width=np.array(-1),
-            past=past.nothing(lead, 0),
-            gaps=gaps.nothing((*lead, 0)),
+            past=past.initial(lead, 0),
+            gaps=gaps.initial((*lead, 0)),
             model=self.model.init(seeds),
         )
 
     def step(self, state: Remembered, t: int, x: Array, xi: Array) -> Remembered:
         x = self._checked("step", state, x)
         components = state.past.total.shape[-1] if state.past.begun else None
-        xi = arguments.moderate("Remembering.step", "xi", xi, components)
+        xi = arguments.finite_and_squarable("Remembering.step", "xi", xi, components)
         xi = np.broadcast_to(xi, (*state.seeds.shape, xi.shape[-1]))
         shown = self._shown(state, t, x, xi)
         return Remembered(
@@ -146,7 +146,9 @@ class Remembering:
     def _checked(self, where: str, state: Remembered, x: Array) -> Array:
         """(k), as many numbers as before."""
         size = int(state.width) if state.width >= 0 else ...
-        x = arguments.moderate(f"Remembering.{where}", "x", x, size, gaps=self.takes_missing)
+        x = arguments.finite_and_squarable(
+            f"Remembering.{where}", "x", x, size, gaps=self.takes_missing
+        )
         return np.broadcast_to(x, (*state.seeds.shape, x.shape[-1]))
 
     def _shown(self, state: Remembered, t: When, x: Array, first: Array) -> Array:

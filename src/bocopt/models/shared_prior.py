@@ -14,8 +14,8 @@ from bocopt.core import Array, BoolArray
 from bocopt.fingerprint import fingerprint
 from bocopt.models import counts
 from bocopt.models.fleet import Rows, habits_of
-from bocopt.models.kin import SCALES, Habits
-from bocopt.models.kinsfolk import Kinsfolk
+from bocopt.models.fleet_laws import FleetLaws
+from bocopt.models.hierarchical import SCALES, FleetPrior
 from bocopt.models.mixture_state import MixtureState
 from bocopt.state import CheckpointError, flatten, rebuild
 
@@ -45,7 +45,7 @@ class SharedPrior:
     (8, 400, 1, 1)
     """
 
-    habits: tuple[Habits, ...]  # on the scales of `kin.SCALES`, or the first of them
+    habits: tuple[FleetPrior, ...]  # on the scales of `kin.SCALES`, or the first of them
     reach: Reach
     weights: Array  # (L) of the laws that start there: `kinsfolk.Kinsfolk`
     streams: int
@@ -54,7 +54,7 @@ class SharedPrior:
     def __post_init__(self) -> None:
         arguments.integer("SharedPrior", "streams", self.streams, "[2, inf)")
         arguments.integer("SharedPrior", "outcomes", self.outcomes, "[2, inf)")
-        habits = tuple(arguments.each("SharedPrior", "habits", self.habits, Habits))
+        habits = tuple(arguments.each("SharedPrior", "habits", self.habits, FleetPrior))
         object.__setattr__(self, "habits", habits)
         if len(habits) not in range(1, len(SCALES) + 1):
             expected = f"those of 1 to {len(SCALES)} scales"
@@ -65,7 +65,7 @@ class SharedPrior:
             _check(one, template._replace(bend=bend), "habits")
         arguments.kind("SharedPrior", "reach", self.reach, Reach)
         _check(self.reach, _reach(np.zeros((1, self.dim_xi))), "reach")
-        laws = len(Kinsfolk(habits).tails)
+        laws = len(FleetLaws(habits).tails)
         weights = arguments.array("SharedPrior", "weights", self.weights, (laws,))
         if weights.ndim != 1 or (weights <= 0).any() or not np.isclose(weights.sum(), 1.0):
             raise arguments.wrong("SharedPrior", "weights", "positive with sum 1", weights)
@@ -199,7 +199,7 @@ def _rows(owner: str, name: str, x: ArrayLike, xi: ArrayLike) -> Rows:
     many = arguments.array(owner, name, xi, (None, None))
     seen = arguments.array(owner, name, x, (None, ...))
     for part in (seen, many):
-        arguments.moderate(owner, name, part, ...)
+        arguments.finite_and_squarable(owner, name, part, ...)
     if seen.ndim != 2 or many.ndim != 2 or len(seen) != len(many):
         expected = "contexts (n, k) and outcomes (n, m), as many of one as of the other"
         raise arguments.wrong(owner, name, expected, (seen.shape, many.shape))
@@ -209,15 +209,15 @@ def _rows(owner: str, name: str, x: ArrayLike, xi: ArrayLike) -> Rows:
 def _spread(xi: Array, whole: BoolArray) -> Array:
     """(n, m): whole numbers over the unit above them, as the mixture looks at them."""
     seed = np.array(0)
-    return np.stack([counts.spread(whole, row, seed, t) for t, row in enumerate(xi)])
+    return np.stack([counts.jitter(whole, row, seed, t) for t, row in enumerate(xi)])
 
 
-def _weights(habits: tuple[Habits, ...], streams: list[Rows]) -> Array:
+def _weights(habits: tuple[FleetPrior, ...], streams: list[Rows]) -> Array:
     """(L): of the laws, by the first outcomes of old streams."""
     stages = min(_FIRST, *(len(xi) for _, xi in streams))
     judges = streams[:: -(-len(streams) // _JUDGES)]
     x, xi = (np.stack([part[:stages] for part in parts]) for parts in zip(*judges, strict=True))
-    return Kinsfolk(habits).weights(x, xi)
+    return FleetLaws(habits).weights(x, xi)
 
 
 def _reach(xi: Array) -> Reach:
@@ -225,11 +225,11 @@ def _reach(xi: Array) -> Reach:
     return Reach(xi.min(axis=0), xi.max(axis=0), np.ones(xi.shape[1], bool))
 
 
-def _template(dim_x: int, dim_xi: int) -> Habits:
+def _template(dim_x: int, dim_xi: int) -> FleetPrior:
     """Of the shapes that habits have, but for their bend."""
     k, m, q = np.zeros(dim_x), np.zeros(dim_xi), 1 + dim_x
     shaped = np.zeros((dim_xi, q)), np.zeros((dim_xi, q, q))
-    return Habits((), k, k, m, m, *shaped, m, m, np.zeros((dim_xi, dim_xi)))
+    return FleetPrior((), k, k, m, m, *shaped, m, m, np.zeros((dim_xi, dim_xi)))
 
 
 def _check(found: tuple[Any, ...], wanted: tuple[Any, ...], name: str) -> None:

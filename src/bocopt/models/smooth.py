@@ -8,7 +8,7 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray
-from bocopt.models.design import Design, Ground
+from bocopt.models.design import Design, RidgeFit
 from bocopt.models.kernel import nearby
 from bocopt.models.member import Fit, Moments, pooled, ridge
 
@@ -85,7 +85,7 @@ class Smooth:
             overall * wider,
         )
 
-    def predict(self, fit: Fit, ground: Ground, x: Array) -> Moments:
+    def predict(self, fit: Fit, ground: RidgeFit, x: Array) -> Moments:
         coefficients, mean, *around = fit
         location, leverage = ridge(ground, x)
         features = (waved(x) - mean)[..., None, :]

@@ -36,6 +36,6 @@ class Widths(NamedTuple):
         return Widths(total, _KEEP * self.seen + 1)
 
 
-def nothing(lead: tuple[int, ...], laws: int, dim_xi: int) -> Widths:
+def initial(lead: tuple[int, ...], laws: int, dim_xi: int) -> Widths:
     """Before any outcome."""
     return Widths(np.zeros((*lead, laws, dim_xi)), np.zeros(lead))

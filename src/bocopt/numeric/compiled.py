@@ -41,7 +41,7 @@ KERNEL_SOURCES = (
     "numeric/compiled.py",
     "problems/knapsack",
     "problems/library/kernels",
-    "problems/program/ways/kernels",
+    "problems/program/strategies/kernels",
     "problems/risk.py",
 )
 _KEPT_SECONDS = 30 * 24 * 3600  # machine code of other sources, since it was last used

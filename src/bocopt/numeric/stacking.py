@@ -113,13 +113,13 @@ def stacked(trees: Sequence[Any], axes: Any) -> Any:
     return np.array(trees) if axes else first
 
 
-def apart(tree: Any, axes: Any, many: int, *, read_only: bool = False) -> list[Any]:
+def unstack(tree: Any, axes: Any, many: int, *, read_only: bool = False) -> list[Any]:
     """The trees of so many trials, each with arrays of its own."""
     if isinstance(tree, History):
         return _parted(tree)
     if isinstance(tree, tuple):
         pairs = zip(tree, _each(tree, axes), strict=True)
-        columns = [apart(part, axis, many, read_only=read_only) for part, axis in pairs]
+        columns = [unstack(part, axis, many, read_only=read_only) for part, axis in pairs]
         trees = [_like(tree, parts) for parts in zip(*columns, strict=True)] or [tree] * many
         return [each.tight() for each in trees] if is_ragged(tree) else trees
     if not axes:

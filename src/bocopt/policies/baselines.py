@@ -91,7 +91,7 @@ class Constant:
         return state
 
 
-class Seen(NamedTuple):
+class OutcomesSoFar(NamedTuple):
     """All outcomes so far."""
 
     seeds: IntArray  # ()
@@ -118,23 +118,25 @@ class SampleAverage:
         if self.latest is not None:
             arguments.integer("SampleAverage", "latest", self.latest, "[1, inf)")
 
-    def init(self, seeds: IntArray) -> Seen:
+    def init(self, seeds: IntArray) -> OutcomesSoFar:
         seeds = arguments.seeds_of("SampleAverage", seeds)
-        return Seen(seeds, empty(seeds.shape, self.problem.dims.xi))
+        return OutcomesSoFar(seeds, empty(seeds.shape, self.problem.dims.xi))
 
-    def scenarios(self, state: Seen, t: int, x: Array) -> tuple[Array, Array] | None:
+    def scenarios(self, state: OutcomesSoFar, t: int, x: Array) -> tuple[Array, Array] | None:
         """All outcomes so far, with equal weights; None before the first."""
         rows = state.outcomes.rows
         seen = rows.shape[-2]
         return (rows, np.full(seen, 1.0 / seen)) if seen else None
 
-    def decide(self, state: Seen, t: int, x: Array) -> Decision:
+    def decide(self, state: OutcomesSoFar, t: int, x: Array) -> Decision:
         found = self.scenarios(state, t, x)
         if found is None:
             return before_any_outcome(self.problem, self.first, state.seeds.shape, x)
         return Decision(self.problem.solve(*found, x))
 
-    def learn(self, state: Seen, t: int, x: Array, decision: Decision, xi: Array) -> Seen:
+    def learn(
+        self, state: OutcomesSoFar, t: int, x: Array, decision: Decision, xi: Array
+    ) -> OutcomesSoFar:
         xi = arguments.inner("SampleAverage.learn", "xi", xi, self.problem.dims.xi)
         latest = np.inf if self.latest is None else self.latest
         return state._replace(outcomes=state.outcomes.append(xi).at_most(latest))

@@ -11,7 +11,7 @@ from bocopt import arguments
 from bocopt.abilities import TakesMissing
 from bocopt.core import ArmsReport, Array, Decision, IntArray, Model, Policy, Problem, Solution
 from bocopt.models import Mixture
-from bocopt.models.guard import tell
+from bocopt.models.guard import warn_once
 from bocopt.numeric import noise
 from bocopt.numeric.weights import multinomial
 from bocopt.policies.baselines import SampleAverage, checked_first
@@ -232,7 +232,7 @@ class Ensemble:
         self, state: EnsembleState, t: int, x: Array, decision: Decision, xi: Array
     ) -> EnsembleState:
         x = self._context("learn", state, x)
-        xi = arguments.moderate("Ensemble.learn", "xi", xi, self.problem.dims.xi)
+        xi = arguments.finite_and_squarable("Ensemble.learn", "xi", xi, self.problem.dims.xi)
         memo = _Memo(*decision.memo)
         own = [Decision(Solution(*solution), more) for solution, more in memo.decisions]
         learned = self._taught(state, t, x, own, xi)
@@ -277,7 +277,7 @@ class Ensemble:
     def _context(self, where: str, state: EnsembleState, x: Array) -> Array:
         """As long as before: what no arm can take is an error, not the failure of an arm."""
         size = int(state.width) if state.width >= 0 else ...
-        return arguments.moderate(
+        return arguments.finite_and_squarable(
             f"Ensemble.{where}", "x", x, size, gaps=promises(self, TakesMissing)
         )
 
@@ -312,5 +312,5 @@ def _tried(arm: Policy[Any], action: Callable[[], T]) -> T | None:
     try:
         return action()
     except Exception as error:
-        tell(f"The arm {type(arm).__name__} failed", error)
+        warn_once(f"The arm {type(arm).__name__} failed", error)
         return None

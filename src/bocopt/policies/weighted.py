@@ -13,7 +13,7 @@ from bocopt.numeric.history import History, empty
 from bocopt.policies.baselines import NoInfo, before_any_outcome, checked_first
 
 
-class Pairs(NamedTuple):
+class PairHistory(NamedTuple):
     """Contexts and outcomes so far, or the latest of them."""
 
     seeds: IntArray  # ()
@@ -75,18 +75,20 @@ class _FromPairs:
         object.__setattr__(self, "first", checked_first(name, self.problem, self.first))
         arguments.integer(name, "latest", self.latest, "[1, inf)")
 
-    def init(self, seeds: IntArray) -> Pairs:
+    def init(self, seeds: IntArray) -> PairHistory:
         seeds = arguments.seeds_of(type(self).__name__, seeds)
-        return Pairs(seeds, empty(seeds.shape, 0), empty(seeds.shape, self.problem.dims.xi))
+        return PairHistory(seeds, empty(seeds.shape, 0), empty(seeds.shape, self.problem.dims.xi))
 
-    def _checked_context(self, where: str, state: Pairs, x: Array) -> Array:
+    def _checked_context(self, where: str, state: PairHistory, x: Array) -> Array:
         """(k), as many numbers as before."""
         size = state.x.rows.shape[-1] if state.xi.size else ...
-        return arguments.moderate(f"{type(self).__name__}.{where}", "x", x, size)
+        return arguments.finite_and_squarable(f"{type(self).__name__}.{where}", "x", x, size)
 
-    def learn(self, state: Pairs, t: int, x: Array, decision: Decision, xi: Array) -> Pairs:
+    def learn(
+        self, state: PairHistory, t: int, x: Array, decision: Decision, xi: Array
+    ) -> PairHistory:
         name = f"{type(self).__name__}.learn"
-        xi = arguments.moderate(name, "xi", xi, self.problem.dims.xi)
+        xi = arguments.finite_and_squarable(name, "xi", xi, self.problem.dims.xi)
         x = self._checked_context("learn", state, x)
         past = state.x if state.xi.size else empty(state.seeds.shape, x.shape[-1])
         return state._replace(
@@ -107,7 +109,7 @@ class WeightedSampleAverage(_FromPairs):
         super().__post_init__()
         arguments.kind("WeightedSampleAverage", "nearness", self.nearness, Nearness)
 
-    def decide(self, state: Pairs, t: int, x: Array) -> Decision:
+    def decide(self, state: PairHistory, t: int, x: Array) -> Decision:
         x = self._checked_context("decide", state, x)
         if not state.xi.size:
             return before_any_outcome(self.problem, self.first, state.seeds.shape, x)
@@ -128,7 +130,7 @@ class ResidualSampleAverage(_FromPairs):
     covariate information.
     """
 
-    def decide(self, state: Pairs, t: int, x: Array) -> Decision:
+    def decide(self, state: PairHistory, t: int, x: Array) -> Decision:
         x = self._checked_context("decide", state, x)
         if not state.xi.size:
             return before_any_outcome(self.problem, self.first, state.seeds.shape, x)

@@ -55,7 +55,7 @@ class _LocationScale(ABC):
         """(p), (k) -> (m), (m)."""
         name = f"{type(self).__name__}.sample"
         theta = arguments.inner(name, "theta", theta, self.dim)
-        x = arguments.moderate(name, "x", x, self.dim_x)
+        x = arguments.finite_and_squarable(name, "x", x, self.dim_x)
         location = self._mean.sample(theta[..., : self._mean.dim], x, np.empty(0))
         parameters = theta[..., self._mean.dim :]
         shape = (*theta.shape[:-1], self.dim_xi, self._scale_terms)

@@ -13,19 +13,19 @@ from bocopt.wrappers import says
 Ends = tuple[Array, Array]
 
 
-class Case(NamedTuple):
+class FeasibilityCase(NamedTuple):
     """Which of two decisions are feasible: whether that can be, and the ends of a difference."""
 
     can_be: BoolArray  # ()
     low: Array  # ()
     high: Array  # ()
 
-    def turned(self) -> "Case":
+    def turned(self) -> "FeasibilityCase":
         """The same with the two decisions in the other order."""
-        return Case(self.can_be, -self.high, -self.low)
+        return FeasibilityCase(self.can_be, -self.high, -self.low)
 
 
-def hull(cases: Iterable[Case]) -> Ends:
+def hull(cases: Iterable[FeasibilityCase]) -> Ends:
     """The ends of all cases that can be."""
     cases = list(cases)
     low = np.min([np.where(case.can_be, case.low, np.inf) for case in cases], axis=0)

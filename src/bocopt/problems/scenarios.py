@@ -43,7 +43,7 @@ def _all_differ(scenarios: Array) -> bool:
     return len(np.unique(sums)) == len(sums)
 
 
-def spread(many: int, wanted: int) -> IntArray:
+def thin(many: int, wanted: int) -> IntArray:
     """Numbers below `many`, at most so many, all over: scenarios may come in a regular pattern."""
     if many <= wanted:
         return np.arange(many)

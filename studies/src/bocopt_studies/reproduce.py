@@ -20,7 +20,7 @@ from bocopt_studies.report import charts, html
 from bocopt_studies.report.blocks import Chart, Grid, Row, Section
 from bocopt_studies.report.tables import in_markdown, markdown
 from bocopt_studies.study import Size, Study, Summary
-from bocopt_studies.work.store import Store
+from bocopt_studies.work.store import BlockStore
 from bocopt_studies.work.task import Record
 from bocopt_studies.work.work import Work
 
@@ -48,7 +48,7 @@ def plan_of(command: str, size: Size) -> Plan:
     return [(study, study.size(size)) for study in studies_of(command)]
 
 
-def work_of(plan: Plan, store: Store, fresh: bool = False) -> Work:
+def work_of(plan: Plan, store: BlockStore, fresh: bool = False) -> Work:
     """All tasks of all studies; what two of them share is computed once."""
     tasks = [task for study, size in plan for task in study.tasks(size).values()]
     return Work(tasks, store, fresh)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt.core import Array, Sense
-from bocopt.trace import Spread, averages, last_half, spread
+from bocopt.trace import MeanSd, averages, last_half, mean_sd
 from bocopt_studies.work.task import Record
 
 Cell = Mapping[str, float | None]  # by name; None where there is none: JSON has no NaN
@@ -41,7 +41,7 @@ def _objective(record: Record) -> str:
 
 def over_trials(values: dict[str, Array]) -> dict[str, Cell]:
     """Mean and sd over trials of their averages: what we report."""
-    return {column: cell(spread(values)) for column, values in averages(values).items()}
+    return {column: cell(mean_sd(values)) for column, values in averages(values).items()}
 
 
 def along_time(values: dict[str, Array]) -> dict[str, Cell]:
@@ -52,8 +52,8 @@ def along_time(values: dict[str, Array]) -> dict[str, Cell]:
     cells = {}
     for name, series in values.items():
         curve = running(series).mean(axis=0)
-        cells[name] = cell(spread(curve))
-        cells[f"{name}_last"] = cell(spread(last_half(curve)))
+        cells[name] = cell(mean_sd(curve))
+        cells[f"{name}_last"] = cell(mean_sd(last_half(curve)))
     return cells
 
 
@@ -71,7 +71,7 @@ def paired(ours: Array, theirs: Array) -> Paired:
     """
     from scipy.special import stdtrit
 
-    mean, sd = spread(ours - theirs)
+    mean, sd = mean_sd(ours - theirs)
     half = float(stdtrit(max(1, ours.size - 1), 0.975)) * sd / float(np.sqrt(ours.size))
     return Paired(mean, mean - half, mean + half)
 
@@ -119,5 +119,5 @@ def stages_shown(horizon: int) -> list[int]:
     return sorted({*range(1, min(20, horizon) + 1), *later.tolist()})
 
 
-def cell(numbers: Spread | Paired) -> Cell:
+def cell(numbers: MeanSd | Paired) -> Cell:
     return {name: v if isfinite(v) else None for name, v in numbers._asdict().items()}

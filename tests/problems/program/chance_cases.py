@@ -7,7 +7,7 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from bocopt.core import Array, BoolArray, Risk
-from bocopt.problems.program.form import Form, Judged, Limits, Rows, Task
+from bocopt.problems.program.form import Form, Judged, Rows, SolveLimits, SolveTask
 from bocopt.problems.risk import WEIGHT_TOLERANCE, Chance, CVaR, WorstCase
 
 TOLERANCE = 1e-6
@@ -22,16 +22,20 @@ def none(width: int) -> Rows:
 
 
 def task(
-    form: Form, w: Array, risk: Risk, otherwise: float | None = None, limits: Limits | None = None
-) -> Task:
+    form: Form,
+    w: Array,
+    risk: Risk,
+    otherwise: float | None = None,
+    limits: SolveLimits | None = None,
+) -> SolveTask:
     def judge(z: Array) -> Judged:
         return judged(made, z)
 
-    made = Task(form, w, risk, otherwise, judge, limits or Limits())
+    made = SolveTask(form, w, risk, otherwise, judge, limits or SolveLimits())
     return made
 
 
-def judged(asked: Task, z: Array) -> Judged:
+def judged(asked: SolveTask, z: Array) -> Judged:
     """From the arrays; where a scenario has columns for itself, by a program for each."""
     form = asked.form
     over_box = max((form.lower[: form.size] - z).max(), (z - form.upper[: form.size]).max())
@@ -49,7 +53,7 @@ def judged(asked: Task, z: Array) -> Judged:
     return Judged(costs, violations, float(asked.risk.value(costs, asked.w)), bool(met))
 
 
-def best(asked: Task) -> float:
+def best(asked: SolveTask) -> float:
     """The optimum over all z, which are integer, by enumeration; +inf if none is feasible."""
     form = asked.form
     bounds = zip(form.lower[: form.size], form.upper[: form.size], strict=True)
@@ -58,7 +62,7 @@ def best(asked: Task) -> float:
     return min((verdict.value for verdict in verdicts if verdict.met), default=np.inf)
 
 
-def best_of_subsets(asked: Task) -> float:
+def best_of_subsets(asked: SolveTask) -> float:
     """The optimum where the program also chooses which scenarios hold: one MILP a choice."""
     s, w = len(asked.w), asked.w
     need = (asked.risk.alpha or 0.0) * w.sum() - WEIGHT_TOLERANCE
@@ -69,7 +73,7 @@ def best_of_subsets(asked: Task) -> float:
     return min(_with_scenarios(asked, kept) for kept in choices)
 
 
-def random_task(seed: int, *, limits_only: bool = False, recourse: bool = False) -> Task:
+def random_task(seed: int, *, limits_only: bool = False, recourse: bool = False) -> SolveTask:
     """Small: integer z, all risks, unequal weights, both signs, ties, often infeasible."""
     rng = np.random.default_rng(seed)
     d, s = int(rng.integers(1, 4)), int(rng.integers(1, 4 if recourse else 8))
@@ -160,7 +164,7 @@ def _of(array: Array, i: int) -> Array:
     return one
 
 
-def _with_scenarios(asked: Task, kept: BoolArray) -> float:
+def _with_scenarios(asked: SolveTask, kept: BoolArray) -> float:
     """Columns: v, y_1 .. y_s, what is paid in each scenario, a threshold, what is above it."""
     form, s, h = asked.form, len(kept), asked.form.shared
     k = len(form.lower) - h

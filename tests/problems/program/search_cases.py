@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 
 from bocopt.core import Array
-from bocopt.problems.program.form import Form, Judged, Limits, Rows, Task
+from bocopt.problems.program.form import Form, Judged, Rows, SolveLimits, SolveTask
 from bocopt.problems.risk import Chance
 
 KINDS = (
@@ -67,8 +67,8 @@ def task_of(
     lower: Array | None = None,
     certain: Rows | None = None,
     otherwise: float | None = None,
-    limits: Limits | None = None,
-) -> Task:
+    limits: SolveLimits | None = None,
+) -> SolveTask:
     d, risk = len(upper), Chance(alpha)
     form = Form(
         lower=np.zeros(d) if lower is None else lower,
@@ -86,10 +86,10 @@ def task_of(
     def judge(z: Array) -> Judged:
         return judged(form, w, risk, otherwise, z)
 
-    return Task(form, w, risk, otherwise, judge, Limits() if limits is None else limits)
+    return SolveTask(form, w, risk, otherwise, judge, SolveLimits() if limits is None else limits)
 
 
-def random_task(rng: np.random.Generator, kind: str) -> Task:
+def random_task(rng: np.random.Generator, kind: str) -> SolveTask:
     """Up to 1500 decisions or so, 2 to 40 scenarios."""
     d, r, s = (int(rng.integers(*ends)) for ends in ((1, 6), (1, 4), (2, 41)))
     highest = {1: 40, 2: 20, 3: 9, 4: 4, 5: 3}[d]
@@ -138,7 +138,7 @@ def certain_rows(rng: np.random.Generator, lower: Array, upper: Array, equal: bo
     return rows(matrix, limit, np.array([equal, False]))
 
 
-def best_value(task: Task, besides: Array | None = None) -> float:
+def best_value(task: SolveTask, besides: Array | None = None) -> float:
     """By looking at all decisions, but for one perhaps; inf if none is feasible."""
     form = task.form
     ends = zip(form.lower, form.upper, strict=True)

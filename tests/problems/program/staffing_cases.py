@@ -4,7 +4,7 @@ import numpy as np
 from chance_cases import none, rows, task
 
 from bocopt.core import Array
-from bocopt.problems.program.form import Form, Judged, Limits, Task
+from bocopt.problems.program.form import Form, Judged, SolveLimits, SolveTask
 from bocopt.problems.risk import Chance
 
 HOURS, SHIFT = 24, 8
@@ -17,7 +17,9 @@ def on_duty() -> Array:
     return works
 
 
-def staffing(many: int, seed: int, alpha: float = 0.9, limits: Limits | None = None) -> Task:
+def staffing(
+    many: int, seed: int, alpha: float = 0.9, limits: SolveLimits | None = None
+) -> SolveTask:
     rng = np.random.default_rng(seed)
     usual = 20 + 12 * np.sin(2 * np.pi * (np.arange(HOURS) - 8) / HOURS)
     busy = rng.normal(1.0, 0.15, (many, 1))
@@ -39,7 +41,7 @@ def staffing(many: int, seed: int, alpha: float = 0.9, limits: Limits | None = N
     return asked._replace(judge=lambda z: _judged(asked, wage, demand, z))
 
 
-def _judged(asked: Task, wage: Array, demand: Array, z: Array) -> Judged:
+def _judged(asked: SolveTask, wage: Array, demand: Array, z: Array) -> Judged:
     violations = (demand - on_duty() @ z).max(axis=1)
     costs = np.full(len(demand), wage @ z)
     met = bool(asked.risk.met(violations, asked.w))

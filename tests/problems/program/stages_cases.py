@@ -6,7 +6,15 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from bocopt.core import Array, BoolArray, Risk
-from bocopt.problems.program.form import Answer, Form, Judged, Limits, Rows, Task, tidied
+from bocopt.problems.program.form import (
+    BestFound,
+    Form,
+    Judged,
+    Rows,
+    SolveLimits,
+    SolveTask,
+    tidied,
+)
 from bocopt.problems.risk import CVaR, WorstCase
 
 
@@ -23,7 +31,7 @@ def weights(rng: np.random.Generator, s: int) -> Array:
     return rng.dirichlet(np.ones(s)) if rng.random() < 0.7 else np.full(s, 1 / s)
 
 
-def judged(form: Form, w: Array, risk: Risk, gap: float = 1e-6) -> Task:
+def judged(form: Form, w: Array, risk: Risk, gap: float = 1e-6) -> SolveTask:
     """A task whose judge is the full model with z held fast, and float64 where all is integer."""
 
     def judge(z: Array) -> Judged:
@@ -31,7 +39,7 @@ def judged(form: Form, w: Array, risk: Risk, gap: float = 1e-6) -> Task:
         met = bool(np.isfinite(value)) and _exactly(form, z)
         return Judged(np.zeros(0), np.zeros(0), value, met)
 
-    return Task(form, w, risk, None, judge, Limits(gap=gap))
+    return SolveTask(form, w, risk, None, judge, SolveLimits(gap=gap))
 
 
 def full_optimum(form: Form, w: Array, risk: Risk, z: Array | None = None) -> float:
@@ -89,7 +97,7 @@ def full_model(
     return value, tidied(result.x[: form.size], form)
 
 
-def is_optimal(task: Task, answer: Answer) -> bool:
+def is_optimal(task: SolveTask, answer: BestFound) -> bool:
     """Whether an answer is the full model's; an infeasible task must be called so."""
     best, z = full_model(task.form, task.w, task.risk)
     if answer.z is None:

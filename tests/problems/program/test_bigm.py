@@ -8,12 +8,12 @@ from chance_cases import random_task
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from bocopt.core import Array
-from bocopt.problems.program.form import Task
-from bocopt.problems.program.ways import bigm
-from bocopt.problems.program.ways.bounds import box, inequalities, quantile
+from bocopt.problems.program.form import SolveTask
+from bocopt.problems.program.strategies import bigm
+from bocopt.problems.program.strategies.bounds import box, inequalities, quantile
 
 
-def _feasible(asked: Task) -> list[Array]:
+def _feasible(asked: SolveTask) -> list[Array]:
     form = asked.form
     bounds = zip(form.lower, form.upper, strict=True)
     points = itertools.product(*(np.arange(low, high + 1) for low, high in bounds))

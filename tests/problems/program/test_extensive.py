@@ -6,12 +6,12 @@ from chance_cases import best, best_of_subsets, none, random_task, rows, task
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from bocopt.core import Array
-from bocopt.problems.program.form import Form, Judged, Task
-from bocopt.problems.program.ways import extensive
+from bocopt.problems.program.form import Form, Judged, SolveTask
+from bocopt.problems.program.strategies import extensive
 from bocopt.problems.risk import Chance
 
 
-def _value(asked: Task, z: Array | None) -> float:
+def _value(asked: SolveTask, z: Array | None) -> float:
     if z is None:
         return np.inf
     verdict = asked.judge(z)
@@ -55,7 +55,7 @@ def test_it_finds_the_optimum_of_many(first: int) -> None:
         assert_agrees_with_subsets(seed)
 
 
-def _linear(rng: np.random.Generator) -> Task:
+def _linear(rng: np.random.Generator) -> SolveTask:
     matrix, cost = rng.normal(size=(1, 50, 20)), rng.normal(size=(1, 20))
     form = Form(
         lower=np.zeros(20),
@@ -88,7 +88,7 @@ def test_one_scenario_is_a_plain_linear_program() -> None:
         assert answer.bound == pytest.approx(optimum, abs=1e-6)
 
 
-def _with_shared_auxiliary(seed: int) -> Task:
+def _with_shared_auxiliary(seed: int) -> SolveTask:
     """min E cost_s z + 2 max(0, a z - b), where the larger is a shared column t."""
     rng = np.random.default_rng(seed)
     s, cost, a, b = 5, rng.normal(size=(5, 2)), rng.normal(size=2), float(rng.normal())
@@ -114,7 +114,7 @@ def _with_shared_auxiliary(seed: int) -> Task:
         violations = (matrix[:, 0] @ z + larger - limit[:, 0]) - 1e-6
         return Judged(costs, violations, float(w @ costs), bool(Chance(0.6).met(violations, w)))
 
-    return Task(form, w, Chance(0.6), None, judge)
+    return SolveTask(form, w, Chance(0.6), None, judge)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -140,7 +140,7 @@ def test_a_payment_needs_bounds_of_the_cost() -> None:
         extensive.solve(asked)
 
 
-def _chance_with_upper(upper: Array) -> Task:
+def _chance_with_upper(upper: Array) -> SolveTask:
     rng = np.random.default_rng(0)
     form = Form(
         lower=np.zeros(2),

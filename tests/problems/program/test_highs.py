@@ -13,15 +13,15 @@ from staffing_cases import staffing
 from bocopt.core import Array
 from bocopt.problems.program import highs
 from bocopt.problems.program.form import Sparse
-from bocopt.problems.program.highs import Linear, Watched
-from bocopt.problems.program.ways import mixing
+from bocopt.problems.program.highs import LinearProgram, WatchedRun
+from bocopt.problems.program.strategies import mixing
 
 
-def _tied(seed: int) -> Linear:
+def _tied(seed: int) -> LinearProgram:
     """A knapsack with many optima."""
     rng = np.random.default_rng(seed)
     n = 8
-    return Linear(
+    return LinearProgram(
         cost=-rng.integers(1, 3, n).astype(float),
         lower=np.zeros(n),
         upper=np.full(n, 2.0),
@@ -48,7 +48,7 @@ def test_200_tied_questions_have_the_same_answers_in_any_order() -> None:
 @pytest.mark.parametrize(("coefficient", "tight"), [(0.0, False), (-1.0, True)])
 def test_a_basis_also_where_no_row_has_a_coefficient(coefficient: float, tight: bool) -> None:
     limit = np.array([coefficient])
-    program = Linear(
+    program = LinearProgram(
         np.ones(1), np.zeros(1), np.full(1, 2.0), Sparse.of(limit[None]), -np.full(1, np.inf), limit
     )
     shifting = highs.Shifting(program)
@@ -64,7 +64,7 @@ def test_a_deadline_counts_from_its_question() -> None:
     assert highs.solve(program, deadline=time.perf_counter() + limit).point is not None
 
 
-def _long() -> Linear:
+def _long() -> LinearProgram:
     """Minutes of work."""
     return mixing.model(staffing(1000, seed=0)).linear
 
@@ -97,7 +97,7 @@ def test_nothing_is_kept_of_a_run_that_has_ended() -> None:
     program = mixing.model(staffing(100, seed=0)).linear
     assert highs.solve(program, nodes=1).bound > -np.inf
     gc.collect()
-    assert not any(type(thing) is Watched for thing in gc.get_objects())
+    assert not any(type(thing) is WatchedRun for thing in gc.get_objects())
 
 
 def test_a_deadline_in_the_past_asks_for_nothing() -> None:

@@ -6,13 +6,13 @@ from lengths import long
 from stages_cases import full_optimum, is_optimal, judged, no_rows, rows, weights
 
 from bocopt.core import Array
-from bocopt.problems.program.form import Form, Rows, Task
-from bocopt.problems.program.ways import hinged, hinges
-from bocopt.problems.program.ways.fixed import Point
+from bocopt.problems.program.form import Form, Rows, SolveTask
+from bocopt.problems.program.strategies import hinged, hinges
+from bocopt.problems.program.strategies.fixed import Relaxation
 from bocopt.problems.risk import Chance, CVaR
 
 
-def random_task(rng: np.random.Generator, most: int = 12) -> Task:
+def random_task(rng: np.random.Generator, most: int = 12) -> SolveTask:
     """Terms of one column or of all, slopes that differ or not, prices of zero, ties."""
     h, k, s = int(rng.integers(1, 5)), int(rng.integers(1, 4)), int(rng.integers(1, most))
     digits = int(rng.integers(0, 2))
@@ -109,7 +109,7 @@ def test_applies_by_structure() -> None:
     assert not any(hinges.applies(task._replace(form=other)) for other in others)
 
 
-def _moved(point: Point) -> Point:
+def _moved(point: Relaxation) -> Relaxation:
     assert point.columns is not None
     return point._replace(columns=point.columns + 3.0)
 

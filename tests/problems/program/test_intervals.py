@@ -5,7 +5,7 @@ import pytest
 from lengths import long
 
 from bocopt.problems.program.intervals import Interval, enclosed
-from bocopt.problems.program.known import Depends, Known, Tape, play
+from bocopt.problems.program.tape import Depends, ParamExpr, Tape, play
 
 RNG = np.random.default_rng(7)
 FUNCTIONS = (
@@ -41,7 +41,7 @@ BINARY = (
 )
 
 
-def expression(tape: Tape, xi: Known, rng: np.random.Generator, depth: int) -> Known:
+def expression(tape: Tape, xi: ParamExpr, rng: np.random.Generator, depth: int) -> ParamExpr:
     """Some function of xi, with numbers and truth values in all places."""
     if depth == 0:
         return xi if rng.random() < 0.8 else tape.constant(rng.integers(-2, 3, 2))

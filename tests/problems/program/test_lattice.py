@@ -10,8 +10,8 @@ from search_cases import best_value, random_task, rows, task_of
 from bocopt import Status
 from bocopt.core import Array
 from bocopt.problems import Knapsack
-from bocopt.problems.program.form import Limits, Task
-from bocopt.problems.program.ways import lattice, search
+from bocopt.problems.program.form import SolveLimits, SolveTask
+from bocopt.problems.program.strategies import lattice, search
 
 NO_CONTEXT = np.zeros(0)
 
@@ -33,7 +33,7 @@ def random_knapsack(rng: np.random.Generator) -> tuple[Knapsack, Array, Array]:
     return problem, weights, rng.dirichlet(np.ones(s))
 
 
-def declared(problem: Knapsack, weights: Array, w: Array) -> Task:
+def declared(problem: Knapsack, weights: Array, w: Array) -> SolveTask:
     """The same as a program: costs compiled from c'z + q'(b - A z)."""
     value, capacity, salvage = map(np.array, (problem.value, problem.capacity, problem.salvage))
     return task_of(
@@ -73,7 +73,7 @@ def test_equals_the_knapsack(instances: int) -> None:
         assert_same(*random_knapsack(rng))
 
 
-def paper_like(rng: np.random.Generator, scenarios: int) -> Task:
+def paper_like(rng: np.random.Generator, scenarios: int) -> SolveTask:
     problem = Knapsack(value=[12.0] * 4, capacity=[8.0] * 3, salvage=[3.0] * 3, upper=100)
     weights = rng.uniform(0.2, 2.0, (scenarios, 3, 4))
     return declared(problem, weights, np.full(scenarios, 1.0 / scenarios))
@@ -132,7 +132,7 @@ def test_what_is_no_knapsack() -> None:
 def test_limits() -> None:
     task = paper_like(np.random.default_rng(7), 100)
     best = lattice.solve(task)
-    late = Limits(deadline=time.perf_counter())
+    late = SolveLimits(deadline=time.perf_counter())
     stopped = lattice.solve(task._replace(limits=late))
     assert best.z is not None
     assert stopped.z is not None

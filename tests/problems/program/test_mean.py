@@ -5,12 +5,12 @@ import pytest
 from lengths import long
 from stages_cases import is_optimal, judged, no_rows, rows, weights
 
-from bocopt.problems.program.form import Form, Task
-from bocopt.problems.program.ways import mean
+from bocopt.problems.program.form import Form, SolveTask
+from bocopt.problems.program.strategies import mean
 from bocopt.problems.risk import Chance, CVaR
 
 
-def random_task(rng: np.random.Generator) -> Task:
+def random_task(rng: np.random.Generator) -> SolveTask:
     """Continuous and integer columns, both signs, ties, often degenerate, sometimes infeasible."""
     h, s, r = int(rng.integers(1, 6)), int(rng.integers(1, 9)), int(rng.integers(0, 4))
     integer = rng.random(h) < rng.choice([0.0, 0.5, 1.0])

@@ -6,8 +6,8 @@ from chance_cases import best, random_task
 from staffing_cases import staffing
 
 from bocopt.problems.program import highs
-from bocopt.problems.program.ways import bigm, extensive, mixing
-from bocopt.problems.program.ways.model import of_all
+from bocopt.problems.program.strategies import bigm, extensive, mixing
+from bocopt.problems.program.strategies.model import of_all
 
 
 def _agrees_with_enumeration(seed: int) -> bool:

@@ -6,12 +6,12 @@ from lengths import long
 from stages_cases import full_optimum, is_optimal, judged, no_rows, rows, weights
 
 from bocopt.core import Array
-from bocopt.problems.program.form import Form, Rows, Task
-from bocopt.problems.program.ways import partition
+from bocopt.problems.program.form import Form, Rows, SolveTask
+from bocopt.problems.program.strategies import partition
 from bocopt.problems.risk import Chance, CVaR
 
 
-def random_task(rng: np.random.Generator) -> Task:
+def random_task(rng: np.random.Generator) -> SolveTask:
     """Recourse that may fail, equations, ties, both signs."""
     h, m, s = int(rng.integers(1, 4)), int(rng.integers(1, 5)), int(rng.integers(1, 15))
     n, digits = h + m, int(rng.integers(0, 2))
@@ -38,7 +38,7 @@ def random_task(rng: np.random.Generator) -> Task:
     return judged(form, weights(rng, s), Chance(1.0))
 
 
-def facility(demand: Array, gap: float) -> Task:
+def facility(demand: Array, gap: float) -> SolveTask:
     """Sites to open (6), before demand (s, 10) is known that they serve, or that is paid for."""
     rng, (s, customers), sites = np.random.default_rng(11), demand.shape, 6
     fixed, ship = rng.uniform(100, 200, sites), rng.uniform(1, 10, (sites, customers))

@@ -8,7 +8,7 @@ import pytest
 
 from bocopt import CVaR, Status, WorstCase, absolute, integer, minimise, pos, program, recourse
 from bocopt.core import Array
-from bocopt.problems.program import Program, ways
+from bocopt.problems.program import Program, strategies
 from bocopt.problems.scenarios import merged
 
 KINDS = ("linear", "limits", "packing", "hinges", "stages", "mixed")
@@ -126,5 +126,5 @@ def test_all_ways_are_taken() -> None:
             problem, scenarios, w = question(kind, seed)
             if len(w) > 1:
                 task = problem._task(np.zeros(0), *merged(scenarios, w))
-                taken.add(next(way for way in ways.WAYS if way.applies(task)))
-    assert taken == set(ways.WAYS)
+                taken.add(next(way for way in strategies.STRATEGIES if way.applies(task)))
+    assert taken == set(strategies.STRATEGIES)

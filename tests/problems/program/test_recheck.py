@@ -5,12 +5,12 @@ import pytest
 from chance_cases import none, rows, task
 
 from bocopt.core import Array
-from bocopt.problems.program.form import Form, Task
-from bocopt.problems.program.ways import extensive, recheck
+from bocopt.problems.program.form import Form, SolveTask
+from bocopt.problems.program.strategies import extensive, recheck
 from bocopt.problems.risk import Chance
 
 
-def _knapsack(seed: int) -> Task:
+def _knapsack(seed: int) -> SolveTask:
     """One-decimal numbers: sums meet their limits exactly, or miss them by rounding."""
     rng = np.random.default_rng(seed)
     n, r = int(rng.integers(3, 5)), int(rng.integers(1, 4))
@@ -31,7 +31,7 @@ def _knapsack(seed: int) -> Task:
     return task(form, np.ones(1), Chance(1.0))
 
 
-def _best(asked: Task) -> float:
+def _best(asked: SolveTask) -> float:
     """By enumeration, with sums in the order of the judge."""
     form = asked.form
     points = np.stack(np.meshgrid(*[np.arange(5.0)] * form.size, indexing="ij"), -1)

@@ -9,12 +9,12 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from search_cases import KINDS, best_value, random_task, rows, task_of
 
 from bocopt.core import Array
-from bocopt.problems.program.form import Judged, Limits, Task
-from bocopt.problems.program.ways import exact, search
+from bocopt.problems.program.form import Judged, SolveLimits, SolveTask
+from bocopt.problems.program.strategies import exact, search
 from bocopt.problems.risk import CVaR, WorstCase
 
 
-def assert_optimal(task: Task) -> bool:
+def assert_optimal(task: SolveTask) -> bool:
     """Whether there is a feasible decision."""
     assert search.applies(task)
     best, answer = best_value(task), search.solve(task)
@@ -58,8 +58,8 @@ def test_equals_enumeration_with_prices_of_single_scenarios(
 
 
 def large(
-    seed: int, items: int, most: int, scenarios: int = 50, limits: Limits | None = None
-) -> Task:
+    seed: int, items: int, most: int, scenarios: int = 50, limits: SolveLimits | None = None
+) -> SolveTask:
     """A chance-constrained knapsack with five rows."""
     rng = np.random.default_rng(seed)
     usual = rng.uniform(1.0, 10.0, (5, items))
@@ -76,7 +76,7 @@ def large(
     )
 
 
-def big_m(task: Task) -> float:
+def big_m(task: SolveTask) -> float:
     """The optimal value by a mixed-integer program with the least M that is safe, alpha .9."""
     form, w = task.form, task.w
     matrix, limit = form.uncertain.matrix, form.uncertain.limit
@@ -122,7 +122,7 @@ def test_is_many_times_faster_than_big_m(seed: int) -> None:
 
 
 def test_the_limit_of_nodes_leaves_a_decision_and_a_bound() -> None:
-    task = large(5, items=20, most=3, limits=Limits(nodes=25))
+    task = large(5, items=20, most=3, limits=SolveLimits(nodes=25))
     first, second = search.solve(task), search.solve(task)
     assert first.z is not None
     assert second.z is not None
@@ -139,7 +139,7 @@ def test_the_bound_at_the_limit_is_valid(kind: str, monkeypatch: pytest.MonkeyPa
     rng = np.random.default_rng([6, KINDS.index(kind)])
     for _ in range(20):
         task = random_task(rng, kind)
-        task = task._replace(limits=Limits(nodes=int(rng.integers(1, 40))))
+        task = task._replace(limits=SolveLimits(nodes=int(rng.integers(1, 40))))
         answer, best = search.solve(task), best_value(task)
         assert answer.bound <= best
         assert answer.z is None or task.judge(answer.z).met
@@ -149,7 +149,7 @@ def test_a_deadline_is_kept() -> None:
     search.solve(large(5, items=4, most=1))  # compile
     task = large(5, items=20, most=4)
     began = time.perf_counter()
-    answer = search.solve(task._replace(limits=Limits(deadline=began + 0.1)))
+    answer = search.solve(task._replace(limits=SolveLimits(deadline=began + 0.1)))
     assert time.perf_counter() - began < 1.0  # the node limit is some ten seconds
     assert answer.z is not None
     assert task.judge(answer.z).met

@@ -12,7 +12,7 @@ from bocopt.core import Array, IntArray
 from bocopt.problems import facility_location
 from bocopt.problems.program import second_stage
 from bocopt.problems.program.form import Form, Rows
-from bocopt.problems.program.ways import partition
+from bocopt.problems.program.strategies import partition
 
 
 def random_form(rng: np.random.Generator, s: int) -> Form:

@@ -7,10 +7,10 @@ import pytest
 from chance_cases import best, random_task
 from staffing_cases import staffing
 
-from bocopt.problems.program.form import Limits
-from bocopt.problems.program.ways import bigm, mixing
-from bocopt.problems.program.ways.model import of_all
-from bocopt.problems.program.ways.start import first_decision, improved
+from bocopt.problems.program.form import SolveLimits
+from bocopt.problems.program.strategies import bigm, mixing
+from bocopt.problems.program.strategies.model import of_all
+from bocopt.problems.program.strategies.start import first_decision, improved
 
 
 def test_it_is_feasible_and_the_bound_is_valid() -> None:
@@ -49,7 +49,7 @@ def test_moves_never_make_it_worse_and_find_what_one_step_finds() -> None:
 def test_a_deadline_leaves_a_decision_and_a_bound() -> None:
     asked = staffing(200, seed=0)
     deadline = time.perf_counter() + 1.0
-    answer = mixing.solve(asked._replace(limits=Limits(deadline=deadline)))
+    answer = mixing.solve(asked._replace(limits=SolveLimits(deadline=deadline)))
     assert time.perf_counter() < deadline + 0.5  # 50 ms on an idle machine
     assert answer.z is not None
     assert asked.judge(answer.z).met
@@ -57,7 +57,7 @@ def test_a_deadline_leaves_a_decision_and_a_bound() -> None:
 
 
 def test_no_time_gives_no_decision() -> None:
-    asked = staffing(50, seed=0, limits=Limits(deadline=time.perf_counter()))
+    asked = staffing(50, seed=0, limits=SolveLimits(deadline=time.perf_counter()))
     answer = mixing.solve(asked)
     assert answer.z is None
     assert answer.bound == -np.inf

@@ -6,12 +6,12 @@ from lengths import long
 from stages_cases import is_optimal, judged, no_rows, rows, weights
 
 from bocopt.core import Risk
-from bocopt.problems.program.form import Form, Task
-from bocopt.problems.program.ways import tail
+from bocopt.problems.program.form import Form, SolveTask
+from bocopt.problems.program.strategies import tail
 from bocopt.problems.risk import Chance, CVaR, WorstCase
 
 
-def random_task(rng: np.random.Generator, risk: Risk, most: int = 20) -> Task:
+def random_task(rng: np.random.Generator, risk: Risk, most: int = 20) -> SolveTask:
     """Continuous and integer columns, auxiliaries of z, ties, sometimes infeasible."""
     d, s = int(rng.integers(1, 5)), int(rng.integers(1, most))
     h = d + int(rng.integers(0, 2))  # the auxiliary is |z_0 - 1|

@@ -168,8 +168,8 @@ def _loaded(config: str, host: str | None, port: int | None) -> "Config":
 def _told() -> Iterator[None]:
     """As `told`, also for errors of the log and of what is asked of it."""
     from bocopt.app.service.commands import RefusedError
-    from bocopt.app.service.held import DamagedError
     from bocopt.app.service.stores import StoreError
+    from bocopt.app.service.stream_state import DamagedError
 
     with told(ValueError, RefusedError, DamagedError, StoreError):
         yield

@@ -11,7 +11,7 @@ from bocopt.app.features.repeats import refuse_gaps
 from bocopt.app.features.spec import Spec
 from bocopt.app.features.stages import Due, Stages, due_of, stages_of
 from bocopt.app.reading.cells import hint_for
-from bocopt.app.reading.columns import Frame, TableError, all_of
+from bocopt.app.reading.columns import Table, TableError, all_of
 from bocopt.app.reading.times import times_of
 from bocopt.core import Array
 
@@ -21,12 +21,12 @@ LARGEST = 1e100  # in size, that a number may be
 class Checked(NamedTuple):
     """A table that can be used."""
 
-    frame: Frame  # its numbers are numbers
+    frame: Table  # its numbers are numbers
     stages: Stages
     due: Due
 
 
-def checked(frame: Frame, spec: Spec) -> Checked:
+def checked(frame: Table, spec: Spec) -> Checked:
     """The rows as stages; one error tells all that is wrong with them."""
     if frame.broken is None and len(frame) == 1:
         raise TableError(f"{frame.path} has one row: two or more expected.")
@@ -44,7 +44,7 @@ def checked(frame: Frame, spec: Spec) -> Checked:
     return Checked(replace(whole, columns=columns), stages, due)
 
 
-def _timed(broken: Frame, frame: Frame, spec: Spec) -> tuple[Stages, Due]:
+def _timed(broken: Table, frame: Table, spec: Spec) -> tuple[Stages, Due]:
     """Stages, and when their outcomes are due; lines that are no rows are told with the rest."""
     if broken.broken is not None and not len(frame):
         raise broken.broken
@@ -58,12 +58,12 @@ def _timed(broken: Frame, frame: Frame, spec: Spec) -> tuple[Stages, Due]:
     return stages, due_of(frame, spec, stages, came[0] if came else None)
 
 
-def _refuse_broken(frame: Frame) -> None:
+def _refuse_broken(frame: Table) -> None:
     if frame.broken is not None:
         raise frame.broken
 
 
-def _numbers(frame: Frame, name: str) -> Array:
+def _numbers(frame: Table, name: str) -> Array:
     """A column of numbers that are not too large; NaN where one is missing."""
     values, others = frame.values(name)
     size = np.abs(values)
@@ -79,7 +79,7 @@ def _numbers(frame: Frame, name: str) -> Array:
     return values
 
 
-def _check_length(frame: Frame, spec: Spec, stages: Stages) -> None:
+def _check_length(frame: Table, spec: Spec, stages: Stages) -> None:
     there = int(stages.moments[-1]) + 1
     if there <= spec.warm_up:
         raise TableError(

@@ -12,11 +12,11 @@ from bocopt.app.features.odd import alike
 from bocopt.app.features.seasons import seasons
 from bocopt.app.features.spec import Spec
 from bocopt.app.features.stages import Stages
-from bocopt.app.reading.columns import Frame, TableError
+from bocopt.app.reading.columns import Table, TableError
 from bocopt.core import Array, IntArray
 
 
-class Outcomes(NamedTuple):
+class StageOutcomes(NamedTuple):
     """Of all stages."""
 
     xi: Array  # (T, m) NaN in all of a row that has none
@@ -33,7 +33,9 @@ class Feature(NamedTuple):
     category: Category | None = None  # that it shows
 
 
-def features(frame: Frame, spec: Spec, stages: Stages, outcomes: Outcomes) -> Iterator[Feature]:
+def features(
+    frame: Table, spec: Spec, stages: Stages, outcomes: StageOutcomes
+) -> Iterator[Feature]:
     """All of them, in the order of the fields of a `Spec`."""
     return chain(
         (_context(frame, spec, stages, name) for name in spec.context),
@@ -44,7 +46,7 @@ def features(frame: Frame, spec: Spec, stages: Stages, outcomes: Outcomes) -> It
     )
 
 
-def _context(frame: Frame, spec: Spec, stages: Stages, name: str) -> Feature:
+def _context(frame: Table, spec: Spec, stages: Stages, name: str) -> Feature:
     values = frame.numbers(name)[stages.rows]
     missing = np.isnan(values)
     if missing.any() and spec.missing == "last":
@@ -69,7 +71,7 @@ def _last(known: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> IntArray:
     return np.maximum.accumulate(np.where(known, np.arange(len(known)), -1))
 
 
-def _category(frame: Frame, spec: Spec, stages: Stages, name: str) -> Feature:
+def _category(frame: Table, spec: Spec, stages: Stages, name: str) -> Feature:
     texts = np.array(frame.texts(name), object)[stages.rows]
     known = texts != ""
     gaps = _gaps(name, int((~known).sum()), len(texts))
@@ -96,7 +98,7 @@ def _category(frame: Frame, spec: Spec, stages: Stages, name: str) -> Feature:
     return Feature(category.names, hot, notes, category)
 
 
-def _calendar(frame: Frame, spec: Spec, stages: Stages) -> Iterator[Feature]:
+def _calendar(frame: Table, spec: Spec, stages: Stages) -> Iterator[Feature]:
     if stages.clock is not None:
         for name, values in seasons(stages.clock, spec.calendar, stages.clock[0]):
             yield Feature((name,), values)
@@ -107,7 +109,7 @@ def _calendar(frame: Frame, spec: Spec, stages: Stages) -> Iterator[Feature]:
         yield Feature(("trend",), (stages.times - stages.times[0]).astype(np.float64))
 
 
-def _lags(spec: Spec, outcomes: Outcomes) -> Iterator[Feature]:
+def _lags(spec: Spec, outcomes: StageOutcomes) -> Iterator[Feature]:
     if spec.lags:
         places = lagged(outcomes.due, outcomes.arrives, spec.lags)
         for lag, place in zip(spec.lags, places.T, strict=True):
@@ -115,7 +117,7 @@ def _lags(spec: Spec, outcomes: Outcomes) -> Iterator[Feature]:
             yield _of_outcomes(spec, names_of_lag(spec.outcome, lag), values)
 
 
-def _rolling(spec: Spec, outcomes: Outcomes) -> Iterator[Feature]:
+def _rolling(spec: Spec, outcomes: StageOutcomes) -> Iterator[Feature]:
     for count in spec.rolling:
         values = recent_mean(outcomes.xi, outcomes.arrives, count)
         yield _of_outcomes(spec, names_of_mean(spec.outcome, count), values)

@@ -6,13 +6,13 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.app.features.checked import checked
-from bocopt.app.features.features import Feature, Outcomes, features
+from bocopt.app.features.features import Feature, StageOutcomes, features
 from bocopt.app.features.featuriser import Featuriser
 from bocopt.app.features.odd import far
 from bocopt.app.features.series import Series
 from bocopt.app.features.spec import Spec
 from bocopt.app.features.stages import Due, Stages
-from bocopt.app.reading.columns import Frame, TableError
+from bocopt.app.reading.columns import Table, TableError
 from bocopt.core import Array, BoolArray
 
 _RULES = {
@@ -21,9 +21,9 @@ _RULES = {
 }
 
 
-def series_of(frame: Frame, spec: Spec) -> Series:
+def series_of(frame: Table, spec: Spec) -> Series:
     """Stages in time order; what is shown at each is known when its decision is taken."""
-    arguments.kind("series_of", "frame", frame, Frame)
+    arguments.kind("series_of", "frame", frame, Table)
     arguments.kind("series_of", "spec", spec, Spec)
     frame, stages, due = checked(frame, spec)
     outcomes, notes = _outcomes(frame, spec, stages, due)
@@ -63,7 +63,9 @@ def _featuriser(spec: Spec, stages: Stages, found: list[Feature]) -> Featuriser:
     return Featuriser(spec, stages.kind, stages.zoned, origin, categories)
 
 
-def _outcomes(frame: Frame, spec: Spec, stages: Stages, due: Due) -> tuple[Outcomes, list[str]]:
+def _outcomes(
+    frame: Table, spec: Spec, stages: Stages, due: Due
+) -> tuple[StageOutcomes, list[str]]:
     xi = np.stack([frame.numbers(name)[stages.rows] for name in spec.outcome], axis=1)
     gaps = np.isnan(xi)
     for number, name in enumerate(spec.outcome):
@@ -79,7 +81,7 @@ def _outcomes(frame: Frame, spec: Spec, stages: Stages, due: Due) -> tuple[Outco
     for name, values in zip(spec.outcome, xi.T, strict=True):
         notes += far(name, values, frame.place, lines)
     arrives = np.where(without, len(xi), due.stages)
-    return Outcomes(xi, due.stages, arrives), [*due.notes, *notes]
+    return StageOutcomes(xi, due.stages, arrives), [*due.notes, *notes]
 
 
 def _partly(gaps: BoolArray) -> str:
@@ -109,7 +111,7 @@ def _unchanging(names: tuple[str, ...], x: Array) -> Iterator[str]:
         yield f"Of no use, as it never changes: {', '.join(same)}."
 
 
-def _decisions(frame: Frame, spec: Spec, stages: Stages) -> tuple[Array | None, list[str]]:
+def _decisions(frame: Table, spec: Spec, stages: Stages) -> tuple[Array | None, list[str]]:
     if not spec.decisions:
         return None, []
     now = np.stack([frame.numbers(name)[stages.rows] for name in spec.decisions], axis=1)

@@ -7,7 +7,7 @@ import numpy as np
 
 from bocopt.app.faults import Fault
 from bocopt.app.features.spec import Spec
-from bocopt.app.reading.columns import Column, Frame, TableError, all_of, at_rows
+from bocopt.app.reading.columns import Column, Table, TableError, all_of, at_rows
 from bocopt.core import Array, IntArray
 
 _PANEL = 1 / 3  # of the rows, at least, share a time with the row before
@@ -21,7 +21,7 @@ _FILL = (
 )
 
 
-def refuse_repeated(frame: Frame, spec: Spec, times: Array | IntArray) -> None:
+def refuse_repeated(frame: Table, spec: Spec, times: Array | IntArray) -> None:
     """Raise an error of all rows that share a time, where one row twice is told from two rows.
 
     times       (rows) equal where times are
@@ -36,7 +36,7 @@ def refuse_repeated(frame: Frame, spec: Spec, times: Array | IntArray) -> None:
     )
 
 
-def _refuse_copies(frame: Frame, first: IntArray, copies: IntArray) -> None:
+def _refuse_copies(frame: Table, first: IntArray, copies: IntArray) -> None:
     def fault(row: int) -> Fault:
         return frame.fault_of_two([int(first[row]), row], ": the same row twice.", _REMOVE)
 
@@ -44,7 +44,7 @@ def _refuse_copies(frame: Frame, first: IntArray, copies: IntArray) -> None:
         raise at_rows(copies, fault)
 
 
-def _refuse_different(frame: Frame, spec: Spec, times: Array | IntArray, rows: IntArray) -> None:
+def _refuse_different(frame: Table, spec: Spec, times: Array | IntArray, rows: IntArray) -> None:
     pairs = _pairs(frame, times, rows)
     if not pairs.size:
         return
@@ -63,7 +63,7 @@ def _refuse_different(frame: Frame, spec: Spec, times: Array | IntArray, rows: I
     raise error if series is None else TableError(error.faults[0], more=len(pairs) - 1)
 
 
-def refuse_looking_back(frame: Frame, spec: Spec, times: Array | IntArray) -> None:
+def refuse_looking_back(frame: Table, spec: Spec, times: Array | IntArray) -> None:
     """Raise an error of all that would look from the rows of one series back into another's.
 
     Nothing is refused where no times are equal.
@@ -79,14 +79,14 @@ def refuse_looking_back(frame: Frame, spec: Spec, times: Array | IntArray) -> No
     all_of(checks)
 
 
-def refuse_gaps(frame: Frame, spec: Spec, name: str, hint: str = "") -> None:
+def refuse_gaps(frame: Table, spec: Spec, name: str, hint: str = "") -> None:
     """Raise an error of all gaps of a context or a category."""
     of_texts = name in spec.categories
     expected = "a text or a number" if of_texts else "a number"
     frame.refuse(name, frame.gaps(name, of_texts=of_texts), expected, hint)
 
 
-def _refuse_memory(frame: Frame, spec: Spec, pair: IntArray, asked: str) -> None:
+def _refuse_memory(frame: Table, spec: Spec, pair: IntArray, asked: str) -> None:
     what = (
         f"{_at(frame, spec, pair)}, and {asked} would look back over rows: to an outcome of "
         "another series, such as another shop."
@@ -98,11 +98,11 @@ def _refuse_memory(frame: Frame, spec: Spec, pair: IntArray, asked: str) -> None
     raise TableError(frame.fault_of_two(pair.tolist(), what, hint))
 
 
-def _at(frame: Frame, spec: Spec, pair: IntArray) -> str:
+def _at(frame: Table, spec: Spec, pair: IntArray) -> str:
     return f", column '{spec.time}': both at {frame.texts(str(spec.time))[pair[0]]}"
 
 
-def notes_of_copies(frame: Frame, times: Array | IntArray) -> Iterator[str]:
+def notes_of_copies(frame: Table, times: Array | IntArray) -> Iterator[str]:
     """That rows stand there twice, where they may."""
     first = first_alike(frame, times)
     copies = np.flatnonzero(first != np.arange(len(first)))
@@ -116,7 +116,7 @@ def notes_of_copies(frame: Frame, times: Array | IntArray) -> Iterator[str]:
             yield f"{rows}, the first in {where}: all are decided and learned."
 
 
-def first_alike(frame: Frame, times: Array | IntArray) -> IntArray:
+def first_alike(frame: Table, times: Array | IntArray) -> IntArray:
     """(rows) the first row that is the same in all columns, and in its time; mostly itself."""
     found = np.arange(len(frame))
     rows, group = found, np.zeros(len(frame), np.int64)
@@ -140,7 +140,7 @@ def _codes(column: Column | IntArray, rows: IntArray) -> IntArray:
     return np.array([numbers.setdefault(column[row], len(numbers)) for row in rows], np.int64)
 
 
-def _pairs(frame: Frame, times: Array | IntArray, rows: IntArray) -> IntArray:
+def _pairs(frame: Table, times: Array | IntArray, rows: IntArray) -> IntArray:
     """(pairs, 2) rows, of those given, that follow each other at one time, by their lines."""
     rows = rows[np.argsort(times[rows], kind="stable")]
     same = np.flatnonzero(np.diff(times[rows]) == 0)
@@ -148,7 +148,7 @@ def _pairs(frame: Frame, times: Array | IntArray, rows: IntArray) -> IntArray:
     return pairs[np.argsort(frame.places[pairs].min(axis=1), kind="stable")]
 
 
-def _series(frame: Frame, spec: Spec, times: Array | IntArray, rows: IntArray) -> str | None:
+def _series(frame: Table, spec: Spec, times: Array | IntArray, rows: IntArray) -> str | None:
     """The column that names the series of each row, if one does: never twice at one time."""
     found = []
     for name, column in frame.columns.items():

@@ -10,7 +10,7 @@ from bocopt.app.features.memory import FeaturiserState
 from bocopt.app.features.spec import Spec
 from bocopt.app.features.stages import stages_of
 from bocopt.app.reading.cells import is_gap
-from bocopt.app.reading.columns import Frame
+from bocopt.app.reading.columns import Table
 from bocopt.core import Array
 
 
@@ -22,7 +22,7 @@ class TableRow(NamedTuple):
     came: str | None  # when it came, where the table says so
 
 
-def rows_of(frame: Frame, spec: Spec) -> Iterator[TableRow]:
+def rows_of(frame: Table, spec: Spec) -> Iterator[TableRow]:
     """All of them; outcomes may be missing in all rows, as in those of today."""
     order = np.arange(len(frame))[stages_of(frame, spec).rows]
     numbers = {name: frame.numbers(name) for name in spec.context}
@@ -40,7 +40,7 @@ def rows_of(frame: Frame, spec: Spec) -> Iterator[TableRow]:
         yield TableRow(known | said, xi, arrived)
 
 
-def after_table(featuriser: Featuriser, frame: Frame) -> FeaturiserState:
+def after_table(featuriser: Featuriser, frame: Table) -> FeaturiserState:
     """The state after all rows of a table, and what came of them."""
     state, spec = featuriser.begin(), featuriser.spec
     for stage, row in enumerate(rows_of(frame, spec)):

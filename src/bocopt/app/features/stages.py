@@ -14,7 +14,7 @@ from bocopt.app.features.repeats import (
     refuse_repeated,
 )
 from bocopt.app.features.spec import Spec
-from bocopt.app.reading.columns import Frame, TableError, all_of, at_rows
+from bocopt.app.reading.columns import Table, TableError, all_of, at_rows
 from bocopt.app.reading.times import Clock, Kind, Times, times_of
 from bocopt.core import Array, BoolArray, IntArray
 
@@ -43,7 +43,7 @@ class Stages(NamedTuple):
         return int(np.searchsorted(self.moments, count))
 
 
-def stages_of(frame: Frame, spec: Spec) -> Stages:
+def stages_of(frame: Table, spec: Spec) -> Stages:
     """Sorted by time; rows of one time stay as they stand."""
     if spec.time is None:
         numbers = np.arange(len(frame))
@@ -72,7 +72,7 @@ def stages_of(frame: Frame, spec: Spec) -> Stages:
     )
 
 
-def _sorted(frame: Frame, name: str, times: Times) -> tuple[Rows, list[str]]:
+def _sorted(frame: Table, name: str, times: Times) -> tuple[Rows, list[str]]:
     falls = np.flatnonzero(np.diff(times.order) < 0)
     if not len(falls):
         return slice(None), []
@@ -85,7 +85,7 @@ def _in_order(shown: list[str], rows: Rows) -> list[str]:
     return shown if isinstance(rows, slice) else [shown[row] for row in rows]
 
 
-def _times(frame: Frame, spec: Spec, name: str) -> Times:
+def _times(frame: Table, spec: Spec, name: str) -> Times:
     """Those of the rows; where some are wrong, what is wrong with others is told as well."""
     try:
         return times_of(frame, name)
@@ -124,7 +124,7 @@ class Due(NamedTuple):
     notes: tuple[str, ...]  # what was assumed
 
 
-def due_of(frame: Frame, spec: Spec, stages: Stages, came: Times | None) -> Due:
+def due_of(frame: Table, spec: Spec, stages: Stages, came: Times | None) -> Due:
     """By a delay, or by the column of arrivals."""
     if spec.arrives is None or came is None:
         unit = "stages" if stages.unit == "rows" else stages.unit
@@ -140,7 +140,7 @@ def due_of(frame: Frame, spec: Spec, stages: Stages, came: Times | None) -> Due:
     return Due(after_arrival(stages.times, order, missing), tuple(notes))
 
 
-def _refuse_early(frame: Frame, name: str, stages: Stages, early: BoolArray) -> None:
+def _refuse_early(frame: Table, name: str, stages: Stages, early: BoolArray) -> None:
     """What comes before its decision."""
     rows = np.arange(len(frame))[stages.rows]
     decided = dict(zip(rows[early].tolist(), np.flatnonzero(early).tolist(), strict=True))
@@ -153,7 +153,7 @@ def _refuse_early(frame: Frame, name: str, stages: Stages, early: BoolArray) -> 
         raise at_rows(np.array(sorted(decided)), fault)
 
 
-def _check_comparable(frame: Frame, spec: Spec, stages: Stages, came: Times) -> None:
+def _check_comparable(frame: Table, spec: Spec, stages: Stages, came: Times) -> None:
     kinds = {"date": "day", "moment": "day"}  # both are counted in microseconds
     if came.missing.all():
         return

@@ -3,7 +3,7 @@
 import numpy as np
 
 from bocopt.app.page.markup import lines, listed, section
-from bocopt.app.page.view import View
+from bocopt.app.page.view import ReportView
 from bocopt.app.text import count
 from bocopt.core import Status
 
@@ -11,7 +11,7 @@ ASSUMED, USE = "Assumed and found", "Take it into use"
 SAID = "What monitors said, of all stages with the warm-up"
 
 
-def assumed(view: View) -> str:
+def assumed(view: ReportView) -> str:
     """Notes on the table, delays, the warm-up, solvers, and what monitors and certificates say."""
     f = view.findings
     notes = [*f.series.notes, *_warm_up(view), *_arrivals(view), *_gaps(view), *_solvers(view)]
@@ -24,7 +24,7 @@ def assumed(view: View) -> str:
     return section(ASSUMED, listed([*notes, *certified]), monitors)
 
 
-def _warm_up(view: View) -> list[str]:
+def _warm_up(view: ReportView) -> list[str]:
     stages, warm_up = len(view.findings.series.time), view.findings.warm_up
     if not warm_up:
         return ["There is no warm-up: every stage counts."]
@@ -34,7 +34,7 @@ def _warm_up(view: View) -> list[str]:
     ]
 
 
-def _arrivals(view: View) -> list[str]:
+def _arrivals(view: ReportView) -> list[str]:
     arrives, series = view.findings.series.arrives, view.findings.series
     stages = np.arange(len(arrives))
     there = ~np.isnan(series.xi).all(axis=1)
@@ -49,7 +49,7 @@ def _arrivals(view: View) -> list[str]:
     ]
 
 
-def _gaps(view: View) -> list[str]:
+def _gaps(view: ReportView) -> list[str]:
     f = view.findings
     found = []
     never = int(np.isnan(f.series.xi).any(axis=1).sum())
@@ -69,7 +69,7 @@ def _gaps(view: View) -> list[str]:
     return found
 
 
-def _solvers(view: View) -> list[str]:
+def _solvers(view: ReportView) -> list[str]:
     """Decisions that are not simply optimal or given, by policy."""
     found = []
     for policy, played in view.findings.played.items():
@@ -81,7 +81,7 @@ def _solvers(view: View) -> list[str]:
     return found
 
 
-def use(view: View) -> str:
+def use(view: ReportView) -> str:
     """The code, to be copied."""
     code = view.findings.code
     if not code.strip():

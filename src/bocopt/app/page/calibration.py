@@ -5,10 +5,10 @@ from collections.abc import Mapping
 import numpy as np
 from scipy.special import betaincinv
 
-from bocopt.app.page.frame import SIZE, Axis, Frame, Key, framed
+from bocopt.app.page.frame import SIZE, Axis, ChartFrame, Key, framed
 from bocopt.app.page.markup import paragraph, section, table, text
 from bocopt.app.page.numbers import ends, percent, target
-from bocopt.app.page.view import View
+from bocopt.app.page.view import ReportView
 from bocopt.core import Array
 
 CALIBRATION = "Calibration"
@@ -16,7 +16,7 @@ _BINS, _MOST_CHARTS = 10, 9
 _INTERVALS = (0.5, 0.9)
 
 
-def calibration(view: View) -> str:
+def calibration(view: ReportView) -> str:
     """Of the first policy that predicts; nothing where none does."""
     for policy in view.ordered:
         levels = _levels(view, policy)
@@ -25,7 +25,7 @@ def calibration(view: View) -> str:
     return ""
 
 
-def _levels(view: View, policy: str) -> dict[str, Array]:
+def _levels(view: ReportView, policy: str) -> dict[str, Array]:
     """By outcome, the predicted chance of a smaller one: uniform if the law is right."""
     info, series = view.findings.played[policy].info, view.findings.series
     found = probabilities(info)
@@ -120,7 +120,7 @@ def histogram(outcome: str, levels: Array) -> str:
         f'V{SIZE * (1 - low / top):.1f}H0Z"/>\n'
         f'<path class="level" d="M0 {SIZE * (1 - fair / top):.1f}H{SIZE}"/>\n'
     )
-    frame = Frame(
+    frame = ChartFrame(
         title=f"<bdi>{text(outcome)}</bdi>",
         caption="",
         keys=[Key("share", 1, "")],

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bocopt.app.page.view import View
+from bocopt.app.page.view import ReportView
 from bocopt.compared import Compared
 from bocopt.numeric.blocks import block_interval, block_length
 
@@ -38,7 +38,7 @@ class Contrast(NamedTuple):
         return int(ends[0] >= 0.0 and ends[1] > 0.0) - int(ends[1] <= 0.0 and ends[0] < 0.0)
 
 
-def contrast(view: View, policy: str) -> Contrast | None:
+def contrast(view: ReportView, policy: str) -> Contrast | None:
     """With the reference; None for the reference itself, or where nothing can be compared."""
     if view.reference is None or policy == view.reference or not view.stages.size:
         return None
@@ -46,7 +46,7 @@ def contrast(view: View, policy: str) -> Contrast | None:
     return _by_blocks(view, policy, view.reference) if found is None else _certified(found)
 
 
-def level(view: View) -> float:
+def level(view: ReportView) -> float:
     """With which confidence all intervals that hold at all times hold together."""
     return 1.0 - sum(found.delta for found in view.findings.compared.values())
 
@@ -72,7 +72,7 @@ def _certified(found: Compared) -> Contrast:
     )
 
 
-def _by_blocks(view: View, policy: str, reference: str) -> Contrast | None:
+def _by_blocks(view: ReportView, policy: str, reference: str) -> Contrast | None:
     both = [view.findings.played[one] for one in (reference, policy)]
     costs = [played.cost[view.stages] for played in both]
     known = np.isfinite(costs[0]) & np.isfinite(costs[1])

@@ -11,7 +11,7 @@ from bocopt.app.page.feasible import FEASIBILITY, feasibility
 from bocopt.app.page.headline import headline
 from bocopt.app.page.markup import anchor, document, part, style, text
 from bocopt.app.page.money import OVER_TIME, POLICIES, over_time, policies
-from bocopt.app.page.view import View
+from bocopt.app.page.view import ReportView
 from bocopt.app.page.weights import WEIGHTS, weights
 from bocopt.app.page.worst import WORST, worst
 
@@ -24,7 +24,7 @@ $sections</main>
 <script>
 $script</script>
 """)
-_SECTIONS: Mapping[str, Callable[[View], str]] = {  # by title
+_SECTIONS: Mapping[str, Callable[[ReportView], str]] = {  # by title
     OVER_TIME: over_time,
     POLICIES: policies,
     FEASIBILITY: feasibility,
@@ -45,7 +45,7 @@ def page(findings: Findings, names: Mapping[str, Sequence[str]] | None = None) -
     arguments.kind("page", "findings", findings, Findings)
     if not findings.played:
         raise arguments.wrong("page", "findings", "of at least one policy", findings.played)
-    view = View(findings, names or {})
+    view = ReportView(findings, names or {})
     made = {title: make(view) for title, make in _SECTIONS.items()}
     sections = {title: section for title, section in made.items() if section}
     title = text(findings.title)

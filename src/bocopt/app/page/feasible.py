@@ -8,7 +8,7 @@ from bocopt.app.findings import Played
 from bocopt.app.page.markup import paragraph, section, text
 from bocopt.app.page.numbers import ends, percent, span, target
 from bocopt.app.page.plot import Level, Line, lines, styles
-from bocopt.app.page.view import View
+from bocopt.app.page.view import ReportView
 from bocopt.compared import RECORDED
 from bocopt.core import Array
 from bocopt.guarantees import Feasibility
@@ -17,12 +17,12 @@ from bocopt.guarantees.feasibility import Counts
 FEASIBILITY = "Feasibility"
 
 
-def share(view: View, played: Played) -> float:
+def share(view: ReportView, played: Played) -> float:
     """Of the stages that count."""
     return view.mean(played.feasible)
 
 
-def band(view: View, played: Played) -> tuple[float, float]:
+def band(view: ReportView, played: Played) -> tuple[float, float]:
     """In which the chance of a feasible decision lies, at all times at once; NaN if unknown.
 
     It is that of all stages, whatever the outcomes were that never came.
@@ -35,7 +35,7 @@ def band(view: View, played: Played) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def feasibility(view: View) -> str:
+def feasibility(view: ReportView) -> str:
     """Running shares with the band of the first policy, or a sentence where nothing went wrong."""
     policies = {p: played for p, played in view.findings.played.items() if _known(view, played)}
     if not policies:
@@ -65,7 +65,7 @@ def limits(drawn: list[Line], level: Level | None) -> tuple[float, float]:
     return min(max(low, 0.0), 99.0), 100.0
 
 
-def _known(view: View, played: Played) -> bool:
+def _known(view: ReportView, played: Played) -> bool:
     return bool(np.isfinite(played.feasible[view.stages]).any())
 
 
@@ -73,21 +73,21 @@ def _target(alpha: float | None) -> str:
     return "" if alpha is None else f"The horizontal line is the target, {target(alpha)}. "
 
 
-def _known_only(view: View) -> str:
+def _known_only(view: ReportView) -> str:
     return " whose outcome is known" if len(view.missing(view.played)) else ""
 
 
-def _whatever(view: View) -> str:
+def _whatever(view: ReportView) -> str:
     missing = len(view.missing(view.played))
     return f", whatever the {missing:,} missing outcomes were" if missing else ""
 
 
-def _provided(view: View) -> str:
+def _provided(view: ReportView) -> str:
     """Stages that another policy has no decision for do not count here either."""
     return f", provided that {RECORDED}" if view.left_out else ""
 
 
-def _always(view: View) -> str:
+def _always(view: ReportView) -> str:
     low, _ = band(view, view.played)
     every = f"Every decision of every policy{_known_only(view)} was feasible."
     if math.isnan(low):
@@ -99,7 +99,7 @@ def _always(view: View) -> str:
     )
 
 
-def _verdict(view: View) -> str:
+def _verdict(view: ReportView) -> str:
     (low, high), alpha = band(view, view.played), view.findings.alpha
     if math.isnan(low):
         return ""
@@ -116,7 +116,7 @@ def _verdict(view: View) -> str:
     return f"{seen}: {asked} is {'met' if low >= alpha else 'not met'}."
 
 
-def _how_many(view: View) -> str:
+def _how_many(view: ReportView) -> str:
     """Of which stages the share is, and of which the band."""
     missing = len(view.missing(view.played))
     if not missing:
@@ -128,7 +128,7 @@ def _how_many(view: View) -> str:
     )
 
 
-def _counts(view: View, played: Played) -> Counts:
+def _counts(view: ReportView, played: Played) -> Counts:
     """(n) so far, at each stage that counts."""
     feasible = played.feasible[view.stages]
     known = np.isfinite(feasible)
@@ -141,7 +141,7 @@ def _ends(counts: Counts, missing: Array) -> tuple[Array, Array]:
     return 1.0 - most, 1.0 - least
 
 
-def _line(view: View, policy: str, style: int) -> Line:
+def _line(view: ReportView, policy: str, style: int) -> Line:
     at = np.searchsorted(view.stages, view.drawn)
     played = view.findings.played[policy]
     counts = Counts(*(part[at] for part in _counts(view, played)))

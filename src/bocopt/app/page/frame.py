@@ -31,7 +31,7 @@ class Axis(NamedTuple):
     labels: Sequence[str]
 
 
-class Frame(NamedTuple):
+class ChartFrame(NamedTuple):
     """All but the drawing; title and caption are markup."""
 
     title: str
@@ -44,7 +44,7 @@ class Frame(NamedTuple):
     bars: bool = False  # a row is a stretch of the axis rather than a point of it
 
 
-def framed(frame: Frame, drawing: str, over: str = "") -> str:
+def framed(frame: ChartFrame, drawing: str, over: str = "") -> str:
     """The whole figure; `over` is SVG that lies on the drawing, with places in percent."""
     gutter = max((len(label) for label in frame.left.labels), default=1)
     title = unmarked(frame.title)
@@ -67,7 +67,7 @@ def _over(markup: str) -> str:
     return f'<svg class="over" aria-hidden="true">{markup}</svg>\n' if markup else ""
 
 
-def _legend(frame: Frame) -> str:
+def _legend(frame: ChartFrame) -> str:
     last = frame.rows[-1]
     items = "".join(
         f"<li>{key.mark}{name(key.label)} "

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from bocopt.app.page.contrast import Contrast, Ends, contrast, level
 from bocopt.app.page.markup import name, paragraph, text
 from bocopt.app.page.numbers import ends, figure, money, percent
-from bocopt.app.page.view import View
+from bocopt.app.page.view import ReportView
 from bocopt.compared import RECORDED
 from bocopt.core import Sense
 
@@ -19,7 +19,7 @@ _WORDS = {
 }
 
 
-def headline(view: View) -> str:
+def headline(view: ReportView) -> str:
     """One large sentence with its interval, and below it what it means in money."""
     found, large = contrast(view, view.first), paragraph(sentence(view), kind="headline")
     if found is None:
@@ -33,7 +33,7 @@ def headline(view: View) -> str:
     )
 
 
-def sentence(view: View) -> str:
+def sentence(view: ReportView) -> str:
     """The large one, as markup."""
     found = contrast(view, view.first)
     if not view.stages.size:
@@ -45,28 +45,28 @@ def sentence(view: View) -> str:
     return _first_sentence(view, found)
 
 
-def _alone(view: View) -> str:
+def _alone(view: ReportView) -> str:
     mean = view.findings.sense.sign * view.mean(view.played.cost)
     return f"{_subject(view)}: {text(money(mean, view.findings.unit))} a stage."
 
 
-def _subject(view: View) -> str:
+def _subject(view: ReportView) -> str:
     return "The ensemble" if view.first.lower() == "ensemble" else name(view.first)
 
 
-def _reference(view: View) -> str:
+def _reference(view: ReportView) -> str:
     if view.findings.now is not None:
         return "what you do now"
     chosen = "" if view.certified else ", the best of the others"
     return f"{name(view.reference or '')}{chosen}"
 
 
-def _same(view: View) -> bool:
+def _same(view: ReportView) -> bool:
     found = contrast(view, view.first)
     return found is not None and found.gain == 0.0 and found.once == (0.0, 0.0)
 
 
-def _first_sentence(view: View, found: Contrast) -> str:
+def _first_sentence(view: ReportView, found: Contrast) -> str:
     if found.missing and found.always and found.at_random:
         return _with_missing(view, found, found.at_random)
     said = f"{_did(view, found)} ({_sure(view, found)}) {_than(view, found)}{_provided(found)}"
@@ -77,7 +77,7 @@ def _first_sentence(view: View, found: Contrast) -> str:
     )
 
 
-def _with_missing(view: View, found: Contrast, at_random: Contrast) -> str:
+def _with_missing(view: ReportView, found: Contrast, at_random: Contrast) -> str:
     """What is known whatever the missing outcomes were; where that is little, what is if."""
     many = f"{found.missing:,} of {found.missing + found.stages:,}"
     whatever, sure = (
@@ -105,23 +105,23 @@ _IF = "If whether an outcome is missing does not depend on what it was"
 _OPEN = "which is better is open"
 
 
-def _said(view: View) -> str:
+def _said(view: ReportView) -> str:
     """The subject, inside a sentence."""
     subject = _subject(view)
     return subject[0].lower() + subject[1:] if view.first.lower() == "ensemble" else subject
 
 
-def _did(view: View, found: Contrast) -> str:
+def _did(view: ReportView, found: Contrast) -> str:
     """What was seen: in percent where there is an interval for a percent, else an amount."""
     share = f"{percent(abs(found.share))}%"
     return f"{_verb(view, found)} {share if _in_percent(found) else _a_stage(view, found.gain)}"
 
 
-def _verb(view: View, found: Contrast) -> str:
+def _verb(view: ReportView, found: Contrast) -> str:
     return _WORDS[view.findings.sense, found.gain >= 0][0]
 
 
-def _than(view: View, found: Contrast) -> str:
+def _than(view: ReportView, found: Contrast) -> str:
     return f"{_WORDS[view.findings.sense, found.gain >= 0][1]} {_reference(view)}"
 
 
@@ -129,11 +129,11 @@ def _in_percent(found: Contrast) -> bool:
     return found.always is not None and found.shares is not None and not math.isnan(found.share)
 
 
-def _a_stage(view: View, gain: float) -> str:
+def _a_stage(view: ReportView, gain: float) -> str:
     return text(f"{money(abs(gain), view.findings.unit)} a stage")
 
 
-def _sure(view: View, found: Contrast) -> str:
+def _sure(view: ReportView, found: Contrast) -> str:
     if found.always:
         return f"{100 * level(view):g}%: {_interval(found)}"
     if found.once:
@@ -155,7 +155,7 @@ def _ends_of(found: Contrast, interval: Ends, form: Callable[[float], str]) -> s
     return ends(form(low), form(high))
 
 
-def _amounts(view: View, found: Contrast) -> str:
+def _amounts(view: ReportView, found: Contrast) -> str:
     """In money a stage, in the direction of the sentence."""
     assert found.always is not None
     low, high = found.always
@@ -165,7 +165,7 @@ def _amounts(view: View, found: Contrast) -> str:
     return f"{said} a stage" if found.verdict else f"{said} a stage {kind}"
 
 
-def _in_money(view: View, found: Contrast) -> str:
+def _in_money(view: ReportView, found: Contrast) -> str:
     unit, sense = view.findings.unit, view.findings.sense
     verb = _verb(view, found)
     more = {"saved": "", "cost": " more"}.get(verb, " more" if found.gain >= 0 else " less")
@@ -182,14 +182,14 @@ def _in_money(view: View, found: Contrast) -> str:
     )
 
 
-def _how_many(view: View, found: Contrast) -> str:
+def _how_many(view: ReportView, found: Contrast) -> str:
     warm_up = view.findings.warm_up
     missing = f" with an outcome, and {found.missing:,} without one" if found.missing else ""
     after = f", after a warm-up of {warm_up:,} that no number counts" if warm_up else ""
     return f"Over {found.stages:,} stages{missing}{after}."
 
 
-def _how_sure(view: View, found: Contrast) -> str:
+def _how_sure(view: ReportView, found: Contrast) -> str:
     if found.always is None:
         return f"There is no interval that holds at all times. {text(found.why)}".strip()
     together = " for all comparisons on this page together" * (len(view.findings.compared) > 1)
@@ -207,7 +207,7 @@ def _how_sure(view: View, found: Contrast) -> str:
     )
 
 
-def _one_look(view: View, found: Contrast) -> str:
+def _one_look(view: ReportView, found: Contrast) -> str:
     if found.once is None:
         return ""
     afterwards = view.findings.now is None and not view.findings.compared

@@ -9,7 +9,7 @@ from bocopt.app.page.feasible import band, share
 from bocopt.app.page.markup import paragraph, section, table, text
 from bocopt.app.page.numbers import NONE, decimals, ends, fixed, percent, target
 from bocopt.app.page.plot import Level, Line, lines, styles
-from bocopt.app.page.view import View
+from bocopt.app.page.view import ReportView
 from bocopt.compared import RECORDED
 from bocopt.core import Sense
 from bocopt.guarantees import Feasibility
@@ -18,32 +18,32 @@ from bocopt.guarantees.certificate import together
 OVER_TIME, POLICIES = "Over time", "All policies"
 
 
-def over_time(view: View) -> str:
+def over_time(view: ReportView) -> str:
     """Cumulative gains against the reference, and cumulative costs or rewards."""
     if not view.stages.size:
         return ""
     return section(OVER_TIME, _gains(view), _totals(view))
 
 
-def _gained(view: View) -> str:
+def _gained(view: ReportView) -> str:
     return "Saved" if view.findings.sense is Sense.MINIMISE else "Earned more"
 
 
-def _in_unit(view: View) -> str:
+def _in_unit(view: ReportView) -> str:
     return f" ({text(view.findings.unit)})" if view.findings.unit else ""
 
 
-def _against(view: View) -> str:
+def _against(view: ReportView) -> str:
     return "what is done now" if view.findings.now is not None else view.reference or ""
 
 
-def _thinning(view: View) -> str:
+def _thinning(view: ReportView) -> str:
     if len(view.drawn) == len(view.stages):
         return "Every stage is drawn."
     return f"{len(view.drawn)} of {len(view.stages):,} stages are drawn, evenly; sums count all."
 
 
-def _gains(view: View) -> str:
+def _gains(view: ReportView) -> str:
     if view.reference is None:
         return ""
     style, played = styles(view), view.findings.played
@@ -59,7 +59,7 @@ def _gains(view: View) -> str:
     return lines(view, title, caption, drawn, Level("", 0.0))
 
 
-def _totals(view: View) -> str:
+def _totals(view: ReportView) -> str:
     style, played = styles(view), view.findings.played
     at = np.searchsorted(view.stages, view.drawn)
     drawn = [
@@ -72,7 +72,7 @@ def _totals(view: View) -> str:
     return lines(view, title, f"Sums since the warm-up; {better} is better.", drawn)
 
 
-def policies(view: View) -> str:
+def policies(view: ReportView) -> str:
     """The table of all of them."""
     if not view.stages.size:
         return ""
@@ -90,7 +90,7 @@ def policies(view: View) -> str:
     return section(POLICIES, shown, paragraph(_legend(view, contrasts), kind="note"))
 
 
-def _rows(view: View, contrasts: dict[str, Contrast | None]) -> list[list[str]]:
+def _rows(view: ReportView, contrasts: dict[str, Contrast | None]) -> list[list[str]]:
     played = [view.findings.played[p] for p in view.ordered]
     paid = [view.findings.sense.sign * view.mean(one.cost) for one in played]
     regret = [view.mean(one.cost - one.hindsight) for one in played]
@@ -111,7 +111,7 @@ def _feasible(share: float, band: Ends) -> str:
     return f"{percent(share)}% ({ends(percent(band[0]), percent(band[1]))})"
 
 
-def _differences(view: View, found: Contrast | None, digits: int) -> list[str]:
+def _differences(view: ReportView, found: Contrast | None, digits: int) -> list[str]:
     if found is None:
         return [NONE] * (4 if view.certified else 2)
     percents = "" if math.isnan(found.share) else f" ({percent(found.share)}%)"
@@ -125,7 +125,7 @@ def _interval(bounds: Ends | None, digits: int) -> str:
     return NONE if bounds is None else ends(fixed(bounds[0], digits), fixed(bounds[1], digits))
 
 
-def surely(view: View, found: Contrast) -> str:
+def surely(view: ReportView, found: Contrast) -> str:
     """Whether it is better or worse on average, and since when that is known."""
     if found.always is None:
         return NONE
@@ -135,7 +135,7 @@ def surely(view: View, found: Contrast) -> str:
     return f"{side}, known since {view.times[int(found.since)]}"
 
 
-def _legend(view: View, contrasts: dict[str, Contrast | None]) -> str:
+def _legend(view: ReportView, contrasts: dict[str, Contrast | None]) -> str:
     unit = f" in {text(view.findings.unit)}" if view.findings.unit else ""
     said = f"Means a stage{unit} over {len(view.stages):,} stages. "
     known = [found for found in contrasts.values() if found is not None]
@@ -165,7 +165,7 @@ def _legend(view: View, contrasts: dict[str, Contrast | None]) -> str:
     return f"{said}Feasible: {feasible}, at all times. {_together(view)}Regret: to hindsight."
 
 
-def _together(view: View) -> str:
+def _together(view: ReportView) -> str:
     """How sure all bands of the table are, and all comparisons; nothing where there is one."""
     bands = [band(view, played) for played in view.findings.played.values()]
     deltas = [Feasibility().delta for low, _ in bands if not math.isnan(low)]

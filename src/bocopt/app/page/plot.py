@@ -5,9 +5,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from bocopt.app.page.frame import SIZE, Axis, Frame, Key, framed
+from bocopt.app.page.frame import SIZE, Axis, ChartFrame, Key, framed
 from bocopt.app.page.numbers import figure, span, ticks
-from bocopt.app.page.view import View
+from bocopt.app.page.view import ReportView
 from bocopt.core import Array, IntArray
 
 _LONGEST = 16  # of a label below a chart
@@ -50,7 +50,7 @@ class Level(NamedTuple):
     value: float
 
 
-def styles(view: View) -> dict[str, int]:
+def styles(view: ReportView) -> dict[str, int]:
     """Of lines, by policy: the first is 0, what it is compared with is 1."""
     rest = iter(range(2, 2 + len(view.findings.played)))
     fixed = {view.first: 0} | ({view.reference: 1} if view.reference else {})
@@ -82,7 +82,7 @@ def lines(
     ]
     keys = [Key(line.label, j, mark(line.style)) for j, line in enumerate(drawn, start=1)]
     at = ticks(low, high)
-    frame = Frame(
+    frame = ChartFrame(
         title=title,
         caption=caption,
         keys=keys,

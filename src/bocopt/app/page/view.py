@@ -12,7 +12,7 @@ from bocopt.core import Array, IntArray
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class ReportView:
     """Of findings. Stages count after the warm-up, where every policy has a cost."""
 
     findings: Findings

@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bocopt.app.page.frame import SIZE, Axis, Frame, Key, framed
+from bocopt.app.page.frame import SIZE, Axis, ChartFrame, Key, framed
 from bocopt.app.page.markup import labels, paragraph, section, text
 from bocopt.app.page.numbers import NONE, percent
 from bocopt.app.page.plot import Across, area, places, time_axis
-from bocopt.app.page.view import View
+from bocopt.app.page.view import ReportView
 from bocopt.core import Array
 
 WEIGHTS = "Weights"
@@ -29,7 +29,7 @@ _KINDS = (
 )
 
 
-def weights(view: View) -> str:
+def weights(view: ReportView) -> str:
     """Of the first policy that shows any."""
     if not view.stages.size:
         return ""
@@ -53,7 +53,7 @@ def _are_weights(values: Array) -> bool:
     return bool(known.any() and (values[known] >= 0).all() and np.allclose(sums[known], 1.0))
 
 
-def _stacked_kind(view: View, kind: _Kind, values: Array) -> str:
+def _stacked_kind(view: ReportView, kind: _Kind, values: Array) -> str:
     named = labels(view.names, kind.key, values.shape[1], kind.one)
     return stacked(view, kind.title, values[view.drawn], named)
 
@@ -70,7 +70,7 @@ def stacked(view: Across, title: str, values: Array, named: list[str]) -> str:
         for j in range(len(shown))
     ]
     numbers = [_number(view, j, shares[:, j], bottoms[:, j]) for j in range(len(shown))]
-    frame = Frame(
+    frame = ChartFrame(
         title=title,
         caption="Numbers in the areas are those of the legend, from the bottom up.",
         keys=[Key(label, j + 1, _mark(j)) for j, label in enumerate(shown)],

@@ -4,14 +4,14 @@ import numpy as np
 
 from bocopt.app.page.markup import labels, paragraph, section, table, text
 from bocopt.app.page.numbers import decimals, fixed
-from bocopt.app.page.view import View
+from bocopt.app.page.view import ReportView
 from bocopt.core import Array
 
 WORST = "Worst stages"
 _MOST, _COLUMNS, _LISTED = 10, 3, 6
 
 
-def worst(view: View) -> str:
+def worst(view: ReportView) -> str:
     """Ten of them, by regret where hindsight is known, or else by cost."""
     if not view.stages.size:
         return ""

@@ -13,7 +13,7 @@ from bocopt.state import CheckpointError
 _SHARE = 0.05  # of the time, at the most, goes into keeping by time
 
 
-class Progress(NamedTuple):
+class PlayedSoFar(NamedTuple):
     agent: Agent[Any]
     t: int  # the first stage that is not decided
     arrays: dict[str, Array]  # what is known of those before
@@ -39,7 +39,7 @@ class Kept:
         """Seconds until the next, where the last one took so long."""
         return max(self.seconds, took / _SHARE)
 
-    def keep(self, progress: Progress) -> None:
+    def keep(self, progress: PlayedSoFar) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         agent, numbers = self._files(progress.t)
         progress.agent.save(agent)
@@ -58,14 +58,14 @@ class Kept:
         """Up to which stage something is kept, by the names of files alone."""
         return max(self._stages(), default=0)
 
-    def latest(self, policy: Policy[Any], problem: Problem) -> Progress | None:
+    def latest(self, policy: Policy[Any], problem: Problem) -> PlayedSoFar | None:
         """Where it stopped, if that was with the same study."""
         for t in sorted(self._stages(), reverse=True):
             agent, numbers = self._files(t)
             try:
                 header, arrays = checkpoint.load(numbers)
                 if header.get("digest") == self.digest:
-                    return Progress(
+                    return PlayedSoFar(
                         Agent.load(agent, policy, problem=problem, hindsight=False), t, dict(arrays)
                     )
             except (CheckpointError, OSError):  # of another version, or broken: played again

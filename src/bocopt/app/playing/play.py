@@ -10,7 +10,7 @@ import numpy as np
 
 from bocopt.app.features.series import Series
 from bocopt.app.findings import Played
-from bocopt.app.playing.kept import Kept, Progress
+from bocopt.app.playing.kept import Kept, PlayedSoFar
 from bocopt.core import Array, IntArray, Policy, Problem, Status, judge
 from bocopt.live import Agent
 from bocopt.loop import Stage
@@ -71,19 +71,19 @@ def _deadline(kept: Kept | None, took: float) -> float:
     return time.monotonic() + kept.pause(took) if kept else math.inf
 
 
-def begun(policy: Policy[Any], problem: Problem, seed: int) -> Progress:
+def begun(policy: Policy[Any], problem: Problem, seed: int) -> PlayedSoFar:
     """Before the first stage."""
     agent = Agent(policy, problem=problem, seed=seed, max_open=_LARGEST, hindsight=False)
-    return Progress(agent, t=0, arrays={})
+    return PlayedSoFar(agent, t=0, arrays={})
 
 
 def stretch(
     series: Series,
-    at: Progress,
+    at: PlayedSoFar,
     until: int,
     advance: Callable[[int], None] = lambda stages: None,
     deadline: float = math.inf,
-) -> Progress:
+) -> PlayedSoFar:
     """Decide at the stages from where it stands to another, which is not decided.
 
     After a time, by the monotonic clock, it stops at the next stage.
@@ -98,8 +98,8 @@ def stretch(
             agent.forget(t)
         advance(1)
         if time.monotonic() >= deadline:
-            return Progress(agent, t + 1, record.arrays)
-    return Progress(agent, until, record.arrays)
+            return PlayedSoFar(agent, t + 1, record.arrays)
+    return PlayedSoFar(agent, until, record.arrays)
 
 
 def paid(problem: Problem, series: Series, z: Array, least: Array) -> Played:

@@ -14,7 +14,7 @@ from bocopt.core import Array, IntArray, Problem, is_ranged
 from bocopt.guarantees import Comparison, Evidence, range_of
 from bocopt.guarantees.certificate import Shadow, folded
 from bocopt.guarantees.monitor import range_of_difference
-from bocopt.guarantees.ratios import Outcomes
+from bocopt.guarantees.ratios import BoundedSeries
 
 Flags = NDArray[np.bool_]
 
@@ -58,7 +58,7 @@ class _Both(NamedTuple):
     unrecorded: int  # stages that are left out, as one of the two has no decision
 
     def where(self, which: Flags) -> "_Both":
-        own, difference = (Outcomes(*(part[which] for part in each)) for each in self.pair[:2])
+        own, difference = (BoundedSeries(*(part[which] for part in each)) for each in self.pair[:2])
         pair = Pair(own, difference, self.pair.met[which])
         rest = self.others[which], self.came[which], self.possible[which]
         return _Both(self.at[which], pair, *rest, self.unrecorded)
@@ -73,8 +73,8 @@ def _both(problem: Problem, series: Series, now: Played, other: Played, warm_up:
     if is_ranged(problem) and came.any():
         possible[came] = problem.possible(x[came], xi[came])
     pair = Pair(
-        Outcomes(now.cost[at], *range_of(problem, x, z)),
-        Outcomes((other.cost - now.cost)[at], *range_of_difference(problem, x, z, others)),
+        BoundedSeries(now.cost[at], *range_of(problem, x, z)),
+        BoundedSeries((other.cost - now.cost)[at], *range_of_difference(problem, x, z, others)),
         np.stack([now.feasible[at], other.feasible[at]], axis=-1),
     )
     return _Both(at, pair, other.cost[at], came, possible, int((~decided[warm_up:]).sum()))

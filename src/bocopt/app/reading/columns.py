@@ -41,10 +41,10 @@ def all_of(makes: Iterable[Callable[[], Any]]) -> list[Any]:
 
 
 @dataclass(frozen=True)
-class Frame:
+class Table:
     """Named columns: numbers or texts. Times are texts, or numbers.
 
-    >>> frame = Frame("sales.csv", "line", np.array([2, 3]), {"demand": ["5", "abc"]})
+    >>> frame = Table("sales.csv", "line", np.array([2, 3]), {"demand": ["5", "abc"]})
     >>> try:
     ...     frame.numbers("demand")
     ... except TableError as error:

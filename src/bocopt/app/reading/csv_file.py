@@ -10,7 +10,7 @@ import numpy as np
 
 from bocopt.app.faults import Fault
 from bocopt.app.reading.cells import numbers_or_none
-from bocopt.app.reading.columns import Column, Frame, TableError
+from bocopt.app.reading.columns import Column, Table, TableError
 from bocopt.app.reading.times import looks_like_a_time
 from bocopt.core import Array
 
@@ -19,7 +19,7 @@ _ROWS = 256  # that are texts at a time: few enough to stay in the cache of the 
 _MOST_SHARED = 10_000  # different texts of a column of which only one copy is kept
 
 
-class Layout(NamedTuple):
+class CsvLayout(NamedTuple):
     """How a file is written."""
 
     path: Path
@@ -28,7 +28,7 @@ class Layout(NamedTuple):
     rows: int  # at most
 
 
-def read_csv(path: Path) -> Frame:
+def read_csv(path: Path) -> Table:
     """A table whose first line names the columns, in UTF-8."""
     try:
         return _read(path)
@@ -36,7 +36,7 @@ def read_csv(path: Path) -> Frame:
         raise _not_utf8(path) from error
 
 
-def _read(path: Path) -> Frame:
+def _read(path: Path) -> Table:
     layout = _layout(path)
     wanted = [place for place, name in enumerate(layout.names) if name]
     faults: list[Fault] = []
@@ -49,10 +49,10 @@ def _read(path: Path) -> Frame:
     found = {layout.names[place]: column for place, column in columns.items()}
     whole = {name: column for name, column in found.items() if column is not None}
     broken = TableError(*faults) if faults else None
-    return Frame(str(path), "line", np.array(lines, np.int64), whole, broken=broken)
+    return Table(str(path), "line", np.array(lines, np.int64), whole, broken=broken)
 
 
-def _layout(path: Path) -> Layout:
+def _layout(path: Path) -> CsvLayout:
     found = {delimiter: _first_records(path, delimiter) for delimiter in _DELIMITERS}
     delimiter = max(_DELIMITERS, key=lambda delimiter: _fits(found[delimiter]))
     header = next(_records(path, delimiter), None)
@@ -61,7 +61,7 @@ def _layout(path: Path) -> Layout:
     line, cells = header
     names = [cell.strip() for cell in cells]
     _check_names(f"{path}, line {line}", names)
-    return Layout(path, delimiter, names, _line_breaks(path))
+    return CsvLayout(path, delimiter, names, _line_breaks(path))
 
 
 def _line_breaks(path: Path) -> int:
@@ -118,7 +118,7 @@ def _in_words(error: csv.Error) -> str:
 
 
 def _columns(
-    layout: Layout, wanted: Sequence[int], faults: list[Fault], *, numbers: bool
+    layout: CsvLayout, wanted: Sequence[int], faults: list[Fault], *, numbers: bool
 ) -> tuple[list[int], dict[int, Column | None]]:
     """The lines of all rows, and columns; None for one that turned out to be texts too late.
 
@@ -134,7 +134,7 @@ def _columns(
     return lines, {place: column.whole() for place, column in growing.items()}
 
 
-def _parts(layout: Layout, faults: list[Fault]) -> Iterator[tuple[list[int], list[list[str]]]]:
+def _parts(layout: CsvLayout, faults: list[Fault]) -> Iterator[tuple[list[int], list[list[str]]]]:
     """Some rows below the names at a time, each as wide as it should be."""
     records = islice(_records(layout.path, layout.delimiter), 1, None)
     while part := _some(records, faults):
@@ -158,7 +158,7 @@ def _some(
     return part
 
 
-def _ragged(layout: Layout, line: int, found: int) -> Fault:
+def _ragged(layout: CsvLayout, line: int, found: int) -> Fault:
     sign = "tab" if layout.delimiter == "\t" else layout.delimiter
     hint = f" A cell with a {sign} in it must stand in quotes." if found > len(layout.names) else ""
     expected = f"{len(layout.names)} cells expected, {found} found"

@@ -13,11 +13,11 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.app.reading.cells import numbers_or_none
-from bocopt.app.reading.columns import Column, Frame, TableError
+from bocopt.app.reading.columns import Column, Table, TableError
 from bocopt.app.reading.csv_file import read_csv
 from bocopt.app.reading.times import is_midnight
 
-__all__ = ["Frame", "TableError", "frame_of", "read"]
+__all__ = ["Table", "TableError", "frame_of", "read"]
 
 _PARQUET = b"PAR1"
 _OTHER_FILES = {  # by how they begin: what they are, and what to do
@@ -29,7 +29,7 @@ _OTHER_FILES = {  # by how they begin: what they are, and what to do
 INSTALL = 'pip install "bocopt[tables]"'  # what brings narwhals and polars
 
 
-def read(path: str | PathLike[str]) -> Frame:
+def read(path: str | PathLike[str]) -> Table:
     """A CSV or Parquet file, by what is in it and not by its name.
 
     CSV is in UTF-8, and its first line names the columns, which are separated by commas, semicolons
@@ -64,7 +64,7 @@ def _start(path: Path) -> bytes:
         raise PermissionError(f"There is no permission to read {path}.") from error
 
 
-def _read_parquet(path: Path) -> Frame:
+def _read_parquet(path: Path) -> Table:
     library = next((name for name in ("polars", "pandas") if find_spec(name)), None)
     if library is None or (library == "pandas" and not find_spec("pyarrow")):
         raise ModuleNotFoundError(f"Parquet files need polars, or pandas with pyarrow: {INSTALL}.")
@@ -76,7 +76,7 @@ def _read_parquet(path: Path) -> Frame:
     return frame_from(table, str(path))
 
 
-def frame_of(table: object) -> Frame:
+def frame_of(table: object) -> Table:
     """A data frame of polars, pandas, pyarrow or another library that narwhals knows.
 
     Rows are counted from 1. An index is not read: make it a column.
@@ -105,7 +105,7 @@ def narwhals() -> Any:
         ) from error
 
 
-def frame_from(table: Any, path: str) -> Frame:
+def frame_from(table: Any, path: str) -> Table:
     """A wrapped data frame that is in memory; only its numbers, texts and times can be used."""
     columns: dict[str, Column] = {}
     unusable: dict[str, str] = {}
@@ -118,7 +118,7 @@ def frame_from(table: Any, path: str) -> Frame:
             columns[name] = found
     if not columns or not len(table):
         raise TableError(f"{path} has no rows.")
-    return Frame(path, "row", np.arange(1, len(table) + 1), columns, unusable)
+    return Table(path, "row", np.arange(1, len(table) + 1), columns, unusable)
 
 
 def _names(table: Any, path: str) -> list[str]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bocopt.app.faults import Fault
 from bocopt.app.reading.cells import is_gap, number_from, numbers_or_none
-from bocopt.app.reading.columns import Frame, TableError
+from bocopt.app.reading.columns import Table, TableError
 from bocopt.core import Array, BoolArray, IntArray
 
 Kind = Literal["date", "month", "moment", "number"]
@@ -105,14 +105,14 @@ def looks_like_a_time(cell: str) -> bool:
     return _kind_of(cell) is not None
 
 
-def times_of(frame: Frame, name: str, *, gaps: bool = False) -> Times:
+def times_of(frame: Table, name: str, *, gaps: bool = False) -> Times:
     """A column of times of one kind; with `gaps`, some may be missing."""
     cells = frame.column(name)
     read = _numbers if isinstance(cells, np.ndarray) else _texts
     return read(frame, name, gaps)
 
 
-def _numbers(frame: Frame, name: str, gaps: bool) -> Times:
+def _numbers(frame: Table, name: str, gaps: bool) -> Times:
     values = frame.numbers(name)
     bad = np.isinf(values) if gaps else ~np.isfinite(values)
     frame.refuse(name, bad, "a time")
@@ -143,7 +143,7 @@ def _order(clock: Clock) -> IntArray:
     return clock.astype("M8[us]").astype(np.int64)
 
 
-def _texts(frame: Frame, name: str, gaps: bool) -> Times:
+def _texts(frame: Table, name: str, gaps: bool) -> Times:
     cells = frame.texts(name)
     missing = np.array([gaps and is_gap(cell) for cell in cells])
     kind = _kind_of(cells[int(missing.argmin())])  # texts are not all missing
@@ -154,7 +154,7 @@ def _texts(frame: Frame, name: str, gaps: bool) -> Times:
     return _of_moments(frame, name, kind, moments, missing)
 
 
-def _refuse_others(frame: Frame, name: str, cells: list[str], missing: BoolArray) -> None:
+def _refuse_others(frame: Table, name: str, cells: list[str], missing: BoolArray) -> None:
     """All that is not of the kind that most are; there are such, or no time at all."""
     kinds = [None if gap else _read_as(c) for c, gap in zip(cells, missing, strict=True)]
     common = Counter(kind for kind in kinds if kind is not None).most_common(1)
@@ -174,7 +174,7 @@ def _read_as(cell: str) -> Kind | None:
 
 
 def _of_moments(
-    frame: Frame, name: str, kind: Kind, moments: list[datetime | None], missing: BoolArray
+    frame: Table, name: str, kind: Kind, moments: list[datetime | None], missing: BoolArray
 ) -> Times:
     offsets = _offsets(frame, name, moments)
     clock = np.array([m and m.replace(tzinfo=None) for m in moments], "M8[us]")
@@ -185,7 +185,7 @@ def _of_moments(
     return Times(kind, order, clock, frame.texts(name), missing, zones)
 
 
-def _offsets(frame: Frame, name: str, moments: list[datetime | None]) -> dict[timedelta, int]:
+def _offsets(frame: Table, name: str, moments: list[datetime | None]) -> dict[timedelta, int]:
     """The first row of each offset from UTC; empty where no time has one."""
     first: dict[timedelta | None, int] = {}
     for row, moment in enumerate(moments):
@@ -202,7 +202,7 @@ def _offsets(frame: Frame, name: str, moments: list[datetime | None]) -> dict[ti
     return zoned
 
 
-def _of_two(frame: Frame, name: str, rows: list[int], what: str) -> Fault:
+def _of_two(frame: Table, name: str, rows: list[int], what: str) -> Fault:
     return frame.fault_of_two(rows, f", column '{name}': {what}")
 
 

@@ -5,21 +5,21 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from bocopt.app.service.ahead import Ahead, Find
 from bocopt.app.service.commands import (
-    Ask,
     Command,
-    Drop,
+    Decide,
+    Forget,
+    Observe,
+    Query,
     RefusedError,
     Reply,
-    Show,
     Teach,
-    Tell,
 )
 from bocopt.app.service.contexts import Context, context_of, outcome_of, row_of
-from bocopt.app.service.held import Held, lesson_place
+from bocopt.app.service.precompute import Find, Precomputed
 from bocopt.app.service.shown import outcome_shown, shown, ticket
-from bocopt.app.service.stores import Row, Snapshot, Store, Tally
+from bocopt.app.service.stores import EventRow, OutcomeTotals, Snapshot, Store
+from bocopt.app.service.stream_state import StreamState, lesson_place
 from bocopt.core import Array
 from bocopt.live.events import from_bytes
 from bocopt.live.fold import Decided, Event, Forgotten, Observed, Taught
@@ -41,24 +41,26 @@ class Batch:
     The store is only read.
     """
 
-    def __init__(self, store: Store, find: Find, now: float, ahead: Ahead | None = None) -> None:
+    def __init__(
+        self, store: Store, find: Find, now: float, ahead: Precomputed | None = None
+    ) -> None:
         self._store, self._find, self._now = store, find, now
-        self._ahead = ahead or Ahead()
-        self.held: dict[str, Held] = {}  # streams as they will be
-        self.rows: list[Row] = []
-        self.stages: list[Tally] = []
+        self._ahead = ahead or Precomputed()
+        self.held: dict[str, StreamState] = {}  # streams as they will be
+        self.rows: list[EventRow] = []
+        self.stages: list[OutcomeTotals] = []
 
     def do(self, command: Command) -> Reply:
         """The answer, which counts once the rows are committed; or a RefusedError."""
-        if isinstance(command, Ask):
+        if isinstance(command, Decide):
             return self._ask(command)
-        if isinstance(command, Tell):
+        if isinstance(command, Observe):
             return self._tell(command)
         if isinstance(command, Teach):
             return self._teach(command)
-        if isinstance(command, Drop):
+        if isinstance(command, Forget):
             return self._drop(command)
-        assert isinstance(command, Show)
+        assert isinstance(command, Query)
         self._be_fresh(command.stream)
         return Reply(200, shown(self._store, self._of(command.stream), command))
 
@@ -68,7 +70,7 @@ class Batch:
         self.held |= {held.stream: held._replace(snapped=held.seq) for held in due}
         return [held.snapshot() for held in due]
 
-    def _of(self, stream: str) -> Held:
+    def _of(self, stream: str) -> StreamState:
         return self.held.get(stream) or self._find(stream)
 
     def _be_fresh(self, stream: str) -> None:
@@ -76,7 +78,7 @@ class Batch:
         if self._store.last_seq(stream) != self._find(stream).seq - 1:
             raise StaleError(stream)
 
-    def _ask(self, ask: Ask) -> Reply:
+    def _ask(self, ask: Decide) -> Reply:
         held = self._of(ask.stream)
         waiting = held.live.open
         before = self._asked_before(ask)
@@ -94,14 +96,14 @@ class Batch:
         row = self._log(held, event, ask.key)
         return Reply(201, ticket(held.kind, event, row.at) | _said(held, missing))
 
-    def _asked_before(self, ask: Ask) -> Row | None:
+    def _asked_before(self, ask: Decide) -> EventRow | None:
         if ask.key is None:
             return None
         place = (ask.stream, ask.key)
         fresh = next((row for row in self.rows if (row.stream, row.key) == place), None)
         return fresh or self._store.by_key(*place)
 
-    def _again(self, held: Held, row: Row, given: Any) -> Reply:
+    def _again(self, held: StreamState, row: EventRow, given: Any) -> Reply:
         event = from_bytes(row.body, held.kind.problem)
         assert isinstance(event, Decided)
         missing: tuple[str, ...] = ()
@@ -119,7 +121,7 @@ class Batch:
             )
         return Reply(200, ticket(held.kind, event, row.at) | _said(held, missing))
 
-    def _tell(self, tell: Tell) -> Reply:
+    def _tell(self, tell: Observe) -> Reply:
         held = self._of(tell.stream)
         xi = _valid(lambda: outcome_of(held.kind, "outcome", tell.xi))
         if tell.number not in held.live.open:
@@ -157,7 +159,7 @@ class Batch:
         self._log(held, event._replace(row=row, came=teach.came))
         return Reply(201, done)
 
-    def _is_lesson(self, held: Held, teach: Teach) -> bool:
+    def _is_lesson(self, held: StreamState, teach: Teach) -> bool:
         """Whether it is the one that was taught under this number."""
         before, xi = self._lesson(held, teach.number), _lesson_outcome(held, teach.xi)
         if held.kind.featuriser is not None and isinstance(teach.x, Mapping):
@@ -167,7 +169,7 @@ class Batch:
             same = np.array_equal(before.x, x, equal_nan=True)
         return same and np.array_equal(before.xi, xi, equal_nan=True)
 
-    def _lesson(self, held: Held, number: int) -> Taught:
+    def _lesson(self, held: StreamState, number: int) -> Taught:
         place = held.stream, lesson_place(number)
         fresh = [row for row in self.rows if (row.stream, row.decision) == place]
         [row] = fresh or self._store.about(*place)
@@ -175,7 +177,7 @@ class Batch:
         assert isinstance(event, Taught)
         return event
 
-    def _drop(self, drop: Drop) -> Reply:
+    def _drop(self, drop: Forget) -> Reply:
         held = self._of(drop.stream)
         if drop.number in held.live.open:
             self._log(held, Forgotten(drop.number))
@@ -183,7 +185,7 @@ class Batch:
             raise RefusedError(409, f"Decision {drop.number} has an outcome, which was learned.")
         return Reply(200, {"id": drop.number, "forgotten": True})
 
-    def _ended(self, held: Held, number: int) -> Observed | Forgotten:
+    def _ended(self, held: StreamState, number: int) -> Observed | Forgotten:
         """What became of a decision that is not open."""
         fresh = [row for row in self.rows if (row.stream, row.decision) == (held.stream, number)]
         events = [
@@ -196,7 +198,7 @@ class Batch:
             raise RefusedError(404, f"There is no decision {number} of {held.stream!r}.")
         return ended
 
-    def _log(self, held: Held, event: Event, key: str | None = None) -> Row:
+    def _log(self, held: StreamState, event: Event, key: str | None = None) -> EventRow:
         known = self._ahead.apply(held, event)
         after, row, tally = held.after(event, self._now, key, known)
         self.held[held.stream] = after
@@ -206,12 +208,12 @@ class Batch:
         return row
 
 
-def _context(held: Held, owner: str, given: Any) -> Context:
+def _context(held: StreamState, owner: str, given: Any) -> Context:
     """One that fits the problem, those before it, and the configuration file."""
     return _valid(lambda: context_of(held.kind, held.live, held.features, owner, given))
 
 
-def _lesson_outcome(held: Held, given: Any) -> Array:
+def _lesson_outcome(held: StreamState, given: Any) -> Array:
     """One that came, or NaN in all of one that never did, where features count stages."""
     unknown = np.full(held.kind.problem.dims.xi, np.nan)
     if held.kind.featuriser is not None and np.array_equal(given, unknown, equal_nan=True):
@@ -219,7 +221,7 @@ def _lesson_outcome(held: Held, given: Any) -> Array:
     return _valid(lambda: outcome_of(held.kind, "lessons", given))
 
 
-def _said(held: Held, missing: tuple[str, ...]) -> dict[str, Any]:
+def _said(held: StreamState, missing: tuple[str, ...]) -> dict[str, Any]:
     """Which fields were not there, where a context is made of fields."""
     return {"missing": list(missing)} if held.kind.featuriser is not None else {}
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 
-class Ask(NamedTuple):
+class Decide(NamedTuple):
     """A decision under a context; the same key again gives the same decision."""
 
     stream: str
@@ -12,7 +12,7 @@ class Ask(NamedTuple):
     key: str | None = None
 
 
-class Tell(NamedTuple):
+class Observe(NamedTuple):
     """The outcome of a decision."""
 
     stream: str
@@ -30,14 +30,14 @@ class Teach(NamedTuple):
     came: str | None = None  # when the outcome did, where that matters for contexts to come
 
 
-class Drop(NamedTuple):
+class Forget(NamedTuple):
     """Give up waiting for an outcome."""
 
     stream: str
     number: int
 
 
-class Begin(NamedTuple):
+class Create(NamedTuple):
     """A stream of a kind; again, with the same, changes nothing."""
 
     stream: str
@@ -45,7 +45,7 @@ class Begin(NamedTuple):
     seed: int | None = None
 
 
-class Show(NamedTuple):
+class Query(NamedTuple):
     """Something that is known of a stream; nothing changes."""
 
     stream: str
@@ -53,7 +53,7 @@ class Show(NamedTuple):
     number: int | None = None
 
 
-Command = Ask | Tell | Teach | Drop | Begin | Show
+Command = Decide | Observe | Teach | Forget | Create | Query
 
 
 class Reply(NamedTuple):

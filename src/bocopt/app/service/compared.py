@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bocopt.abilities import AlarmsOfShadow, WeighsShadow
-from bocopt.app.service.kind import Kind
-from bocopt.app.service.stores import Configured, Standing
+from bocopt.app.service.stores import Configured, StreamSummary
+from bocopt.app.service.stream_template import StreamTemplate
 from bocopt.guarantees import Worsening, discoveries
 from bocopt.guarantees.many import share
 from bocopt.live.record import Live
@@ -25,7 +25,7 @@ LEVEL = 0.05  # of the shadows that are called better, the expected share that i
 _LARGEST = 1e6  # a log e-value that stands for those without end
 
 
-class Shown(NamedTuple):
+class ShadowStatus(NamedTuple):
     """A shadow after the latest outcome, as far as it was compared."""
 
     log_e: float  # evidence that it is better, on average over these stages
@@ -48,7 +48,7 @@ class Better(NamedTuple):
 
     stream: str
     name: str
-    shown: Shown
+    shown: ShadowStatus
 
 
 class Since(NamedTuple):
@@ -70,7 +70,7 @@ class Since(NamedTuple):
         return said + " Nor do those that others took in between." * self.between
 
 
-def shown(kind: Kind, live: Live) -> dict[str, Any]:
+def shown(kind: StreamTemplate, live: Live) -> dict[str, Any]:
     """What is told of the shadows with an outcome, for `read`; nothing where there are none."""
     pairs: list[tuple[Any, Any]]
     pairs = list(zip(kind.fold.monitor.guarantees, live.watched or (), strict=False))
@@ -86,12 +86,12 @@ def shown(kind: Kind, live: Live) -> dict[str, Any]:
     return {"compared": {"by": kind.fold.by, "shadows": found}} if found else {}
 
 
-def read(kind: Kind, told: Mapping[str, Any]) -> dict[str, Shown]:
+def read(kind: StreamTemplate, told: Mapping[str, Any]) -> dict[str, ShadowStatus]:
     """Of the configuration that decides now; nothing of what another one told."""
     found = told.get("compared")
     if not isinstance(found, dict) or found.get("by") != kind.fold.by:
         return {}
-    return {name: Shown(*numbers) for name, numbers in found["shadows"].items()}
+    return {name: ShadowStatus(*numbers) for name, numbers in found["shadows"].items()}
 
 
 def since(configured: Sequence[Configured], by: str) -> Since:
@@ -103,9 +103,9 @@ def since(configured: Sequence[Configured], by: str) -> Since:
 
 
 def better(
-    standings: Sequence[tuple[Standing, Mapping[str, Any]]],
+    standings: Sequence[tuple[StreamSummary, Mapping[str, Any]]],
     configured: Iterable[Configured],
-    kinds: Mapping[str, Kind],
+    kinds: Mapping[str, StreamTemplate],
 ) -> tuple[int, list[Better]]:
     """How many shadows were ever compared, and those that may be called better.
 

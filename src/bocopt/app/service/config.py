@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bocopt.app.case import Case, case_of
 from bocopt.app.case_file import CaseSettings, load_cases
-from bocopt.app.service.kind import Kind, kind_of
+from bocopt.app.service.stream_template import StreamTemplate, template_of
 from bocopt.app.toml_file import Part
 from bocopt.app.user_code import UserCode
 from bocopt.problems.names import decision_labels
@@ -45,7 +45,7 @@ class Config:
     workers: int  # processes that decide; 0: this one
     held: int  # streams in memory, of all workers together
     limit: float  # seconds that one command may take
-    kinds: dict[str, Kind]
+    kinds: dict[str, StreamTemplate]
 
     @property
     def folder(self) -> Path:
@@ -114,7 +114,7 @@ def _token(service: Part) -> str | None:
     return token
 
 
-def _kind(settings: CaseSettings, code: UserCode) -> Kind:
+def _kind(settings: CaseSettings, code: UserCode) -> StreamTemplate:
     """The first policy decides; the others, and the rule of now, are its shadows."""
     case = case_of(settings, code)
     deciding, *others = case.policies
@@ -128,7 +128,7 @@ def _kind(settings: CaseSettings, code: UserCode) -> Kind:
     _check_count(settings, "context", contexts, case.problem.dims.x)
     _check_count(settings, "outcome", outcomes, case.problem.dims.xi)
     try:
-        kind = kind_of(
+        kind = template_of(
             settings.name,
             case.problem,
             case.policies[deciding],

@@ -9,7 +9,7 @@ import numpy as np
 from bocopt import arguments
 from bocopt.app.features.memory import FeaturiserState
 from bocopt.app.features.rows import TableRow, told
-from bocopt.app.service.kind import Kind
+from bocopt.app.service.stream_template import StreamTemplate
 from bocopt.core import Array
 from bocopt.live.fold import Decided, Event, Observed, Taught
 from bocopt.live.record import Live
@@ -30,7 +30,7 @@ def row_of(given: Mapping[str, Any]) -> str:
 
 
 def context_of(
-    kind: Kind, live: Live, features: FeaturiserState | None, owner: str, given: Any
+    kind: StreamTemplate, live: Live, features: FeaturiserState | None, owner: str, given: Any
 ) -> Context:
     """What a stream is shown; a ValueError says all that is wrong with it."""
     if kind.featuriser is not None:
@@ -51,7 +51,7 @@ def context_of(
     return Context(x)
 
 
-def outcome_of(kind: Kind, owner: str, given: Any) -> Array:
+def outcome_of(kind: StreamTemplate, owner: str, given: Any) -> Array:
     """What came, in order or by name."""
     if isinstance(given, Mapping):
         given = _in_order(owner, "xi", given, kind.outcomes, "outcome")
@@ -74,7 +74,7 @@ def _in_order(
 
 
 def features_after(
-    kind: Kind, live: Live, features: FeaturiserState | None, event: Event
+    kind: StreamTemplate, live: Live, features: FeaturiserState | None, event: Event
 ) -> FeaturiserState | None:
     """What rows to come can look back to, after an event on what was known."""
     if kind.featuriser is None or features is None:

@@ -4,10 +4,10 @@ import time
 from collections.abc import Iterator
 
 from bocopt.app.service.config import Config
-from bocopt.app.service.held import DamagedError, Held, begun
 from bocopt.app.service.registry import other_scale
 from bocopt.app.service.replay import Finding, chosen, rows_of
-from bocopt.app.service.stores import Declared, Snapshot, Store
+from bocopt.app.service.stores import Snapshot, Store, StreamRecord
+from bocopt.app.service.stream_state import DamagedError, StreamState, begun
 from bocopt.live.events import OtherConfigurationError, from_snapshot
 from bocopt.state import CheckpointError
 
@@ -29,7 +29,7 @@ def findings(config: Config, store: Store, stream: str | None) -> Iterator[Findi
                 yield Finding(True, words)
 
 
-def _of_stream(config: Config, store: Store, declared: Declared) -> Iterator[Finding]:
+def _of_stream(config: Config, store: Store, declared: StreamRecord) -> Iterator[Finding]:
     kind = config.kinds[declared.problem]
     if (declared.version, declared.fingerprint) != (kind.version, kind.fingerprint):
         words = "began with another problem or policy than the file declares."
@@ -57,7 +57,7 @@ def _of_stream(config: Config, store: Store, declared: Declared) -> Iterator[Fin
     yield from _overdue(held)
 
 
-def _of_snapshot(held: Held, snapshot: Snapshot) -> Finding:
+def _of_snapshot(held: StreamState, snapshot: Snapshot) -> Finding:
     where = f"{held.stream}: the snapshot at {snapshot.seq}"
     try:
         from_snapshot(snapshot.state, held.kind.fold, held.declared.seed)
@@ -70,7 +70,7 @@ def _of_snapshot(held: Held, snapshot: Snapshot) -> Finding:
     return Finding(True, f"{where} is what the log says.")
 
 
-def _sums(store: Store, held: Held) -> Iterator[Finding]:
+def _sums(store: Store, held: StreamState) -> Iterator[Finding]:
     last = store.last_stage(held.stream)
     if (0 if last is None else last.n) != held.tally.n:
         yield Finding(False, f"{held.stream}: its sums for charts do not reach the end of the log.")
@@ -80,7 +80,7 @@ def _sums(store: Store, held: Held) -> Iterator[Finding]:
         yield Finding(False, f"{held.stream}: {words}")
 
 
-def _overdue(held: Held) -> Iterator[Finding]:
+def _overdue(held: StreamState) -> Iterator[Finding]:
     now = time.time()
     late = held.overdue(now)
     if late:

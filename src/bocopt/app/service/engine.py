@@ -16,11 +16,11 @@ from queue import Empty, Full, Queue
 from threading import Event, Thread
 from typing import NamedTuple
 
-from bocopt.app.service.commands import Begin, Command, RefusedError, Reply, Show
+from bocopt.app.service.commands import Command, Create, Query, RefusedError, Reply
 from bocopt.app.service.metrics import Metrics
 from bocopt.app.service.registry import Registry
-from bocopt.app.service.shard import BUSY, Answer, Decider, Proposal, Verdict, place_of
-from bocopt.app.service.stores import ConflictError, Row, Store, StoreError
+from bocopt.app.service.shard import BUSY, Answer, CommitResult, Decider, Proposal, place_of
+from bocopt.app.service.stores import ConflictError, EventRow, Store, StoreError
 
 _TRIES = 50  # of a batch, while other writers are quicker
 _IDLE = 1.0  # seconds after which a shard is asked whether something is overdue
@@ -45,7 +45,7 @@ class Engine:
         queue: int = 1000,
         at_once: int = 64,
         clock: Callable[[], float] = time.time,
-        committed: Callable[[Sequence[Row]], None] = lambda rows: None,
+        committed: Callable[[Sequence[EventRow]], None] = lambda rows: None,
         metrics: Metrics | None = None,
     ) -> None:
         self._store, self._registry, self.decider = store, registry, decider
@@ -117,7 +117,7 @@ class Engine:
                     self._answer(jobs)
             except Exception as error:  # a fault of ours: nobody may wait for ever
                 _log.exception("The engine failed, and goes on from the log.")
-                self.decider.settle(Verdict.UNKNOWN)
+                self.decider.settle(CommitResult.UNKNOWN)
                 for job in jobs:
                     _answered(job, error)
 
@@ -149,10 +149,10 @@ class Engine:
 
     def step(self, commands: Sequence[Command]) -> list[Answer]:
         """Do a batch and log it; the answers, where an error means that nothing was changed."""
-        begun = self._begun([each for each in commands if isinstance(each, Begin)])
-        new = [next(begun) if isinstance(each, Begin) else False for each in commands]
+        begun = self._begun([each for each in commands if isinstance(each, Create)])
+        new = [next(begun) if isinstance(each, Create) else False for each in commands]
         asked = [
-            Show(each.stream, "summary") if isinstance(each, Begin) else each
+            Query(each.stream, "summary") if isinstance(each, Create) else each
             for each, how in zip(commands, new, strict=True)
             if not isinstance(how, RefusedError)
         ]
@@ -161,7 +161,7 @@ class Engine:
             how if isinstance(how, RefusedError) else _as_begun(next(answers), how) for how in new
         ]
 
-    def _begun(self, asked: Sequence[Begin]) -> Iterator[bool | RefusedError]:
+    def _begun(self, asked: Sequence[Create]) -> Iterator[bool | RefusedError]:
         """Whether each stream is new."""
         try:
             return iter(self._registry.begin(asked, self._clock()))
@@ -176,15 +176,15 @@ class Engine:
                     self._store.append(proposal.rows, proposal.snapshots, proposal.stages)
             except ConflictError:
                 self._metrics.count("bocopt_conflicts_total")
-                self.decider.settle(Verdict.BEATEN)
+                self.decider.settle(CommitResult.BEATEN)
                 time.sleep(random.uniform(0.0, 0.001) * min(attempt, 10))
                 continue
             except StoreError as error:
                 _log.error("Nothing could be logged: %s", error)
-                self.decider.settle(Verdict.UNKNOWN)
+                self.decider.settle(CommitResult.UNKNOWN)
                 refused = _refused(error)
                 return [refused if isinstance(each, Reply) else each for each in proposal.answers]
-            self.decider.settle(Verdict.KEPT)
+            self.decider.settle(CommitResult.KEPT)
             self._metrics.committed(proposal.rows)
             self._committed(proposal.rows)
             return proposal.answers
@@ -203,7 +203,7 @@ class Router:
         queue: int = 1000,
         at_once: int = 64,
         clock: Callable[[], float] = time.time,
-        committed: Callable[[Sequence[Row]], None] = lambda rows: None,
+        committed: Callable[[Sequence[EventRow]], None] = lambda rows: None,
     ) -> None:
         self.metrics = Metrics(self._gauges)
         self.engines = [

@@ -4,8 +4,8 @@ import math
 from typing import Any
 
 from bocopt.app.service.commands import RefusedError
-from bocopt.app.service.held import Held, as_it_was
-from bocopt.app.service.stores import Row, Store
+from bocopt.app.service.stores import EventRow, Store
+from bocopt.app.service.stream_state import StreamState, as_it_was
 from bocopt.core import Array
 from bocopt.live.events import from_bytes
 from bocopt.live.explanation import NoExplanationError, explained
@@ -13,7 +13,7 @@ from bocopt.live.fold import Decided
 from bocopt.live.record import Live
 
 
-def explanation(store: Store, held: Held, row: Row) -> dict[str, Any]:
+def explanation(store: Store, held: StreamState, row: EventRow) -> dict[str, Any]:
     """z beside its neighbours, and beside what others would have decided."""
     event = from_bytes(row.body, held.kind.problem)
     assert isinstance(event, Decided)
@@ -42,7 +42,7 @@ def explanation(store: Store, held: Held, row: Row) -> dict[str, Any]:
     }
 
 
-def _then(store: Store, held: Held, row: Row, event: Decided) -> Live:
+def _then(store: Store, held: StreamState, row: EventRow, event: Decided) -> Live:
     """What was known when it was decided: only outcomes and lessons change that."""
     learned, taught = int(event.waiting.learned), int(event.waiting.taught)
     if (held.live.learned, held.live.taught) == (learned, taught):
@@ -58,5 +58,5 @@ def _then(store: Store, held: Held, row: Row, event: Decided) -> Live:
     return then.live
 
 
-def _by_name(held: Held, z: Array) -> dict[str, float]:
+def _by_name(held: StreamState, z: Array) -> dict[str, float]:
     return dict(zip(held.kind.names, z.tolist(), strict=True))

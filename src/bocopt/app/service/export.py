@@ -10,9 +10,9 @@ from typing import Any
 
 from bocopt import file
 from bocopt.app.service.config import Config
-from bocopt.app.service.kind import Kind
 from bocopt.app.service.replay import chosen, rows_of
 from bocopt.app.service.stores import Store
+from bocopt.app.service.stream_template import StreamTemplate
 from bocopt.core import Status
 from bocopt.live.events import from_bytes
 from bocopt.live.fold import Decided, Forgotten, Observed
@@ -30,7 +30,7 @@ def exported(config: Config, store: Store, stream: str, out: Path) -> int:
     raise ValueError(f"[cases.*] in {config.path} declares nothing that {stream!r} is like.")
 
 
-def _decisions(kind: Kind, store: Store, stream: str) -> Iterator[dict[str, Any]]:
+def _decisions(kind: StreamTemplate, store: Store, stream: str) -> Iterator[dict[str, Any]]:
     """In the order in which they were taken; empty where an outcome is not known. No lessons."""
     costs = {each.decision: each for each in store.stages(stream)}
     found: dict[int, dict[str, Any]] = {}
@@ -54,14 +54,14 @@ def _decisions(kind: Kind, store: Store, stream: str) -> Iterator[dict[str, Any]
         yield {name: each.get(name) for name in names}
 
 
-def _columns(kind: Kind, event: Decided) -> dict[str, Any]:
+def _columns(kind: StreamTemplate, event: Decided) -> dict[str, Any]:
     solution = event.waiting.decision.solution
     x = {f"x{i}": value for i, value in enumerate(event.waiting.x.tolist())}
     z = dict(zip(kind.names, solution.z.tolist(), strict=True))
     return {"decision": event.number, **x, **z, "status": Status(int(solution.status)).name}
 
 
-def _names(kind: Kind, found: dict[int, dict[str, Any]]) -> list[str]:
+def _names(kind: StreamTemplate, found: dict[int, dict[str, Any]]) -> list[str]:
     """The same columns for all, whatever is known."""
     width = max(
         (sum(n.startswith("x") and n[1:].isdecimal() for n in e) for e in found.values()), default=0

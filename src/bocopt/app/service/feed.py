@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Callable, Sequence
 
 from anyio.to_thread import run_sync
 
-from bocopt.app.service.kind import Kind
 from bocopt.app.service.shown import event_shown
-from bocopt.app.service.stores import Row, Store, StoreError
+from bocopt.app.service.stores import EventRow, Store, StoreError
+from bocopt.app.service.stream_template import StreamTemplate
 
 _AT_ONCE = 500  # events that are read at once
 _LOOK = 1.0  # seconds until the log is looked at anyway: another server may write to it
@@ -18,7 +18,7 @@ _PING = 15.0  # seconds of silence after which a comment keeps the connection op
 _TEXTS = 1000  # events that are kept as text
 
 
-class Bell:
+class Notifier:
     """Rung by an engine's thread for streams that have a new event; heard in the event loop."""
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class Bell:
         """To the loop that runs now."""
         self._loop = asyncio.get_running_loop()
 
-    def ring(self, rows: Sequence[Row]) -> None:
+    def ring(self, rows: Sequence[EventRow]) -> None:
         if self._loop is not None and rows and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._wake, {row.stream for row in rows})
 
@@ -51,13 +51,13 @@ class Bell:
             return
 
 
-class Texts:
+class EventCache:
     """The latest events as text, each made once for all who listen: the log never changes."""
 
     def __init__(self) -> None:
         self._found: OrderedDict[tuple[str, int], bytes] = OrderedDict()
 
-    def of(self, kind: Kind, row: Row) -> bytes:
+    def of(self, kind: StreamTemplate, row: EventRow) -> bytes:
         place = (row.stream, row.seq)
         if place not in self._found:
             self._found[place] = _text(kind, row)
@@ -67,7 +67,7 @@ class Texts:
 
 
 async def feed(
-    store: Store, kind: Kind, stream: str, after: int, bell: Bell, texts: Texts
+    store: Store, kind: StreamTemplate, stream: str, after: int, bell: Notifier, texts: EventCache
 ) -> AsyncIterator[bytes]:
     """Each event after one, as text; it ends when the service stops."""
     yield b"retry: 1000\n\n"
@@ -92,6 +92,6 @@ async def feed(
         await bell.heard(ring)
 
 
-def _text(kind: Kind, row: Row) -> bytes:
+def _text(kind: StreamTemplate, row: EventRow) -> bytes:
     data = json.dumps(event_shown(kind, row))
     return f"id: {row.seq}\nevent: {row.kind}\ndata: {data}\n\n".encode()

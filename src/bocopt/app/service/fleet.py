@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from bocopt.app.service.commands import RefusedError
-from bocopt.app.service.held import DamagedError, Held, followed, rebuilt
-from bocopt.app.service.kind import Kind
 from bocopt.app.service.registry import other_scale
-from bocopt.app.service.stores import Declared, Store, StoreError
+from bocopt.app.service.stores import Store, StoreError, StreamRecord
+from bocopt.app.service.stream_state import DamagedError, StreamState, followed, rebuilt
+from bocopt.app.service.stream_template import StreamTemplate
 
 
 @dataclass
@@ -19,29 +19,29 @@ class Fleet:
     """
 
     store: Store
-    kinds: Mapping[str, Kind]
+    kinds: Mapping[str, StreamTemplate]
     most: int = 1000
     beat: Callable[[], None] = lambda: None  # called now and then while a log is folded
-    _held: dict[str, Held] = field(default_factory=dict)
+    _held: dict[str, StreamState] = field(default_factory=dict)
     _open: int = 0  # decisions of those held that wait for their outcome
 
-    def held(self, stream: str) -> Held:
+    def held(self, stream: str) -> StreamState:
         """A stream as it was last committed."""
         found = self._out(stream) or self._rebuilt(stream)
         self._in(found)
         return found
 
-    def _out(self, stream: str) -> Held | None:
+    def _out(self, stream: str) -> StreamState | None:
         found = self._held.pop(stream, None)
         self._open -= len(found.live.open) if found else 0
         return found
 
-    def _in(self, held: Held) -> None:
+    def _in(self, held: StreamState) -> None:
         self._out(held.stream)
         self._held[held.stream] = held  # the latest is last
         self._open += len(held.live.open)
 
-    def _rebuilt(self, stream: str) -> Held:
+    def _rebuilt(self, stream: str) -> StreamState:
         declared = self.store.stream(stream)
         if declared is None or declared.problem not in self.kinds:
             raise RefusedError(404, f"There is no stream {stream!r}.")
@@ -52,7 +52,7 @@ class Fleet:
             raise RefusedError(409, other_scale(declared, kind))
         return rebuilt(self.store, kind, declared, self.beat)
 
-    def keep(self, held: Mapping[str, Held]) -> None:
+    def keep(self, held: Mapping[str, StreamState]) -> None:
         """What was committed."""
         for each in held.values():
             self._in(each)
@@ -73,14 +73,14 @@ class Fleet:
             except (StoreError, DamagedError):  # told when it is next asked for
                 self._out(stream)
 
-    def counted(self, changed: Mapping[str, Held]) -> tuple[int, int]:
+    def counted(self, changed: Mapping[str, StreamState]) -> tuple[int, int]:
         """Streams in memory, and open decisions of theirs, once some are kept as they will be."""
         before = [self._held[stream] for stream in changed if stream in self._held]
         more = sum(len(held.live.open) for held in changed.values())
         less = sum(len(held.live.open) for held in before)
         return len(self._held) + len(changed) - len(before), self._open + more - less
 
-    def surplus(self, busy: Mapping[str, Held]) -> list[Held]:
+    def surplus(self, busy: Mapping[str, StreamState]) -> list[StreamState]:
         """Those that have to go, so that no more are held than may be."""
         many = self.counted(busy)[0] - self.most
         idle = (held for stream, held in self._held.items() if stream not in busy)
@@ -89,11 +89,11 @@ class Fleet:
     def __len__(self) -> int:
         return len(self._held)
 
-    def all(self) -> list[Held]:
+    def all(self) -> list[StreamState]:
         return list(self._held.values())
 
 
-def _other(declared: Declared, kind: Kind) -> str:
+def _other(declared: StreamRecord, kind: StreamTemplate) -> str:
     return (
         f"Stream {declared.id!r} is at version {declared.version!r} of another problem or policy "
         f"than this server has, which is at {kind.version!r}. Start it again with the same files "

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 
 from bocopt.app.service.config import Config
-from bocopt.app.service.kind import Kind
 from bocopt.app.service.replay import chosen, rows_of
 from bocopt.app.service.stores import Store
+from bocopt.app.service.stream_template import StreamTemplate
 from bocopt.core import Array
 from bocopt.live.events import from_bytes
 from bocopt.live.fold import Decided, Observed, Taught
@@ -44,7 +44,7 @@ def _name(config: Config, like: str | None) -> str:
     return like
 
 
-def _outcomes(kind: Kind, store: Store, stream: str) -> tuple[Array, Array]:
+def _outcomes(kind: StreamTemplate, store: Store, stream: str) -> tuple[Array, Array]:
     """(n, k), (n, m): contexts and outcomes as they became known, those of lessons too."""
     contexts: dict[int, Array] = {}
     x, xi = list[Array](), list[Array]()

@@ -20,18 +20,18 @@ from bocopt.app.features.prepare import series_of
 from bocopt.app.features.rows import rows_of
 from bocopt.app.features.spec import Spec
 from bocopt.app.reading.cells import hint_for
-from bocopt.app.reading.columns import Frame, TableError, all_of
-from bocopt.app.service.commands import Begin, RefusedError, Reply, Show, Teach
+from bocopt.app.reading.columns import Table, TableError, all_of
+from bocopt.app.service.commands import Create, Query, RefusedError, Reply, Teach
 from bocopt.app.service.config import Config
 from bocopt.app.service.contexts import lesson_row, row_of
 from bocopt.app.service.engine import Engine
 from bocopt.app.service.fleet import Fleet
-from bocopt.app.service.held import lesson_place
-from bocopt.app.service.kind import Kind
 from bocopt.app.service.machine import numeric_fingerprint
 from bocopt.app.service.registry import Registry
 from bocopt.app.service.shard import Shard
 from bocopt.app.service.stores import Store, open_store
+from bocopt.app.service.stream_state import lesson_place
+from bocopt.app.service.stream_template import StreamTemplate
 from bocopt.app.text import count
 from bocopt.core import Array
 from bocopt.live.events import from_bytes
@@ -65,7 +65,7 @@ class Lesson(NamedTuple):
         return same and np.array_equal(event.xi, self.xi, equal_nan=True)
 
 
-class Rows(NamedTuple):
+class HistoryRows(NamedTuple):
     """What is to be taught, and where it stands in its file."""
 
     path: str
@@ -99,7 +99,7 @@ class Imported(NamedTuple):
         return f"{said} It has taken {own} itself: what came of these must not be in the table too."
 
 
-class Shown(Protocol):
+class ProgressHook(Protocol):
     """Hears how far it is."""
 
     def begin(self, what: str, stages: int, done: int | None = None) -> None: ...
@@ -108,11 +108,11 @@ class Shown(Protocol):
 
 def imported(
     config: Config,
-    frame: Frame,
+    frame: Table,
     stream: str,
     names: Names,
     like: str | None,
-    progress: Callable[[], AbstractContextManager[Shown]],
+    progress: Callable[[], AbstractContextManager[ProgressHook]],
 ) -> Imported:
     """Check all of a table, then teach it; nothing is taught where something is wrong."""
     store = open_store(config.store, config.folder)
@@ -120,14 +120,14 @@ def imported(
         kind = _kind(config, store, stream, like)
         rows = columns(frame, kind, names)
         with opened(config, store) as engine:
-            _one(engine, Begin(stream, like))
+            _one(engine, Create(stream, like))
             with progress() as shown:
                 return taught(engine, store, kind, stream, rows, shown)
     finally:
         store.close()
 
 
-def _kind(config: Config, store: Store, stream: str, like: str | None) -> Kind:
+def _kind(config: Config, store: Store, stream: str, like: str | None) -> StreamTemplate:
     """Of a stream that there is, or that is to begin."""
     there = store.stream(stream)
     name = like or (stream if there is None else there.problem)
@@ -142,7 +142,7 @@ def _kind(config: Config, store: Store, stream: str, like: str | None) -> Kind:
     return config.kinds[name]
 
 
-def columns(frame: Frame, kind: Kind, names: Names) -> Rows:
+def columns(frame: Table, kind: StreamTemplate, names: Names) -> HistoryRows:
     """Those of a table: all that is wrong with them in one error."""
     if kind.featuriser is not None:
         return _fields(frame, kind, kind.featuriser.spec, names)
@@ -158,10 +158,10 @@ def columns(frame: Frame, kind: Kind, names: Names) -> Rows:
     contexts, outcomes = (np.array(part).reshape(-1, len(frame)).T for part in parts)
     rows = zip(contexts.copy(), outcomes.copy(), strict=True)
     where = [f"{frame.place} {place}" for place in frame.places]
-    return Rows(frame.path, where, [Lesson(x, xi) for x, xi in rows])
+    return HistoryRows(frame.path, where, [Lesson(x, xi) for x, xi in rows])
 
 
-def _fields(frame: Frame, kind: Kind, spec: Spec, names: Names) -> Rows:
+def _fields(frame: Table, kind: StreamTemplate, spec: Spec, names: Names) -> HistoryRows:
     """As the case's own data are read: in the order of time, contexts made of named fields."""
     if names.x is not None or names.xi is not None:
         raise ValueError(
@@ -169,7 +169,9 @@ def _fields(frame: Frame, kind: Kind, spec: Spec, names: Names) -> Rows:
         )
     series = series_of(frame, spec)  # which tells all that is wrong with the table
     where = [f"{frame.place} {line}" for line in series.lines]
-    return Rows(frame.path, where, [Lesson(*lesson_row(row)) for row in rows_of(frame, spec)])
+    return HistoryRows(
+        frame.path, where, [Lesson(*lesson_row(row)) for row in rows_of(frame, spec)]
+    )
 
 
 def _named(
@@ -190,7 +192,7 @@ def _named(
     return found
 
 
-def _numbers(frame: Frame, name: str, gaps: bool) -> Array:
+def _numbers(frame: Table, name: str, gaps: bool) -> Array:
     """A column, or an error with all cells of it that are wrong."""
     values, others = frame.values(name)
     missing = np.isnan(values) & ~others & (not gaps)
@@ -218,10 +220,15 @@ def opened(config: Config, store: Store) -> Iterator[Engine]:
 
 
 def taught(
-    engine: Engine, store: Store, kind: Kind, stream: str, rows: Rows, shown: Shown
+    engine: Engine,
+    store: Store,
+    kind: StreamTemplate,
+    stream: str,
+    rows: HistoryRows,
+    shown: ProgressHook,
 ) -> Imported:
     """Teach what comes after the lessons that there are, which the rows must begin with."""
-    known, many = _one(engine, Show(stream, "summary")).body, len(rows.lessons)
+    known, many = _one(engine, Query(stream, "summary")).body, len(rows.lessons)
     before = int(known["taught"])
     _check_the_same(store, kind, stream, rows, min(before, many))
     shown.begin("rows", many, min(before, many))
@@ -235,7 +242,9 @@ def taught(
     return Imported(stream, many, before, int(known["decisions"]))
 
 
-def _check_the_same(store: Store, kind: Kind, stream: str, rows: Rows, many: int) -> None:
+def _check_the_same(
+    store: Store, kind: StreamTemplate, stream: str, rows: HistoryRows, many: int
+) -> None:
     """Whether the first rows are what was taught."""
     for first in range(0, many, _READ):
         last = min(first + _READ, many) - 1
@@ -252,7 +261,7 @@ def _check_the_same(store: Store, kind: Kind, stream: str, rows: Rows, many: int
                 )
 
 
-def _one(engine: Engine, command: Begin | Show) -> Reply:
+def _one(engine: Engine, command: Create | Query) -> Reply:
     [answer] = engine.step([command])
     if isinstance(answer, RefusedError):
         raise answer

@@ -16,20 +16,19 @@ from starlette.routing import Route
 
 from bocopt.app.case_file import ID
 from bocopt.app.service.commands import (
-    Ask,
-    Begin,
     Command,
-    Drop,
+    Create,
+    Decide,
+    Forget,
+    Observe,
+    Query,
     RefusedError,
     Reply,
-    Show,
-    Tell,
 )
 from bocopt.app.service.compared import LEVEL, Better, better
 from bocopt.app.service.engine import Router
-from bocopt.app.service.feed import Bell, Texts, feed
+from bocopt.app.service.feed import EventCache, Notifier, feed
 from bocopt.app.service.guard import Guard
-from bocopt.app.service.kind import Kind
 from bocopt.app.service.openapi import document
 from bocopt.app.service.page.fresh import Fresh
 from bocopt.app.service.page.pages import Pages
@@ -49,7 +48,8 @@ from bocopt.app.service.requests import (
 )
 from bocopt.app.service.shown import event_shown
 from bocopt.app.service.stores import Store, StoreError
-from bocopt.app.service.told import read as read_told
+from bocopt.app.service.stream_template import StreamTemplate
+from bocopt.app.service.summaries import read as read_told
 
 _WAIT = 10.0  # seconds that a request waits for those before it
 _MOST = 10_000  # events of the log at once
@@ -61,17 +61,17 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 @dataclass
-class Front:
+class Api:
     """What answers requests: commands go to the engine, the log is read beside it."""
 
     engine: Router
     reader: Store  # read only
-    kinds: Mapping[str, Kind]
-    bell: Bell
+    kinds: Mapping[str, StreamTemplate]
+    bell: Notifier
     patience: float = 10.0  # seconds that a body may take, and headers before it
     limit: float = 20.0  # seconds that a command may take
     listeners: int = 0
-    texts: Texts = field(default_factory=Texts)  # of events, for all who listen
+    texts: EventCache = field(default_factory=EventCache)  # of events, for all who listen
     damaged: dict[str, str] = field(default_factory=dict)  # streams, and what was told of them
     page_reader: Store | None = None  # the page's own, so that no feed waits for a large table
     _better: Fresh[tuple[int, list[Better]]] = field(default_factory=lambda: Fresh(_BETTER, 1))
@@ -108,26 +108,26 @@ class Front:
             raise RefusedError(422, "'like' must be the name of a stream of the file.")
         if seed is not None and (type(seed) is not int or not 0 <= seed <= 9 * 10**18):
             raise RefusedError(422, "'seed' must be an integer in [0, 9e18].")
-        return await self._do(Begin(stream_of(request), like, seed))
+        return await self._do(Create(stream_of(request), like, seed))
 
     async def decide(self, request: Request) -> Response:
         stream, key = stream_of(request), key_of(request)
         body = await body_of(request, self.patience, ("x",))
-        return await self._do(Ask(stream, vector_or_fields(body, "x"), key))
+        return await self._do(Decide(stream, vector_or_fields(body, "x"), key))
 
     async def observe(self, request: Request) -> Response:
         stream, number = stream_of(request), decision_of(request)
         body = await body_of(request, self.patience, ("xi",))
-        return await self._do(Tell(stream, number, vector_or_fields(body, "xi")))
+        return await self._do(Observe(stream, number, vector_or_fields(body, "xi")))
 
     async def forget(self, request: Request) -> Response:
-        return await self._do(Drop(stream_of(request), decision_of(request)))
+        return await self._do(Forget(stream_of(request), decision_of(request)))
 
     async def show(self, request: Request) -> Response:
-        return await self._do(Show(stream_of(request), "summary"))
+        return await self._do(Query(stream_of(request), "summary"))
 
     async def certificates(self, request: Request) -> Response:
-        return await self._do(Show(stream_of(request), "certificates"))
+        return await self._do(Query(stream_of(request), "certificates"))
 
     async def decision(self, request: Request) -> Response:
         return await self._about(request, "decision")
@@ -136,7 +136,7 @@ class Front:
         return await self._about(request, "explanation")
 
     async def _about(self, request: Request, what: Literal["decision", "explanation"]) -> Response:
-        return await self._do(Show(stream_of(request), what, decision_of(request)))
+        return await self._do(Query(stream_of(request), what, decision_of(request)))
 
     async def log(self, request: Request) -> Response:
         stream = stream_of(request)
@@ -173,7 +173,7 @@ class Front:
             return number_in_query(request, "after", -1, 10**15)
         return None
 
-    async def _heard(self, kind: Kind, stream: str, after: int) -> AsyncIterator[bytes]:
+    async def _heard(self, kind: StreamTemplate, stream: str, after: int) -> AsyncIterator[bytes]:
         self.listeners += 1
         try:
             async for text in feed(self.reader, kind, stream, after, self.bell, self.texts):
@@ -181,7 +181,7 @@ class Front:
         finally:
             self.listeners -= 1
 
-    async def _kind(self, stream: str) -> Kind:
+    async def _kind(self, stream: str) -> StreamTemplate:
         found = await self._read(lambda: self.reader.stream(stream))
         if found is None or found.problem not in self.kinds:
             raise RefusedError(404, f"There is no stream {stream!r}.")
@@ -232,7 +232,7 @@ class Front:
         return answer(200, document())
 
 
-def application(front: Front, token: str | None) -> Starlette:
+def application(front: Api, token: str | None) -> Starlette:
     """The addresses. The engine starts and stops with it."""
 
     @asynccontextmanager

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 
-from bocopt.app.service.stores import Row
+from bocopt.app.service.stores import EventRow
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _HELP = {
@@ -30,7 +30,7 @@ class Metrics:
         with self._lock:
             self._counts[name, labels] += by
 
-    def committed(self, rows: Sequence[Row]) -> None:
+    def committed(self, rows: Sequence[EventRow]) -> None:
         for kind, many in Counter(row.kind for row in rows).items():
             self.count("bocopt_events_total", f'{{kind="{kind}"}}', many)
 

@@ -4,9 +4,9 @@ import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bocopt.app.service.commands import Begin, RefusedError
-from bocopt.app.service.kind import Kind
-from bocopt.app.service.stores import Configured, Declared, Store
+from bocopt.app.service.commands import Create, RefusedError
+from bocopt.app.service.stores import Configured, Store, StreamRecord
+from bocopt.app.service.stream_template import StreamTemplate
 
 
 @dataclass(frozen=True)
@@ -14,7 +14,7 @@ class Registry:
     """Streams as they are declared; what they know is a matter of shards."""
 
     store: Store
-    kinds: Mapping[str, Kind]
+    kinds: Mapping[str, StreamTemplate]
     numeric: str = ""  # of this machine
 
     def open(self, now: float) -> None:
@@ -26,9 +26,9 @@ class Registry:
         changed = [self._adopted(each) for each in known]
         self.store.redeclare([each for each in changed if each is not None])
         self._configure(known, now)
-        self.begin([Begin(name) for name in self.kinds], now)
+        self.begin([Create(name) for name in self.kinds], now)
 
-    def _configure(self, known: Sequence[Declared], now: float) -> None:
+    def _configure(self, known: Sequence[StreamRecord], now: float) -> None:
         """Log who decides from now on, and what is compared, where that has changed."""
         latest = {each.stream: (each.n, each.by) for each in self.store.configurations()}
         changed = list[Configured]()
@@ -39,11 +39,11 @@ class Registry:
                 changed.append(self._configured(declared, n + 1, first, now))
         self.store.configure(changed)
 
-    def _configured(self, declared: Declared, n: int, first: int, now: float) -> Configured:
+    def _configured(self, declared: StreamRecord, n: int, first: int, now: float) -> Configured:
         kind = self.kinds[declared.problem]
         return Configured(declared.id, n, kind.fold.by, first, now, kind.about)
 
-    def _adopted(self, declared: Declared) -> Declared | None:
+    def _adopted(self, declared: StreamRecord) -> StreamRecord | None:
         """A stream that has begun before, if it is to be declared anew."""
         kind = self.kinds[declared.problem]
         if declared.scale != kind.scale:
@@ -60,11 +60,13 @@ class Registry:
             )
         return None
 
-    def begin(self, asked: Sequence[Begin], now: float) -> list[bool | RefusedError]:
+    def begin(self, asked: Sequence[Create], now: float) -> list[bool | RefusedError]:
         """Streams like those of the file: whether each is new, or why it cannot be."""
         before = {begin.stream: self.store.stream(begin.stream) for begin in asked}
         wanted = [self._wanted(begin, before[begin.stream], now) for begin in asked]
-        new = {w.id: w for w in reversed(wanted) if isinstance(w, Declared) and not before[w.id]}
+        new = {
+            w.id: w for w in reversed(wanted) if isinstance(w, StreamRecord) and not before[w.id]
+        }
         if new:
             first = [self._configured(each, 1, 0, now) for each in new.values()]
             self.store.declare(list(new.values()), first)
@@ -79,13 +81,15 @@ class Registry:
             found.append(_begun(begin, want, there) or mine)
         return found
 
-    def _wanted(self, begin: Begin, before: Declared | None, now: float) -> Declared | RefusedError:
+    def _wanted(
+        self, begin: Create, before: StreamRecord | None, now: float
+    ) -> StreamRecord | RefusedError:
         try:
             kind = self._kind(begin, before)
         except RefusedError as error:
             return error
         seed = kind.seed if begin.seed is None else begin.seed
-        return Declared(
+        return StreamRecord(
             id=begin.stream,
             problem=kind.name,
             version=kind.version,
@@ -96,7 +100,7 @@ class Registry:
             scale=kind.scale,
         )
 
-    def _kind(self, begin: Begin, before: Declared | None) -> Kind:
+    def _kind(self, begin: Create, before: StreamRecord | None) -> StreamTemplate:
         name = begin.kind or (before and before.problem) or begin.stream
         if begin.kind is None and name not in self.kinds and len(self.kinds) == 1:
             name = next(iter(self.kinds))
@@ -111,7 +115,7 @@ class Registry:
         return self.kinds[name]
 
 
-def other_scale(declared: Declared, kind: Kind) -> str:
+def other_scale(declared: StreamRecord, kind: StreamTemplate) -> str:
     """Why a stream cannot go on with another scale: its bets would be made after the outcomes."""
     before, now = (
         "without a scale" if scale is None else f"with scale = {scale:g}"
@@ -124,7 +128,7 @@ def other_scale(declared: Declared, kind: Kind) -> str:
     )
 
 
-def _begun(begin: Begin, wanted: Declared, there: Declared) -> RefusedError | None:
+def _begun(begin: Create, wanted: StreamRecord, there: StreamRecord) -> RefusedError | None:
     """Why a stream cannot begin as it is wanted."""
     other = (there.problem, there.seed) != (wanted.problem, wanted.seed)
     if not other or (begin.kind is None and begin.seed is None):

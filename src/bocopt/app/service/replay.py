@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt.app.service.config import Config
-from bocopt.app.service.held import DamagedError, Held, begun, logged
 from bocopt.app.service.machine import numeric_fingerprint
 from bocopt.app.service.shown import certificates
-from bocopt.app.service.stores import Declared, Row, Store
+from bocopt.app.service.stores import EventRow, Store, StreamRecord
+from bocopt.app.service.stream_state import DamagedError, StreamState, begun, logged
 from bocopt.app.text import count
 from bocopt.live.events import to_bytes
 from bocopt.live.fold import Decided
@@ -34,7 +34,7 @@ class _Checked(NamedTuple):
     foreign: int = 0  # by another configuration: there is nothing to compare
 
 
-def chosen(config: Config, store: Store, stream: str | None) -> list[Declared]:
+def chosen(config: Config, store: Store, stream: str | None) -> list[StreamRecord]:
     """The streams that are meant; a ValueError where there is no such one."""
     found = [each for each in store.streams() if stream in (None, each.id)]
     if stream is not None and not found:
@@ -59,7 +59,7 @@ def replayed(config: Config, store: Store, stream: str | None, verify: bool) -> 
             yield _verdict(declared, checked)
 
 
-def rows_of(store: Store, stream: str) -> Iterator[Row]:
+def rows_of(store: Store, stream: str) -> Iterator[EventRow]:
     """All events of a stream, a part of them in memory."""
     after = -1
     while rows := store.tail(stream, after, _AT_ONCE):
@@ -67,7 +67,7 @@ def rows_of(store: Store, stream: str) -> Iterator[Row]:
         after = rows[-1].seq
 
 
-def _decided_again(held: Held, row: Row, checked: _Checked) -> _Checked:
+def _decided_again(held: StreamState, row: EventRow, checked: _Checked) -> _Checked:
     fold = held.kind.fold
     try:
         event = logged(row, held)
@@ -85,7 +85,7 @@ def _decided_again(held: Held, row: Row, checked: _Checked) -> _Checked:
     return checked._replace(others=(*checked.others, row.decision))
 
 
-def _verdict(declared: Declared, checked: _Checked) -> Finding:
+def _verdict(declared: StreamRecord, checked: _Checked) -> Finding:
     here = declared.numeric == numeric_fingerprint()
     total = checked.same_bits + checked.same_z + len(checked.others)
     words = f"  decided again: {checked.same_bits} of {total} bit for bit"
@@ -100,7 +100,7 @@ def _verdict(declared: Declared, checked: _Checked) -> Finding:
     return Finding(not (checked.others or (here and checked.same_z)), words + ".")
 
 
-def _summed(held: Held) -> Iterator[Finding]:
+def _summed(held: StreamState) -> Iterator[Finding]:
     live, sense = held.live, held.kind.problem.sense
     many = f"{held.seq} events, {live.t} decisions, {live.learned} outcomes, {len(live.open)} open"
     many += f"; {count(live.taught, 'lesson')}." if live.taught else "."

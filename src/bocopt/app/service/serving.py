@@ -17,9 +17,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from bocopt.app.service.config import Config
 from bocopt.app.service.engine import Router
-from bocopt.app.service.feed import Bell
+from bocopt.app.service.feed import Notifier
 from bocopt.app.service.fleet import Fleet
-from bocopt.app.service.http import Front, application
+from bocopt.app.service.http import Api, application
 from bocopt.app.service.machine import numeric_fingerprint
 from bocopt.app.service.registry import Registry
 from bocopt.app.service.shard import Decider, Shard
@@ -74,7 +74,7 @@ def serve(config: Config, say: Callable[[str], None]) -> None:
         reader = open_store(config.store, config.folder, read_only=True)
         page_reader = open_store(config.store, config.folder, read_only=True)
         try:
-            bell = Bell()
+            bell = Notifier()
             registry = Registry(store, config.kinds, numeric_fingerprint())
             router = Router(
                 store,
@@ -84,7 +84,7 @@ def serve(config: Config, say: Callable[[str], None]) -> None:
                 at_once=config.at_once,
                 committed=bell.ring,
             )
-            front = Front(router, reader, config.kinds, bell, config.patience, config.limit)
+            front = Api(router, reader, config.kinds, bell, config.patience, config.limit)
             front.page_reader = page_reader
             asyncio.run(_served(config, front, say))
         finally:
@@ -104,7 +104,7 @@ def _deciders(config: Config, store: Store) -> list[Decider]:
     return [Worker(config, place, many, most, config.limit) for place in range(many)]
 
 
-async def _served(config: Config, front: Front, say: Callable[[str], None]) -> None:
+async def _served(config: Config, front: Api, say: Callable[[str], None]) -> None:
     server = _Server(
         uvicorn.Config(
             application(front, config.token),
@@ -123,7 +123,7 @@ async def _served(config: Config, front: Front, say: Callable[[str], None]) -> N
     watch.cancel()
 
 
-async def _watched(server: "_Server", front: Front, say: Callable[[str], None]) -> None:
+async def _watched(server: "_Server", front: Api, say: Callable[[str], None]) -> None:
     """Say where it listens and when it is ready; stop where it cannot be."""
     while not server.started:
         await asyncio.sleep(0.01)

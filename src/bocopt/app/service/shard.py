@@ -11,14 +11,14 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import NamedTuple, Protocol
 
-from bocopt.app.service.ahead import Ahead
 from bocopt.app.service.batch import Batch, StaleError
-from bocopt.app.service.commands import Command, Drop, RefusedError, Reply
+from bocopt.app.service.commands import Command, Forget, RefusedError, Reply
 from bocopt.app.service.fleet import Fleet
-from bocopt.app.service.held import DamagedError
-from bocopt.app.service.kind import compiled
-from bocopt.app.service.stores import Row, Snapshot, Store, StoreError, Tally
-from bocopt.live.together import Together
+from bocopt.app.service.precompute import Precomputed
+from bocopt.app.service.stores import EventRow, OutcomeTotals, Snapshot, Store, StoreError
+from bocopt.app.service.stream_state import DamagedError
+from bocopt.app.service.stream_template import compiled
+from bocopt.live.stacked import StackedFold
 
 _TRIES = 50  # of a batch, while other writers are quicker
 _LOOK = 1.0  # seconds between looks at what is overdue
@@ -43,14 +43,14 @@ class Proposal(NamedTuple):
     """What to log, and what to answer once it is logged."""
 
     answers: Sequence[Answer]
-    rows: Sequence[Row] = ()
+    rows: Sequence[EventRow] = ()
     snapshots: Sequence[Snapshot] = ()
-    stages: Sequence[Tally] = ()
+    stages: Sequence[OutcomeTotals] = ()
     held: int = 0  # streams in memory
     open: int = 0  # decisions of theirs that wait for their outcome
 
 
-class Verdict(Enum):
+class CommitResult(Enum):
     """What became of a proposal."""
 
     KEPT = "it is logged"
@@ -72,7 +72,7 @@ class Decider(Protocol):
         """
         ...
 
-    def settle(self, verdict: Verdict) -> None:
+    def settle(self, verdict: CommitResult) -> None:
         """What became of the latest proposal."""
         ...
 
@@ -95,7 +95,7 @@ class Shard:
     ) -> None:
         self._store, self.fleet, self._beat = store, fleet, beat
         self._place, self._of = place, of
-        self._together = {name: Together(kind.fold) for name, kind in fleet.kinds.items()}
+        self._together = {name: StackedFold(kind.fold) for name, kind in fleet.kinds.items()}
         self._looked = -_LOOK
         self._batch = Batch(store, fleet.held, 0.0)
         self._leaving: list[str] = []
@@ -126,7 +126,7 @@ class Shard:
         look = now - self._looked >= _LOOK or now < self._looked
         for _ in range(_TRIES):
             find = self.fleet.held
-            ahead = Ahead() if alone else Ahead.of(commands, find, self._together)
+            ahead = Precomputed() if alone else Precomputed.of(commands, find, self._together)
             self._batch = Batch(self._store, find, now, ahead)
             try:
                 if look:
@@ -154,7 +154,7 @@ class Shard:
                 since = now - kind.limits.expire
                 for stream, number in self._store.waiting_since(kind.name, since, _AT_ONCE):
                     if self._is_mine(stream):
-                        self._done(-1, Drop(stream, number))
+                        self._done(-1, Forget(stream, number))
 
     def _done(self, at: int, command: Command) -> Answer:
         self._beat(at)
@@ -172,10 +172,10 @@ class Shard:
             _log.exception("A %s failed.", type(command).__name__)
             return RefusedError(500, f"{type(error).__name__}: {error}")
 
-    def settle(self, verdict: Verdict) -> None:
-        if verdict is Verdict.KEPT:
+    def settle(self, verdict: CommitResult) -> None:
+        if verdict is CommitResult.KEPT:
             self.fleet.keep(self._batch.held)
-        elif verdict is Verdict.BEATEN:
+        elif verdict is CommitResult.BEATEN:
             self.fleet.catch_up(self._batch.held)
         else:
             self.fleet.drop(self._batch.held)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from bocopt.app.service import compared
-from bocopt.app.service.commands import RefusedError, Show
+from bocopt.app.service.commands import Query, RefusedError
 from bocopt.app.service.explain import explanation
-from bocopt.app.service.held import Held
-from bocopt.app.service.kind import Kind
-from bocopt.app.service.stores import Row, Store, Tally
+from bocopt.app.service.stores import EventRow, OutcomeTotals, Store
+from bocopt.app.service.stream_state import StreamState
+from bocopt.app.service.stream_template import StreamTemplate
 from bocopt.core import Array, Status
 from bocopt.guarantees import Certificate
 from bocopt.guarantees.certificate import together
@@ -34,7 +34,7 @@ def numbers(values: Array) -> list[float | None]:
     return [number(value) for value in np.asarray(values, float).ravel()]
 
 
-def ticket(kind: Kind, event: Decided, at: float) -> dict[str, Any]:
+def ticket(kind: StreamTemplate, event: Decided, at: float) -> dict[str, Any]:
     """A decision to act on."""
     solution = event.waiting.decision.solution
     status = Status(int(solution.status))
@@ -48,7 +48,7 @@ def ticket(kind: Kind, event: Decided, at: float) -> dict[str, Any]:
     }
 
 
-def outcome_shown(kind: Kind, tally: Tally) -> dict[str, Any]:
+def outcome_shown(kind: StreamTemplate, tally: OutcomeTotals) -> dict[str, Any]:
     """What came of a decision."""
     sign, word = kind.problem.sense.sign, kind.problem.sense.value
     best = None if tally.hindsight is None else number(sign * tally.hindsight)
@@ -61,7 +61,7 @@ def outcome_shown(kind: Kind, tally: Tally) -> dict[str, Any]:
     }
 
 
-def event_shown(kind: Kind, row: Row) -> dict[str, Any]:
+def event_shown(kind: StreamTemplate, row: EventRow) -> dict[str, Any]:
     """An event of the log."""
     event: Event = from_bytes(row.body, kind.problem)
     if isinstance(event, Taught):
@@ -76,7 +76,7 @@ def event_shown(kind: Kind, row: Row) -> dict[str, Any]:
     return told | {"at": row.at}
 
 
-def shown(store: Store, held: Held, show: Show) -> Mapping[str, Any]:
+def shown(store: Store, held: StreamState, show: Query) -> Mapping[str, Any]:
     """What a command asks to see."""
     if show.what == "summary":
         return summary(held)
@@ -93,7 +93,7 @@ def shown(store: Store, held: Held, show: Show) -> Mapping[str, Any]:
     return {"events": [event_shown(held.kind, row) for row in rows]}
 
 
-def summary(held: Held) -> dict[str, Any]:
+def summary(held: StreamState) -> dict[str, Any]:
     """A stream in a few numbers."""
     tally, problem, live = held.tally, held.kind.problem, held.live
     sign, n = problem.sense.sign, max(tally.n, 1)
@@ -120,7 +120,7 @@ def summary(held: Held) -> dict[str, Any]:
     }
 
 
-def certificates(held: Held) -> list[Certificate]:
+def certificates(held: StreamState) -> list[Certificate]:
     """What is guaranteed so far; a comparison that has not begun says nothing."""
     watched = held.live.watched
     if watched is None:
@@ -131,7 +131,7 @@ def certificates(held: Held) -> list[Certificate]:
     return [found for found, state, begun in trios if not _same(state, begun)]
 
 
-def _compared(store: Store, held: Held) -> dict[str, Any]:
+def _compared(store: Store, held: StreamState) -> dict[str, Any]:
     """Since when shadows are compared; nothing where there are none."""
     if not held.kind.shadows:
         return {}
@@ -150,7 +150,7 @@ def all_together(said: Sequence[Mapping[str, Any]]) -> str:
     return together(claim, "the certificates")
 
 
-def certificate_shown(kind: Kind, found: Certificate) -> dict[str, Any]:
+def certificate_shown(kind: StreamTemplate, found: Certificate) -> dict[str, Any]:
     """A certificate in words and numbers."""
     return {
         "name": found.name,

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 from bocopt.app.service.commands import Command, RefusedError
 from bocopt.app.service.config import Config, load_config
 from bocopt.app.service.fleet import Fleet
-from bocopt.app.service.kind import Kind
-from bocopt.app.service.shard import Answer, Proposal, Shard, Verdict
+from bocopt.app.service.shard import Answer, CommitResult, Proposal, Shard
 from bocopt.app.service.stores import Snapshot, open_store
+from bocopt.app.service.stream_template import StreamTemplate
 from bocopt.interrupts import blocked, held_back, left_to_the_parent
 
 #: What is slow to import, for the process that workers are forked from.
@@ -47,7 +47,7 @@ class _Setting(NamedTuple):
     warm: bool  # whether to build streams before they are asked for
 
 
-class LostError(Exception):
+class WorkerLostError(Exception):
     """A worker ended, or was ended since it was silent for too long."""
 
     def __init__(self, at: int | None, slow: bool) -> None:
@@ -97,7 +97,7 @@ class Worker:
             try:
                 asked = list(left.values()), now, alone or again > 0
                 proposal: Proposal = self._asked("propose", *asked)
-            except LostError as lost:
+            except WorkerLostError as lost:
                 if lost.at is not None:
                     at = list(left)[lost.at]
                     refused[at] = self._refused(left.pop(at), lost)
@@ -107,7 +107,7 @@ class Worker:
             return proposal._replace(answers=[together[at] for at in range(len(commands))])
         return Proposal([_ENDS] * len(commands))
 
-    def _refused(self, command: Command, lost: LostError) -> RefusedError:
+    def _refused(self, command: Command, lost: WorkerLostError) -> RefusedError:
         what = type(command).__name__.lower()
         if lost.slow:
             _log.error("%s on %r took too long: its worker was ended.", what, command.stream)
@@ -116,7 +116,7 @@ class Worker:
         _log.error("A worker ended at %s on %r.", what, command.stream)
         return RefusedError(503, "Its worker process ended, and nothing was changed. Try again.")
 
-    def settle(self, verdict: Verdict) -> None:
+    def settle(self, verdict: CommitResult) -> None:
         if self._pipe is not None:
             try:
                 self._pipe.send(("settle", verdict))
@@ -126,7 +126,7 @@ class Worker:
     def close(self) -> Sequence[Snapshot]:
         try:
             snapshots: Sequence[Snapshot] = () if self._pipe is None else self._asked("close")
-        except (LostError, RefusedError):  # a cache: the log is whole without it
+        except (WorkerLostError, RefusedError):  # a cache: the log is whole without it
             snapshots = ()
         finally:
             self._end(_END)
@@ -140,7 +140,7 @@ class Worker:
             self._pipe.send((what, *arguments))
         except OSError:
             self._end()
-            raise LostError(None, slow=False) from None
+            raise WorkerLostError(None, slow=False) from None
         return self._heard(self.limit)
 
     def _heard(self, patience: float | None) -> Any:
@@ -154,9 +154,9 @@ class Worker:
                 at = value if value >= 0 else at
         except (EOFError, OSError):
             self._end()
-            raise LostError(at, slow=False) from None
+            raise WorkerLostError(at, slow=False) from None
         self._end()
-        raise LostError(at, slow=True)
+        raise WorkerLostError(at, slow=True)
 
     def _end(self, patience: float = 0.0) -> None:
         """It may have so many seconds to end by itself."""
@@ -183,7 +183,7 @@ def _context() -> SpawnContext | ForkServerContext:
     return context
 
 
-def _made_of(kinds: Mapping[str, Kind]) -> dict[str, tuple[str, str, str]]:
+def _made_of(kinds: Mapping[str, StreamTemplate]) -> dict[str, tuple[str, str, str]]:
     """Where it is the same, the same code decides."""
     return {name: (k.version, k.fingerprint, k.fold.by) for name, k in kinds.items()}
 

@@ -4,14 +4,14 @@ import numpy as np
 
 from bocopt.core import Array
 from bocopt.guarantees.kernels import records
-from bocopt.guarantees.kernels.records import Errors, Losses, Paid, Squares, Watched
+from bocopt.guarantees.kernels.records import Errors, Losses, Paid, Squares, WatchedSums
 from bocopt.numeric.compiled import compiled, gufunc
 
 _ROUNDING = 1e-9  # of the scale: less does not refute anything
 _LARGEST = 1e100  # a range that goes further is none, and its square could overflow
 
 STAGE = "f8, f8, f8, b1, b1"  # cost, low, high, possible, late
-WATCHED = records.places(Watched)
+WATCHED = records.places(WatchedSums)
 OWN = len(WATCHED)  # what one of them adds begins here
 SQUARES, ERRORS = records.places(Squares, OWN), records.places(Errors, OWN)
 PAID, LOSSES = records.places(Paid), records.places(Losses)

@@ -12,7 +12,7 @@ from bocopt.core import Array
 Record = TypeVar("Record", bound=NamedTuple)
 
 
-class Watched(NamedTuple):
+class WatchedSums(NamedTuple):
     """What all guarantees of decisions remember; each may add numbers of its own."""
 
     t: Array  # ()

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt.core import Array, IntArray
-from bocopt.models.kernels.trees import Past, Tables, grow, leaf_of, scattered, shuffle
+from bocopt.models.kernels.trees import GrowingData, TreeTables, grow, leaf_of, scattered, shuffle
 from bocopt.numeric.compiled import compiled, gufunc
 
 SEED = np.uint64(15)
@@ -13,7 +13,7 @@ LARGEST_SHARE = 1.5  # of what trees predict: leaves cut off peaks
 GUESS_COUNTS = 2.0  # outcomes that the guess of a variance is worth
 
 
-class Rule(NamedTuple):
+class GrowthRule(NamedTuple):
     """How a forest is grown."""
 
     trees: int
@@ -22,7 +22,9 @@ class Rule(NamedTuple):
 
 
 @compiled
-def plant(past: Past, rule: Rule, tables: Tables, ends: IntArray, outside: Array) -> int:
+def plant(
+    past: GrowingData, rule: GrowthRule, tables: TreeTables, ends: IntArray, outside: Array
+) -> int:
     """All trees, each from the rows outside one fold; how many nodes are in use.
 
     `ends` (trees, n) become the leaves of all rows, `outside` (n, m) the mean of what is predicted
@@ -57,7 +59,7 @@ def plant(past: Past, rule: Rule, tables: Tables, ends: IntArray, outside: Array
 
 
 @compiled
-def believe(past: Past, outside: Array, mean: Array) -> None:
+def believe(past: GrowingData, outside: Array, mean: Array) -> None:
     """Scale what is predicted, outcome by outcome, so that out-of-bag errors are least.
 
     The share is 0 where the context tells nothing, and above 1 where leaves are too coarse.
@@ -76,7 +78,9 @@ def believe(past: Past, outside: Array, mean: Array) -> None:
 
 
 @compiled
-def spread(past: Past, square: Array, ends: IntArray, table: Array, count: Array) -> None:
+def distribute(
+    past: GrowingData, square: Array, ends: IntArray, table: Array, count: Array
+) -> None:
     """Add up the squares (n, m) and the weights of the rows in each leaf; NaN is none."""
     n, dim_y = square.shape
     for t in range(len(ends)):
@@ -89,7 +93,7 @@ def spread(past: Past, square: Array, ends: IntArray, table: Array, count: Array
 
 
 @compiled
-def pool(past: Past, square: Array, guess: Array, pooled: Array) -> None:
+def pool(past: GrowingData, square: Array, guess: Array, pooled: Array) -> None:
     """The mean of the squares (n, m), and of a guess."""
     whole = GUESS_COUNTS
     for j in range(len(guess)):
@@ -120,7 +124,7 @@ def fit_each(
     weight: Array,
     y: Array,
     guess: Array,
-    rule: Rule,
+    rule: GrowthRule,
     nodes: Array,
     mean: Array,
     square: Array,
@@ -137,13 +141,13 @@ def fit_each(
     ends, wrong = np.empty((rule.trees, n), np.int64), np.empty((n, dim_y))
     most = rule.trees
     for b in range(instances):
-        past = Past(x[b], weight, y[b])
-        used = plant(past, rule, Tables(nodes[b], mean[b]), ends, wrong)
+        past = GrowingData(x[b], weight, y[b])
+        used = plant(past, rule, TreeTables(nodes[b], mean[b]), ends, wrong)
         believe(past, wrong, mean[b, : (used + rule.trees) // 2])
         for i in range(n):
             for j in range(dim_y):
                 wrong[i, j] = (y[b, i, j] - wrong[i, j]) ** 2
-        spread(past, wrong, ends, square[b], count[b])
+        distribute(past, wrong, ends, square[b], count[b])
         pool(past, wrong, guess[b], pooled[b])
         most = max(most, used)
     return most

@@ -22,7 +22,7 @@ MOST_TRIED, SHARE_TRIED = 10, 3  # contexts in a split: all of so many, or one i
 SMALLEST_WEIGHT = 1e-300  # of a leaf: those of very old outcomes can be zero
 
 
-class Past(NamedTuple):
+class GrowingData(NamedTuple):
     """What trees are grown from, oldest row first."""
 
     x: Array  # (n, k)
@@ -30,7 +30,7 @@ class Past(NamedTuple):
     y: Array  # (n, m)
 
 
-class Tables(NamedTuple):
+class TreeTables(NamedTuple):
     """All trees, with room for more than is used."""
 
     nodes: Array  # (c, 3)
@@ -66,7 +66,7 @@ def shuffle(key: np.uint64, order: IntArray) -> None:
 
 
 @inlined
-def sums(past: Past, rows: IntArray, total: Array) -> float:
+def sums(past: GrowingData, rows: IntArray, total: Array) -> float:
     """The weight of these rows; their weighted outcomes are added up in `total`."""
     whole = 0.0
     total[:] = 0.0
@@ -106,7 +106,9 @@ def random_cuts(x: Array, rows: IntArray, chosen: IntArray, key: np.uint64) -> A
 
 
 @inlined
-def sums_up_to(past: Past, rows: IntArray, chosen: IntArray, cuts: Array) -> tuple[Array, Array]:
+def sums_up_to(
+    past: GrowingData, rows: IntArray, chosen: IntArray, cuts: Array
+) -> tuple[Array, Array]:
     """The same as `sums`, of the rows up to the cut in each context: (k) and (m, k).
 
     Contexts are in the inner loops: they run side by side, and sums stay in the order of the rows.
@@ -127,7 +129,9 @@ def sums_up_to(past: Past, rows: IntArray, chosen: IntArray, cuts: Array) -> tup
 
 
 @compiled
-def best_split(past: Past, rows: IntArray, smallest: float, key: np.uint64) -> tuple[int, float]:
+def best_split(
+    past: GrowingData, rows: IntArray, smallest: float, key: np.uint64
+) -> tuple[int, float]:
     """Of one random cut in each of some contexts, the one that leaves the least squared errors.
 
     It is -1 if there is none.
@@ -172,14 +176,14 @@ def part_rows(x: Array, feature: int, cut: float, rows: IntArray, spare: IntArra
 
 @compiled
 def grow(
-    past: Past,
+    past: GrowingData,
     rows: IntArray,
     smallest: float,
     key: np.uint64,
     root: int,
     used: int,
     filled: int,
-    tables: Tables,
+    tables: TreeTables,
     ends: IntArray,
 ) -> tuple[int, int]:
     """One tree from these rows; how many nodes and leaves are in use with it.

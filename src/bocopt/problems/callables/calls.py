@@ -9,7 +9,7 @@ import numpy as np
 from bocopt import arguments
 from bocopt.core import Array, BoolArray
 from bocopt.problems.callables.pace import Pace
-from bocopt.problems.scenarios import spread
+from bocopt.problems.scenarios import thin
 
 Measure = Callable[[Array, Array, Array], Any]
 Bounds = Callable[[Array, Array], Any]
@@ -61,7 +61,7 @@ class ByRows:
     def _rows(self, x: Array, z: Array, xi: Array) -> Array:
         found: Array = self._pace.of(self._asked, x, z, xi, many=len(xi))
         if len(xi) > 1 and not self._compared:
-            for i in spread(len(xi), _COMPARED):
+            for i in thin(len(xi), _COMPARED):
                 self._compare(float(found[i]), float(self._asked(x, z, xi[i : i + 1])[0]), int(i))
             self._compared = True
         return found

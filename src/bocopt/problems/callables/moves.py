@@ -14,9 +14,9 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, IntArray
-from bocopt.problems.callables.pool import Judge, Judged, ranks
+from bocopt.problems.callables.pool import Candidate, CandidateJudge, ranks
 from bocopt.problems.risk import WEIGHT_TOLERANCE
-from bocopt.problems.scenarios import spread
+from bocopt.problems.scenarios import thin
 
 _HALVINGS = 12  # of the first step, until a continuous coordinate is as good as it gets
 _PATIENCE = 4  # guesses in vain before the steps are judged anew
@@ -29,7 +29,7 @@ _NEAR = 1e-6  # what a solver may be outside the box, or from an integer
 
 
 @dataclass(frozen=True)
-class Box:
+class DecisionBox:
     """The bounds of a decision, and which coordinates are integers."""
 
     lower: tuple[float, ...]
@@ -37,7 +37,7 @@ class Box:
     integer: tuple[bool, ...]
 
     @classmethod
-    def of(cls, box: Any, integer: Any, size: int) -> "Box":
+    def of(cls, box: Any, integer: Any, size: int) -> "DecisionBox":
         """From what a user gives: two bounds, each a number or one for each coordinate."""
         try:
             low, high = box
@@ -99,7 +99,9 @@ def _bounds(end: Any, box: Any, size: int) -> Array:
     return np.broadcast_to(given.astype(np.float64), size)
 
 
-def improved(judge: Judge, box: Box, start: Judged, step: Array, budget: int) -> Judged:
+def improved(
+    judge: CandidateJudge, box: DecisionBox, start: Candidate, step: Array, budget: int
+) -> Candidate:
     """The best decision that moves find, with at most `budget` decisions judged."""
     best, left = start, budget
     least = np.where(box.integer, 1.0, step * 0.5**_HALVINGS)
@@ -119,7 +121,7 @@ def improved(judge: Judge, box: Box, start: Judged, step: Array, budget: int) ->
     return best
 
 
-def _neighbours(box: Box, z: Array, step: Array) -> list[Array]:
+def _neighbours(box: DecisionBox, z: Array, step: Array) -> list[Array]:
     """One coordinate up or down by its step, or to its bound."""
     moved = (
         box.inside(z + sign * size * (np.arange(len(z)) == j))
@@ -139,8 +141,12 @@ class _Guesses(NamedTuple):
 
 
 def _follow_guesses(
-    judge: Judge, box: Box, base: Judged, singles: Sequence[Judged], budget: int
-) -> tuple[Judged, int]:
+    judge: CandidateJudge,
+    box: DecisionBox,
+    base: Candidate,
+    singles: Sequence[Candidate],
+    budget: int,
+) -> tuple[Candidate, int]:
     """Try what looks best, go on from there where it is, and stop when guesses were in vain."""
     best = min((base, *singles), key=lambda one: one.rank)
     guesses = _guesses(judge, box, base, singles)
@@ -160,7 +166,9 @@ def _follow_guesses(
     return best, tried
 
 
-def _guesses(judge: Judge, box: Box, base: Judged, singles: Sequence[Judged]) -> _Guesses:
+def _guesses(
+    judge: CandidateJudge, box: DecisionBox, base: Candidate, singles: Sequence[Candidate]
+) -> _Guesses:
     moves = sorted(singles, key=lambda one: float(judge.risk.value(one.costs, judge.w)))
     steps = np.array([one.z - base.z for one in moves])
     both = _alone_and_in_pairs(steps)
@@ -173,7 +181,7 @@ def _guesses(judge: Judge, box: Box, base: Judged, singles: Sequence[Judged]) ->
     whole = np.array(box.integer)[np.abs(steps).argmax(axis=1)][both]
     size = np.abs(steps).max(axis=1)[both]
     much = np.where(whole, np.floor(much * size + _FIT) / size, much)
-    some = spread(len(judge.w), max(_GUESSED // len(both), _FEWEST))
+    some = thin(len(judge.w), max(_GUESSED // len(both), _FEWEST))
 
     def added_up(parts: Array) -> Array:
         return much[:, :1] * parts[both[:, 0]] + much[:, 1:] * parts[both[:, 1]]
@@ -194,7 +202,7 @@ def _alone_and_in_pairs(steps: Array) -> IntArray:
     return np.concatenate([np.stack([alone, alone], axis=-1), pairs[apart]])
 
 
-def _last_to_hold(judge: Judge, base: Judged, alpha: float) -> int:
+def _last_to_hold(judge: CandidateJudge, base: Candidate, alpha: float) -> int:
     """The scenario up to which the constraints must hold, in the order of their violation."""
     order = base.violations.argsort(kind="stable")
     enough = judge.w[order].cumsum() >= alpha * judge.w.sum() - WEIGHT_TOLERANCE
@@ -217,7 +225,7 @@ def _fitted(much: Array, effects: Array, slack: float) -> tuple[Array, BoolArray
 
 
 def _most_promising(
-    judge: Judge, best: Judged, guesses: _Guesses, possible: IntArray
+    judge: CandidateJudge, best: Candidate, guesses: _Guesses, possible: IntArray
 ) -> int | None:
     """Of the possible guesses the one that would rank first, if it would be an improvement."""
     w = judge.w[guesses.some]

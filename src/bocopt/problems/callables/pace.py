@@ -16,7 +16,7 @@ _TIMED = {False: 32, True: 3}  # calls, of one instance or of many: the first on
 _LONG, _SHORT = 10.0, 3.0  # seconds for one program: a warning is due, and advice is good
 
 
-class Plan(NamedTuple):
+class CallBudget(NamedTuple):
     """What one program is made of."""
 
     scenarios: int
@@ -30,8 +30,8 @@ class Plan(NamedTuple):
 
 #: From rich to poor: what is advised is the first that is quick enough.
 _LADDER = (
-    *(Plan(n, 26, 100) for n in (512, 256, 128)),
-    *(Plan(64, 26, 50), Plan(64, 13, 25), Plan(32, 13, 10), Plan(16, 8, 5)),
+    *(CallBudget(n, 26, 100) for n in (512, 256, 128)),
+    *(CallBudget(64, 26, 50), CallBudget(64, 13, 25), CallBudget(32, 13, 10), CallBudget(16, 8, 5)),
 )
 
 
@@ -40,7 +40,7 @@ class Pace:
 
     def __init__(self, name: str) -> None:
         self._name, self._seconds, self._told = name, list[float](), False
-        self.planned: Plan | None = None  # of the program that is being solved
+        self.planned: CallBudget | None = None  # of the program that is being solved
 
     def of(self, function: Callable[..., Any], *values: Any, many: int | None = None) -> Any:
         """What the function answers; `many` is of how many instances, None of one alone."""
@@ -54,10 +54,10 @@ class Pace:
             self._tell(median(self._seconds), self.planned)
         return found
 
-    def _tell(self, each: float, planned: Plan) -> None:
+    def _tell(self, each: float, planned: CallBudget) -> None:
         if each * planned.calls <= _LONG:
             return
-        steps = [Plan(*map(min, step, planned)) for step in _LADDER]
+        steps = [CallBudget(*map(min, step, planned)) for step in _LADDER]
         advised = next((step for step in steps if each * step.calls <= _SHORT), steps[-1])
         moves = f", moves={advised.moves}" if planned.moves else ""
         warnings.warn(

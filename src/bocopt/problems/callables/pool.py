@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt.core import Array, BoolArray, IntArray, Risk
-from bocopt.problems.scenarios import merged, spread, synthetic
+from bocopt.problems.scenarios import merged, synthetic, thin
 
 Possible = Callable[[Array], BoolArray]  # (n, m) -> (n)
 
@@ -45,18 +45,18 @@ def ask(
     """
     scenarios, w = merged(scenarios, w)
     if most is not None and len(w) > most:
-        some = spread(len(w), most)
+        some = thin(len(w), most)
         scenarios, w = scenarios[some], w[some] / w[some].sum()
     if len(scenarios) == 1:
         return Question(x, scenarios, w, asked=scenarios, own=1)
     new = synthetic(scenarios, w, made_up)
     new = new[possible(new)] if len(new) else new
-    own = scenarios[spread(len(scenarios), candidates - len(new))]
+    own = scenarios[thin(len(scenarios), candidates - len(new))]
     asked = merged(np.concatenate([own, new]), np.ones(len(own) + len(new)))[0]
     return Question(x, scenarios, w, asked=asked, own=len(own))
 
 
-class Judged(NamedTuple):
+class Candidate(NamedTuple):
     """A decision, and what it does in each scenario."""
 
     z: Array  # (d)
@@ -72,7 +72,7 @@ class Judged(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Judge:
+class CandidateJudge:
     """The judge of decisions under given scenarios."""
 
     cost: Callable[[Array, Array], Array]  # (d), (s, m) -> (s)
@@ -81,26 +81,28 @@ class Judge:
     scenarios: Array  # (s, m)
     w: Array  # (s) positive
 
-    def __call__(self, z: Array) -> Judged:
+    def __call__(self, z: Array) -> Candidate:
         costs, violations = self.cost(z, self.scenarios), self.violation(z, self.scenarios)
         missed, worth = ranks(self.risk, costs, violations, self.w)
-        return Judged(z, costs, violations, float(missed), float(worth))
+        return Candidate(z, costs, violations, float(missed), float(worth))
 
-    def on(self, some: IntArray) -> "Judge":
+    def on(self, some: IntArray) -> "CandidateJudge":
         """The same with some of the scenarios only."""
         share = self.w[some] / self.w[some].sum()
         return replace(self, scenarios=self.scenarios[some], w=share)
 
 
 def ranks(risk: Risk, costs: Array, violations: Array, w: Array) -> tuple[Array, Array]:
-    """(s), (s), (s) -> (), (): see `Judged`."""
+    """(s), (s), (s) -> (), (): see `Candidate`."""
     met = risk.met(violations, w)
     missed = np.where(met, 0.0, (w * (violations > 0)).sum(axis=-1))
     excess = (w * np.maximum(violations, 0.0)).sum(axis=-1)
     return missed, np.where(met, risk.value(costs, w), excess)
 
 
-def best_of(judge: Judge, pool: Sequence[Array], seeded: Sequence[Array] = ()) -> Judged | None:
+def best_of(
+    judge: CandidateJudge, pool: Sequence[Array], seeded: Sequence[Array] = ()
+) -> Candidate | None:
     """The decision that ranks first, of equal ones the smallest; None where there is none.
 
     If there are many scenarios, the pool is compared on some of them. The best few go on to all
@@ -130,7 +132,7 @@ def evaluations(scenarios: int, candidates: int, moves: int) -> int:
     return pool + moves * scenarios
 
 
-def _best_first(judge: Judge, candidates: list[Array]) -> list[Array]:
-    few = judge.on(spread(len(judge.scenarios), _SCREEN))
+def _best_first(judge: CandidateJudge, candidates: list[Array]) -> list[Array]:
+    few = judge.on(thin(len(judge.scenarios), _SCREEN))
     keys = [few(z).rank for z in candidates]
     return [candidates[i] for i in sorted(range(len(keys)), key=keys.__getitem__)]

@@ -24,10 +24,10 @@ from bocopt.problems.callables.calls import (
     ranges,
     truths,
 )
-from bocopt.problems.callables.moves import Box, improved
-from bocopt.problems.callables.pace import Pace, Plan
-from bocopt.problems.callables.pool import Judge, Judged, Question, ask, best_of
-from bocopt.problems.callables.workers import Answer, Solve, Solver, solver_of
+from bocopt.problems.callables.moves import DecisionBox, improved
+from bocopt.problems.callables.pace import CallBudget, Pace
+from bocopt.problems.callables.pool import Candidate, CandidateJudge, Question, ask, best_of
+from bocopt.problems.callables.workers import Solve, Solver, SolverReply, solver_of
 from bocopt.problems.defaults import filled_in
 from bocopt.problems.ranges import decisions, narrowed
 
@@ -46,7 +46,7 @@ class _Parts(NamedTuple):
     solver: Solver
     cost: _Measured
     violation: _Measured
-    box: Box | None
+    box: DecisionBox | None
     paces: tuple[Pace, ...]
 
 
@@ -103,7 +103,7 @@ class FromCallables:
             solver_of(OWNER, self.solver, self.workers, self.timeout),
             measured("cost", self.payment, paces[0]),
             never_violated if self.excess is None else measured("violation", self.excess, paces[1]),
-            None if self.box is None else Box.of(self.box, self.integer, self.dims.z),
+            None if self.box is None else DecisionBox.of(self.box, self.integer, self.dims.z),
             paces,
         )
 
@@ -200,10 +200,10 @@ class FromCallables:
             possible=partial(truths, self.support or _anything, x),
         )
 
-    def _decided(self, question: Question, answers: Sequence[Answer]) -> _Answer:
+    def _decided(self, question: Question, answers: Sequence[SolverReply]) -> _Answer:
         x, alone = question.x, question.alone
         pool = list(self._pool(question, answers))
-        judge = Judge(
+        judge = CandidateJudge(
             partial(self._parts.cost, x),
             partial(self._parts.violation, x),
             self.risk,
@@ -213,7 +213,7 @@ class FromCallables:
         if not alone:
             moves = 0 if self._parts.box is None else self.moves
             for pace in self._parts.paces:
-                pace.planned = Plan(len(question.w), self.candidates, moves)
+                pace.planned = CallBudget(len(question.w), self.candidates, moves)
         best = best_of(judge, pool) if alone else self._best(judge, pool, x)
         if best is not None and best.missed == 0:
             status = Status.OPTIMAL if alone else Status.POOL
@@ -222,7 +222,7 @@ class FromCallables:
         status = Status.INFEASIBLE if proven else Status.FALLBACK
         return _Answer(np.array(self.fallback), np.inf, status, 0.0 if proven else np.inf)
 
-    def _pool(self, question: Question, answers: Sequence[Answer]) -> Iterator[Array]:
+    def _pool(self, question: Question, answers: Sequence[SolverReply]) -> Iterator[Array]:
         """The decisions that the user's solve found; an error says what was asked."""
         for i, answer in enumerate(answers):
             try:
@@ -236,7 +236,7 @@ class FromCallables:
                 hint = _MADE_UP.format(xi=question.asked[i].tolist())
                 raise ValueError(f"{error} {hint}") from error
 
-    def _best(self, judge: Judge, pool: Sequence[Array], x: Array) -> Judged | None:
+    def _best(self, judge: CandidateJudge, pool: Sequence[Array], x: Array) -> Candidate | None:
         """The best of the pool and of the user's own solver for many, improved in the box."""
         seeded = []
         if self.solve_many is not None:

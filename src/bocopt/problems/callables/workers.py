@@ -26,7 +26,7 @@ _GUARD = "In a script, the code that runs must stand under: if __name__ == '__ma
 _GRACE = 5.0  # seconds that a worker whose pipe is closed has to end
 
 
-class Answer(NamedTuple):
+class SolverReply(NamedTuple):
     """What the user's solve returned, or that it raised an error or was too late."""
 
     given: Any
@@ -69,13 +69,13 @@ class Here:
     def __init__(self, solve: Solve) -> None:
         self._solve = solve
 
-    def answers(self, questions: Sequence[Question]) -> Iterator[Answer]:
+    def answers(self, questions: Sequence[Question]) -> Iterator[SolverReply]:
         """What the user's solve says to each (x, xi), in order."""
         for question in questions:
             try:
-                yield Answer(called("solve", self._solve, *question))
+                yield SolverReply(called("solve", self._solve, *question))
             except ValueError as error:
-                yield Answer(None, error=error)
+                yield SolverReply(None, error=error)
 
 
 class Workers:
@@ -91,7 +91,7 @@ class Workers:
     def __reduce__(self) -> Any:
         return self._same  # a copy has processes of its own
 
-    def answers(self, questions: Sequence[Question]) -> Iterator[Answer]:
+    def answers(self, questions: Sequence[Question]) -> Iterator[SolverReply]:
         """What the user's solve says to each (x, xi), in order."""
         with self._guard:
             try:
@@ -101,8 +101,8 @@ class Workers:
                     _close(self._workers)
                 raise
 
-    def _answers(self, questions: Sequence[Question]) -> list[Answer]:
-        answers = [Answer(None)] * len(questions)
+    def _answers(self, questions: Sequence[Question]) -> list[SolverReply]:
+        answers = [SolverReply(None)] * len(questions)
         waiting = deque(enumerate(questions))
         while waiting or any(worker.busy for worker in self._workers):
             self._start(len(waiting) + sum(worker.busy for worker in self._workers))
@@ -126,16 +126,16 @@ class Workers:
         now = perf_counter()
         return [w for w in expected if w.pipe in spoke or w.deadline <= now]
 
-    def _take(self, worker: "_Worker", answers: list[Answer]) -> None:
+    def _take(self, worker: "_Worker", answers: list[SolverReply]) -> None:
         if not worker.pipe.poll():  # its time is over
-            answers[worker.question] = Answer(None, late=True)
+            answers[worker.question] = SolverReply(None, late=True)
             self._workers.remove(worker)
             worker.end()
             return
         reply = worker.reply()
         error = None if reply.error is None else ValueError(reply.error)
         if worker.ready:
-            answers[worker.question] = Answer(reply.given, error=error)
+            answers[worker.question] = SolverReply(reply.given, error=error)
         elif error is not None:
             raise error
         worker.ready, worker.question, worker.deadline = True, -1, float("inf")

@@ -11,7 +11,7 @@ from bocopt.core import Array
 from bocopt.problems.conic.cones import Cone
 
 
-class Verdict(Enum):
+class SolverStatus(Enum):
     """How a solver ended."""
 
     SOLVED = "solved"
@@ -22,17 +22,17 @@ class Verdict(Enum):
 
 
 _VERDICTS = {
-    "Solved": Verdict.SOLVED,
-    "AlmostSolved": Verdict.INACCURATE,
-    "PrimalInfeasible": Verdict.INFEASIBLE,
-    "DualInfeasible": Verdict.UNBOUNDED,
+    "Solved": SolverStatus.SOLVED,
+    "AlmostSolved": SolverStatus.INACCURATE,
+    "PrimalInfeasible": SolverStatus.INFEASIBLE,
+    "DualInfeasible": SolverStatus.UNBOUNDED,
 }
 
 
-class Found(NamedTuple):
+class ConeSolution(NamedTuple):
     """What a solver says of a program; a point only where it is solved or inaccurate."""
 
-    verdict: Verdict
+    verdict: SolverStatus
     point: Array | None = None
     value: float = np.inf
     bound: float = -np.inf  # that no cost falls below, as far as the solver's tolerances go
@@ -49,7 +49,7 @@ class ConeProgram(NamedTuple):
     offset: float
 
 
-def solve(program: ConeProgram, options: Mapping[str, Any]) -> Found:
+def solve(program: ConeProgram, options: Mapping[str, Any]) -> ConeSolution:
     """Solve from scratch, on one thread: the same question has the same answer."""
     library = import_module("clarabel")
     settings = library.DefaultSettings()
@@ -61,11 +61,13 @@ def solve(program: ConeProgram, options: Mapping[str, Any]) -> Found:
     cones = [_made(library, cone) for cone in program.cones]
     solver = library.DefaultSolver(program.p, program.c, program.a, program.b, cones, settings)
     ended = solver.solve()
-    verdict = _VERDICTS.get(str(ended.status), Verdict.FAILED)
-    if verdict not in (Verdict.SOLVED, Verdict.INACCURATE):
-        return Found(verdict)
+    verdict = _VERDICTS.get(str(ended.status), SolverStatus.FAILED)
+    if verdict not in (SolverStatus.SOLVED, SolverStatus.INACCURATE):
+        return ConeSolution(verdict)
     value, bound = ended.obj_val + program.offset, ended.obj_val_dual + program.offset
-    return Found(verdict, np.array(ended.x), value, bound if verdict is Verdict.SOLVED else -np.inf)
+    return ConeSolution(
+        verdict, np.array(ended.x), value, bound if verdict is SolverStatus.SOLVED else -np.inf
+    )
 
 
 def _made(library: Any, cone: Cone) -> Any:

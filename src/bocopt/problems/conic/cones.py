@@ -21,7 +21,7 @@ _ROUNDING = 1e-9  # relative, of numbers that are affine in the parameters
 Cone = tuple[str, Any]  # its kind, and its size or its power
 
 
-class Entries(NamedTuple):
+class VaryingEntries(NamedTuple):
     """The entries of a matrix that are not always zero."""
 
     row: IntArray
@@ -37,8 +37,8 @@ class Cones(NamedTuple):
     cones: tuple[Cone, ...]
     shared: IntArray  # (d) the columns of z
     epigraph: int | None  # the column that is at least the cost, where there is one
-    a: Entries
-    p: Entries  # both triangles
+    a: VaryingEntries
+    p: VaryingEntries  # both triangles
     b: slice
     c: slice
     base: Array  # (n) all numbers where x and xi are zero; the last one is the offset
@@ -50,7 +50,7 @@ class Cones(NamedTuple):
         return at
 
 
-class Layout(NamedTuple):
+class ConeSizes(NamedTuple):
     """The sizes of what cvxpy gave to the solver, which no parameter changes."""
 
     rows: int
@@ -105,11 +105,11 @@ def compiled(
     )
 
 
-def _read(problem: Any) -> tuple[Layout, Any]:
+def _read(problem: Any) -> tuple[ConeSizes, Any]:
     """What cvxpy would give to the solver for the present values of the parameters."""
     data, _, inverse = problem.get_problem_data(cvxpy().CLARABEL)
     rows, columns = data["A"].shape
-    layout = Layout(rows, columns, tuple(_listed(data["dims"])))
+    layout = ConeSizes(rows, columns, tuple(_listed(data["dims"])))
     return layout, layout.row(data, float(inverse[-1]["offset"]))
 
 
@@ -125,7 +125,7 @@ def _listed(dims: Any) -> Iterable[Cone]:
     yield from (("pnd", tuple(powers)) for powers in getattr(dims, "pnd", ()))
 
 
-def _places(problem: Any, layout: Layout, marks: list[Any], base: Any) -> list[int]:
+def _places(problem: Any, layout: ConeSizes, marks: list[Any], base: Any) -> list[int]:
     """The columns of the marked variables: each gets a cost of its own, and the costs are found."""
     first = 1
     for mark in marks:
@@ -149,7 +149,7 @@ def _at_unit_vectors(problem: Any, parameters: list[Any]) -> list[Any]:
     return points
 
 
-def _affine(problem: Any, layout: Layout, parameters: list[Any], points: list[Any]) -> bool:
+def _affine(problem: Any, layout: ConeSizes, parameters: list[Any], points: list[Any]) -> bool:
     """Whether the numbers at a point of no structure are what the others say."""
     rng = np.random.default_rng(0)
     values = [rng.uniform(0.5, 2.0, parameter.shape) for parameter in parameters]
@@ -168,7 +168,7 @@ def _affine(problem: Any, layout: Layout, parameters: list[Any], points: list[An
     return bool(error <= _ROUNDING * max(1.0, size))  # NaN is not
 
 
-def _drawn(layout: Layout, points: list[Any], shared: list[int], epigraph: int | None) -> Cones:
+def _drawn(layout: ConeSizes, points: list[Any], shared: list[int], epigraph: int | None) -> Cones:
     """The numbers that are ever other than zero, with b, c and offset in full."""
     from scipy import sparse
 
@@ -185,8 +185,8 @@ def _drawn(layout: Layout, points: list[Any], shared: list[int], epigraph: int |
         cones=cones,
         shared=np.array(shared, np.int64),
         epigraph=epigraph,
-        a=Entries(*np.divmod(inside, n), slice(0, int(ends[0]))),
-        p=Entries(*np.divmod(outside, n), slice(int(ends[0]), int(ends[1]))),
+        a=VaryingEntries(*np.divmod(inside, n), slice(0, int(ends[0]))),
+        p=VaryingEntries(*np.divmod(outside, n), slice(int(ends[0]), int(ends[1]))),
         b=slice(int(ends[1]), int(ends[2])),
         c=slice(int(ends[2]), int(ends[3])),
         base=kept[0],

@@ -8,7 +8,7 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Dims, Risk
-from bocopt.problems.conic.notation import Declared, Instance, cvxpy, leaf, plainly
+from bocopt.problems.conic.notation import Declaration, Instance, cvxpy, leaf, plainly
 from bocopt.problems.conic.problem import CLARABEL, Conic
 from bocopt.problems.program.declare import asked
 from bocopt.problems.program.expression import DeclarationError
@@ -69,7 +69,7 @@ def from_cvxpy(
 
     def declare(function: Callable[..., Any]) -> Conic:
         name = getattr(function, "__name__", "program")
-        declared = Declared(function, context, outcome, decided)
+        declared = Declaration(function, context, outcome, decided)
         try:
             asked(function, {"x": None, "xi": None, **decided})
             one = declared.instance()
@@ -158,7 +158,7 @@ def _payment(otherwise: float | None, one: Instance) -> float | None:
     return one.sense.sign * paid + 0.0
 
 
-def _fallback(fallback: Sequence[float] | None, declared: Declared) -> tuple[float, ...]:
+def _fallback(fallback: Sequence[float] | None, declared: Declaration) -> tuple[float, ...]:
     if fallback is None:
         return tuple(declared.fitted(np.zeros(declared.size)).tolist())
     return arguments.numbers("from_cvxpy", "fallback", fallback, "(-inf, inf)", declared.size)

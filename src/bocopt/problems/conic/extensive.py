@@ -10,28 +10,28 @@ from typing import Any
 import numpy as np
 
 from bocopt.core import Array, Risk
-from bocopt.problems.conic.clarabel import Found, Verdict
-from bocopt.problems.conic.notation import Declared, assign, cvxpy
+from bocopt.problems.conic.clarabel import ConeSolution, SolverStatus
+from bocopt.problems.conic.notation import Declaration, assign, cvxpy
 from bocopt.problems.risk import share_of_worst
 
 _VERDICTS = {
-    "optimal": Verdict.SOLVED,
-    "optimal_inaccurate": Verdict.INACCURATE,
-    "user_limit": Verdict.INACCURATE,
-    "infeasible": Verdict.INFEASIBLE,
-    "unbounded": Verdict.UNBOUNDED,
+    "optimal": SolverStatus.SOLVED,
+    "optimal_inaccurate": SolverStatus.INACCURATE,
+    "user_limit": SolverStatus.INACCURATE,
+    "infeasible": SolverStatus.INFEASIBLE,
+    "unbounded": SolverStatus.UNBOUNDED,
 }
 
 
 def under(
-    declared: Declared,
+    declared: Declaration,
     x: Array,
     scenarios: Array,
     w: Array,
     risk: Risk,
     solver: str,
     options: Mapping[str, Any],
-) -> Found:
+) -> ConeSolution:
     """(k), (s, m), (s) -> the best z under the scenarios."""
     cp = cvxpy()
     variables = [leaf.variable() for leaf in declared.variables.values()]
@@ -48,13 +48,13 @@ def under(
     problem = cp.Problem(cp.Minimize(_value(costs, w, risk)), constraints)
     verdict, value = solved(problem, solver, options)
     if any(variable.value is None for variable in variables):
-        failed = verdict in (Verdict.SOLVED, Verdict.INACCURATE)
-        return Found(Verdict.FAILED if failed else verdict)
+        failed = verdict in (SolverStatus.SOLVED, SolverStatus.INACCURATE)
+        return ConeSolution(SolverStatus.FAILED if failed else verdict)
     point = np.concatenate([np.ravel(variable.value) for variable in variables])
-    return Found(verdict, point, value, value if verdict is Verdict.SOLVED else -np.inf)
+    return ConeSolution(verdict, point, value, value if verdict is SolverStatus.SOLVED else -np.inf)
 
 
-def solved(problem: Any, solver: str, options: Mapping[str, Any]) -> tuple[Verdict, float]:
+def solved(problem: Any, solver: str, options: Mapping[str, Any]) -> tuple[SolverStatus, float]:
     """Solve a problem of cvxpy whose parameters have values."""
     cp = cvxpy()
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -62,8 +62,8 @@ def solved(problem: Any, solver: str, options: Mapping[str, Any]) -> tuple[Verdi
         try:
             problem.solve(solver=solver, ignore_dpp=True, warm_start=False, **options)
         except cp.error.SolverError:
-            return Verdict.FAILED, np.inf
-    verdict = _VERDICTS.get(problem.status, Verdict.FAILED)
+            return SolverStatus.FAILED, np.inf
+    verdict = _VERDICTS.get(problem.status, SolverStatus.FAILED)
     return verdict, np.inf if problem.value is None else float(problem.value)
 
 

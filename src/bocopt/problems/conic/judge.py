@@ -8,15 +8,15 @@ import numpy as np
 
 from bocopt.core import Array
 from bocopt.problems.conic import extensive, stack
-from bocopt.problems.conic.clarabel import Verdict
+from bocopt.problems.conic.clarabel import SolverStatus
 from bocopt.problems.conic.cones import Cones
-from bocopt.problems.conic.notation import Declared, assign, cvxpy
+from bocopt.problems.conic.notation import Declaration, assign, cvxpy
 
-_HAS_POINT = (Verdict.SOLVED, Verdict.INACCURATE)
+_HAS_POINT = (SolverStatus.SOLVED, SolverStatus.INACCURATE)
 _ROOM = 1e-7  # beyond what constraints lack, so that a solver finds its way in
 
 
-class Judged(NamedTuple):
+class ConicVerdict(NamedTuple):
     """One decision in one scenario."""
 
     cost: float  # +inf where there is none
@@ -24,7 +24,7 @@ class Judged(NamedTuple):
     outside: float  # the violation of what holds in any scenario
 
 
-class Judge:
+class ConicJudge:
     """Cost and violation of z, by the values of the expressions of one instance.
 
     Where the function made variables of its own, the cost includes the best of them, and the
@@ -34,7 +34,7 @@ class Judge:
 
     def __init__(
         self,
-        declared: Declared,
+        declared: Declaration,
         later: Cones | None,
         tolerance: float,
         solver: str,
@@ -49,7 +49,7 @@ class Judge:
         self._uncertain = [row for row in decided if not one.certain(row)]
         self._later = SecondStage(declared) if one.later else None
 
-    def __call__(self, x: Array, z: Array, xi: Array) -> Judged:
+    def __call__(self, x: Array, z: Array, xi: Array) -> ConicVerdict:
         """(k), (d), (m) -> the verdict."""
         with self._lock, np.errstate(all="ignore"):
             for parameter, value in zip(self._one.parameters, self._known(x, xi), strict=True):
@@ -64,8 +64,8 @@ class Judge:
                 cost, lack = self._best(self._later, x, self._declared.fitted(z), xi)
         violation = max(violation, lack - self._tolerance)
         if np.isfinite(cost):
-            return Judged(cost, violation, outside)
-        return Judged(np.inf, violation if violation > 0 else np.inf, outside)
+            return ConicVerdict(cost, violation, outside)
+        return ConicVerdict(np.inf, violation if violation > 0 else np.inf, outside)
 
     def _known(self, x: Array, xi: Array) -> list[Array]:
         return [xi] if self._declared.x is None else [x, xi]
@@ -96,7 +96,7 @@ class Judge:
             verdict, cost = found.verdict, found.value
         if verdict in _HAS_POINT:
             return cost, 0.0
-        if verdict is Verdict.UNBOUNDED:
+        if verdict is SolverStatus.UNBOUNDED:
             return -np.inf, 0.0
         lack = later.lack(x, z, xi, self._solver, self._options)
         if lack > self._tolerance:
@@ -107,7 +107,7 @@ class Judge:
 class SecondStage:
     """What is left to decide once z and xi are known, as problems of cvxpy."""
 
-    def __init__(self, declared: Declared) -> None:
+    def __init__(self, declared: Declaration) -> None:
         cp = cvxpy()
         self._one = one = declared.instance()
         self._z = [cp.Parameter(variable.shape) for variable in one.variables]
@@ -122,7 +122,7 @@ class SecondStage:
         )
         self._wide = cp.Problem(cost, fixed + [_loosened(row, self._room) for row in open_])
 
-    def exact(self, x: Array, z: Array, xi: Array, *how: Any) -> tuple[Verdict, float]:
+    def exact(self, x: Array, z: Array, xi: Array, *how: Any) -> tuple[SolverStatus, float]:
         self._set(x, z, xi)
         return extensive.solved(self._exact, *how)
 

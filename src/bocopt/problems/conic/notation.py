@@ -92,7 +92,7 @@ def _is_said(part: Any) -> bool:
     return part is not None and part is not False
 
 
-class Declared(NamedTuple):
+class Declaration(NamedTuple):
     """A function of one instance, and what it is a function of."""
 
     function: Callable[..., Any]

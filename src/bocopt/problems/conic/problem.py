@@ -14,10 +14,10 @@ from bocopt.core import Array, Dims, Risk, Sense, Solution, Status
 from bocopt.fingerprint import CHANGES_NO_RESULT
 from bocopt.numeric.recent import Recent
 from bocopt.problems.conic import extensive, stack
-from bocopt.problems.conic.clarabel import Found, Verdict
+from bocopt.problems.conic.clarabel import ConeSolution, SolverStatus
 from bocopt.problems.conic.cones import compiled
-from bocopt.problems.conic.judge import Judge, Judged
-from bocopt.problems.conic.notation import Declared, Leaf, cvxpy
+from bocopt.problems.conic.judge import ConicJudge, ConicVerdict
+from bocopt.problems.conic.notation import Declaration, Leaf, cvxpy
 from bocopt.problems.defaults import filled_in
 from bocopt.problems.risk import share_of_worst
 from bocopt.problems.scenarios import merged
@@ -31,7 +31,7 @@ class Conic:
     """A problem that was declared in cvxpy; see `from_cvxpy`."""
 
     name: str = field(metadata=CHANGES_NO_RESULT)
-    declared: Declared
+    declared: Declaration
     dims: Dims
     sense: Sense
     risk: Risk  # its alpha is 1
@@ -101,12 +101,12 @@ class Conic:
 
     def _solved(self, x: Array, scenarios: Array, w: Array) -> tuple[Array, float, int, float]:
         found = self._found(x, scenarios, w)
-        if found.verdict is Verdict.UNBOUNDED:
+        if found.verdict is SolverStatus.UNBOUNDED:
             raise ValueError(
                 f"The program {self.name!r} is unbounded for this x and xi: no cost is the "
                 "smallest. Give its variables bounds, or check the signs of its objective."
             )
-        proved = found.verdict is Verdict.INFEASIBLE
+        proved = found.verdict is SolverStatus.INFEASIBLE
         for z in self._candidates(found):
             judged = [self._judge(x, z, xi) for xi in scenarios]
             if self.risk.met(np.array([one.violation for one in judged]), w):
@@ -117,7 +117,7 @@ class Conic:
         status = Status.INFEASIBLE if proved else Status.FALLBACK
         return np.array(self.fallback), np.inf, status, 0.0 if proved else np.inf
 
-    def _found(self, x: Array, scenarios: Array, w: Array) -> Found:
+    def _found(self, x: Array, scenarios: Array, w: Array) -> ConeSolution:
         if self._compiled is None:
             how = (self.risk, self.solver, self.options)
             return extensive.under(self.declared, x, scenarios, w, *how)
@@ -127,14 +127,14 @@ class Conic:
         parameters = np.concatenate(known, axis=1)
         return stack.under(self._compiled, parameters, w, self.risk, self.options)
 
-    def _candidates(self, found: Found) -> list[Array]:
+    def _candidates(self, found: ConeSolution) -> list[Array]:
         """The solver's z; then without traces, for domains that end at zero."""
         if found.point is None:
             return []
         z = self.declared.fitted(found.point)
         return [z, np.where(np.abs(z) <= self.tolerance, 0.0, z)]
 
-    def _paid(self, judged: Judged) -> float:
+    def _paid(self, judged: ConicVerdict) -> float:
         if self.otherwise is not None and judged.violation > 0:
             return self.otherwise
         if judged.cost == np.inf and judged.outside <= 0:
@@ -145,7 +145,7 @@ class Conic:
         return judged.cost
 
     def _each(
-        self, owner: str, x: Array, z: Array, xi: Array, *parts: Callable[[Judged], float]
+        self, owner: str, x: Array, z: Array, xi: Array, *parts: Callable[[ConicVerdict], float]
     ) -> list[Array]:
         x = self._context(owner, x)
         z = arguments.inner(owner, "z", z, self.dims.z)
@@ -176,9 +176,9 @@ class Conic:
                     raise arguments.wrong(owner, name, " and ".join(leaf.attributes), value)
 
     @cached_property
-    def _judge(self) -> Judge:
+    def _judge(self) -> ConicJudge:
         later = None if self._compiled is None else self._compiled.later
-        return Judge(self.declared, later, self.tolerance, self.solver, self.options)
+        return ConicJudge(self.declared, later, self.tolerance, self.solver, self.options)
 
     @cached_property
     def _compiled(self) -> stack.Compiled | None:
@@ -189,7 +189,7 @@ class Conic:
         return _cone_programs(self.declared, self.risk)
 
 
-def _cone_programs(declared: Declared, risk: Risk) -> stack.Compiled | None:
+def _cone_programs(declared: Declaration, risk: Risk) -> stack.Compiled | None:
     leaves = declared.variables.values()
     bare, full = [leaf.bare() for leaf in leaves], [leaf.variable() for leaf in leaves]
     links = [b == f for b, f, leaf in zip(bare, full, leaves, strict=True) if leaf.attributes]
@@ -209,7 +209,7 @@ def _cone_programs(declared: Declared, risk: Risk) -> stack.Compiled | None:
     return stack.Compiled(declared.size, parts[0], parts[1], parts[2])
 
 
-def _violation(judged: Judged) -> float:
+def _violation(judged: ConicVerdict) -> float:
     return judged.violation
 
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bocopt.core import Array, BoolArray, IntArray, Risk
-from bocopt.problems.conic.clarabel import ConeProgram, Found, solve
-from bocopt.problems.conic.cones import Cone, Cones, Entries
+from bocopt.problems.conic.clarabel import ConeProgram, ConeSolution, solve
+from bocopt.problems.conic.cones import Cone, Cones, VaryingEntries
 from bocopt.problems.risk import share_of_worst
 
 Triplets = tuple[IntArray, IntArray, Array]  # rows, columns, values
@@ -34,9 +34,9 @@ def needs_epigraph(risk: Risk) -> bool:
 
 def under(
     compiled: Compiled, parameters: Array, w: Array, risk: Risk, options: Mapping[str, Any]
-) -> Found:
+) -> ConeSolution:
     """(s, k + m), (s) -> the best z under the scenarios."""
-    stack = Stack(compiled.size)
+    stack = BlockStack(compiled.size)
     stack.add(compiled.certain, parameters[:1], np.zeros(1))
     priced = np.zeros_like(w) if needs_epigraph(risk) else w
     places = stack.add(compiled.each, parameters, priced)
@@ -46,7 +46,9 @@ def under(
     return found if found.point is None else found._replace(point=found.point[: compiled.size])
 
 
-def second_stage(cones: Cones, parameters: Array, z: Array, options: Mapping[str, Any]) -> Found:
+def second_stage(
+    cones: Cones, parameters: Array, z: Array, options: Mapping[str, Any]
+) -> ConeSolution:
     """(k + m), (d) -> the best of what is left once z is decided."""
     numbers = cones.numbers(parameters[None])[0]
     fixed, own = np.zeros(cones.columns), np.ones(cones.columns, bool)
@@ -66,13 +68,13 @@ def second_stage(cones: Cones, parameters: Array, z: Array, options: Mapping[str
     )
 
 
-def _times(entries: Entries, numbers: Array, v: Array, rows: int) -> Array:
+def _times(entries: VaryingEntries, numbers: Array, v: Array, rows: int) -> Array:
     terms = numbers[entries.place] * v[entries.column]
     product: Array = np.bincount(entries.row, terms, rows).astype(np.float64)
     return product
 
 
-def _kept(entries: Entries, numbers: Array, own: BoolArray, both: bool) -> Triplets:
+def _kept(entries: VaryingEntries, numbers: Array, own: BoolArray, both: bool) -> Triplets:
     """The entries in some columns (and rows), which are counted anew."""
     kept = own[entries.column] & (own[entries.row] if both else True)
     number = np.cumsum(own) - 1
@@ -81,7 +83,7 @@ def _kept(entries: Entries, numbers: Array, own: BoolArray, both: bool) -> Tripl
     return number[row] if both else row, number[entries.column[kept]], values
 
 
-class Stack:
+class BlockStack:
     """Blocks of rows and columns, added one after the other."""
 
     def __init__(self, size: int) -> None:
@@ -148,7 +150,7 @@ class Stack:
         return places
 
 
-def _value(stack: Stack, epigraphs: IntArray, w: Array, risk: Risk) -> None:
+def _value(stack: BlockStack, epigraphs: IntArray, w: Array, risk: Risk) -> None:
     """Add the risk of the costs, of which epigraphs are columns."""
     level = stack.column(np.ones(1))
     levels = np.repeat(level, len(w))

@@ -22,13 +22,13 @@ import numpy as np
 from bocopt.core import Array, IntArray
 from bocopt.numeric.compiled import compiled, inlined
 from bocopt.problems.knapsack.bounds import narrowed
-from bocopt.problems.knapsack.judge import Answer, Program, comes_before, dot
+from bocopt.problems.knapsack.judge import KnapsackInstance, SearchResult, comes_before, dot
 
 MARGIN = 1e-9  # relative safety of pruning: rounding, and a weight that is 1 +- 1e-9
 SIMPLEX_TOLERANCE = 1e-9
 
 
-class Plan(NamedTuple):
+class SearchPlan(NamedTuple):
     """The items that are searched, in search order: views of a `Desk`."""
 
     item: IntArray  # (n) which they are
@@ -42,7 +42,7 @@ class Plan(NamedTuple):
 class Desk(NamedTuple):
     """Room to work for instances of one size: many small ones would spend their time on memory."""
 
-    plan: Plan  # with room for all items
+    plan: SearchPlan  # with room for all items
     table: Array  # (r + 1, d + r + 1) of the simplex method
     profit: Array  # (d) by item
     reach: Array  # (d)
@@ -57,7 +57,7 @@ class Desk(NamedTuple):
 @compiled
 def desk_for(items: int, resources: int) -> Desk:
     return Desk(
-        plan=Plan(
+        plan=SearchPlan(
             item=np.empty(items, np.int64),
             profit=np.empty(items),
             reach=np.empty(items),
@@ -87,7 +87,7 @@ def reach_of(use: Array, room: Array, most: float) -> float:
 
 
 @inlined
-def set_prices(p: Plan, first: int, room: Array, table: Array) -> None:
+def set_prices(p: SearchPlan, first: int, room: Array, table: Array) -> None:
     """Prices for the items first..: the dual of max v'y subject to A y <= room, y >= 0.
 
     The simplex method on a table of (A, 1, room) over (-v, 0, 0). Any non-negative answer makes (U)
@@ -133,7 +133,7 @@ def pivot(table: Array, leave: int, enter: int, last: int) -> None:
 
 
 @inlined
-def interval(p: Plan, j: int, earned: float, room: Array, goal: float) -> tuple[float, float]:
+def interval(p: SearchPlan, j: int, earned: float, room: Array, goal: float) -> tuple[float, float]:
     """The values of item j that fit and for which (U) with items j + 1.. free reaches the goal."""
     gain = p.profit[j] - dot(p.price[j + 1], p.use[j])
     missing = goal - earned - dot(p.price[j + 1], room) - p.leftover[j + 1]
@@ -141,7 +141,7 @@ def interval(p: Plan, j: int, earned: float, room: Array, goal: float) -> tuple[
 
 
 @inlined
-def feasible(a: Program, z: Array) -> bool:
+def feasible(a: KnapsackInstance, z: Array) -> bool:
     for r in range(len(a.capacity)):
         if dot(a.weights[0, r], z) - a.capacity[r] > 0.0:
             return False
@@ -149,7 +149,7 @@ def feasible(a: Program, z: Array) -> bool:
 
 
 @inlined
-def objective_of(a: Program, z: Array) -> float:
+def objective_of(a: KnapsackInstance, z: Array) -> float:
     total = dot(a.value, z)
     for r in range(len(a.capacity)):
         total += a.salvage[r] * (a.capacity[r] - dot(a.weights[0, r], z))
@@ -157,7 +157,7 @@ def objective_of(a: Program, z: Array) -> float:
 
 
 @inlined
-def highest_feasible(a: Program, z: Array, item: int, guess: float, most: float) -> float:
+def highest_feasible(a: KnapsackInstance, z: Array, item: int, guess: float, most: float) -> float:
     """The highest step of an item above z that the judge accepts (-1: none), near the guess."""
     start = z[item]
     low, high = -1.0, most + 1.0  # the judge accepts low (or there is none) and refuses high
@@ -177,7 +177,13 @@ def highest_feasible(a: Program, z: Array, item: int, guess: float, most: float)
 
 @inlined
 def close_last(
-    a: Program, p: Plan, z: Array, room: Array, margin: float, best: float, best_z: Array
+    a: KnapsackInstance,
+    p: SearchPlan,
+    z: Array,
+    room: Array,
+    margin: float,
+    best: float,
+    best_z: Array,
 ) -> float:
     """Try the last item as high as the judge lets it, or at all values if it earns nothing."""
     j = len(p.item) - 1
@@ -196,8 +202,8 @@ def close_last(
 
 @inlined
 def search(
-    a: Program,
-    p: Plan,
+    a: KnapsackInstance,
+    p: SearchPlan,
     desk: Desk,
     earned_at_start: float,
     margin: float,
@@ -238,7 +244,7 @@ def search(
 
 
 @inlined
-def order_items(p: Plan) -> None:
+def order_items(p: SearchPlan) -> None:
     """Those first that are least clear at the root's prices: insertion sort by |reduced profit|."""
     for k in range(1, len(p.item)):
         while k > 0 and clarity(p, k) < clarity(p, k - 1):
@@ -251,12 +257,12 @@ def order_items(p: Plan) -> None:
 
 
 @inlined
-def clarity(p: Plan, k: int) -> float:
+def clarity(p: SearchPlan, k: int) -> float:
     return float(abs(p.profit[k] - dot(p.price[0], p.use[k])))
 
 
 @inlined
-def plan_of(desk: Desk, margin: float) -> Plan:
+def plan_of(desk: Desk, margin: float) -> SearchPlan:
     """The items worth searching, with their prices."""
     items, resources = desk.use.shape
     all_, n = desk.plan, 0
@@ -266,7 +272,7 @@ def plan_of(desk: Desk, margin: float) -> Plan:
             for r in range(resources):
                 all_.use[n, r] = desk.use[j, r]
             n += 1
-    p = Plan(
+    p = SearchPlan(
         item=all_.item[:n],
         profit=all_.profit[:n],
         reach=all_.reach[:n],
@@ -285,12 +291,12 @@ def plan_of(desk: Desk, margin: float) -> Plan:
 
 
 @compiled
-def solve_certain(a: Program, desk: Desk, limit: int, best_z: Array) -> Answer:
+def solve_certain(a: KnapsackInstance, desk: Desk, limit: int, best_z: Array) -> SearchResult:
     """For one scenario without negative weights."""
     _, resources, items = a.weights.shape
     best_z[:] = a.lower
     if not feasible(a, a.lower):
-        return Answer(-np.inf, -np.inf, True, 1)
+        return SearchResult(-np.inf, -np.inf, True, 1)
     room, margin = desk.start, 0.0
     for r in range(resources):
         room[r] = a.capacity[r] * (1.0 + MARGIN) - dot(a.weights[0, r], a.lower)
@@ -304,7 +310,7 @@ def solve_certain(a: Program, desk: Desk, limit: int, best_z: Array) -> Answer:
     p = plan_of(desk, margin)
     earned = objective_of(a, a.lower)
     if len(p.item) == 0:
-        return Answer(earned, earned, True, 1)
+        return SearchResult(earned, earned, True, 1)
     best, finished, nodes = search(a, p, desk, earned, margin, limit, best_z)
     at_most = earned + dot(p.price[0], room) + p.leftover[0] + margin
-    return Answer(best, at_most, finished, nodes)
+    return SearchResult(best, at_most, finished, nodes)

@@ -25,12 +25,12 @@ import numpy as np
 from bocopt.core import Array
 from bocopt.numeric.compiled import compiled, inlined, reordered
 from bocopt.problems.knapsack.bounds import narrowed, relaxed_weights
-from bocopt.problems.knapsack.judge import Answer, Program, comes_before, dot
+from bocopt.problems.knapsack.judge import KnapsackInstance, SearchResult, comes_before, dot
 
 MARGIN = 1e-9  # relative safety of pruning: rounding, and weights that sum to 1 +- 1e-9
 
 
-class Stage(NamedTuple):
+class SearchDepth(NamedTuple):
     """The node after j items, for each j: what the passes write."""
 
     slack: Array  # (d + 1, r, s)
@@ -41,7 +41,7 @@ class Stage(NamedTuple):
 
 
 @reordered
-def set_limits(s: Stage, j: int, weights: Array, most: float) -> None:
+def set_limits(s: SearchDepth, j: int, weights: Array, most: float) -> None:
     """How far each scenario lets item j go: min over r of slack / weight."""
     limit = s.limit[j]
     limit[:] = most
@@ -53,7 +53,7 @@ def set_limits(s: Stage, j: int, weights: Array, most: float) -> None:
 
 
 @reordered
-def weight_at(s: Stage, j: int, value: float) -> float:
+def weight_at(s: SearchDepth, j: int, value: float) -> float:
     """The weight of the scenarios that let item j go so far."""
     limit, left = s.limit[j], s.left[j]
     total = 0.0
@@ -63,7 +63,7 @@ def weight_at(s: Stage, j: int, value: float) -> float:
 
 
 @reordered
-def take(s: Stage, j: int, weights: Array, value: float) -> None:
+def take(s: SearchDepth, j: int, weights: Array, value: float) -> None:
     """Take `value` of item j: the next stage's slack, weights, W and SW."""
     limit, left, after = s.limit[j], s.left[j], s.left[j + 1]
     total = 0.0
@@ -81,7 +81,7 @@ def take(s: Stage, j: int, weights: Array, value: float) -> None:
 
 
 @compiled
-def paid_by_lost(a: Program, s: Stage, j: int) -> float:
+def paid_by_lost(a: KnapsackInstance, s: SearchDepth, j: int) -> float:
     """What the scenarios pay that are lost after j items, or so nearly that rounding decides."""
     total = 0.0
     for i in range(len(a.w)):
@@ -102,7 +102,14 @@ class Cuts(NamedTuple):
 
 @inlined
 def set_cuts(
-    c: Cuts, s: Stage, j: int, first: int, m: Array, value: Array, salvage: Array, reach: Array
+    c: Cuts,
+    s: SearchDepth,
+    j: int,
+    first: int,
+    m: Array,
+    value: Array,
+    salvage: Array,
+    reach: Array,
 ) -> None:
     """The cuts at the node after j items, for the free items first..: best profit per unit of r."""
     items = len(value)
@@ -121,13 +128,13 @@ def set_cuts(
 
 
 @inlined
-def earned_at(s: Stage, j: int, worth: float, salvage: Array) -> float:
+def earned_at(s: SearchDepth, j: int, worth: float, salvage: Array) -> float:
     return float(s.weight[j] * worth + dot(salvage, s.spare[j]))
 
 
 @inlined
 def interval(
-    c: Cuts, s: Stage, j: int, earned: float, m: Array, most: float, goal: float
+    c: Cuts, s: SearchDepth, j: int, earned: float, m: Array, most: float, goal: float
 ) -> tuple[float, float]:
     """The values of item j for which no cut with items j + 1.. free stays under the goal."""
     low, high = 0.0, most
@@ -141,7 +148,7 @@ def interval(
 
 
 @inlined
-def highest_met(s: Stage, j: int, low: float, high: float, need: float) -> float:
+def highest_met(s: SearchDepth, j: int, low: float, high: float, need: float) -> float:
     """The highest value of item j at which scenarios of enough weight are still met."""
     while low <= high:
         middle = np.floor((low + high) / 2.0)
@@ -153,7 +160,7 @@ def highest_met(s: Stage, j: int, low: float, high: float, need: float) -> float
 
 
 @compiled
-def objective_of(a: Program, by_item: Array, z: Array) -> float:
+def objective_of(a: KnapsackInstance, by_item: Array, z: Array) -> float:
     """The expected reward of z, -inf if it misses the chance constraint."""
     reward, load = np.full(len(a.w), dot(a.value, z)), np.empty(len(a.w))
     met = np.ones(len(a.w), np.bool_)
@@ -173,7 +180,7 @@ def objective_of(a: Program, by_item: Array, z: Array) -> float:
 
 
 @compiled
-def begin(a: Program, by_item: Array, s: Stage) -> None:
+def begin(a: KnapsackInstance, by_item: Array, s: SearchDepth) -> None:
     """The node before the first item: all items at their lower end."""
     s.left[0], s.spare[0] = a.w, 0.0
     for r in range(len(a.capacity)):
@@ -192,9 +199,9 @@ def begin(a: Program, by_item: Array, s: Stage) -> None:
 
 @inlined
 def search(
-    a: Program,
+    a: KnapsackInstance,
     by_item: Array,
-    s: Stage,
+    s: SearchDepth,
     m: Array,
     cuts: Cuts,
     reach: Array,
@@ -244,7 +251,7 @@ def search(
 
 
 @inlined
-def bound(c: Cuts, s: Stage, j: int, worth: float, salvage: Array) -> float:
+def bound(c: Cuts, s: SearchDepth, j: int, worth: float, salvage: Array) -> float:
     """(U) at the node after j items."""
     most = c.leftover[0]
     for r in range(len(c.price) - 1):
@@ -253,7 +260,7 @@ def bound(c: Cuts, s: Stage, j: int, worth: float, salvage: Array) -> float:
 
 
 @compiled
-def solve_chance(a: Program, limit: int, best_z: Array) -> Answer:
+def solve_chance(a: KnapsackInstance, limit: int, best_z: Array) -> SearchResult:
     """For any number of scenarios without negative weights."""
     scenarios, resources, items = a.weights.shape
     by_item = np.empty((items, resources, scenarios))
@@ -261,7 +268,7 @@ def solve_chance(a: Program, limit: int, best_z: Array) -> Answer:
         for r in range(resources):
             for i in range(scenarios):
                 by_item[j, r, i] = a.weights[i, r, j]
-    s = Stage(
+    s = SearchDepth(
         slack=np.empty((items + 1, resources, scenarios)),
         left=np.empty((items + 1, scenarios)),
         limit=np.empty((items, scenarios)),
@@ -271,7 +278,7 @@ def solve_chance(a: Program, limit: int, best_z: Array) -> Answer:
     begin(a, by_item, s)
     best_z[:] = a.lower
     if s.weight[0] < a.need - MARGIN:
-        return Answer(-np.inf, -np.inf, True, 1)
+        return SearchResult(-np.inf, -np.inf, True, 1)
     reach, margin = np.empty(items), MARGIN * dot(a.salvage, a.capacity)
     for j in range(items):
         most = a.upper[j] - a.lower[j]
@@ -285,4 +292,4 @@ def solve_chance(a: Program, limit: int, best_z: Array) -> Answer:
     if a.pays:
         at_most += paid_by_lost(a, s, 0)
     best, finished, nodes = search(a, by_item, s, m, cuts, reach, margin, limit, best_z)
-    return Answer(best, at_most, finished, nodes)
+    return SearchResult(best, at_most, finished, nodes)

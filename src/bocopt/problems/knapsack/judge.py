@@ -12,7 +12,7 @@ from bocopt.core import Array
 from bocopt.numeric.compiled import compiled, gufunc, inlined
 
 
-class Program(NamedTuple):
+class KnapsackInstance(NamedTuple):
     """One instance, as every search reads it; all arrays contiguous."""
 
     weights: Array  # (s, r, d) A_i
@@ -27,7 +27,7 @@ class Program(NamedTuple):
     pays: bool  # whether any of them is above 0: at most the worst reward of what is feasible
 
 
-class Answer(NamedTuple):
+class SearchResult(NamedTuple):
     """What every search returns beside the best z."""
 
     best: float  # the objective, -inf if nothing is feasible

@@ -18,7 +18,7 @@ from bocopt.core import Array, IntArray, Status
 from bocopt.numeric.compiled import compiled
 from bocopt.problems.knapsack.certain import desk_for, solve_certain
 from bocopt.problems.knapsack.chance import solve_chance
-from bocopt.problems.knapsack.judge import Program
+from bocopt.problems.knapsack.judge import KnapsackInstance
 from bocopt.problems.knapsack.reference import solve_readably
 from bocopt.problems.knapsack.worst import worst_reward
 from bocopt.problems.risk import WEIGHT_TOLERANCE
@@ -68,7 +68,7 @@ def solve_each(
                 payments[k] = worst_reward(
                     weights[i, k], value, capacity, salvage, lower, upper, payment, desk
                 )
-        program = Program(
+        program = KnapsackInstance(
             weights=weights[i],
             w=w[i],
             value=value,

@@ -154,7 +154,7 @@ class Knapsack:
     def cost(self, x: Array, z: Array, xi: Array) -> Array:
         """(k), (d), (m) -> () minus the reward."""
         z, weights, lead = self._outcome("Knapsack.cost", x, z, xi)
-        return arguments.spread(self._paid(weights, z, None), lead)
+        return arguments.broadcast(self._paid(weights, z, None), lead)
 
     def _paid(self, weights: Array, z: Array, violation: Array | None) -> Array:
         """(r, d), (d), () -> () the cost; the violation is found where it is needed, not given."""
@@ -181,7 +181,7 @@ class Knapsack:
         Feasible means <= 0.
         """
         z, weights, lead = self._outcome("Knapsack.violation", x, z, xi)
-        return arguments.spread(self._violated(weights, z), lead)
+        return arguments.broadcast(self._violated(weights, z), lead)
 
     def _violated(self, weights: Array, z: Array) -> Array:
         _, capacity, _, lower, upper = self._constants
@@ -193,7 +193,7 @@ class Knapsack:
         z, weights, lead = self._outcome("Knapsack.judge", x, z, xi)
         violation = self._violated(weights, z)
         cost = self._paid(weights, z, violation)
-        return arguments.spread(cost, lead), arguments.spread(violation, lead)
+        return arguments.broadcast(cost, lead), arguments.broadcast(violation, lead)
 
     def range(self, x: Array, z: Array) -> tuple[Array, Array]:
         """(k), (d) -> (), (): for any possible weights, the cost lies in [low, high].

@@ -25,7 +25,7 @@ import numpy as np
 from bocopt.core import Array, BoolArray, IntArray
 from bocopt.numeric.compiled import compiled, inlined
 from bocopt.problems.knapsack.bounds import narrowed, relaxed_weights
-from bocopt.problems.knapsack.judge import Answer, Program, comes_before, dot
+from bocopt.problems.knapsack.judge import KnapsackInstance, SearchResult, comes_before, dot
 
 ROUNDING = 1e-9  # relative safety of all pruning: float64 rounding, weights that sum to 1 +- 1e-9
 HIGHEST_PRICE = 1e9  # a cut at a higher price says nothing and only rounds badly
@@ -34,7 +34,7 @@ HIGHEST_PRICE = 1e9  # a cut at a higher price says nothing and only rounds badl
 class Search(NamedTuple):
     """One instance, its cuts, and the memory that the search writes to."""
 
-    program: Program
+    program: KnapsackInstance
     spare: float  # the weight that may be missed
     constant: Array  # (d + 1, cuts): with items j.. free,
     slope: Array  # (d + 1, cuts, d): objective <= constant[j, l] + sum_{k<j} slope[j, l, k] z_k
@@ -61,7 +61,7 @@ def best_price(m: Array, profit: Array, r: int, j: int) -> float:
 
 
 @compiled
-def cuts_of(a: Program, m: Array, magnitude: Array) -> tuple[Array, Array]:
+def cuts_of(a: KnapsackInstance, m: Array, magnitude: Array) -> tuple[Array, Array]:
     """Cuts on the objective for each number j of fixed items.
 
     For any prices p >= 0, (R) gives  objective <= (q + p)'b + (c - (q + p)'M) z.  Cut 0 has p = 0;
@@ -197,7 +197,7 @@ def search(p: Search) -> bool:
 
 
 @compiled
-def least_loads(a: Program) -> tuple[Array, BoolArray]:
+def least_loads(a: KnapsackInstance) -> tuple[Array, BoolArray]:
     """The least load that items j.. can add, less a hair for rounding, and who is monotone.
 
     Where nothing need be added it is exactly 0: sums of non-negative float64 never decrease.
@@ -220,7 +220,7 @@ def least_loads(a: Program) -> tuple[Array, BoolArray]:
 
 
 @inlined
-def most_paid(a: Program, spare: float) -> float:
+def most_paid(a: KnapsackInstance, spare: float) -> float:
     """What scenarios of weight `spare` pay at the most, if above 0."""
     total = highest = 0.0
     for i in range(len(a.w)):
@@ -230,7 +230,7 @@ def most_paid(a: Program, spare: float) -> float:
 
 
 @compiled
-def solve_readably(a: Program, limit: int, best_z: Array) -> Answer:
+def solve_readably(a: KnapsackInstance, limit: int, best_z: Array) -> SearchResult:
     """For weights of either sign."""
     scenarios, resources, items = a.weights.shape
     spare = a.w.sum() - a.need + ROUNDING
@@ -262,4 +262,4 @@ def solve_readably(a: Program, limit: int, best_z: Array) -> Answer:
     if met:
         evaluate(p)  # the lower end, so that a node limit always has an answer if it is feasible
     finished = search(p)
-    return Answer(p.best[0], constant[0].min(), finished, p.nodes[0])
+    return SearchResult(p.best[0], constant[0].min(), finished, p.nodes[0])

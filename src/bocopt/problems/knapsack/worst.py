@@ -11,7 +11,7 @@ import numpy as np
 from bocopt.core import Array
 from bocopt.numeric.compiled import compiled
 from bocopt.problems.knapsack.certain import Desk, desk_for, solve_certain
-from bocopt.problems.knapsack.judge import Program, dot
+from bocopt.problems.knapsack.judge import KnapsackInstance, dot
 from bocopt.problems.knapsack.reference import solve_readably
 
 _LIMIT = 1_000_000  # nodes: some hundredths of a second; the same for all, so that all agree
@@ -40,7 +40,7 @@ def worst_reward(
         if loss[j] <= 0.0 and not negative:
             fixed += loss[j] * lower[j]
             loss[j], top[j] = 0.0, lower[j]
-    program = Program(
+    program = KnapsackInstance(
         weights=weights.reshape((1, len(capacity), len(value))),
         w=np.ones(1),
         value=loss,

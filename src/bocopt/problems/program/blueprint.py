@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike
 
 from bocopt.core import Array, BoolArray, IntArray, Sense
 from bocopt.problems.program.expression import (
+    ConstraintRow,
     DeclarationError,
     Entries,
     Expression,
     Objective,
     Recording,
-    Row,
 )
-from bocopt.problems.program.known import Depends, Known, Step
+from bocopt.problems.program.tape import Depends, ParamExpr, Step
 from bocopt.problems.program.variables import Variable
 
 
@@ -109,11 +109,11 @@ def _made_up_for(blueprint: Blueprint, plane: Plane, row: int) -> bool:
     return bool(falling.any() and (rising.any() or not plane.equal))
 
 
-def drawn(
+def build_blueprint(
     recording: Recording,
     variables: dict[str, Variable],
     objective: Objective,
-    rows: Sequence[Row],
+    rows: Sequence[ConstraintRow],
 ) -> Blueprint:
     """The blueprint of what was recorded; `variables` have those of z first."""
     number, shared, later = _ordered(recording, variables)
@@ -188,7 +188,7 @@ def _placed(parts: Sequence[ArrayLike], number: IntArray, auxiliary: float) -> A
     return placed
 
 
-def _merged(expression: Expression, number: IntArray) -> tuple[Entries, Known]:
+def _merged(expression: Expression, number: IntArray) -> tuple[Entries, ParamExpr]:
     """All entries in the order of rows and columns, those of one place added up; the offset."""
     flat, tape = expression.ravel(), expression.recording.tape
     parts = flat.entries

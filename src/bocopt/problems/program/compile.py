@@ -10,7 +10,7 @@ from bocopt.problems.program.blueprint import Blueprint, Plane
 from bocopt.problems.program.form import Form, Rows, Sparse
 
 
-class Block(NamedTuple):
+class RowBlock(NamedTuple):
     """Rows of several planes: what is constant is in place, the rest is filled in."""
 
     matrix: Array  # (r, n)
@@ -23,16 +23,16 @@ class Block(NamedTuple):
     sparse: Sparse | None  # the matrix, where it is constant
 
 
-class Mould(NamedTuple):
+class Template(NamedTuple):
     """Where all numbers of a form go; made once."""
 
-    objective: Block  # one row, its limit is minus the constant
-    certain: Block
-    defining: Block
-    uncertain: Block
+    objective: RowBlock  # one row, its limit is minus the constant
+    certain: RowBlock
+    defining: RowBlock
+    uncertain: RowBlock
 
 
-def mould(blueprint: Blueprint) -> Mould:
+def template_of(blueprint: Blueprint) -> Template:
     certain: list[tuple[Plane, int]] = []
     defining: list[tuple[Plane, int]] = []
     uncertain: list[tuple[Plane, int]] = []
@@ -41,7 +41,7 @@ def mould(blueprint: Blueprint) -> Mould:
     for first, plane in blueprint.positives:
         (defining if plane.later else certain).append((plane, first))
     columns = blueprint.columns
-    return Mould(
+    return Template(
         _block([(blueprint.objective, -1)], blueprint, columns),
         _block(certain, blueprint, blueprint.shared),
         _block(defining, blueprint, columns),
@@ -49,7 +49,7 @@ def mould(blueprint: Blueprint) -> Mould:
     )
 
 
-def cast(blueprint: Blueprint, into: Mould, values: Sequence[Array]) -> Form:
+def instantiate(blueprint: Blueprint, into: Template, values: Sequence[Array]) -> Form:
     """The form for values of the tape, which have one leading axis: of the scenarios."""
     cost = _filled(into.objective, values)
     return Form(
@@ -66,7 +66,7 @@ def cast(blueprint: Blueprint, into: Mould, values: Sequence[Array]) -> Form:
     )
 
 
-def _block(planes: list[tuple[Plane, int]], blueprint: Blueprint, columns: int) -> Block:
+def _block(planes: list[tuple[Plane, int]], blueprint: Blueprint, columns: int) -> RowBlock:
     """Planes, each with the first column of what must be at least as large, or -1."""
     many = sum(plane.size for plane, _ in planes)
     matrix, limit, equal = np.zeros((many, columns)), np.zeros(many), np.zeros(many, bool)
@@ -89,14 +89,14 @@ def _block(planes: list[tuple[Plane, int]], blueprint: Blueprint, columns: int) 
     matrix.flags.writeable = limit.flags.writeable = False
     full = len(planes) == 1 and len(values) == 1 and planes[0][0].row.size == matrix.size
     sparse = None if values else Sparse.of(matrix)
-    return Block(matrix, limit, equal, tuple(values), tuple(offsets), full, sparse)
+    return RowBlock(matrix, limit, equal, tuple(values), tuple(offsets), full, sparse)
 
 
-def _filled(block: Block, values: Sequence[Array]) -> Rows:
+def _filled(block: RowBlock, values: Sequence[Array]) -> Rows:
     return Rows(_matrix(block, values), _limit(block, values), block.equal, block.sparse)
 
 
-def _matrix(block: Block, values: Sequence[Array]) -> Array:
+def _matrix(block: RowBlock, values: Sequence[Array]) -> Array:
     if not block.values:
         return block.matrix[None]
     if block.full:
@@ -108,7 +108,7 @@ def _matrix(block: Block, values: Sequence[Array]) -> Array:
     return matrix
 
 
-def _limit(block: Block, values: Sequence[Array]) -> Array:
+def _limit(block: RowBlock, values: Sequence[Array]) -> Array:
     if not block.offsets:
         return block.limit[None]
     if len(block.offsets) == 1 and block.offsets[0][1].size == len(block.limit):

@@ -14,7 +14,7 @@ _REASON = (
 )
 
 
-def pressed(blueprint: Blueprint) -> tuple[tuple[int, IntArray], ...]:
+def convex_uses(blueprint: Blueprint) -> tuple[tuple[int, IntArray], ...]:
     """Which values, as (step, entries), must not be negative for that; what is constant is checked.
 
     The cost must not fall with an auxiliary, and no row may be eased by one.

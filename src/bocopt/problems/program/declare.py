@@ -14,16 +14,16 @@ from bocopt import arguments
 from bocopt.core import Dims, Risk, Sense
 from bocopt.fingerprint import fingerprint
 from bocopt.problems.program import convexity
-from bocopt.problems.program.blueprint import Blueprint, drawn, surely_held
+from bocopt.problems.program.blueprint import Blueprint, build_blueprint, surely_held
 from bocopt.problems.program.expression import (
+    ConstraintRow,
     DeclarationError,
     Expression,
     Objective,
     Recording,
-    Row,
 )
-from bocopt.problems.program.known import Depends
 from bocopt.problems.program.problem import Program
+from bocopt.problems.program.tape import Depends
 from bocopt.problems.program.variables import Variable
 from bocopt.problems.risk import Chance, CVaR, WorstCase, share_of_worst
 
@@ -100,7 +100,7 @@ def program(
                 raise DeclarationError(
                     "its function is not pure: run twice, it declared two different programs"
                 )
-            convexity.pressed(blueprint)
+            convexity.convex_uses(blueprint)
             _check_payment(blueprint, asked, otherwise)
             return Program(
                 name=name,
@@ -137,17 +137,17 @@ def _traced(
         first += variable.size
     said = list(flat(called(function, asked(function, symbols), x is None)))
     objectives = [part for part in said if isinstance(part, Objective)]
-    rows = [part for part in said if isinstance(part, Row)]
+    rows = [part for part in said if isinstance(part, ConstraintRow)]
     if len(objectives) != 1:
         raise DeclarationError(
             f"its function must return one minimise(...) or maximise(...), not {len(objectives)}"
         )
     for part in said:
-        if not isinstance(part, Objective | Row):
+        if not isinstance(part, Objective | ConstraintRow):
             raise DeclarationError(
                 f"its function must return an objective and rows of decisions, not {_shown(part)}"
             )
-    return drawn(recording, variables, objectives[0], rows)
+    return build_blueprint(recording, variables, objectives[0], rows)
 
 
 def asked(function: Callable[..., Any], symbols: dict[str, Any]) -> dict[str, Any]:
@@ -193,7 +193,7 @@ def _line(function: Any, error: Exception) -> str:
 
 
 def flat(returned: Any) -> Iterator[Any]:
-    if isinstance(returned, tuple | list) and not isinstance(returned, Objective | Row):
+    if isinstance(returned, tuple | list) and not isinstance(returned, Objective | ConstraintRow):
         for part in returned:
             yield from flat(part)
     else:

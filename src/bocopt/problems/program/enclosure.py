@@ -6,12 +6,12 @@ import numpy as np
 
 from bocopt.core import Array, IntArray
 from bocopt.problems.program.intervals import Interval, absolute, exactly, product
-from bocopt.problems.program.judge import Judge, Measure
+from bocopt.problems.program.judge import Measure, ProgramJudge
 
 Values = Sequence[Interval]
 
 
-def cost(judge: Judge, values: Values, z: Array, other: Array | None) -> tuple[Array, Array]:
+def cost(judge: ProgramJudge, values: Values, z: Array, other: Array | None) -> tuple[Array, Array]:
     """(d) -> (), (): the objective of z, or of z less the other, in which offsets cancel."""
     if other is None:
         found = _measured(judge.objective, values, _columns(judge, values, z))
@@ -20,7 +20,7 @@ def cost(judge: Judge, values: Values, z: Array, other: Array | None) -> tuple[A
     return found.low[..., 0], found.high[..., 0]
 
 
-def excess(judge: Judge, values: Values, z: Array) -> tuple[Array, Array]:
+def excess(judge: ProgramJudge, values: Values, z: Array) -> tuple[Array, Array]:
     """(d) -> (), (): the largest violation of a row or of a bound, as the judge says it."""
     columns, worst = _columns(judge, values, z), exactly(judge.outside(z))
     for measure, slack in zip(judge.rows, judge.slack, strict=True):
@@ -50,7 +50,7 @@ def _at(columns: Interval, which: IntArray) -> Interval:
     return Interval(*(end[..., which] for end in columns))
 
 
-def _columns(judge: Judge, values: Values, z: Array) -> Interval:
+def _columns(judge: ProgramJudge, values: Values, z: Array) -> Interval:
     """(d) -> (n): z, and the ends of the positive parts."""
     if not judge.positives:
         return exactly(z)
@@ -62,7 +62,7 @@ def _columns(judge: Judge, values: Values, z: Array) -> Interval:
     return columns
 
 
-def _moved(judge: Judge, values: Values, z: Array, other: Array) -> Interval:
+def _moved(judge: ProgramJudge, values: Values, z: Array, other: Array) -> Interval:
     """(d), (d) -> (n): the columns of z less those of the other.
 
     max(g, 0) - max(h, 0) lies between 0 and g - h, and between the ends of the two.
@@ -81,7 +81,7 @@ def _moved(judge: Judge, values: Values, z: Array, other: Array) -> Interval:
     return moved
 
 
-def _with_room(judge: Judge, z: Array) -> Interval:
+def _with_room(judge: ProgramJudge, z: Array) -> Interval:
     """(d) -> (n): z twice, and zeros."""
     columns = np.zeros((*z.shape[:-1], judge.blueprint.columns))
     columns[..., : judge.blueprint.size] = z

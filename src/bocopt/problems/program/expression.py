@@ -16,7 +16,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from bocopt.core import IntArray, Sense
-from bocopt.problems.program.known import Known, Shape, Tape
+from bocopt.problems.program.tape import ParamExpr, Shape, Tape
 
 
 class DeclarationError(ValueError):
@@ -28,7 +28,7 @@ class Entries(NamedTuple):
 
     row: IntArray  # (e)
     column: IntArray  # (e)
-    value: Known  # (e)
+    value: ParamExpr  # (e)
 
 
 class Positive(NamedTuple):
@@ -46,7 +46,7 @@ class Recording:
         self.columns = columns
         self.positives: list[Positive] = []
 
-    def known(self, value: Known) -> "Expression":
+    def known(self, value: ParamExpr) -> "Expression":
         return Expression(self, value, ())
 
     def decision(self, first: int, shape: Shape) -> "Expression":
@@ -65,7 +65,7 @@ class Recording:
         return self.decision(self.columns - of.size, of.shape)
 
 
-class Row(NamedTuple):
+class ConstraintRow(NamedTuple):
     """expression <= 0, or == 0; a declaration returns its rows."""
 
     expression: "Expression"
@@ -89,7 +89,7 @@ class Objective(NamedTuple):
 class Expression(NDArrayOperatorsMixin):
     """An array of affine functions of the decisions: +, -, *, /, @, indices, sums, comparisons."""
 
-    def __init__(self, recording: Recording, offset: Known, entries: Sequence[Entries]) -> None:
+    def __init__(self, recording: Recording, offset: ParamExpr, entries: Sequence[Entries]) -> None:
         self.recording, self.offset = recording, offset
         some = tuple(part for part in entries if len(part.row))
         kept = tuple(part for part in map(_without_zeros, some) if len(part.row))

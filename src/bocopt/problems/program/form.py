@@ -7,7 +7,7 @@
          lower <= (v, y_s) <= upper, some columns integer
 
 What is the same in all scenarios has a leading axis of 1 instead of s. Everything is a cost.
-A way to solve it is a function of a `Task` that returns an `Answer`.
+A way to solve it is a function of a `SolveTask` that returns an `BestFound`.
 """
 
 from collections.abc import Callable
@@ -85,7 +85,7 @@ class Judged(NamedTuple):
     met: bool  # whether the constraints hold as far as the risk asks
 
 
-class Limits(NamedTuple):
+class SolveLimits(NamedTuple):
     """When to stop."""
 
     gap: float = 1e-6  # what is proved to be this near to the optimum, relative, counts as optimal
@@ -93,7 +93,7 @@ class Limits(NamedTuple):
     deadline: float | None = None  # on the clock of time.perf_counter()
 
 
-class Task(NamedTuple):
+class SolveTask(NamedTuple):
     """A program, the weights of its scenarios, and what is asked of a decision."""
 
     form: Form
@@ -101,10 +101,10 @@ class Task(NamedTuple):
     risk: Risk  # alpha is never None; 1: the uncertain rows hold in all scenarios
     otherwise: float | None  # what is paid in a scenario whose rows do not hold; None: its cost
     judge: Callable[[Array], Judged]  # z (d) -> the verdict
-    limits: Limits = Limits()
+    limits: SolveLimits = SolveLimits()
 
 
-class Answer(NamedTuple):
+class BestFound(NamedTuple):
     """The best decision found, and a value that none falls below.
 
     No z and a bound of +inf: it is proved that no decision meets the constraints. No z and any

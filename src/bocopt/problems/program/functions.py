@@ -9,11 +9,11 @@ from bocopt.core import Sense
 from bocopt.problems.program.expression import (
     FUNCTIONS,
     LINEAR,
+    ConstraintRow,
     DeclarationError,
     Entries,
     Expression,
     Objective,
-    Row,
 )
 
 _REARRANGING = (
@@ -105,7 +105,7 @@ def absolute_value(of: Expression) -> Expression:
     return _add(of.recording.positive(of), of.recording.positive(_negative(of)))
 
 
-def _strict(*_: Expression) -> Row:
+def _strict(*_: Expression) -> ConstraintRow:
     raise DeclarationError(
         "rows are <=, >= or ==, not <, > or !=; and the builtin min and max, which compare, are "
         "np.minimum and np.maximum here"
@@ -125,9 +125,9 @@ LINEAR.update(
         "minimum": _minimum,
         "absolute": absolute_value,
         "fabs": absolute_value,
-        "less_equal": lambda left, right: Row(_subtract(left, right), equal=False),
-        "greater_equal": lambda left, right: Row(_subtract(right, left), equal=False),
-        "equal": lambda left, right: Row(_subtract(left, right), equal=True),
+        "less_equal": lambda left, right: ConstraintRow(_subtract(left, right), equal=False),
+        "greater_equal": lambda left, right: ConstraintRow(_subtract(right, left), equal=False),
+        "equal": lambda left, right: ConstraintRow(_subtract(left, right), equal=True),
         "less": _strict,
         "greater": _strict,
         "not_equal": _strict,

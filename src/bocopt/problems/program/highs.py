@@ -41,7 +41,7 @@ _STEP = 0.1  # seconds between two looks at the clock and at signals
 _KINDS = highspy._core.cb.HighsCallbackType
 
 
-class Linear(NamedTuple):
+class LinearProgram(NamedTuple):
     """min cost . v + offset  s.t.  row_lower <= rows v <= row_upper, lower <= v <= upper."""
 
     cost: Array  # (n)
@@ -54,7 +54,7 @@ class Linear(NamedTuple):
     offset: float = 0.0
 
 
-class Found(NamedTuple):
+class LinearSolution(NamedTuple):
     """What HiGHS answers; `point` is None where it found none."""
 
     point: Array | None  # (n)
@@ -68,13 +68,13 @@ class SolverError(RuntimeError):
 
 
 def solve(
-    program: Linear,
+    program: LinearProgram,
     *,
     nodes: int | None = None,
     gap: float = 0.0,
     deadline: float | None = None,
     start: Array | None = None,
-) -> Found:
+) -> LinearSolution:
     """The optimum, or the best within the limits.
 
     `gap` is relative to the value, or to 1 where that is smaller. `start` is a point to begin
@@ -99,7 +99,7 @@ def solve(
         finally:
             if deadline is not None:
                 highs.setOptionValue("time_limit", INF)  # the next may have none
-    watched = Watched(highs)
+    watched = WatchedRun(highs)
     if watched.run(deadline):
         _checked(watched.status)
         return _found(highs, branched)
@@ -126,8 +126,8 @@ def _limit(
         highs.setOptionValue("mip_max_nodes", highspy.kHighsIInf if nodes is None else nodes)
 
 
-def _nothing(program: Linear) -> Found:
-    return Found(None, np.inf, -np.inf, np.zeros(len(program.row_lower)))
+def _nothing(program: LinearProgram) -> LinearSolution:
+    return LinearSolution(None, np.inf, -np.inf, np.zeros(len(program.row_lower)))
 
 
 def _new() -> Any:
@@ -138,7 +138,7 @@ def _new() -> Any:
     return highs
 
 
-def _pass(highs: Any, program: Linear) -> None:
+def _pass(highs: Any, program: LinearProgram) -> None:
     n, r = len(program.cost), len(program.row_lower)
     integer = np.zeros(n, np.int32) if program.integer is None else program.integer.astype(np.int32)
     _checked(
@@ -162,26 +162,26 @@ def _pass(highs: Any, program: Linear) -> None:
     )
 
 
-def _found(highs: Any, branched: bool) -> Found:
+def _found(highs: Any, branched: bool) -> LinearSolution:
     status, kinds = highs.getModelStatus(), highspy.HighsModelStatus
     solution = highs.getSolution()
     row_dual = np.array(solution.row_dual)
     if status == kinds.kOptimal and not branched:  # all there is to ask, and info takes long
         value = float(highs.getObjectiveValue())
-        return Found(np.array(solution.col_value), value, value, row_dual)
+        return LinearSolution(np.array(solution.col_value), value, value, row_dual)
     if status == kinds.kInfeasible:
-        return Found(None, np.inf, np.inf, row_dual)
+        return LinearSolution(None, np.inf, np.inf, row_dual)
     if status in (kinds.kUnbounded, kinds.kUnboundedOrInfeasible):
-        return Found(None, np.inf, -np.inf, row_dual)
+        return LinearSolution(None, np.inf, -np.inf, row_dual)
     limits = (kinds.kSolutionLimit, kinds.kTimeLimit, kinds.kIterationLimit, kinds.kInterrupt)
     if status != kinds.kOptimal and status not in limits:
         raise SolverError(f"HiGHS stopped with the status {highs.modelStatusToString(status)!r}.")
     info = highs.getInfo()
     bound = float(info.mip_dual_bound) if branched else -np.inf
     if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
-        return Found(None, np.inf, bound, row_dual)
+        return LinearSolution(None, np.inf, bound, row_dual)
     value = float(info.objective_function_value)
-    return Found(np.array(solution.col_value), value, bound, row_dual)
+    return LinearSolution(np.array(solution.col_value), value, bound, row_dual)
 
 
 def _checked(status: Any) -> None:
@@ -192,13 +192,13 @@ def _checked(status: Any) -> None:
 class Shifting:
     """A linear program whose row limits change, each time solved from where it stood."""
 
-    def __init__(self, program: Linear) -> None:
+    def __init__(self, program: LinearProgram) -> None:
         self._highs = _new()
         self._rows = np.arange(len(program.row_lower), dtype=np.int32)
         self._columns, self._empty = len(program.cost), not len(program.rows.value)
         _pass(self._highs, program)
 
-    def solve(self, row_lower: Array, row_upper: Array) -> Found:
+    def solve(self, row_lower: Array, row_upper: Array) -> LinearSolution:
         many = len(self._rows)
         if many:
             _checked(self._highs.changeRowsBounds(many, self._rows, row_lower, row_upper))
@@ -217,7 +217,7 @@ class Shifting:
         return basic, tight
 
 
-def solve_wide(program: Linear) -> Found:
+def solve_wide(program: LinearProgram) -> LinearSolution:
     """A linear program of few rows and very many columns: scaling takes longer than it saves."""
     highs = _new()
     highs.setOptionValue("simplex_scale_strategy", 0)
@@ -226,7 +226,7 @@ def solve_wide(program: Linear) -> Found:
     return _found(highs, branched=False)
 
 
-class Watched:
+class WatchedRun:
     """One long run that ends when it is told to: what it has found so far, and whether it ended.
 
     HiGHS looks at its time limit only now and then: it overran one of 5 s by 2.4 s. So it runs in a

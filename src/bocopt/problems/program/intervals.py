@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bocopt.core import BoolArray
-from bocopt.problems.program.known import Depends, Step, padded, played
+from bocopt.problems.program.tape import Depends, Step, padded, played
 
 Numbers = NDArray[Any]
 _ULPS = 4.0  # by which exp and its kind may err

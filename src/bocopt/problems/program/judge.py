@@ -55,7 +55,7 @@ class Measure:
         return table
 
 
-class Judge:
+class ProgramJudge:
     """A blueprint, ready to judge decisions; without recourse, it needs no solver."""
 
     def __init__(self, blueprint: Blueprint, tolerance: float) -> None:

@@ -14,11 +14,18 @@ from bocopt.problems import ranges
 from bocopt.problems.defaults import filled_in
 from bocopt.problems.program import convexity
 from bocopt.problems.program.blueprint import Blueprint
-from bocopt.problems.program.compile import Mould, cast, mould
-from bocopt.problems.program.form import Answer, EndlessError, Form, Judged, Limits, Task
-from bocopt.problems.program.judge import Judge
-from bocopt.problems.program.known import Step, play
+from bocopt.problems.program.compile import Template, instantiate, template_of
+from bocopt.problems.program.form import (
+    BestFound,
+    EndlessError,
+    Form,
+    Judged,
+    SolveLimits,
+    SolveTask,
+)
+from bocopt.problems.program.judge import ProgramJudge
 from bocopt.problems.program.ranges import Ranges
+from bocopt.problems.program.tape import Step, play
 from bocopt.problems.risk import share_of_worst
 from bocopt.problems.scenarios import merged
 
@@ -142,15 +149,15 @@ class Program:
         scenarios = arguments.array(owner, "scenarios", scenarios, (None, self.dims.xi))
         if x.ndim != 1 or scenarios.ndim != 2:
             raise arguments.wrong(owner, "scenarios", "of one instance", scenarios.shape)
-        return cast(self.blueprint, self._mould, self._played(x[None], scenarios, axes=1))
+        return instantiate(self.blueprint, self._mould, self._played(x[None], scenarios, axes=1))
 
     def _solved(self, x: Array, scenarios: Array, w: Array) -> tuple[Array, float, int, float]:
-        from bocopt.problems.program import ways
+        from bocopt.problems.program import strategies
 
         scenarios, w = merged(scenarios, w)
         task = self._task(x, scenarios, w)
         try:
-            answer = ways.solve(task)
+            answer = strategies.solve(task)
         except EndlessError as error:
             column = self.blueprint.name_of(error.column)
             raise ValueError(f"In the program {self.name!r}: {error.about(column)}") from None
@@ -158,12 +165,12 @@ class Program:
             return self._unsolved(answer)
         verdict = task.judge(answer.z)
         if not verdict.met:
-            return self._unsolved(Answer(None, answer.bound))
+            return self._unsolved(BestFound(None, answer.bound))
         gap = max(0.0, verdict.value - answer.bound)
         near = gap <= self.gap * max(1.0, abs(verdict.value))
         return answer.z, verdict.value, Status.OPTIMAL if near else Status.LIMIT, gap
 
-    def _unsolved(self, answer: Answer) -> tuple[Array, float, int, float]:
+    def _unsolved(self, answer: BestFound) -> tuple[Array, float, int, float]:
         if answer.bound == -np.inf and self.time_limit is None:
             raise ValueError(
                 f"The program {self.name!r} is unbounded for this x and xi: no cost is the "
@@ -173,9 +180,9 @@ class Program:
         status = Status.INFEASIBLE if proved else Status.FALLBACK
         return np.array(self.fallback), np.inf, status, 0.0 if proved else np.inf
 
-    def _task(self, x: Array, scenarios: Array, w: Array) -> Task:
+    def _task(self, x: Array, scenarios: Array, w: Array) -> SolveTask:
         values = self._played(x[None], scenarios, axes=1)
-        form = cast(self.blueprint, self._mould, values)
+        form = instantiate(self.blueprint, self._mould, values)
 
         def judge(z: Array) -> Judged:
             question = z.tobytes()
@@ -194,8 +201,8 @@ class Program:
         kept: dict[bytes, Judged] = {}  # the last question: a way asks what it answers with
 
         left = None if self.time_limit is None else time.perf_counter() + self.time_limit
-        limits = Limits(self.gap, self.node_limit, left)
-        return Task(form, w, self.risk, self.otherwise, judge, limits)
+        limits = SolveLimits(self.gap, self.node_limit, left)
+        return SolveTask(form, w, self.risk, self.otherwise, judge, limits)
 
     def _verdict(self, cost: Array, violation: Array, w: Array) -> Judged:
         if self.otherwise is not None:
@@ -243,7 +250,7 @@ class Program:
 
     def _judged_one(self, x: Array, z: Array, xi: Array) -> tuple[float, float]:
         values = self._played(x[None], xi[None], axes=1)
-        return self._alone(values, z, cast(self.blueprint, self._mould, values))
+        return self._alone(values, z, instantiate(self.blueprint, self._mould, values))
 
     def _alone(self, values: list[Array], z: Array, form: Form) -> tuple[float, float]:
         """Cost and violation in the form's only scenario."""
@@ -285,12 +292,12 @@ class Program:
         return arguments.array(owner, "x", x, (... if unread else self.dims.x,), gaps=unread)
 
     @cached_property
-    def _mould(self) -> Mould:
-        return mould(self.blueprint)
+    def _mould(self) -> Template:
+        return template_of(self.blueprint)
 
     @cached_property
-    def _judge(self) -> Judge:
-        return Judge(self.blueprint, self.tolerance)
+    def _judge(self) -> ProgramJudge:
+        return ProgramJudge(self.blueprint, self.tolerance)
 
     @cached_property
     def _support(self) -> arguments.Ends:
@@ -318,4 +325,4 @@ class Program:
 
     @cached_property
     def _pressed(self) -> tuple[tuple[int, IntArray], ...]:
-        return convexity.pressed(self.blueprint)
+        return convexity.convex_uses(self.blueprint)

@@ -12,10 +12,10 @@ from bocopt.arguments import Ends
 from bocopt.core import Array, BoolArray, IntArray
 from bocopt.problems.program import enclosure, separable
 from bocopt.problems.program.intervals import Interval, enclosed, exactly, without_rule
-from bocopt.problems.program.judge import Judge
-from bocopt.problems.program.known import play
-from bocopt.problems.program.separable import Hinges, Slopes, slopes
-from bocopt.problems.ranges import Case, hull
+from bocopt.problems.program.judge import ProgramJudge
+from bocopt.problems.program.separable import HingeSum, Slopes, slopes
+from bocopt.problems.program.tape import play
+from bocopt.problems.ranges import FeasibilityCase, hull
 
 _NO_ENDS = np.array(np.nan), np.array(np.nan)
 _LARGEST = 1_000_000  # numbers, up to which ends are looked for one by one
@@ -27,7 +27,7 @@ class Ranges:
     `otherwise` is paid by a decision that is infeasible; None: the objective is.
     """
 
-    def __init__(self, judge: Judge, support: Ends, otherwise: float | None) -> None:
+    def __init__(self, judge: ProgramJudge, support: Ends, otherwise: float | None) -> None:
         self.judge, self.blueprint, self.otherwise = judge, judge.blueprint, otherwise
         self.low, self.high = np.array(support)
 
@@ -38,7 +38,7 @@ class Ranges:
             return low, high
         fits, misses = self._verdicts(x, z)
         paid = np.full(low.shape, self.otherwise)
-        return hull((Case(fits, low, high), Case(misses, paid, paid)))
+        return hull((FeasibilityCase(fits, low, high), FeasibilityCase(misses, paid, paid)))
 
     def of_difference(self, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
         """(k), (d), (d) -> (), (): what z costs more than the other."""
@@ -52,10 +52,10 @@ class Ranges:
         )
         return hull(
             (
-                Case(fits & other_fits, low, high),
-                Case(fits & other_misses & apart, *alone),
-                Case(other_fits & misses & apart, *other_alone).turned(),
-                Case(misses & other_misses, zero, zero),
+                FeasibilityCase(fits & other_fits, low, high),
+                FeasibilityCase(fits & other_misses & apart, *alone),
+                FeasibilityCase(other_fits & misses & apart, *other_alone).turned(),
+                FeasibilityCase(misses & other_misses, zero, zero),
             )
         )
 
@@ -136,7 +136,7 @@ class Ranges:
         left = self._positives(values, z)
         none = Slopes(np.zeros_like(left.base), np.zeros_like(left.slope))
         right = none if other is None else self._positives(values, other)
-        hinges = Hinges(weight.base, left, right)
+        hinges = HingeSum(weight.base, left, right)
         low, high = separable.extremes(line, hinges)
         if other is None:  # a cost that is certain must not be outside by rounding
             margin = separable.rounding(size, hinges)

@@ -24,7 +24,7 @@ class Recourse(NamedTuple):
     dual: Array  # (s, r) what a unit more of a limit changes in the cost; if infinite, in the lack
 
 
-class Stage(NamedTuple):
+class RecourseProgram(NamedTuple):
     """min cost . y  s.t.  least <= matrix y <= limit  for s scenarios at once."""
 
     cost: Array  # (s or 1, m)
@@ -40,7 +40,7 @@ class Stage(NamedTuple):
         """Whether scenarios differ in their limits alone."""
         return len(self.cost) == 1 and len(self.matrix) == 1 and not self.integer.any()
 
-    def of(self, scenarios: IntArray | BoolArray) -> "Stage":
+    def of(self, scenarios: IntArray | BoolArray) -> "RecourseProgram":
         """Some of its scenarios."""
         return self._replace(
             cost=self.cost if len(self.cost) == 1 else self.cost[scenarios],
@@ -80,7 +80,7 @@ def best(form: Form, v: Array, within: float = 0.0) -> Recourse:
 _LATEST = Recent(1)  # a way asks about the decision that it answers with, and then the judge does
 
 
-def _tried(stage: Stage) -> tuple[Array, Array, Array]:
+def _tried(stage: RecourseProgram) -> tuple[Array, Array, Array]:
     """Values and duals where the rows can hold; elsewhere +inf, and lacks with their duals."""
     value, dual = _optima(stage)
     lack, fails = np.zeros(len(value)), np.flatnonzero(np.isposinf(value))
@@ -90,7 +90,7 @@ def _tried(stage: Stage) -> tuple[Array, Array, Array]:
     return value, dual, lack
 
 
-def second_stage(form: Form, v: Array) -> tuple[Stage, Array]:
+def second_stage(form: Form, v: Array) -> tuple[RecourseProgram, Array]:
     """(s or 1, h) -> the programs of y once v is decided, and what v costs already (s)."""
     h = form.shared
     rows = (form.defining, form.uncertain)
@@ -105,7 +105,7 @@ def second_stage(form: Form, v: Array) -> tuple[Stage, Array]:
     )
     left = [row.limit - (row.matrix[..., :h] @ v[:, :, None])[..., 0] for row in rows]
     limit = np.concatenate([np.broadcast_to(part, (s, part.shape[-1])) for part in left], axis=1)
-    stage = Stage(
+    stage = RecourseProgram(
         form.cost[:, h:],
         form.lower[h:],
         form.upper[h:],
@@ -118,18 +118,18 @@ def second_stage(form: Form, v: Array) -> tuple[Stage, Array]:
     return stage, np.broadcast_to(paid, s)
 
 
-def _optima(stage: Stage) -> Optima:
+def _optima(stage: RecourseProgram) -> Optima:
     return _in_bunches(stage) if stage.alike and len(stage.limit) > 1 else _one_by_one(stage)
 
 
-def _one_by_one(stage: Stage) -> Optima:
+def _one_by_one(stage: RecourseProgram) -> Optima:
     optima = _unsolved(stage)
     for i in range(len(stage.limit)):
         _note(optima, i, highs.solve(_linear(stage, i)))
     return optima
 
 
-def _in_bunches(stage: Stage) -> Optima:
+def _in_bunches(stage: RecourseProgram) -> Optima:
     """Solve a scenario, then all others that its basis serves, until none is left."""
     optima = _unsolved(stage)
     program = highs.Shifting(_linear(stage, 0))
@@ -147,7 +147,7 @@ def _in_bunches(stage: Stage) -> Optima:
 
 
 def _served(
-    stage: Stage, point: Array, basic: BoolArray, tight: BoolArray
+    stage: RecourseProgram, point: Array, basic: BoolArray, tight: BoolArray
 ) -> tuple[Array, BoolArray]:
     """(s) the values of a basis' points in all scenarios, and whether these are feasible."""
     matrix, cost = stage.matrix[0], stage.cost[0]
@@ -169,11 +169,11 @@ def _served(
     return y @ cost[basic] + cost @ resting, fits
 
 
-def _unsolved(stage: Stage) -> Optima:
+def _unsolved(stage: RecourseProgram) -> Optima:
     return Optima(np.full(len(stage.limit), np.inf), np.zeros_like(stage.limit))
 
 
-def _note(optima: Optima, i: int, found: highs.Found) -> None:
+def _note(optima: Optima, i: int, found: highs.LinearSolution) -> None:
     if found.point is None:
         optima.value[i] = found.bound
     else:
@@ -182,8 +182,8 @@ def _note(optima: Optima, i: int, found: highs.Found) -> None:
             optima.dual[i] = found.row_dual
 
 
-def _linear(stage: Stage, i: int) -> highs.Linear:
-    return highs.Linear(
+def _linear(stage: RecourseProgram, i: int) -> highs.LinearProgram:
+    return highs.LinearProgram(
         stage.cost[i if len(stage.cost) > 1 else 0],
         stage.lower,
         stage.upper,
@@ -194,13 +194,13 @@ def _linear(stage: Stage, i: int) -> highs.Linear:
     )
 
 
-def _elastic(stage: Stage) -> Stage:
+def _elastic(stage: RecourseProgram) -> RecourseProgram:
     """The least by which all rows must give way: one column more, and equations as two rows."""
     equal = np.isfinite(stage.least[0])
     matrix = np.concatenate([stage.matrix, -stage.matrix[:, equal]], axis=1)
     limit = np.concatenate([stage.limit, -stage.limit[:, equal]], axis=1)
     give = np.full((*matrix.shape[:2], 1), -1.0)
-    return Stage(
+    return RecourseProgram(
         np.append(np.zeros(len(stage.lower)), 1.0)[None],
         np.append(stage.lower, 0.0),
         np.append(stage.upper, np.inf),
@@ -211,7 +211,7 @@ def _elastic(stage: Stage) -> Stage:
     )
 
 
-def _folded(dual: Array, stage: Stage) -> Array:
+def _folded(dual: Array, stage: RecourseProgram) -> Array:
     """The duals of an elastic program for the rows that it was made from."""
     equal = np.isfinite(stage.least[0])
     folded = dual[:, : len(equal)].copy()
@@ -219,6 +219,6 @@ def _folded(dual: Array, stage: Stage) -> Array:
     return folded
 
 
-def _widened(stage: Stage, lack: Array) -> Stage:
+def _widened(stage: RecourseProgram, lack: Array) -> RecourseProgram:
     room = lack[:, None] + 10 * highs.FEASIBLE_WITHIN
     return stage._replace(least=stage.least - room, limit=stage.limit + room)

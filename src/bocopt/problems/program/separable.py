@@ -17,7 +17,7 @@ import numpy as np
 
 from bocopt.core import Array, BoolArray, IntArray
 from bocopt.problems.program.blueprint import Blueprint
-from bocopt.problems.program.known import Depends, Step
+from bocopt.problems.program.tape import Depends, Step
 
 Ends = tuple[Array, Array]
 _EPSILON = float(np.finfo(np.float64).eps)
@@ -30,7 +30,7 @@ class Slopes(NamedTuple):
     slope: Array  # (..., m)
 
 
-class Hinges(NamedTuple):
+class HingeSum(NamedTuple):
     """w (max(g, 0) - max(h, 0)), one a row."""
 
     weight: Array  # (n)
@@ -75,7 +75,7 @@ def slopes(values: Array) -> Slopes:
     return Slopes(values[..., 0], values[..., 1:] - values[..., :1])
 
 
-def extremes(line: Slopes, hinges: Hinges) -> Ends:
+def extremes(line: Slopes, hinges: HingeSum) -> Ends:
     """() -> (): the least and the largest value for t in [-1, 1]^m."""
     if not hinges.weight.shape[-1]:
         return _ends(line)
@@ -93,7 +93,7 @@ def extremes(line: Slopes, hinges: Hinges) -> Ends:
     )
 
 
-def rounding(size: Array, hinges: Hinges) -> Array:
+def rounding(size: Array, hinges: HingeSum) -> Array:
     """() -> (): by how much sums of numbers of this size may differ from those in another order."""
     for part in (hinges.left, hinges.right):
         inside = np.abs(part.base) + np.abs(part.slope).sum(axis=-1)
@@ -101,15 +101,15 @@ def rounding(size: Array, hinges: Hinges) -> Array:
     return _EPSILON * (8 + sum(hinges.left.slope.shape[-2:])) * size
 
 
-def _split(hinges: Hinges) -> Hinges:
+def _split(hinges: HingeSum) -> HingeSum:
     """Each part of a pair with nothing."""
     pairs = zip(hinges.left, hinges.right, strict=True)
     base, slope = (np.concatenate(parts, axis=hinges.weight.ndim - 1) for parts in pairs)
     weight = np.concatenate([hinges.weight, -hinges.weight], axis=-1)
-    return Hinges(weight, Slopes(base, slope), Slopes(np.zeros_like(base), np.zeros_like(slope)))
+    return HingeSum(weight, Slopes(base, slope), Slopes(np.zeros_like(base), np.zeros_like(slope)))
 
 
-def _bounded(line: Slopes, hinges: Hinges, alone: BoolArray) -> Ends:
+def _bounded(line: Slopes, hinges: HingeSum, alone: BoolArray) -> Ends:
     """Those `alone` exactly, the others by themselves."""
     least, largest = _apart(line, hinges, alone)
     if not alone.all():
@@ -124,7 +124,7 @@ def _reads_one(of: Slopes) -> BoolArray:
     return one
 
 
-def _apart(line: Slopes, hinges: Hinges, alone: BoolArray) -> Ends:
+def _apart(line: Slopes, hinges: HingeSum, alone: BoolArray) -> Ends:
     """The sum of the ends of each component, of the line and of hinges that read one."""
     weight = np.where(alone, hinges.weight, 0.0)
     own, others = _along(hinges.left), _along(hinges.right)
@@ -172,7 +172,7 @@ def _turns(line: Slopes, parts: Sequence[_Along]) -> tuple[Array, IntArray]:
     return at, np.concatenate([axes, *(part.component for part in parts)], axis=-1)
 
 
-def _together(hinges: Hinges) -> Ends:
+def _together(hinges: HingeSum) -> Ends:
     """(n), (n): the ends of max(g, 0) - max(h, 0), by their own and by those of g - h."""
     left, right = hinges.left, hinges.right
     low, high, low_right, high_right = (

@@ -77,10 +77,10 @@ for _group in GROUPS.values():
 
 def _reproduce(name: str, size: Size, crew: Crew, out: Path, fresh: bool) -> None:
     """Run the studies, or what is missing of them, and write and show what they found."""
-    from bocopt_studies.work.cluster import LostError, NoSchedulerError
+    from bocopt_studies.work.cluster import ClusterLostError, NoSchedulerError
     from bocopt_studies.work.origin import ForeignWorkerError
 
-    ends = (LostError, ForeignWorkerError, OSError)
+    ends = (ClusterLostError, ForeignWorkerError, OSError)
     with told(NoSchedulerError, kept=GOES_ON, ends=ends):
         _run_and_show(name, size, crew, out, fresh)
 
@@ -89,11 +89,11 @@ def _run_and_show(name: str, size: Size, crew: Crew, out: Path, fresh: bool) -> 
     """Nothing is printed to a pipe, which may be closed, before all files are written."""
     from bocopt_studies import reproduce as study
     from bocopt_studies.report import charts
-    from bocopt_studies.work.store import Store
+    from bocopt_studies.work.store import BlockStore
 
     started = time.perf_counter()
     plan = study.plan_of(name, size)
-    work = study.work_of(plan, Store(out / "blocks"), fresh)
+    work = study.work_of(plan, BlockStore(out / "blocks"), fresh)
     computed = work.stages_missing
     _finish(name, work, crew)
     about = {

@@ -10,7 +10,7 @@ from bocopt.app.page.headline import sentence
 from bocopt.app.page.markup import unmarked
 from bocopt.app.page.money import surely
 from bocopt.app.page.numbers import NONE, decimals, ends, fixed, percent, target
-from bocopt.app.page.view import View
+from bocopt.app.page.view import ReportView
 from bocopt.core import Sense
 from bocopt_studies.data.files import NAMES
 from bocopt_studies.report.blocks import Grid, Row
@@ -22,7 +22,7 @@ _DIGITS = 9  # that are kept
 
 def summary_of(findings: Findings) -> dict[str, Any]:
     """The numbers of its report."""
-    view = View(findings, {})
+    view = ReportView(findings, {})
     return {
         "title": findings.title,
         "unit": findings.unit,
@@ -38,7 +38,7 @@ def summary_of(findings: Findings) -> dict[str, Any]:
     }
 
 
-def _policy(view: View, policy: str) -> dict[str, Any]:
+def _policy(view: ReportView, policy: str) -> dict[str, Any]:
     """Gains are positive where it is better than what is done now."""
     played = view.findings.played[policy]
     paid = {

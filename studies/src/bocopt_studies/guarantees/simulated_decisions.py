@@ -22,7 +22,7 @@ from bocopt.guarantees import (
     headline,
 )
 from bocopt.guarantees.certificate import Shadow
-from bocopt.guarantees.kernels.records import Errors, Squares, Watched, named
+from bocopt.guarantees.kernels.records import Errors, Squares, WatchedSums, named
 from bocopt.numeric import noise
 from bocopt.policies import Constant, Shadowed
 from bocopt.problems import Knapsack
@@ -38,7 +38,7 @@ class Peeking(HoeffdingMixture):
     sum R_t <= sum c_t + sqrt(sum C_t^2 log(1/delta) / 2)
     """
 
-    def _said(self, seen: Watched, own: Array) -> Certificate:
+    def _said(self, seen: WatchedSums, own: Array) -> Certificate:
         squares = named(Squares, own)
         slack = squares.unit * np.sqrt(squares.in_units * np.log(1 / self.delta) / 2)
         return self._of(PEEKING, seen, slack)
@@ -47,7 +47,7 @@ class Peeking(HoeffdingMixture):
 class Normal(EmpiricalBernstein):
     """Mean plus quantile times standard error, as a script would have it: another control."""
 
-    def _said(self, seen: Watched, own: Array) -> Certificate:
+    def _said(self, seen: WatchedSums, own: Array) -> Certificate:
         from scipy.special import ndtri
 
         slack = self.scale * ndtri(1 - self.delta) * np.sqrt(named(Errors, own).square)

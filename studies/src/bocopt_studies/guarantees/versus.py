@@ -11,7 +11,7 @@ from bocopt import Ensemble, SampleAverage, compare
 from bocopt.compared import Compared
 from bocopt.core import Array, Policy
 from bocopt.paper import PaperStream
-from bocopt.trace import spread
+from bocopt.trace import mean_sd
 from bocopt_studies.learning.data import DATA_SETS, TODAY, data_world
 from bocopt_studies.paper.settings import Settings, policies_of, problem_of
 from bocopt_studies.report import tables
@@ -101,10 +101,10 @@ def _row(record: Record) -> Summary:
     return {
         "trials": len(sure),
         "today": float(record["today"].mean()),
-        "percent": cell(spread(100.0 * record["seen"] / today)),
-        "gain": cell(spread(-record["seen"])),
-        "least": cell(spread(-record["high"])),
-        "most": cell(spread(-record["low"])),
+        "percent": cell(mean_sd(100.0 * record["seen"] / today)),
+        "gain": cell(mean_sd(-record["seen"])),
+        "least": cell(mean_sd(-record["high"])),
+        "most": cell(mean_sd(-record["low"])),
         "rough": [float(-record["rough_high"].mean()), float(-record["rough_low"].mean())],
         "block": float(record["block"].mean()),
         "better": int(better.sum()),
@@ -158,10 +158,10 @@ def _cells(name: str, row: Mapping[str, Any]) -> list[str]:
     since, (low, high) = row["since"], row["rough"]
     return [
         name,
-        tables.spread(row["gain"]),
-        tables.spread({k: _negated(k, v) for k, v in row["percent"].items()}, 1),
-        tables.spread(row["least"]),
-        tables.spread(row["most"]),
+        tables.format_mean_sd(row["gain"]),
+        tables.format_mean_sd({k: _negated(k, v) for k, v in row["percent"].items()}, 1),
+        tables.format_mean_sd(row["least"]),
+        tables.format_mean_sd(row["most"]),
         f"{row['better']} of {row['trials']}" + f", worse in {row['worse']}" * (row["worse"] > 0),
         "-" if since is None else _since(since),
         f"{low:.2f} to {high:.2f}",

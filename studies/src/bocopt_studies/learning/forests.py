@@ -14,7 +14,7 @@ _LEAF = 5  # outcomes at the least
 _FEATURES = 1 / 3  # that a split may choose from
 
 
-class Forest(NamedTuple):
+class GrownForest(NamedTuple):
     """Trees, and where the outcomes that they were grown from stand in them."""
 
     trees: Trees
@@ -29,7 +29,7 @@ class Forest(NamedTuple):
         return np.asarray(weights / weights.sum())
 
 
-def grown(x: Array, xi: Array, seed: int) -> Forest:
+def grown(x: Array, xi: Array, seed: int) -> GrownForest:
     """(n, k), (n, m) -> one forest for all components."""
     forest = extra("sklearn.ensemble").RandomForestRegressor(
         n_estimators=_TREES,
@@ -40,7 +40,7 @@ def grown(x: Array, xi: Array, seed: int) -> Forest:
     forest.fit(x, xi if xi.shape[-1] > 1 else xi[:, 0])
     trees = trees_of(forest.estimators_)
     leaves = trees.leaves(x)
-    return Forest(trees, leaves, xi - _out_of_bag(trees, leaves, forest, xi))
+    return GrownForest(trees, leaves, xi - _out_of_bag(trees, leaves, forest, xi))
 
 
 def _out_of_bag(trees: Trees, leaves: IntArray, forest: Any, xi: Array) -> Array:
@@ -60,10 +60,10 @@ class ForestWeights(Refitted):
     Reference: Meinshausen (2006), Quantile regression forests.
     """
 
-    def fit(self, x: Array, xi: Array, seed: int) -> Forest:
+    def fit(self, x: Array, xi: Array, seed: int) -> GrownForest:
         return grown(x, xi, seed)
 
-    def predicted(self, fit: Forest, x: Array, xi: Array) -> tuple[Array, Array]:
+    def predicted(self, fit: GrownForest, x: Array, xi: Array) -> tuple[Array, Array]:
         return xi, fit.weights(x)
 
 
@@ -71,9 +71,9 @@ class ForestWeights(Refitted):
 class ForestResiduals(Refitted):
     """The forest's mean at x, and the residuals of the outcomes that share leaves with x."""
 
-    def fit(self, x: Array, xi: Array, seed: int) -> Forest:
+    def fit(self, x: Array, xi: Array, seed: int) -> GrownForest:
         return grown(x, xi, seed)
 
-    def predicted(self, fit: Forest, x: Array, xi: Array) -> tuple[Array, Array]:
+    def predicted(self, fit: GrownForest, x: Array, xi: Array) -> tuple[Array, Array]:
         w = fit.weights(x)
         return np.matmul(w, xi) + fit.residual, w

@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 from bocopt.core import Array, Policy
 from bocopt.numeric.blocks import block_interval
-from bocopt.trace import spread
+from bocopt.trace import mean_sd
 from bocopt_studies.learning.streams import coverage
 from bocopt_studies.learning.table import BEST, ENSEMBLE
 from bocopt_studies.learning.task import Learn
-from bocopt_studies.learning.worlds import World
+from bocopt_studies.learning.worlds import LearningWorld
 from bocopt_studies.study import Size, Summary
 from bocopt_studies.summaries import Paired, cell, paired
 from bocopt_studies.work.task import Record, Task
@@ -28,7 +28,7 @@ class Judge(Learn):
     trials_per_block: ClassVar[int] = 2
 
 
-def judge(world: World, policies: Mapping[str, Policy[Any]], size: Size) -> dict[str, Task]:
+def judge(world: LearningWorld, policies: Mapping[str, Policy[Any]], size: Size) -> dict[str, Task]:
     """Who knows the law is shown all that it reads; all see the same outcomes."""
     return {
         name: Judge(
@@ -43,7 +43,7 @@ def judge(world: World, policies: Mapping[str, Policy[Any]], size: Size) -> dict
     }
 
 
-def verdict(world: World, records: Mapping[str, Record]) -> Summary:
+def verdict(world: LearningWorld, records: Mapping[str, Record]) -> Summary:
     """What is known of all policies on one world."""
     sense = world.problem.sense
     costs = {name: sense.sign * record[sense.value] for name, record in records.items()}
@@ -54,7 +54,7 @@ def verdict(world: World, records: Mapping[str, Record]) -> Summary:
         "best": best,
         "rows": {
             name: {
-                "mean": cell(spread(sense.sign * cost.mean(axis=-1))),
+                "mean": cell(mean_sd(sense.sign * cost.mean(axis=-1))),
                 "behind": cell(behind(cost, costs[best], world.law is None)),
                 "from_optimum": cell(behind(cost, costs[BEST])) if BEST in costs else None,
                 "feasible": float(records[name]["feasible"].mean()),

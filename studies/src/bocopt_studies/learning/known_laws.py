@@ -7,7 +7,7 @@ from bocopt_studies.learning.rivals import learners, optimum
 from bocopt_studies.learning.synthetic import synthetic_worlds
 from bocopt_studies.learning.table import members
 from bocopt_studies.learning.verdicts import coverages, of_world, overview
-from bocopt_studies.learning.worlds import World
+from bocopt_studies.learning.worlds import LearningWorld
 from bocopt_studies.report.blocks import Section
 from bocopt_studies.study import Size, Summary
 from bocopt_studies.work.task import Record, Task
@@ -23,7 +23,7 @@ def tasks(size: Size) -> dict[str, Task]:
     }
 
 
-def _tasks(world: World, size: Size) -> dict[str, Task]:
+def _tasks(world: LearningWorld, size: Size) -> dict[str, Task]:
     return judge(world, {**learners(world), **members(world), **optimum(world)}, size)
 
 

@@ -10,13 +10,13 @@ from bocopt.policies.charges import allowed_misses
 from bocopt_studies.learning.boosted import BoostedQuantiles
 from bocopt_studies.learning.forests import ForestResiduals, ForestWeights
 from bocopt_studies.learning.table import AVERAGE, BEST, ENSEMBLE
-from bocopt_studies.learning.worlds import World
+from bocopt_studies.learning.worlds import LearningWorld
 
 MIXTURE = "its mixture alone"
 ADAPTIVE = "Ensemble, adaptive level"
 
 
-def learners(world: World) -> dict[str, Policy[Any]]:
+def learners(world: LearningWorld) -> dict[str, Policy[Any]]:
     """The ensemble, its first arm, and its rivals; all learn from scratch."""
     problem, size = world.problem, world.problem.dims.xi
     counted = allowed_misses(problem) is not None
@@ -34,6 +34,6 @@ def learners(world: World) -> dict[str, Policy[Any]]:
     }
 
 
-def optimum(world: World) -> dict[str, Policy[Any]]:
+def optimum(world: LearningWorld) -> dict[str, Policy[Any]]:
     """Who knows the law, where it is known."""
     return {} if world.law is None else {BEST: ConditionalOptimum(world.problem, world.law)}

@@ -109,7 +109,7 @@ def _table(summary: Summary, place: str) -> Grid:
 
     def cells(row: Mapping[str, Mapping[str, float | None]]) -> list[str]:
         return [
-            *(tables.spread(row[column]) for column in COLUMNS),
+            *(tables.format_mean_sd(row[column]) for column in COLUMNS),
             tables.number(row["feasible"]["mean"], 4),
         ]
 

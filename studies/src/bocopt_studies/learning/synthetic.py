@@ -17,10 +17,10 @@ from bocopt_studies.learning.laws import (
     Sparse,
     TwoModes,
 )
-from bocopt_studies.learning.worlds import World
+from bocopt_studies.learning.worlds import LearningWorld
 
 
-def synthetic_worlds(horizon: int = 600) -> dict[str, World]:
+def synthetic_worlds(horizon: int = 600) -> dict[str, LearningWorld]:
     """By name; `horizon` says how long drifts take."""
     return {
         "sine": _world(_knapsack(), Sine()),
@@ -35,8 +35,8 @@ def synthetic_worlds(horizon: int = 600) -> dict[str, World]:
     }
 
 
-def _world(problem: Problem, process: Process) -> World:
-    return World(problem, Shown(process), process, knowing=process)
+def _world(problem: Problem, process: Process) -> LearningWorld:
+    return LearningWorld(problem, Shown(process), process, knowing=process)
 
 
 def _knapsack() -> Knapsack:

@@ -10,9 +10,9 @@ from bocopt.models import Member, RandomCoefficients, default_members
 from bocopt.models.member import least_discount
 from bocopt.paper import ConditionalOptimum
 from bocopt.policies import Near, Predictive, ResidualSampleAverage, WeightedSampleAverage
-from bocopt.trace import last_half, spread
+from bocopt.trace import last_half, mean_sd
 from bocopt_studies.learning.task import Learn
-from bocopt_studies.learning.worlds import World, worlds
+from bocopt_studies.learning.worlds import LearningWorld, worlds
 from bocopt_studies.paper.settings import Settings, policies_of
 from bocopt_studies.report import tables
 from bocopt_studies.report.blocks import Chart, Curve, Grid, Row, Section
@@ -36,13 +36,13 @@ def without_best(members: tuple[Member, ...]) -> tuple[Member, ...]:
     return tuple(m for m in members if not isinstance(m, RandomCoefficients))
 
 
-def ensembles(world: World) -> dict[str, Policy[Any]]:
+def ensembles(world: LearningWorld) -> dict[str, Policy[Any]]:
     problem, size = world.problem, world.problem.dims.xi
     others = Mixture(dim_xi=size, members=without_best(default_members()))
     return {ENSEMBLE: Ensemble(problem), AGNOSTIC: Ensemble(problem, others)}
 
 
-def members(world: World) -> dict[str, Policy[Any]]:
+def members(world: LearningWorld) -> dict[str, Policy[Any]]:
     """Each member of the default mixture on its own, on all scales: no heavy tails, as it is."""
     size = world.problem.dims.xi
     alone = [
@@ -54,7 +54,7 @@ def members(world: World) -> dict[str, Policy[Any]]:
     return {mixture.law_names[0]: Predictive(world.problem, mixture) for mixture in alone}
 
 
-def simple(world: World) -> dict[str, Policy[Any]]:
+def simple(world: LearningWorld) -> dict[str, Policy[Any]]:
     problem = world.problem
     best = {} if world.law is None else {BEST: ConditionalOptimum(problem, world.law)}
     return {
@@ -66,7 +66,7 @@ def simple(world: World) -> dict[str, Policy[Any]]:
     }
 
 
-def learn(world: World, policies: Mapping[str, Policy[Any]], size: Size) -> dict[str, Task]:
+def learn(world: LearningWorld, policies: Mapping[str, Policy[Any]], size: Size) -> dict[str, Task]:
     return {
         name: Learn(
             policy=policy,
@@ -111,8 +111,8 @@ def row(record: Record, others: Mapping[str, Record]) -> Summary:
         for name, other in others.items()
     }
     return {
-        **{name: cell(spread(values)) for name, values in found.items()},
-        "feasible": cell(spread(record["feasible"].mean(axis=-1)))
+        **{name: cell(mean_sd(values)) for name, values in found.items()},
+        "feasible": cell(mean_sd(record["feasible"].mean(axis=-1)))
         if "feasible" in record
         else None,
         "minus": minus,
@@ -129,8 +129,8 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
         "rows": {name: row(record, compared) for name, record in shown.items()},
         "stages": stages_shown(size.horizon),
         "curves": {name: curve(running(records[name]["reward"])) for name in _CURVES},
-        "bound": cell(spread(ensemble["arm_bound"][:, -1])),
-        "behind": cell(spread(-ensemble["reward"].sum(axis=-1) - _best_arm(ensemble))),
+        "bound": cell(mean_sd(ensemble["arm_bound"][:, -1])),
+        "behind": cell(mean_sd(-ensemble["reward"].sum(axis=-1) - _best_arm(ensemble))),
     }
 
 
@@ -147,7 +147,7 @@ def show(summary: Summary) -> Section:
 def _cells(row: Mapping[str, Any]) -> list[str]:
     feasible = row["feasible"]
     return [
-        *(tables.spread(row[column]) for column in COLUMNS),
+        *(tables.format_mean_sd(row[column]) for column in COLUMNS),
         tables.number(feasible["mean"], 4) if feasible else "",
     ]
 
@@ -159,8 +159,8 @@ def _table(summary: Summary) -> Grid:
         rows=[Row([name, *_cells(row)]) for name, row in summary["rows"].items()],
         caption="Mean ± sd over trials. Members: each alone, with everything it is given in the "
         "ensemble. The drawn arm's expected cost is at most "
-        f"{tables.spread(summary['bound'], 0)} over all stages above that of the best arm; "
-        f"{tables.spread(summary['behind'], 0)} was seen.",
+        f"{tables.format_mean_sd(summary['bound'], 0)} over all stages above that of the best arm; "
+        f"{tables.format_mean_sd(summary['behind'], 0)} was seen.",
     )
 
 

@@ -48,7 +48,7 @@ def of_world(summary: Summary, place: str, how: str) -> Grid:
             Row(
                 [
                     name,
-                    tables.spread(row["mean"]),
+                    tables.format_mean_sd(row["mean"]),
                     tables.interval(row["behind"]),
                     *([tables.interval(row["from_optimum"])] if known else []),
                     tables.number(row["feasible"], 3),

@@ -83,7 +83,7 @@ class Later:
         return islice(self.stream.stages(seeds), self.skipped, None)
 
 
-class World(NamedTuple):
+class LearningWorld(NamedTuple):
     """Where policies are compared; `law` is what the best of them would know, where it is known."""
 
     problem: Problem
@@ -97,15 +97,15 @@ class World(NamedTuple):
         return self.stream if self.knowing is None else self.knowing
 
 
-def worlds(horizon: int) -> dict[str, World]:
+def worlds(horizon: int) -> dict[str, LearningWorld]:
     paper, problem = PaperStream(), problem_of(Settings())
     heavy = Synthetic(3, 12, "student", 1)
     other = Synthetic(5, 6, "lognormal", 2)
     small = Knapsack(value=[12] * 3, capacity=[8] * 2, salvage=[3] * 2)
     roomy = Knapsack(value=[24] * 4, capacity=[16] * 3, salvage=[3] * 3)
     return {
-        "paper": World(problem, paper, paper),
-        "heavy tails": World(roomy, heavy, heavy),
-        "change of regime": World(problem, ChangePoint(paper, heavy, horizon // 2), None),
-        "other dimensions": World(small, other, other),
+        "paper": LearningWorld(problem, paper, paper),
+        "heavy tails": LearningWorld(roomy, heavy, heavy),
+        "change of regime": LearningWorld(problem, ChangePoint(paper, heavy, horizon // 2), None),
+        "other dimensions": LearningWorld(small, other, other),
     }

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from bocopt.app.text import count
-from bocopt.trace import spread
+from bocopt.trace import mean_sd
 from bocopt_studies.paper.settings import Settings, tasks_of
 from bocopt_studies.report import tables
 from bocopt_studies.report.blocks import Chart, Curve, Grid, Row, Section
@@ -49,7 +49,7 @@ def summarise(tuning: Tuning, size: Size, records: Mapping[str, Record]) -> Summ
             "best": best,
             "second": second,
             "margin": cell(paired(per_trial[second], per_trial[best])),
-            "rates": {str(rate): cell(spread(values)) for rate, values in per_trial.items()},
+            "rates": {str(rate): cell(mean_sd(values)) for rate, values in per_trial.items()},
         }
 
     return {
@@ -81,7 +81,7 @@ def show(tuning: Tuning, summary: Summary) -> Section:
         header=[f"rate, {measure}", *(f"every {decay}" for decay in summary["decays"])],
         rows=[
             *(
-                Row([rate, *(tables.spread(found["rates"][rate], 3) for found in by_decay)])
+                Row([rate, *(tables.format_mean_sd(found["rates"][rate], 3) for found in by_decay)])
                 for rate in summary["curves"]
             ),
             Row(["best", *(str(found["best"]) for found in by_decay)]),

@@ -7,7 +7,7 @@ from bocopt_studies.paper.distance import STATISTICS, fit
 from bocopt_studies.paper.sensitivity import CHOICES, DEFAULT, FIT_CAPTION, FIT_HEADER, fit_cells
 from bocopt_studies.paper.settings import PRINTED, Settings, tasks_of
 from bocopt_studies.report.blocks import Grid, Row, Section
-from bocopt_studies.report.tables import number, spread
+from bocopt_studies.report.tables import format_mean_sd, number
 from bocopt_studies.study import Size, Summary
 from bocopt_studies.summaries import COLUMNS, shown
 from bocopt_studies.work.task import Play, Record
@@ -91,8 +91,10 @@ def _cells(summary: Summary, statistic: str) -> Grid:
         for name, printed in PRINTED.items():
             for reading in dict.fromkeys((DEFAULT, summary["closest"][statistic][name])):
                 cells = summary["readings"][reading][statistic]["cells"][name]
-                yield Row([name, reading, *(spread(cells[column]) for column in COLUMNS)])
-            yield Row([name, "in print", *(spread(printed[column]) for column in COLUMNS)], True)
+                yield Row([name, reading, *(format_mean_sd(cells[column]) for column in COLUMNS)])
+            yield Row(
+                [name, "in print", *(format_mean_sd(printed[column]) for column in COLUMNS)], True
+            )
 
     return Grid(
         title=f"Default and closest reading of each policy, {_NAMES[statistic]}",

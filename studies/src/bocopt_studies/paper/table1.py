@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
-from bocopt.trace import averages, spread
+from bocopt.trace import averages, mean_sd
 from bocopt_studies.paper.settings import PRINTED, Settings, tasks_of
 from bocopt_studies.report import tables
 from bocopt_studies.report.blocks import Grid, Row, Section
@@ -42,7 +42,7 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
     return {
         **size._asdict(),
         "settings": asdict(Settings()),
-        "moves": cell(spread(records["BMA"]["rejuvenated"].sum(axis=-1))),
+        "moves": cell(mean_sd(records["BMA"]["rejuvenated"].sum(axis=-1))),
         "rows": [
             {
                 "policy": name,
@@ -93,7 +93,7 @@ def _extended(summary: Summary) -> Grid:
         f"¹ Always ({', '.join(map(str, summary['settings']['constant']))}), tuned in hindsight. "
         "SAA: running sample average, no context. Prior: BMA that never learns. "
         "Conditional: knows the law of xi given x. Hindsight: knows xi. "
-        f"BMA's particles were moved {tables.spread(summary['moves'])} times a trial.",
+        f"BMA's particles were moved {tables.format_mean_sd(summary['moves'])} times a trial.",
     )
 
 
@@ -123,4 +123,4 @@ def _label(policy: str) -> str:
 
 
 def _cells(cells: Mapping[str, Cell]) -> list[str]:
-    return [tables.spread(cells[column]) for column in COLUMNS]
+    return [tables.format_mean_sd(cells[column]) for column in COLUMNS]

@@ -7,7 +7,7 @@ import numpy as np
 
 from bocopt.beliefs import CrankNicolson, FittedCrankNicolson
 from bocopt.paper import Gaussian, GibbsPosterior, LiuWest, ResampleMove
-from bocopt.trace import spread
+from bocopt.trace import mean_sd
 from bocopt_studies.posterior.oracles import OneDirection, Oracle, Quadratic, World
 from bocopt_studies.report import tables
 from bocopt_studies.report.blocks import Grid, Row, Section
@@ -81,7 +81,7 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
         error = record["error"]
         found: Summary = {
             "error": float(np.sqrt((error**2).mean())),
-            "variance": cell(spread(record["variance"].mean(axis=-1))),
+            "variance": cell(mean_sd(record["variance"].mean(axis=-1))),
             "moves": float(record["moves"].mean()),
         }
         if "standard_error" in record:
@@ -106,7 +106,7 @@ def show(summary: Summary) -> Section:
             tables.number(row.get("standard_error"), 3),
             tables.number(row.get("covered")),
             tables.number(row.get("known")),
-            tables.spread(row["variance"]),
+            tables.format_mean_sd(row["variance"]),
             tables.number(row["moves"], 1),
             tables.number(row.get("sweeps"), 1),
             f"{row['evaluated']:,.0f}" if "evaluated" in row else tables.number(None),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from bocopt.beliefs import FittedCrankNicolson
-from bocopt.trace import spread
+from bocopt.trace import mean_sd
 from bocopt_studies.posterior.samplers import (
     CHOSEN,
     CHOSEN_FOR_ONE,
@@ -41,8 +41,8 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
         return {
             "name": name,
             "rule": rule,
-            "quick": cell(spread(quick)),
-            "long": cell(spread(long)),
+            "quick": cell(mean_sd(quick)),
+            "long": cell(mean_sd(long)),
             "long_minus_quick": cell(paired(long, quick)),
         }
 
@@ -58,8 +58,8 @@ def show(summary: Summary) -> Section:
                 [
                     row["name"],
                     row["rule"],
-                    tables.spread(row["quick"]),
-                    tables.spread(row["long"]),
+                    tables.format_mean_sd(row["quick"]),
+                    tables.format_mean_sd(row["long"]),
                     tables.interval(row["long_minus_quick"]),
                 ]
             )

@@ -7,7 +7,7 @@ import numpy as np
 
 from bocopt.core import Array
 from bocopt.paper import Gaussian, ResampleMove
-from bocopt.trace import spread
+from bocopt.trace import mean_sd
 from bocopt_studies.posterior.oracles import Oracle, Quadratic
 from bocopt_studies.report import tables
 from bocopt_studies.report.blocks import Grid, Row, Section
@@ -19,7 +19,7 @@ _LAM, _DRAWS = 2.0, 1000  # of the bootstrap
 _TIMES = {2: 50, 8: 12, 48: 1}  # parameters: as many more trials where a trial has few numbers
 
 
-class Setting(NamedTuple):
+class ForgettingSetting(NamedTuple):
     """One row: what is forgotten, and below which effective size particles are moved."""
 
     dim: int
@@ -29,26 +29,28 @@ class Setting(NamedTuple):
     threshold: float | None = None
 
 
-def _of(dim: int) -> list[Setting]:
-    found = [Setting(dim, "nothing")]
+def _of(dim: int) -> list[ForgettingSetting]:
+    found = [ForgettingSetting(dim, "nothing")]
     if dim < 48:
-        found.append(Setting(dim, "nothing", threshold=0.9))
+        found.append(ForgettingSetting(dim, "nothing", threshold=0.9))
     for threshold in (0.5, None):
-        found.append(Setting(dim, "window 20", window=20, threshold=threshold))
-        found.append(Setting(dim, "discount 0.95", discount=0.95, threshold=threshold))
+        found.append(ForgettingSetting(dim, "window 20", window=20, threshold=threshold))
+        found.append(ForgettingSetting(dim, "discount 0.95", discount=0.95, threshold=threshold))
     return sorted(found, key=lambda setting: setting.forgets, reverse=True)
 
 
-def _name(setting: Setting) -> str:
+def _name(setting: ForgettingSetting) -> str:
     at = "default" if setting.threshold is None else f"threshold {setting.threshold:g}"
     return f"{setting.dim}: {setting.forgets}, {at}"
 
 
-SETTINGS: dict[str, Setting] = {_name(setting): setting for dim in _TIMES for setting in _of(dim)}
+SETTINGS: dict[str, ForgettingSetting] = {
+    _name(setting): setting for dim in _TIMES for setting in _of(dim)
+}
 
 
 def tasks(size: Size) -> dict[str, Task]:
-    def task(setting: Setting) -> Oracle:
+    def task(setting: ForgettingSetting) -> Oracle:
         dim, world = setting.dim, Quadratic()
         return Oracle(
             sampler=ResampleMove(
@@ -86,7 +88,7 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
             "ratio_interval": [float(q) for q in np.quantile(ratios, [0.025, 0.975])],
             "known": float(known.mean()),
             "covered": float((np.abs(error[known]) < 2 * se[known]).mean()),
-            "variance": cell(spread(record["variance"].mean(axis=-1))),
+            "variance": cell(mean_sd(record["variance"].mean(axis=-1))),
             "moves": float(record["moves"].mean()) / size.horizon,
             "sweeps": float(record["sweeps"].mean()) / size.horizon,
             "evaluated": float(record["evaluated"].mean()) / size.horizon,
@@ -116,7 +118,7 @@ def show(summary: Summary) -> Section:
             f"{row['ratio']:.2f} [{low:.2f}, {high:.2f}]",
             tables.number(row["covered"]),
             tables.number(row["known"]),
-            tables.spread(row["variance"]),
+            tables.format_mean_sd(row["variance"]),
             tables.number(row["moves"], 1),
             tables.number(row["sweeps"], 1),
             f"{row['evaluated']:,.0f}",

@@ -13,9 +13,9 @@ import numpy as np
 from bocopt.beliefs import CrankNicolson, EllipticalSlice, FittedCrankNicolson, RandomWalk
 from bocopt.core import Array
 from bocopt.paper import Gaussian, ResampleMove
-from bocopt.trace import spread
+from bocopt.trace import mean_sd
 from bocopt_studies.posterior.samplers import LOSS, PREDICTOR, STREAM
-from bocopt_studies.posterior.tasks import Spread
+from bocopt_studies.posterior.tasks import LossSpread
 from bocopt_studies.report import tables
 from bocopt_studies.report.blocks import Grid, Row, Section
 from bocopt_studies.study import Size, Summary
@@ -51,7 +51,7 @@ SAMPLERS: dict[str, tuple[ResampleMove, int]] = {
 
 def tasks(size: Size) -> dict[str, Task]:
     return {
-        name: Spread(
+        name: LossSpread(
             sampler=sampler,
             stream=STREAM,
             more_sweeps=more,
@@ -77,11 +77,11 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
         mean, sd = moments(record)
         share = record["spared"] / np.maximum(record["spared"] + record["evaluated"], 1)
         return {
-            "mean": cell(spread(mean)),
-            "sd": cell(spread(sd)),
+            "mean": cell(mean_sd(mean)),
+            "sd": cell(mean_sd(sd)),
             "minus_reference": None if name in REFERENCES else cell(paired(mean, reference)),
             "evaluated": float(record["evaluated"].mean()),
-            "spared": cell(spread(share)),
+            "spared": cell(mean_sd(share)),
         }
 
     return {
@@ -102,11 +102,11 @@ def show(summary: Summary) -> Section:
             Row(
                 [
                     name,
-                    tables.spread(row["mean"]),
-                    tables.spread(row["sd"], 3),
+                    tables.format_mean_sd(row["mean"]),
+                    tables.format_mean_sd(row["sd"], 3),
                     tables.interval(row["minus_reference"]) if row["minus_reference"] else "",
                     f"{row['evaluated']:,.0f}",
-                    tables.spread(row["spared"], 3),
+                    tables.format_mean_sd(row["spared"], 3),
                 ]
             )
             for name, row in summary["rows"].items()

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from bocopt.core import Array
 from bocopt.paper import BMA, Gaussian, GibbsPosterior, LiuWest
-from bocopt.trace import spread
+from bocopt.trace import mean_sd
 from bocopt_studies.paper.settings import Settings, tasks_of
 from bocopt_studies.posterior.samplers import (
     CHOSEN,
@@ -84,8 +84,8 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
             {
                 "name": name,
                 "rule": rule,
-                "reward": cell(spread(reward)),
-                "feasible": cell(spread(feasible)),
+                "reward": cell(mean_sd(reward)),
+                "feasible": cell(mean_sd(feasible)),
                 "minus_printed": cell(paired(reward, base)),
                 "minus_average": cell(paired(reward, average)),
             }
@@ -107,8 +107,8 @@ def show(summary: Summary) -> Section:
                     [
                         row["name"],
                         row["rule"],
-                        tables.spread(row["reward"]),
-                        tables.spread(row["feasible"], 3),
+                        tables.format_mean_sd(row["reward"]),
+                        tables.format_mean_sd(row["feasible"], 3),
                         tables.interval(row["minus_printed"]),
                         tables.interval(row["minus_average"]),
                     ]

@@ -56,7 +56,7 @@ class Rules(Task):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spread(Task):
+class LossSpread(Task):
     """Total losses of the particles after the last stage, and after many more sweeps there.
 
     `evaluated` and `spared` count the losses that moves took up to then.

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 
-from bocopt.trace import spread
+from bocopt.trace import mean_sd
 from bocopt_studies.catalogue import STUDIES
 from bocopt_studies.posterior.samplers import (
     CHOSEN,
@@ -51,7 +51,7 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
 def _rule_cells(record: Record) -> dict[str, dict[str, Cell]]:
     return {
         rule: {
-            what: cell(spread(record[f"{rule}/{what}"].mean(axis=-1)))
+            what: cell(mean_sd(record[f"{rule}/{what}"].mean(axis=-1)))
             for what in ("reward", "feasible")
         }
         for rule in RULES
@@ -71,7 +71,7 @@ def show(summary: Summary) -> Section:
             Row(
                 [
                     _named((row["stretch"], row["lam"])),
-                    *(tables.spread(row[rule]["reward"]) for rule in RULES),
+                    *(tables.format_mean_sd(row[rule]["reward"]) for rule in RULES),
                 ]
             )
             for row in summary["rows"]

@@ -18,9 +18,9 @@ from bocopt.paper import (
     SPOPlus,
 )
 from bocopt.policies import Predictive
-from bocopt.trace import last_half, spread
+from bocopt.trace import last_half, mean_sd
 from bocopt_studies.problems.task import Decide
-from bocopt_studies.problems.worlds import World, worlds
+from bocopt_studies.problems.worlds import ProblemWorld, worlds
 from bocopt_studies.report import tables
 from bocopt_studies.report.blocks import Grid, Row, Section
 from bocopt_studies.study import Size, Summary
@@ -42,7 +42,7 @@ _SENSES = tuple(sense.value for sense in Sense)
 _RATE = 0.01
 
 
-def policies(world: World) -> dict[str, Policy[Any]]:
+def policies(world: ProblemWorld) -> dict[str, Policy[Any]]:
     """All learn from scratch, but for the last; of the usual outcome all know the same."""
     problem, first = world.problem, world.first
     mixture = Mixture(dim_xi=problem.dims.xi, scenarios=_SCENARIOS)
@@ -57,7 +57,7 @@ def policies(world: World) -> dict[str, Policy[Any]]:
     }
 
 
-def _line(world: World) -> tuple[Linear, Gaussian]:
+def _line(world: ProblemWorld) -> tuple[Linear, Gaussian]:
     """A linear predictor, and a prior under which it predicts what is usual, as spread as xi is."""
     predictor = Linear(world.stream.dim_x, world.problem.dims.xi)
     mean = predictor.constant(world.stream.centre)
@@ -67,7 +67,7 @@ def _line(world: World) -> tuple[Linear, Gaussian]:
     return predictor, Gaussian(mean=mean.tolist(), sd=each.tolist())
 
 
-def _bayes(world: World) -> BMA[Any]:
+def _bayes(world: ProblemWorld) -> BMA[Any]:
     """A stage in which a particle does worse by the stake speaks against it by one nat."""
     predictor, prior = _line(world)
     loss = DecisionRegret(world.problem, predictor)
@@ -76,7 +76,7 @@ def _bayes(world: World) -> BMA[Any]:
     )
 
 
-def _descent(world: World) -> SPOPlus:
+def _descent(world: ProblemWorld) -> SPOPlus:
     """It begins near the usual outcome, as the others do, rather than with a draw of the prior."""
     predictor, prior = _line(world)
     near = Gaussian(mean=prior.mean, sd=(0.01 * np.asarray(prior.sd)).tolist())
@@ -113,24 +113,24 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
     return {**size._asdict(), "classes": found}
 
 
-def _measure(world: World) -> str:
+def _measure(world: ProblemWorld) -> str:
     """What is compared: the risk of the problem, over the stages of a trial."""
     risk = world.problem.risk
     return f"CVaR {risk.beta}" if isinstance(risk, CVaR) else world.problem.sense.value
 
 
-def _row(world: World, record: Record, best: Record) -> Summary:
+def _row(world: ProblemWorld, record: Record, best: Record) -> Summary:
     sign, risk = world.problem.sense.sign, world.problem.risk
     ours, theirs = (sign * _risks(risk, each["cost"]) for each in (record, best))
     late, late_best = (sign * _risks(risk, last_half(each["cost"])) for each in (record, best))
     minus = paired(ours, theirs)
     return {
-        "mean": cell(spread(sign * record["cost"].mean(axis=-1))),
-        "risk": cell(spread(ours)),
+        "mean": cell(mean_sd(sign * record["cost"].mean(axis=-1))),
+        "risk": cell(mean_sd(ours)),
         "minus": cell(minus),
         "minus_last": cell(paired(late, late_best)),
         "percent_behind": 100 * sign * minus.mean / abs(float(theirs.mean())),
-        "feasible": cell(spread(record["feasible"].mean(axis=-1))),
+        "feasible": cell(mean_sd(record["feasible"].mean(axis=-1))),
     }
 
 
@@ -185,8 +185,8 @@ def _table(summary: Summary, place: str) -> Grid:
             Row(
                 [
                     name,
-                    tables.spread(row["risk"]),
-                    *([] if plain else [tables.spread(row["mean"])]),
+                    tables.format_mean_sd(row["risk"]),
+                    *([] if plain else [tables.format_mean_sd(row["mean"])]),
                     tables.interval(row["minus"]),
                     tables.interval(row["minus_last"]),
                     tables.number(row["feasible"]["mean"], 3),

@@ -11,7 +11,7 @@ from bocopt.core import Array, Policy
 from bocopt.paper import DFL, Adam, Gaussian, Linear, PtO, SPOPlus
 from bocopt.policies.gradient import OneModel
 from bocopt.problems import grid
-from bocopt.trace import last_half, spread
+from bocopt.trace import last_half, mean_sd
 from bocopt_studies.problems.task import OwnLaws, Race
 from bocopt_studies.report import tables
 from bocopt_studies.report.blocks import Chart, Curve, Grid, Row, Section
@@ -88,7 +88,7 @@ def regret(record: Record) -> Array:
 
 def _numbers(values: Array) -> Summary:
     low, high = np.percentile(values, [10, 90]).tolist()
-    return {**cell(spread(values)), "low": low, "high": high}
+    return {**cell(mean_sd(values)), "low": low, "high": high}
 
 
 def show(summary: Summary) -> Section:
@@ -106,7 +106,7 @@ def _table(summary: Summary, noise: str) -> Grid:
         title=f"Normalised regret in per cent, {_words(noise)}: {Size.of(summary)}",
         header=["policy", *(f"degree {degree}" for degree in summary["degrees"])],
         rows=[
-            Row([name, *(tables.spread(cell) for cell in cells)])
+            Row([name, *(tables.format_mean_sd(cell) for cell in cells)])
             for name, cells in summary["regret"][noise].items()
         ],
         caption="What paths cost above the shortest, by the mean costs given the context, summed "

@@ -126,7 +126,7 @@ class Always:
         return np.broadcast_to(np.asarray(self.own, float), (*x.shape[:-1], len(self.own)))
 
 
-class World(NamedTuple):
+class ProblemWorld(NamedTuple):
     """Where policies are compared."""
 
     problem: Problem
@@ -143,7 +143,7 @@ class World(NamedTuple):
         return tuple(found.z.tolist())
 
 
-def worlds() -> dict[str, World]:
+def worlds() -> dict[str, ProblemWorld]:
     """By the name of the class."""
     return {
         "newsvendor": _newsvendor(),
@@ -157,7 +157,7 @@ def worlds() -> dict[str, World]:
     }
 
 
-def _newsvendor() -> World:
+def _newsvendor() -> ProblemWorld:
     """Five products in one lorry, which is too small for all that is usually asked for."""
     problem = Newsvendor(
         unit_cost=[3, 4, 2, 5, 3],
@@ -167,10 +167,10 @@ def _newsvendor() -> World:
         capacity=300,
     )
     stream = LogNormal(usual=[60, 40, 80, 30, 50], effect=0.3, spread=0.3, common=0.3)
-    return World(problem, stream, stake=165)
+    return ProblemWorld(problem, stream, stake=165)
 
 
-def _staffing() -> World:
+def _staffing() -> ProblemWorld:
     """A ward with three to seven nurses at a time, and shifts of three of its eight intervals.
 
     A day that is not covered costs more than the dearest roster.
@@ -178,35 +178,35 @@ def _staffing() -> World:
     covers = [[float(shift <= interval < shift + 3) for shift in range(6)] for interval in range(8)]
     problem = staffing(wage=[20] * 6, covers=covers, chance=0.9, upper=15, otherwise=2000)
     stream = LogNormal(usual=[3, 4, 6, 7, 7, 6, 4, 3], effect=0.2, spread=0.15, common=0.5)
-    return World(problem, stream, stake=450, scenarios=128)
+    return ProblemWorld(problem, stream, stake=450, scenarios=128)
 
 
-def _path() -> World:
+def _path() -> ProblemWorld:
     """Travel times in a town: streets of different lengths, and traffic that they share."""
     lengths = 1.0 + noise.uniform(np.array(0), 0, "problems.lengths", (40,))
     stream = LogNormal(usual=lengths.tolist(), effect=0.3, spread=0.3, common=0.2)
-    return World(grid(5, 5), stream, stake=2, linear=True)
+    return ProblemWorld(grid(5, 5), stream, stake=2, linear=True)
 
 
 _VALUES = (8, 9, 10, 11, 12, 13, 14, 15, 16, 10, 12, 14)
 _WEIGHTS = (3, 4, 4, 5, 5, 6, 6, 7, 8, 3, 5, 7)
 
 
-def _knapsack() -> World:
+def _knapsack() -> ProblemWorld:
     """Jobs for a day: what they earn and how long they take becomes known when they are done."""
     problem = BinaryKnapsack(items=12, capacity=30)
     stream = LogNormal(usual=(*_VALUES, *_WEIGHTS), effect=0.2, spread=0.2, common=0.1)
-    return World(problem, stream, stake=40)
+    return ProblemWorld(problem, stream, stake=40)
 
 
-def _certain_knapsack() -> World:
+def _certain_knapsack() -> ProblemWorld:
     """The same jobs, where how long they take is known."""
     problem = BinaryKnapsack(items=12, capacity=30, weights=_WEIGHTS)
     stream = LogNormal(usual=_VALUES, effect=0.3, spread=0.3, common=0.1)
-    return World(problem, stream, stake=18, linear=True)
+    return ProblemWorld(problem, stream, stake=18, linear=True)
 
 
-def _portfolio() -> World:
+def _portfolio() -> ProblemWorld:
     """Weekly returns in per cent: more of them where there is more risk; little can be foreseen."""
     stream = LogNormal(
         usual=[100.05, 100.1, 100.15, 100.2, 100.25, 100.3],
@@ -216,10 +216,10 @@ def _portfolio() -> World:
         less=100,
     )
     problem = Always(portfolio(assets=6, beta=0.95, most=0.4), [1 / 6] * 6)
-    return World(problem, stream, stake=3)
+    return ProblemWorld(problem, stream, stake=3)
 
 
-def _commitment() -> World:
+def _commitment() -> ProblemWorld:
     """A large, a middle and a peak generator; each morning they are cold."""
     problem = unit_commitment(
         hours=4,
@@ -231,10 +231,10 @@ def _commitment() -> World:
         unserved_cost=200,
     )
     stream = LogNormal(usual=[50, 70, 90, 60], effect=0.15, spread=0.15, common=0.6)
-    return World(Always(problem, [0] * 3), stream, stake=5000, scenarios=128)
+    return ProblemWorld(Always(problem, [0] * 3), stream, stake=5000, scenarios=128)
 
 
-def _facility() -> World:
+def _facility() -> ProblemWorld:
     """Four depots, six customers: which depots to man, before orders come in."""
     problem = facility_location(
         fixed=[60, 70, 65, 80],
@@ -243,4 +243,4 @@ def _facility() -> World:
         unmet_cost=20,
     )
     stream = LogNormal(usual=[8, 10, 12, 14, 16, 12], effect=0.3, spread=0.3, common=0.3)
-    return World(problem, stream, stake=300, scenarios=128)
+    return ProblemWorld(problem, stream, stake=300, scenarios=128)

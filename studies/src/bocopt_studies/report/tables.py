@@ -57,9 +57,9 @@ def number(value: float | None, digits: int = 2) -> str:
     return "-" if value is None else f"{value:.{digits}f}"
 
 
-def spread(numbers: Numbers, digits: int = 2) -> str:
+def format_mean_sd(numbers: Numbers, digits: int = 2) -> str:
     """
-    >>> spread({"mean": 84.021, "sd": 0.338}), spread({"mean": 84.021, "sd": None})
+    >>> format_mean_sd({"mean": 84.021, "sd": 0.338}), format_mean_sd({"mean": 84.021, "sd": None})
     ('84.02 ± 0.34', '84.02')
     """
     mean = number(numbers["mean"], digits)

@@ -21,7 +21,7 @@ _SILENT = 30.0  # seconds after which a scheduler that says nothing counts as lo
 _NEWS = 1.0  # seconds for which a number of workers is news
 
 
-class LostError(BrokenExecutor):
+class ClusterLostError(BrokenExecutor):
     """Workers or their scheduler are gone."""
 
 
@@ -93,20 +93,20 @@ class Cluster(Executor):
     def _told(self, error: BaseException) -> BaseException:
         distributed = _distributed()
         if isinstance(error, distributed.scheduler.KilledWorker):
-            return LostError("A worker process was killed, perhaps for want of memory.")
+            return ClusterLostError("A worker process was killed, perhaps for want of memory.")
         if isinstance(error, distributed.comm.CommClosedError | TimeoutError):
             return self._lost(error)
         if isinstance(error, ImportError | AttributeError) and "bocopt" in str(error):
-            return LostError(
+            return ClusterLostError(
                 f"A worker of the cluster at {self._address} could not load bocopt: {error}. "
                 "Install there what is installed here, and start it again."
             )
         return error
 
-    def _lost(self, why: object) -> LostError:
+    def _lost(self, why: object) -> ClusterLostError:
         """Of an error only its name: the rest is about the insides of Dask."""
         told = type(why).__name__ if isinstance(why, BaseException) else why
-        return LostError(f"The scheduler at {self._address} was lost: {told}.")
+        return ClusterLostError(f"The scheduler at {self._address} was lost: {told}.")
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from bocopt_studies.work.origin import Origin, origin, processor
 _ONE_AT_A_TIME = Lock()
 
 
-class Doable(Protocol):
+class Job(Protocol):
     """Work that can be sent to another process."""
 
     def run(self) -> Any: ...
@@ -23,7 +23,7 @@ class Doable(Protocol):
         ...
 
 
-class Order(NamedTuple):
+class JobSpec(NamedTuple):
     """Work to do, and the code to do it with; the work is packed, so that any worker can look."""
 
     packed: bytes
@@ -32,7 +32,7 @@ class Order(NamedTuple):
     kind: str  # orders of one kind need the same machine code
 
 
-class Answer(NamedTuple):
+class JobResult(NamedTuple):
     """What came of it, or nothing where the worker has other code."""
 
     origin: Origin
@@ -40,13 +40,13 @@ class Answer(NamedTuple):
     seconds: float
 
 
-def order(work: Doable, modules: frozenset[str] | None = None, kind: str = "") -> Order:
+def order(work: Job, modules: frozenset[str] | None = None, kind: str = "") -> JobSpec:
     """All of the modules that it is made of count, unless others are named."""
     modules = modules_of(work) if modules is None else modules
-    return Order(pickle.dumps(work), modules, software(modules), kind)
+    return JobSpec(pickle.dumps(work), modules, software(modules), kind)
 
 
-def answer(order: Order) -> Answer:
+def answer(order: JobSpec) -> JobResult:
     """What a worker does; it is not believed before whoever sent the order has compared digests.
 
     The files are looked at again afterwards: they may have changed meanwhile.
@@ -54,15 +54,15 @@ def answer(order: Order) -> Answer:
     with _ONE_AT_A_TIME:
         here = origin(order.modules)
         if here.code != order.code:
-            return Answer(here, None, 0.0)
-        work: Doable = pickle.loads(order.packed)
+            return JobResult(here, None, 0.0)
+        work: Job = pickle.loads(order.packed)
         warm_up(work, repr((sorted(order.modules), order.kind)))
         started = perf_counter()
         result = work.run()
-        return Answer(origin(order.modules), result, perf_counter() - started)
+        return JobResult(origin(order.modules), result, perf_counter() - started)
 
 
-def warm_up(work: Doable, kind: str) -> None:
+def warm_up(work: Job, kind: str) -> None:
     """Do a little of the work if no process that shares our machine code has, one at a time.
 
     The others wait, and find the machine code when it is their turn.

@@ -15,7 +15,7 @@ class Block(NamedTuple):
     seconds: float
 
 
-class Store:
+class BlockStore:
     """A folder of finished blocks, each in a file that is whole or absent."""
 
     def __init__(self, folder: Path) -> None:

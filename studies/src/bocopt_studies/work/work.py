@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt.interrupts import held_back
-from bocopt_studies.work.order import Answer, Order, answer, order
+from bocopt_studies.work.order import JobResult, JobSpec, answer, order
 from bocopt_studies.work.origin import processor, refuse_foreign
-from bocopt_studies.work.store import Block, Store
+from bocopt_studies.work.store import Block, BlockStore
 from bocopt_studies.work.task import Record, Task
 
 #: Orders on their way for each worker: enough that none waits for the next one.
@@ -28,12 +28,12 @@ class Planned(NamedTuple):
     """What an answer will be known by, and its order, which is written when its time comes."""
 
     name: str
-    order: Callable[[], Order]
+    order: Callable[[], JobSpec]
 
 
 def answered(
     executor: Executor, orders: deque[Planned], size: Callable[[], int]
-) -> Iterator[tuple[str, Answer]]:
+) -> Iterator[tuple[str, JobResult]]:
     """The answers as they come; whoever takes them may append to the orders meanwhile.
 
     `size` tells how many workers there are now, and is asked at least once a second: it raises an
@@ -42,8 +42,8 @@ def answered(
     Futures are touched only while interrupts are held back: one that came while a future is
     locked would leave it locked, and its executor would wait for it for ever.
     """
-    finished: SimpleQueue[Future[Answer]] = SimpleQueue()
-    sent: dict[Future[Answer], tuple[str, frozenset[str]]] = {}
+    finished: SimpleQueue[Future[JobResult]] = SimpleQueue()
+    sent: dict[Future[JobResult], tuple[str, frozenset[str]]] = {}
     while orders or sent:
         while orders and len(sent) < AHEAD * max(1, size()):
             name, written = orders.popleft()
@@ -67,7 +67,7 @@ def answered(
 class Work:
     """Tasks, and what is known of their results: loaded from the store, or computed and stored."""
 
-    def __init__(self, tasks: Sequence[Task], store: Store, fresh: bool = False) -> None:
+    def __init__(self, tasks: Sequence[Task], store: BlockStore, fresh: bool = False) -> None:
         """Looks up what is stored, unless everything is to be computed afresh."""
         self._store = store
         blocks = {block.digest: block for task in tasks for block in task.blocks()}

@@ -11,9 +11,9 @@ from bocopt.app.page.markup import paragraph, section
 from bocopt.app.page.numbers import ends, percent, span, target
 from bocopt.app.page.plot import Level, Line, lines
 from bocopt.app.page.weights import stacked
-from bocopt.app.service.page.seen import Seen
-from bocopt.app.service.stores import Tally
-from bocopt.app.service.told import read
+from bocopt.app.service.page.seen import StreamView
+from bocopt.app.service.stores import OutcomeTotals
+from bocopt.app.service.summaries import read
 from bocopt.app.text import count
 from bocopt.core import Array, IntArray, Sense
 from bocopt.guarantees import Feasibility
@@ -22,7 +22,7 @@ from bocopt.guarantees.feasibility import Counts
 _SETTLED = 0.05  # of the outcomes: before that, averages of a few squeeze the rest of the picture
 
 
-class Outcomes(NamedTuple):
+class OutcomeSeries(NamedTuple):
     """Along the axis below."""
 
     drawn: IntArray
@@ -30,11 +30,11 @@ class Outcomes(NamedTuple):
     axis: str = "after"
 
 
-def _across(drawn: Sequence[Tally]) -> Outcomes:
-    return Outcomes(np.arange(len(drawn)), [f"outcome {each.n:,}" for each in drawn])
+def _across(drawn: Sequence[OutcomeTotals]) -> OutcomeSeries:
+    return OutcomeSeries(np.arange(len(drawn)), [f"outcome {each.n:,}" for each in drawn])
 
 
-def reward(seen: Seen) -> str:
+def reward(seen: StreamView) -> str:
     """The average so far, of the latest, and in hindsight."""
     word, sign = seen.kind.problem.sense.value, seen.kind.problem.sense.sign
     n = np.array([each.n for each in seen.drawn], float)
@@ -58,7 +58,7 @@ def reward(seen: Seen) -> str:
     return section(word.capitalize(), chart)
 
 
-def _latest(seen: Seen) -> Array:
+def _latest(seen: StreamView) -> Array:
     """(n) the average cost of the latest, NaN where there are not as many."""
     values = np.full(len(seen.drawn), np.nan)
     for i, each in enumerate(seen.drawn):
@@ -69,7 +69,7 @@ def _latest(seen: Seen) -> Array:
     return values
 
 
-def feasibility(seen: Seen) -> str:
+def feasibility(seen: StreamView) -> str:
     """The share so far with its band, and the target."""
     n = np.array([each.n for each in seen.drawn], float)
     met = np.array([each.feasibles for each in seen.drawn], float)
@@ -93,7 +93,7 @@ def feasibility(seen: Seen) -> str:
     return section("Feasibility", paragraph(said), chart)
 
 
-def _given_up(seen: Seen) -> Array:
+def _given_up(seen: StreamView) -> Array:
     """(n) decisions without an outcome before each that is drawn; after the last, all of them."""
     latest = np.maximum.accumulate([each.decision for each in seen.drawn])
     passed = latest + 1.0 - np.array([each.n for each in seen.drawn])
@@ -102,13 +102,13 @@ def _given_up(seen: Seen) -> Array:
     return np.asarray(found)
 
 
-def _whatever(seen: Seen) -> str:
+def _whatever(seen: StreamView) -> str:
     if not seen.given_up:
         return ""
     return f", whatever the outcomes were of the {count(seen.given_up, 'decision')} given up"
 
 
-def _open(seen: Seen) -> str:
+def _open(seen: StreamView) -> str:
     """What is assumed of those that wait."""
     if not seen.open:
         return ""
@@ -119,7 +119,7 @@ def _open(seen: Seen) -> str:
     )
 
 
-def _verdict(seen: Seen, share: str, low: float, high: float) -> str:
+def _verdict(seen: StreamView, share: str, low: float, high: float) -> str:
     alpha, n = seen.kind.problem.risk.alpha, seen.drawn[-1].n
     known = f"{count(n, 'decision')} whose outcome is known" if seen.given_up else "decisions"
     said = f"{share}% of the {known} were feasible (95%, at all times{_whatever(seen)}: "
@@ -138,7 +138,7 @@ _WEIGHED = {
 }
 
 
-def weights(seen: Seen) -> str:
+def weights(seen: StreamView) -> str:
     """Whom the policy trusted; nothing where it tells no weights."""
     rows = [(each, read(each.told)) for each in seen.drawn]
     charts = []
@@ -153,7 +153,7 @@ def weights(seen: Seen) -> str:
     return section("Weights", paragraph("After each outcome, in percent."), *charts)
 
 
-def calibration(seen: Seen) -> str:
+def calibration(seen: StreamView) -> str:
     """Whether outcomes lay where they were predicted to; nothing where nobody predicts."""
     found = [levels for each in seen.recent if (levels := read(each.told).get("levels"))]
     if not found:

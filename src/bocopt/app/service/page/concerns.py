@@ -7,9 +7,9 @@ import numpy as np
 
 from bocopt.app.page.numbers import percent, target
 from bocopt.app.service.compared import LEVEL, Better
-from bocopt.app.service.kind import Kind
 from bocopt.app.service.page.times import length
-from bocopt.app.service.stores import Standing
+from bocopt.app.service.stores import StreamSummary
+from bocopt.app.service.stream_template import StreamTemplate
 from bocopt.guarantees import Feasibility
 from bocopt.guarantees.feasibility import Counts
 
@@ -29,10 +29,10 @@ class Concern(NamedTuple):
     words: str
 
 
-class Judged(NamedTuple):
+class StreamConcerns(NamedTuple):
     """A stream, and what is wrong with it, the worst first."""
 
-    standing: Standing
+    standing: StreamSummary
     concerns: tuple[Concern, ...]
     below: bool = False  # whether it was feasible less often than asked so far, surely or not
 
@@ -42,14 +42,14 @@ class Judged(NamedTuple):
 
 
 def judged(
-    standings: Sequence[Standing],
-    kinds: Mapping[str, Kind],
+    standings: Sequence[StreamSummary],
+    kinds: Mapping[str, StreamTemplate],
     damaged: Mapping[str, str],
     now: float,
     better: Sequence[Better] = (),
     *,
     asked: int | None = None,
-) -> list[Judged]:
+) -> list[StreamConcerns]:
     """Those of known kinds, those that need a person first; `better` is of all streams.
 
     `asked` is how many streams have a target, where these are not all.
@@ -65,17 +65,19 @@ def judged(
         own, damage = kinds[each.problem], damaged.get(each.id)
         feasible = _feasibility(each, own, high, asked)
         concerns = _concerns(each, own, feasible, damage, now, shadows.get(each.id, ()))
-        found.append(Judged(each, tuple(concerns), _below(each, own)))
+        found.append(StreamConcerns(each, tuple(concerns), _below(each, own)))
     return sorted(found, key=lambda one: (one.rank, one.standing.id))
 
 
-def with_target(streams: Iterable[str], kinds: Mapping[str, Kind]) -> int:
+def with_target(streams: Iterable[str], kinds: Mapping[str, StreamTemplate]) -> int:
     """How many of the streams, by their kinds, are asked to be feasible so often."""
     known = (kinds[kind] for kind in streams if kind in kinds)
     return sum(kind.problem.risk.alpha is not None for kind in known)
 
 
-def _most_feasible(known: Sequence[Standing], kinds: Mapping[str, Kind], asked: int) -> list[float]:
+def _most_feasible(
+    known: Sequence[StreamSummary], kinds: Mapping[str, StreamTemplate], asked: int
+) -> list[float]:
     """The largest believable feasibility of each; 1 where more than alpha was seen.
 
     All hold together but for a chance of _DOUBT, which the streams that have a target share.
@@ -93,19 +95,19 @@ def _most_feasible(known: Sequence[Standing], kinds: Mapping[str, Kind], asked: 
     return [float(high) for high in highs]
 
 
-def _below(each: Standing, kind: Kind) -> bool:
+def _below(each: StreamSummary, kind: StreamTemplate) -> bool:
     alpha = kind.problem.risk.alpha
     return alpha is not None and each.feasibles < alpha * each.outcomes
 
 
-def _without(each: Standing) -> int:
+def _without(each: StreamSummary) -> int:
     """Its decisions without an outcome."""
     return max(each.decisions - each.outcomes, 0)
 
 
 def _concerns(
-    each: Standing,
-    kind: Kind,
+    each: StreamSummary,
+    kind: StreamTemplate,
     feasible: Concern | None,
     damage: str | None,
     now: float,
@@ -128,7 +130,9 @@ def _damage(damage: str | None) -> Concern | None:
     return None if damage is None else Concern(0, "not available", damage)
 
 
-def _feasibility(each: Standing, kind: Kind, high: float, asked: int) -> Concern | None:
+def _feasibility(
+    each: StreamSummary, kind: StreamTemplate, high: float, asked: int
+) -> Concern | None:
     alpha = kind.problem.risk.alpha
     if alpha is None or high >= alpha:
         return None
@@ -144,7 +148,7 @@ def _feasibility(each: Standing, kind: Kind, high: float, asked: int) -> Concern
     return Concern(1, "below target", words)
 
 
-def _full(each: Standing, kind: Kind) -> Concern | None:
+def _full(each: StreamSummary, kind: StreamTemplate) -> Concern | None:
     most = kind.limits.max_open
     if each.open < _FULL * most:
         return None
@@ -152,7 +156,7 @@ def _full(each: Standing, kind: Kind) -> Concern | None:
     return Concern(2, "almost full", words)
 
 
-def _overdue(each: Standing, kind: Kind, now: float) -> Concern | None:
+def _overdue(each: StreamSummary, kind: StreamTemplate, now: float) -> Concern | None:
     if each.oldest is None:
         return None
     waits, expire = now - each.oldest, kind.limits.expire
@@ -197,7 +201,7 @@ def _average(one: Better) -> str:
     return f"{one.name} (over {one.shown.stages:,} compared stages)"
 
 
-def _quiet(each: Standing, now: float) -> Concern | None:
+def _quiet(each: StreamSummary, now: float) -> Concern | None:
     if each.last is None or each.decisions < _SOME:
         return None
     pace, silent = (each.last - each.created) / each.decisions, now - each.last

@@ -6,10 +6,10 @@ from urllib.parse import urlencode
 
 from bocopt.app.page.markup import name, paragraph, text
 from bocopt.app.page.numbers import decimals, fixed, percent, target
-from bocopt.app.service.kind import Kind
-from bocopt.app.service.page.concerns import Judged
+from bocopt.app.service.page.concerns import StreamConcerns
 from bocopt.app.service.page.document import page
 from bocopt.app.service.page.times import length, moment
+from bocopt.app.service.stream_template import StreamTemplate
 from bocopt.app.text import count
 
 SHOWN = 50  # streams on a page
@@ -17,8 +17,8 @@ _HEADS = ("stream", "", "average", "hindsight", "feasible", "outcomes", "open", 
 
 
 def fleet_page(
-    found: Sequence[Judged],
-    kinds: Mapping[str, Kind],
+    found: Sequence[StreamConcerns],
+    kinds: Mapping[str, StreamTemplate],
     now: float,
     *,
     query: str = "",
@@ -41,12 +41,12 @@ def fleet_page(
     return page("Streams", content, leave=leave, data='data-every="5"')
 
 
-def _fits(one: Judged, words: Sequence[str]) -> bool:
+def _fits(one: StreamConcerns, words: Sequence[str]) -> bool:
     texts = (one.standing.id, one.standing.problem, *(each.short for each in one.concerns))
     return all(any(word in each.lower() for each in texts) for word in words)
 
 
-def _headline(found: Sequence[Judged]) -> str:
+def _headline(found: Sequence[StreamConcerns]) -> str:
     troubled = sum(1 for one in found if one.concerns)
     of = "stream" if len(found) == 1 else "streams"
     need = "needs" if troubled == 1 else "need"
@@ -71,7 +71,7 @@ def _search(query: str) -> str:
     )
 
 
-def _table(here: Sequence[Judged], kinds: Mapping[str, Kind], now: float) -> str:
+def _table(here: Sequence[StreamConcerns], kinds: Mapping[str, StreamTemplate], now: float) -> str:
     if not here:
         return '<div id="streams"><p class="note">None.</p></div>\n'
     heads = "".join(f'<th scope="col">{head}</th>' for head in _HEADS)
@@ -84,7 +84,7 @@ def _table(here: Sequence[Judged], kinds: Mapping[str, Kind], now: float) -> str
     )
 
 
-def _row(one: Judged, kind: Kind, digits: int, now: float) -> str:
+def _row(one: StreamConcerns, kind: StreamTemplate, digits: int, now: float) -> str:
     each, sign = one.standing, kind.problem.sense.sign
     n = each.outcomes
     average = sign * each.costs / n if n else nan
@@ -111,7 +111,7 @@ def _row(one: Judged, kind: Kind, digits: int, now: float) -> str:
     )
 
 
-def _flags(one: Judged) -> str:
+def _flags(one: StreamConcerns) -> str:
     return " ".join(
         f'<span class="flag r{each.rank}" title="{text(each.words)}">{text(each.short)}</span>'
         for each in one.concerns

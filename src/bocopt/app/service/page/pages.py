@@ -11,19 +11,19 @@ from anyio.to_thread import run_sync
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from bocopt.app.service.commands import Command, RefusedError, Reply, Show
+from bocopt.app.service.commands import Command, Query, RefusedError, Reply
 from bocopt.app.service.compared import Better
-from bocopt.app.service.kind import Kind
-from bocopt.app.service.page.concerns import Judged, judged, with_target
+from bocopt.app.service.page.concerns import StreamConcerns, judged, with_target
 from bocopt.app.service.page.document import file_response, html, trouble
 from bocopt.app.service.page.fleet import fleet_page
 from bocopt.app.service.page.fresh import Fresh
 from bocopt.app.service.page.seen import seen
 from bocopt.app.service.page.sign_in import Session, form_of, ours, set_cookie, sign_in_page
 from bocopt.app.service.page.stream import stream_page
-from bocopt.app.service.page.why import Case, why_page
+from bocopt.app.service.page.why import ExplainedDecision, why_page
 from bocopt.app.service.requests import content_of, decision_of, number_in_query, stream_of
 from bocopt.app.service.stores import Store, StoreError
+from bocopt.app.service.stream_template import StreamTemplate
 from bocopt.state import CheckpointError
 
 _FLEET, _STREAM = 3.0, 1.0  # seconds for which a page is good enough
@@ -42,14 +42,14 @@ class Pages:
 
     reply: Callable[[Command], Awaitable[Reply]]
     reader: Store  # read only, and nobody else's: no feed waits for a large table
-    kinds: Mapping[str, Kind]
+    kinds: Mapping[str, StreamTemplate]
     damaged: Mapping[str, str]  # streams that could not be built, and why
     session: Session | None  # None: without a token
     patience: float
     count: Callable[[str, str], None]
     better: Callable[[], Awaitable[tuple[int, Sequence[Better]]]]  # shadows, over all streams
     guesses: int = 0
-    _fleet: Fresh[list[Judged]] = field(default_factory=lambda: Fresh(_FLEET, 1))
+    _fleet: Fresh[list[StreamConcerns]] = field(default_factory=lambda: Fresh(_FLEET, 1))
     _streams: Fresh[str] = field(default_factory=lambda: Fresh(_STREAM, _KEPT))
     _explained: Fresh[Mapping[str, Any]] = field(default_factory=lambda: Fresh(1e9, _KEPT))
     _certified: dict[str, tuple[int, Certificates]] = field(default_factory=dict)
@@ -90,10 +90,10 @@ class Pages:
         make = partial(fleet_page, found, self.kinds, time.time(), query=query, number=number)
         return html(await run_sync(partial(make, leave=self.session is not None)))
 
-    async def _judged(self, stream: str | None = None) -> list[Judged]:
+    async def _judged(self, stream: str | None = None) -> list[StreamConcerns]:
         _, better = await self.better()
 
-        def read() -> list[Judged]:
+        def read() -> list[StreamConcerns]:
             standings = self.reader.standings(stream)
             asked = with_target((each.problem for each in self.reader.streams()), self.kinds)
             damaged, now = dict(self.damaged), time.time()
@@ -106,7 +106,7 @@ class Pages:
         kind = await self._kind(stream)
         return html(await self._streams.of(stream, partial(self._drawn, stream, kind)))
 
-    async def _drawn(self, stream: str, kind: Kind) -> str:
+    async def _drawn(self, stream: str, kind: StreamTemplate) -> str:
         found = await self._read(partial(seen, self.reader, kind, stream))
         certificates = await self._certificates(stream, found.seq)
         concerns = [each for one in await self._judged(stream) for each in one.concerns]
@@ -119,7 +119,7 @@ class Pages:
         if at == seq:
             return known
         try:
-            found: Certificates = (await self.reply(Show(stream, "certificates"))).body[
+            found: Certificates = (await self.reply(Query(stream, "certificates"))).body[
                 "certificates"
             ]
         except RefusedError as error:
@@ -143,7 +143,7 @@ class Pages:
         except RefusedError as error:
             explained = str(error)
         outcome = outcomes[0] if outcomes else None
-        case = Case(stream, kind, number, rows, outcome, last, explained)
+        case = ExplainedDecision(stream, kind, number, rows, outcome, last, explained)
         try:
             text = await run_sync(partial(why_page, case, leave=self.session is not None))
         except CheckpointError as error:
@@ -152,9 +152,9 @@ class Pages:
         return html(text)
 
     async def _explanation(self, stream: str, number: int) -> Mapping[str, Any]:
-        return (await self.reply(Show(stream, "explanation", number))).body
+        return (await self.reply(Query(stream, "explanation", number))).body
 
-    async def _kind(self, stream: str) -> Kind:
+    async def _kind(self, stream: str) -> StreamTemplate:
         found = await self._read(partial(self.reader.stream, stream))
         if found is None or found.problem not in self.kinds:
             raise RefusedError(404, f"There is no stream {stream!r}.")

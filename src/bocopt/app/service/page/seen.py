@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 from bocopt.app.page.numbers import thinned
-from bocopt.app.service.kind import Kind
-from bocopt.app.service.stores import Configured, Row, Store, Tally
+from bocopt.app.service.stores import Configured, EventRow, OutcomeTotals, Store
+from bocopt.app.service.stream_template import StreamTemplate
 
 _POINTS = 200  # of a line
 _CALIBRATED = 500  # outcomes that a histogram counts
@@ -12,21 +12,21 @@ _LATEST = 12  # decisions in the table
 _WAITING = 12  # that are listed
 
 
-class Seen(NamedTuple):
+class StreamView(NamedTuple):
     """A stream, as far as its page shows it."""
 
     stream: str
-    kind: Kind
+    kind: StreamTemplate
     seq: int  # of the latest event
-    last: Tally | None
-    drawn: list[Tally]  # outcomes, evenly
+    last: OutcomeTotals | None
+    drawn: list[OutcomeTotals]  # outcomes, evenly
     back: int  # so many outcomes are averaged, where only the latest are
-    before: dict[int, Tally]  # those so far before the ones that are drawn, by n
-    recent: list[Tally]
+    before: dict[int, OutcomeTotals]  # those so far before the ones that are drawn, by n
+    recent: list[OutcomeTotals]
     waiting: list[tuple[int, float]]  # the oldest
     open: int
-    events: list[Row]  # of the latest decisions
-    outcomes: dict[int, Tally]  # of them
+    events: list[EventRow]  # of the latest decisions
+    outcomes: dict[int, OutcomeTotals]  # of them
     decisions: int
     taught: int  # lessons, of which nobody decided any
     configured: list[Configured]  # who decided and was compared, since when
@@ -38,7 +38,7 @@ class Seen(NamedTuple):
         return max(self.decisions - outcomes - self.open, 0)
 
 
-def seen(reader: Store, kind: Kind, stream: str) -> Seen:
+def seen(reader: Store, kind: StreamTemplate, stream: str) -> StreamView:
     """Read it; the events come first, so that no page claims more than it shows."""
     seq = reader.last_seq(stream)
     last = reader.last_stage(stream)
@@ -51,7 +51,7 @@ def seen(reader: Store, kind: Kind, stream: str) -> Seen:
     first = max(newest - _LATEST + 1, 0)
     outcomes = reader.stages_of(stream, first, newest)
     waiting = reader.waiting(stream, kind.limits.max_open)
-    return Seen(
+    return StreamView(
         stream=stream,
         kind=kind,
         seq=seq,

@@ -9,10 +9,10 @@ from bocopt.app.service import compared
 from bocopt.app.service.page import charts
 from bocopt.app.service.page.concerns import Concern
 from bocopt.app.service.page.document import page
-from bocopt.app.service.page.seen import Seen
+from bocopt.app.service.page.seen import StreamView
 from bocopt.app.service.page.times import length, stamp
 from bocopt.app.service.shown import all_together
-from bocopt.app.service.told import read
+from bocopt.app.service.summaries import read
 from bocopt.app.text import count
 from bocopt.live.events import from_bytes
 from bocopt.live.fold import Decided
@@ -24,7 +24,7 @@ _NUMBERS = 8  # of a decision that stand in a table
 
 
 def stream_page(
-    seen: Seen,
+    seen: StreamView,
     certificates: Certificates | str,  # or why there are none
     concerns: Sequence[Concern],
     now: float,
@@ -50,7 +50,7 @@ def stream_page(
     return page(seen.stream, content, way=way, leave=leave, data=data)
 
 
-def _header(seen: Seen, certificates: Certificates | str, concerns: Sequence[Concern]) -> str:
+def _header(seen: StreamView, certificates: Certificates | str, concerns: Sequence[Concern]) -> str:
     parts = [f"<h1>{name(seen.stream)}</h1>\n", *_headline(seen, certificates)]
     if concerns:
         said = "".join(
@@ -62,7 +62,7 @@ def _header(seen: Seen, certificates: Certificates | str, concerns: Sequence[Con
     return f'<header id="said">\n{"".join(parts)}</header>\n{_status(seen)}'
 
 
-def _status(seen: Seen) -> str:
+def _status(seen: StreamView) -> str:
     """What the script fills as events come."""
     if not seen.events:
         said = "No decision was asked for yet."
@@ -72,7 +72,7 @@ def _status(seen: Seen) -> str:
     return f'<p class="status" aria-live="off"><i class="dot"></i><span>{said}</span></p>\n'
 
 
-def _headline(seen: Seen, certificates: Certificates | str) -> list[str]:
+def _headline(seen: StreamView, certificates: Certificates | str) -> list[str]:
     """The certificate in words: what is sure is large, what that rests on is small."""
     if isinstance(certificates, str):
         large = paragraph("What is guaranteed cannot be told now.", kind="headline")
@@ -88,7 +88,7 @@ def _headline(seen: Seen, certificates: Certificates | str) -> list[str]:
     return [paragraph(text(f"{first['claim']}."), kind="headline"), _soft(_proviso(first))]
 
 
-def _how_to_begin(seen: Seen) -> str:
+def _how_to_begin(seen: StreamView) -> str:
     size = seen.kind.problem.dims.x
     x = "[...]" if size is None else str([0.0] * size) if size <= _NUMBERS else f"[{size} numbers]"
     asked = f'POST /v1/streams/{seen.stream}/decisions {{"x": {x}}}'
@@ -99,14 +99,14 @@ def _soft(words: str) -> str:
     return paragraph(text(words), kind="note")
 
 
-def _average(seen: Seen) -> str:
+def _average(seen: StreamView) -> str:
     last, sense = seen.last, seen.kind.problem.sense
     if last is None:
         return "No outcome yet."
     return f"Average {sense.value} {figure(sense.sign * last.costs / last.n)} so far."
 
 
-def _tiles(seen: Seen, now: float) -> str:
+def _tiles(seen: StreamView, now: float) -> str:
     last, sense = seen.last, seen.kind.problem.sense
     tiles: list[tuple[str, str, str]] = []
     if last is not None:
@@ -163,7 +163,7 @@ def _proviso(each: Mapping[str, Any]) -> str:
     return " ".join(part for part in (provided, vacuous, str(each["note"])) if part)
 
 
-def _compared(seen: Seen) -> str:
+def _compared(seen: StreamView) -> str:
     """What an average is of, since when it is known, and who has cost more lately."""
     if not seen.kind.shadows:
         return ""
@@ -179,7 +179,7 @@ def _compared(seen: Seen) -> str:
     return f'<div id="compared">{said}</div>\n'
 
 
-def _waiting(seen: Seen, now: float) -> str:
+def _waiting(seen: StreamView, now: float) -> str:
     if not seen.open:
         return ""
     expire = seen.kind.limits.expire
@@ -199,7 +199,7 @@ def _waiting(seen: Seen, now: float) -> str:
     )
 
 
-def _latest(seen: Seen) -> str:
+def _latest(seen: StreamView) -> str:
     numbers = sorted({row.decision for row in seen.events}, reverse=True)
     if not numbers:
         return ""
@@ -212,7 +212,7 @@ def _latest(seen: Seen) -> str:
     )
 
 
-def _decision(seen: Seen, number: int) -> str:
+def _decision(seen: StreamView, number: int) -> str:
     rows = [row for row in seen.events if row.decision == number]
     sign, outcome = seen.kind.problem.sense.sign, seen.outcomes.get(number)
     if outcome is not None:
@@ -228,7 +228,7 @@ def _decision(seen: Seen, number: int) -> str:
     )
 
 
-def _z(seen: Seen, number: int) -> str:
+def _z(seen: StreamView, number: int) -> str:
     """Its numbers, by name."""
     row = next(row for row in seen.events if row.decision == number)
     try:
@@ -255,7 +255,7 @@ def _guaranteed(certificates: Certificates | str) -> str:
     )
 
 
-def _link(seen: Seen, number: int) -> str:
+def _link(seen: StreamView, number: int) -> str:
     return f'<a href="/streams/{text(seen.stream)}/decisions/{number}">{number:,}</a>'
 
 

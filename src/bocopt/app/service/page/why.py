@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 from bocopt.app.page.markup import name, paragraph, section, text
 from bocopt.app.page.numbers import figure, percent, target
-from bocopt.app.service.kind import Kind
 from bocopt.app.service.page.document import page
 from bocopt.app.service.page.times import length, stamp
-from bocopt.app.service.stores import Row, Tally
+from bocopt.app.service.stores import EventRow, OutcomeTotals
+from bocopt.app.service.stream_template import StreamTemplate
 from bocopt.live.events import from_bytes
 from bocopt.live.explanation import gain, meets
 from bocopt.live.fold import Decided, Observed
@@ -18,14 +18,14 @@ _MOST = 24  # candidates that are drawn at once
 _ROOM = 6.0  # percent of a track, left and right
 
 
-class Case(NamedTuple):
+class ExplainedDecision(NamedTuple):
     """A decision, what is said for it (or why nothing is), and what came of it."""
 
     stream: str
-    kind: Kind
+    kind: StreamTemplate
     number: int
-    rows: Sequence[Row]
-    outcome: Tally | None
+    rows: Sequence[EventRow]
+    outcome: OutcomeTotals | None
     last: int  # the number of the latest decision
     explained: Mapping[str, Any] | str
 
@@ -41,7 +41,7 @@ class _Scale(NamedTuple):
         return _ROOM + (100.0 - 2 * _ROOM) * min(max(share, 0.0), 1.0)
 
 
-def why_page(case: Case, *, leave: bool = False) -> str:
+def why_page(case: ExplainedDecision, *, leave: bool = False) -> str:
     """The whole page."""
     content = "".join([_header(case), _chosen(case), _came(case), _asked(case)])
     stream, number = case.stream, case.number
@@ -52,7 +52,7 @@ def why_page(case: Case, *, leave: bool = False) -> str:
     return page(f"{stream}, decision {number}", content, way=way, leave=leave)
 
 
-def _header(case: Case) -> str:
+def _header(case: ExplainedDecision) -> str:
     decided = _decided(case)
     z = decided.waiting.decision.solution.z.tolist() if decided else []
     pairs = zip(case.kind.names, z, strict=False)
@@ -67,7 +67,7 @@ def _header(case: Case) -> str:
     return f'<header id="said">\n{"".join(parts)}</header>\n'
 
 
-def _chooser(case: Case) -> str:
+def _chooser(case: ExplainedDecision) -> str:
     """Who found z, and under which law it is what its status says."""
     if isinstance(case.explained, str):
         return ""
@@ -87,7 +87,7 @@ def _is_under_scenarios(explained: Mapping[str, Any]) -> bool:
     return explained["arm"] is None or bool(explained["arm"]["own_scenarios"])
 
 
-def _neighbouring(case: Case) -> str:
+def _neighbouring(case: ExplainedDecision) -> str:
     links = [
         f'<a href="/streams/{text(case.stream)}/decisions/{other}">decision {other:,}</a>'
         for other in (case.number - 1, case.number + 1)
@@ -96,12 +96,12 @@ def _neighbouring(case: Case) -> str:
     return f"Taken {stamp(case.rows[0].at)} UTC. Around it: {', '.join(links)}" if links else ""
 
 
-def _decided(case: Case) -> Decided | None:
+def _decided(case: ExplainedDecision) -> Decided | None:
     event = from_bytes(case.rows[0].body, case.kind.problem)
     return event if isinstance(event, Decided) else None
 
 
-def _sentence(case: Case) -> str:
+def _sentence(case: ExplainedDecision) -> str:
     """Why it won, as far as the scenarios say."""
     explained = case.explained
     if isinstance(explained, str):
@@ -142,7 +142,7 @@ def _called(each: Mapping[str, Any]) -> str:
     return f"{what} {name(str(each['name']))}"
 
 
-def _gain(case: Case, each: Mapping[str, Any], taken: Mapping[str, Any]) -> float:
+def _gain(case: ExplainedDecision, each: Mapping[str, Any], taken: Mapping[str, Any]) -> float:
     """By how much it is better than what was taken."""
     return gain(case.kind.problem.sense, each["expected"], taken["expected"])
 
@@ -151,7 +151,7 @@ def _meets(each: Mapping[str, Any], alpha: float | None) -> bool:
     return meets(each["feasibility"], alpha)
 
 
-def _chosen(case: Case) -> str:
+def _chosen(case: ExplainedDecision) -> str:
     explained = case.explained
     if isinstance(explained, str):
         return section("Why this z", paragraph(text(explained)))
@@ -188,7 +188,7 @@ def _chosen(case: Case) -> str:
     return section("Why this z", paragraph(lead), f'<table class="why">{head}\n{bodies}</table>\n')
 
 
-def _of(case: Case, kinds: Sequence[str]) -> list[Mapping[str, Any]]:
+def _of(case: ExplainedDecision, kinds: Sequence[str]) -> list[Mapping[str, Any]]:
     """Those that meet the target first, the best first."""
     assert not isinstance(case.explained, str)
     taken, alpha = case.explained["candidates"][0], case.explained["alpha"]
@@ -197,7 +197,11 @@ def _of(case: Case, kinds: Sequence[str]) -> list[Mapping[str, Any]]:
 
 
 def _group(
-    case: Case, title: str, rows: Sequence[Mapping[str, Any]], scale: _Scale, shares: _Scale
+    case: ExplainedDecision,
+    title: str,
+    rows: Sequence[Mapping[str, Any]],
+    scale: _Scale,
+    shares: _Scale,
 ) -> str:
     head = f'<tr class="group"><th scope="rowgroup" colspan="6">{title}</th></tr>\n'
     shown = "".join(_row(case, each, scale, shares) for each in rows[:_MOST])
@@ -206,7 +210,7 @@ def _group(
     return f"<tbody>{head if title else ''}{shown}{more if left > 0 else ''}</tbody>\n"
 
 
-def _row(case: Case, each: Mapping[str, Any], scale: _Scale, shares: _Scale) -> str:
+def _row(case: ExplainedDecision, each: Mapping[str, Any], scale: _Scale, shares: _Scale) -> str:
     assert not isinstance(case.explained, str)
     taken, alpha = case.explained["candidates"][0], case.explained["alpha"]
     chosen, able = each["what"] == "taken", each["feasibility"] > 0
@@ -237,7 +241,7 @@ def _track(scale: _Scale, line: float | None, value: float | None) -> str:
     return f'<svg class="track" aria-hidden="true">{"".join(parts)}</svg>'
 
 
-def _beside(case: Case, each: Mapping[str, Any]) -> str:
+def _beside(case: ExplainedDecision, each: Mapping[str, Any]) -> str:
     assert not isinstance(case.explained, str)
     taken, alpha = case.explained["candidates"][0], case.explained["alpha"]
     if each["what"] == "taken":
@@ -253,7 +257,7 @@ def _beside(case: Case, each: Mapping[str, Any]) -> str:
     return said if _meets(each, alpha) else f"{said}, misses the target"
 
 
-def _came(case: Case) -> str:
+def _came(case: ExplainedDecision) -> str:
     ends = list(case.rows[1:])
     if not ends:
         return section("What came of it", paragraph("Its outcome is not known yet."))
@@ -280,7 +284,7 @@ def _came(case: Case) -> str:
     return section("What came of it", f'<dl class="tiles">{items}</dl>\n')
 
 
-def _asked(case: Case) -> str:
+def _asked(case: ExplainedDecision) -> str:
     decided = _decided(case)
     if decided is None:
         return ""

@@ -5,25 +5,25 @@ from pathlib import Path
 from bocopt.app.service.stores.store import (
     Configured,
     ConflictError,
-    Declared,
-    Row,
+    EventRow,
+    OutcomeTotals,
     Snapshot,
-    Standing,
     Store,
     StoreError,
-    Tally,
+    StreamRecord,
+    StreamSummary,
 )
 
 __all__ = [
     "Configured",
     "ConflictError",
-    "Declared",
-    "Row",
+    "EventRow",
+    "OutcomeTotals",
     "Snapshot",
-    "Standing",
     "Store",
     "StoreError",
-    "Tally",
+    "StreamRecord",
+    "StreamSummary",
     "open_store",
 ]
 

@@ -5,13 +5,13 @@ from typing import Any, Protocol
 
 from bocopt.app.service.stores.store import (
     Configured,
-    Declared,
-    Row,
+    EventRow,
+    OutcomeTotals,
     Snapshot,
-    Standing,
     Store,
     StoreError,
-    Tally,
+    StreamRecord,
+    StreamSummary,
 )
 
 Statement = tuple[str, Sequence[Sequence[Any]]]  # SQL with ? for values, once for each of them
@@ -129,9 +129,9 @@ class SqlStore(Store):
 
     def append(
         self,
-        rows: Sequence[Row],
+        rows: Sequence[EventRow],
         snapshots: Sequence[Snapshot] = (),
-        stages: Sequence[Tally] = (),
+        stages: Sequence[OutcomeTotals] = (),
     ) -> None:
         touched = sorted({snapshot.stream for snapshot in snapshots})
         statements: list[Statement] = [
@@ -144,9 +144,9 @@ class SqlStore(Store):
         ]
         self._database.write([(sql, values) for sql, values in statements if values])
 
-    def tail(self, stream: str, after: int = -1, limit: int | None = None) -> list[Row]:
+    def tail(self, stream: str, after: int = -1, limit: int | None = None) -> list[EventRow]:
         sql = "SELECT * FROM events WHERE stream = ? AND seq > ? ORDER BY seq"
-        return [Row(*row) for row in self._limited(sql, (stream, after), limit)]
+        return [EventRow(*row) for row in self._limited(sql, (stream, after), limit)]
 
     def last_seq(self, stream: str) -> int:
         sql = "SELECT max(seq) FROM events WHERE stream = ?"
@@ -157,42 +157,42 @@ class SqlStore(Store):
         sql = "SELECT * FROM snapshots WHERE stream = ? ORDER BY seq DESC"
         return [Snapshot(*row) for row in self._limited(sql, (stream,), 2)]
 
-    def by_key(self, stream: str, key: str) -> Row | None:
+    def by_key(self, stream: str, key: str) -> EventRow | None:
         sql = "SELECT * FROM events WHERE stream = ? AND key = ?"
-        return next((Row(*row) for row in self._database.read(sql, (stream, key))), None)
+        return next((EventRow(*row) for row in self._database.read(sql, (stream, key))), None)
 
-    def about(self, stream: str, decision: int) -> list[Row]:
+    def about(self, stream: str, decision: int) -> list[EventRow]:
         sql = "SELECT * FROM events WHERE stream = ? AND decision = ? ORDER BY seq"
-        return [Row(*row) for row in self._database.read(sql, (stream, decision))]
+        return [EventRow(*row) for row in self._database.read(sql, (stream, decision))]
 
     def decided_at(self, stream: str, first: int) -> dict[int, float]:
         sql = """SELECT decision, at FROM events
             WHERE stream = ? AND decision >= ? AND kind = 'decision'"""
         return {int(n): float(at) for n, at in self._database.read(sql, (stream, first))}
 
-    def stages(self, stream: str, after: int = 0, limit: int | None = None) -> list[Tally]:
+    def stages(self, stream: str, after: int = 0, limit: int | None = None) -> list[OutcomeTotals]:
         sql = "SELECT * FROM stages WHERE stream = ? AND n > ? ORDER BY n"
-        return [Tally(*row) for row in self._limited(sql, (stream, after), limit)]
+        return [OutcomeTotals(*row) for row in self._limited(sql, (stream, after), limit)]
 
-    def last_stage(self, stream: str) -> Tally | None:
+    def last_stage(self, stream: str) -> OutcomeTotals | None:
         sql = "SELECT * FROM stages WHERE stream = ? ORDER BY n DESC"
-        return next((Tally(*row) for row in self._limited(sql, (stream,), 1)), None)
+        return next((OutcomeTotals(*row) for row in self._limited(sql, (stream,), 1)), None)
 
-    def stages_at(self, stream: str, places: Sequence[int]) -> list[Tally]:
+    def stages_at(self, stream: str, places: Sequence[int]) -> list[OutcomeTotals]:
         if not places:
             return []
         among = ", ".join("?" * len(places))
         sql = f"SELECT * FROM stages WHERE stream = ? AND n IN ({among}) ORDER BY n"
-        return [Tally(*row) for row in self._database.read(sql, (stream, *places))]
+        return [OutcomeTotals(*row) for row in self._database.read(sql, (stream, *places))]
 
-    def stages_of(self, stream: str, first: int, last: int) -> list[Tally]:
+    def stages_of(self, stream: str, first: int, last: int) -> list[OutcomeTotals]:
         sql = "SELECT * FROM stages WHERE stream = ? AND decision BETWEEN ? AND ? ORDER BY decision"
-        return [Tally(*row) for row in self._database.read(sql, (stream, first, last))]
+        return [OutcomeTotals(*row) for row in self._database.read(sql, (stream, first, last))]
 
-    def events_of(self, stream: str, first: int, last: int) -> list[Row]:
+    def events_of(self, stream: str, first: int, last: int) -> list[EventRow]:
         sql = """SELECT * FROM events WHERE stream = ? AND decision BETWEEN ? AND ?
             ORDER BY decision, seq"""
-        return [Row(*row) for row in self._database.read(sql, (stream, first, last))]
+        return [EventRow(*row) for row in self._database.read(sql, (stream, first, last))]
 
     def lessons(self, stream: str) -> int:
         sql = "SELECT min(decision) FROM events WHERE stream = ?"
@@ -213,15 +213,17 @@ class SqlStore(Store):
             WHERE s.problem = ? AND w.at < ? ORDER BY w.at"""
         return [(stream, int(n)) for stream, n in self._limited(sql, (problem, before), limit)]
 
-    def standings(self, stream: str | None = None) -> list[Standing]:
+    def standings(self, stream: str | None = None) -> list[StreamSummary]:
         where, values = ("", ()) if stream is None else (" WHERE s.id = ?", (stream,))
         rows = self._database.read(_STANDINGS.format(where=where), values)
         return [_standing(*row) for row in rows]
 
-    def declare(self, declared: Sequence[Declared], configured: Sequence[Configured] = ()) -> None:
+    def declare(
+        self, declared: Sequence[StreamRecord], configured: Sequence[Configured] = ()
+    ) -> None:
         self._database.write([(_DECLARE, sorted(declared)), (_CONFIGURE, sorted(configured))])
 
-    def redeclare(self, declared: Sequence[Declared]) -> None:
+    def redeclare(self, declared: Sequence[StreamRecord]) -> None:
         to = [(d.problem, d.version, d.fingerprint, d.numeric, d.id) for d in sorted(declared)]
         self._database.write([(_REDECLARE, to)])
 
@@ -235,12 +237,14 @@ class SqlStore(Store):
         )
         return [Configured(*row) for row in rows]
 
-    def streams(self) -> list[Declared]:
-        return [Declared(*row) for row in self._database.read("SELECT * FROM streams ORDER BY id")]
+    def streams(self) -> list[StreamRecord]:
+        return [
+            StreamRecord(*row) for row in self._database.read("SELECT * FROM streams ORDER BY id")
+        ]
 
-    def stream(self, stream: str) -> Declared | None:
+    def stream(self, stream: str) -> StreamRecord | None:
         found = self._database.read("SELECT * FROM streams WHERE id = ?", (stream,))
-        return next((Declared(*row) for row in found), None)
+        return next((StreamRecord(*row) for row in found), None)
 
     def damage(self) -> list[str]:
         return self._database.damage(INDEXES)
@@ -273,8 +277,8 @@ def _standing(
     hindsights: float | None,
     told: str | None,
     decided: float | None,
-) -> Standing:
-    return Standing(
+) -> StreamSummary:
+    return StreamSummary(
         id=stream,
         problem=problem,
         created=created,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 
-class Row(NamedTuple):
+class EventRow(NamedTuple):
     """One event of a stream; (stream, seq) is unique, and so is a key of a stream."""
 
     stream: str
@@ -28,7 +28,7 @@ class Snapshot(NamedTuple):
     state: bytes  # with a checksum in front
 
 
-class Declared(NamedTuple):
+class StreamRecord(NamedTuple):
     """A stream, and what decides on it."""
 
     id: str
@@ -52,7 +52,7 @@ class Configured(NamedTuple):
     about: str  # as JSON: see `Kind.about`
 
 
-class Tally(NamedTuple):
+class OutcomeTotals(NamedTuple):
     """The n-th outcome of a stream, with sums over all up to it: for charts."""
 
     stream: str
@@ -68,7 +68,7 @@ class Tally(NamedTuple):
     told: str  # by the policy, as JSON: see `told.py`
 
 
-class Standing(NamedTuple):
+class StreamSummary(NamedTuple):
     """A stream at a glance; None where nothing has come yet."""
 
     id: str
@@ -104,14 +104,14 @@ class Store(Protocol):
 
     def append(
         self,
-        rows: Sequence[Row],
+        rows: Sequence[EventRow],
         snapshots: Sequence[Snapshot] = (),
-        stages: Sequence[Tally] = (),
+        stages: Sequence[OutcomeTotals] = (),
     ) -> None:
         """All of it, durably, or nothing; a ConflictError where something is there already."""
         ...
 
-    def tail(self, stream: str, after: int = -1, limit: int | None = None) -> list[Row]:
+    def tail(self, stream: str, after: int = -1, limit: int | None = None) -> list[EventRow]:
         """The events after one, in order."""
         ...
 
@@ -123,11 +123,11 @@ class Store(Protocol):
         """The latest two, newest first."""
         ...
 
-    def by_key(self, stream: str, key: str) -> Row | None:
+    def by_key(self, stream: str, key: str) -> EventRow | None:
         """The decision that was asked for by a key."""
         ...
 
-    def about(self, stream: str, decision: int) -> list[Row]:
+    def about(self, stream: str, decision: int) -> list[EventRow]:
         """All events of a decision, in order."""
         ...
 
@@ -135,23 +135,23 @@ class Store(Protocol):
         """When decisions were taken, from this one on."""
         ...
 
-    def stages(self, stream: str, after: int = 0, limit: int | None = None) -> list[Tally]:
+    def stages(self, stream: str, after: int = 0, limit: int | None = None) -> list[OutcomeTotals]:
         """Outcomes after the n-th, in order."""
         ...
 
-    def last_stage(self, stream: str) -> Tally | None:
+    def last_stage(self, stream: str) -> OutcomeTotals | None:
         """The latest of them."""
         ...
 
-    def stages_at(self, stream: str, places: Sequence[int]) -> list[Tally]:
+    def stages_at(self, stream: str, places: Sequence[int]) -> list[OutcomeTotals]:
         """Those of these n, in order."""
         ...
 
-    def stages_of(self, stream: str, first: int, last: int) -> list[Tally]:
+    def stages_of(self, stream: str, first: int, last: int) -> list[OutcomeTotals]:
         """Those of decisions first to last, in the order of decisions."""
         ...
 
-    def events_of(self, stream: str, first: int, last: int) -> list[Row]:
+    def events_of(self, stream: str, first: int, last: int) -> list[EventRow]:
         """All events of decisions first to last, by decision."""
         ...
 
@@ -171,15 +171,17 @@ class Store(Protocol):
         """Decisions of all streams of a kind that were taken before and have no end yet."""
         ...
 
-    def standings(self, stream: str | None = None) -> list[Standing]:
+    def standings(self, stream: str | None = None) -> list[StreamSummary]:
         """One stream at a glance, or all of them, by id."""
         ...
 
-    def declare(self, declared: Sequence[Declared], configured: Sequence[Configured] = ()) -> None:
+    def declare(
+        self, declared: Sequence[StreamRecord], configured: Sequence[Configured] = ()
+    ) -> None:
         """Begin streams, with who decides at first; those that have begun stay as they are."""
         ...
 
-    def redeclare(self, declared: Sequence[Declared]) -> None:
+    def redeclare(self, declared: Sequence[StreamRecord]) -> None:
         """Another version, fingerprint or machine for streams that have begun."""
         ...
 
@@ -191,11 +193,11 @@ class Store(Protocol):
         """Those of one stream, or of all, by stream and in order; nothing is ever removed."""
         ...
 
-    def streams(self) -> list[Declared]:
+    def streams(self) -> list[StreamRecord]:
         """All that have begun, by id."""
         ...
 
-    def stream(self, stream: str) -> Declared | None:
+    def stream(self, stream: str) -> StreamRecord | None:
         """One of them."""
         ...
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from bocopt.core import Array
 from bocopt.numeric.compiled import compiled, gufunc, inlined
-from bocopt.problems.library.kernels.binary_search import Program, search
+from bocopt.problems.library.kernels.binary_search import BinaryInstance, search
 
 LARGEST_TABLE = 200_000  # cells, up to which the dynamic program is quick
 
@@ -90,13 +90,13 @@ def solve_each(
     one = np.ones(1)
     for i in range(len(w)):
         if not (is_repeated(value[i]) and is_repeated(weight[i])):
-            program = Program(value[i], weight[i], w[i], capacity, alpha, payment)
+            program = BinaryInstance(value[i], weight[i], w[i], capacity, alpha, payment)
             gap[i] = search(program, limit, z[i])
         elif is_whole(weight[i, 0], capacity):
             solve_whole(value[i, 0], weight[i, 0], capacity, z[i])
             gap[i] = 0.0
         else:
-            program = Program(value[i, :1], weight[i, :1], one, capacity, alpha, payment)
+            program = BinaryInstance(value[i, :1], weight[i, :1], one, capacity, alpha, payment)
             gap[i] = search(program, limit, z[i])
 
 

@@ -24,7 +24,7 @@ MARGIN = 1e-9  # relative, of rooms and bounds
 ENOUGH = 1e-12  # relative: what is better by less is not looked for
 
 
-class Program(NamedTuple):
+class BinaryInstance(NamedTuple):
     """One instance."""
 
     value: Array  # (s, d)
@@ -35,7 +35,7 @@ class Program(NamedTuple):
     payment: float  # the reward where the weight is above the capacity
 
 
-class Plan(NamedTuple):
+class BinaryPlan(NamedTuple):
     """The implied knapsack, its items in search order."""
 
     item: IntArray  # (d)
@@ -46,7 +46,7 @@ class Plan(NamedTuple):
 
 
 @inlined
-def objective(a: Program, z: Array) -> float:
+def objective(a: BinaryInstance, z: Array) -> float:
     """The expected reward as the judge sees it; -inf if too few scenarios are met."""
     total, met = 0.0, 0.0
     for s in range(len(a.w)):
@@ -74,7 +74,7 @@ def lightest_mean(weight: Array, w: Array, share: float) -> float:
 
 
 @inlined
-def plan_of(a: Program) -> Plan:
+def plan_of(a: BinaryInstance) -> BinaryPlan:
     scenarios, items = a.weight.shape
     share = a.alpha * a.w.sum() - WEIGHT_TOLERANCE
     value, weight, ratio = np.zeros(items), np.zeros(items), np.empty(items)
@@ -90,11 +90,11 @@ def plan_of(a: Program) -> Plan:
         for s in range(scenarios):
             lightest[j, s] = lightest[j + 1, s] + min(a.weight[s, item[j]], 0.0)
     margin = MARGIN * (a.capacity + np.abs(a.weight).max())
-    return Plan(item, value[item], weight[item], lightest, margin)
+    return BinaryPlan(item, value[item], weight[item], lightest, margin)
 
 
 @inlined
-def fractional(p: Plan, first: int, room: float) -> float:
+def fractional(p: BinaryPlan, first: int, room: float) -> float:
     """The most that items first.. can add to the bound; -inf if nothing fits any more."""
     total = 0.0
     room += p.margin
@@ -111,7 +111,7 @@ def fractional(p: Plan, first: int, room: float) -> float:
 
 
 @compiled
-def exchange(a: Program, z: Array, best: float) -> float:
+def exchange(a: BinaryInstance, z: Array, best: float) -> float:
     """Add an item, or put one in the place of another, as long as that is better."""
     improved = True
     while improved:
@@ -136,7 +136,7 @@ def exchange(a: Program, z: Array, best: float) -> float:
     return best
 
 
-class Stack(NamedTuple):
+class SearchStack(NamedTuple):
     """What is known before item j in search order is decided."""
 
     room: Array  # (d + 1, s)
@@ -148,7 +148,7 @@ class Stack(NamedTuple):
 
 
 @inlined
-def descend(a: Program, p: Plan, stack: Stack, j: int, taken: float) -> bool:
+def descend(a: BinaryInstance, p: BinaryPlan, stack: SearchStack, j: int, taken: float) -> bool:
     """Decide item j and write what is known then; False if too few scenarios can be met."""
     item, met, most, total = p.item[j], 0.0, 0.0, 0.0
     for s in range(len(a.w)):
@@ -169,7 +169,7 @@ def descend(a: Program, p: Plan, stack: Stack, j: int, taken: float) -> bool:
 
 
 @inlined
-def bound_of(p: Plan, stack: Stack, known: int, first: int) -> float:
+def bound_of(p: BinaryPlan, stack: SearchStack, known: int, first: int) -> float:
     """What no choice can exceed with items up to `known` as they are and items first.. free."""
     more = fractional(p, first, stack.implied[known])
     bound = stack.at_most[known] + more
@@ -177,7 +177,7 @@ def bound_of(p: Plan, stack: Stack, known: int, first: int) -> float:
 
 
 @inlined
-def open_bound(p: Plan, stack: Stack, j: int) -> float:
+def open_bound(p: BinaryPlan, stack: SearchStack, j: int) -> float:
     """What no choice that was not looked at can exceed, from node j up."""
     most = bound_of(p, stack, j, j)
     for k in range(j - 1, -1, -1):
@@ -187,7 +187,7 @@ def open_bound(p: Plan, stack: Stack, j: int) -> float:
 
 
 @compiled
-def search(a: Program, limit: int, best_z: Array) -> float:
+def search(a: BinaryInstance, limit: int, best_z: Array) -> float:
     """The best choice, written to best_z, and how far it may be from the optimum."""
     scenarios, items = a.weight.shape
     p = plan_of(a)
@@ -195,7 +195,7 @@ def search(a: Program, limit: int, best_z: Array) -> float:
     best = objective(a, best_z)
     if scenarios > 1:  # for one, the bounds are so near that the search is done sooner
         best = exchange(a, best_z, best)
-    stack = Stack(
+    stack = SearchStack(
         room=np.full((items + 1, scenarios), a.capacity),
         earned=np.zeros((items + 1, scenarios)),
         implied=np.full(items + 1, a.capacity),

@@ -15,7 +15,7 @@ from bocopt_studies.learning.data.gasoline import GASOLINE
 from bocopt_studies.learning.data.pizza import PIZZA
 from bocopt_studies.learning.data.rain import RAIN
 from bocopt_studies.learning.data.source import DataSet
-from bocopt_studies.learning.worlds import World
+from bocopt_studies.learning.worlds import LearningWorld
 
 DATA_SETS: Mapping[str, DataSet] = {
     "Chicago ridership": CHICAGO,
@@ -38,13 +38,13 @@ TODAY: Mapping[str, tuple[str, Rule]] = {
 
 
 @cache
-def data_world(name: str) -> World:
+def data_world(name: str) -> LearningWorld:
     """One of them, as a world of 1000 stages whose law nobody knows."""
     data = DATA_SETS[name]
     series = data.series(data.read())
-    return World(data.problem(), Replay(series.x, series.xi), None)
+    return LearningWorld(data.problem(), Replay(series.x, series.xi), None)
 
 
-def data_worlds() -> dict[str, World]:
+def data_worlds() -> dict[str, LearningWorld]:
     """All of them, by name."""
     return {name: data_world(name) for name in DATA_SETS}

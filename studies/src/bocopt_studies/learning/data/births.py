@@ -5,7 +5,7 @@ from typing import Any
 
 from bocopt.problems.program import Program, minimise, pos, program, real
 from bocopt_studies.learning.data.features import joined, lagged, one_hot, season, weekday
-from bocopt_studies.learning.data.source import Columns, DataSet, Series, table
+from bocopt_studies.learning.data.source import Columns, DataSet, StudySeries, table
 
 _UNIT = 100.0  # births
 
@@ -14,7 +14,7 @@ def read() -> Mapping[str, Columns]:
     return {"days": table("mosaicData", "Births")}
 
 
-def series(tables: Mapping[str, Columns]) -> Series:
+def series(tables: Mapping[str, Columns]) -> StudySeries:
     """A stage is a day, an outcome its hundreds of births; rotas are made a week ahead."""
     days = tables["days"]
     times = days["date"].astype("datetime64[D]")
@@ -25,7 +25,7 @@ def series(tables: Mapping[str, Columns]) -> Series:
         days["day_of_month"].astype(float),
         lagged(births, 7, 8, 14, 364),
     )
-    return Series(times, x, births).part(len(times) - 1000, 1000)
+    return StudySeries(times, x, births).part(len(times) - 1000, 1000)
 
 
 def problem() -> Program:

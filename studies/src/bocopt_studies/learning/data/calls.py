@@ -8,7 +8,7 @@ import numpy as np
 from bocopt.core import Array
 from bocopt.problems.program import Program, minimise, pos, program, real
 from bocopt_studies.learning.data.features import joined, lagged, one_hot, weekday
-from bocopt_studies.learning.data.source import Columns, DataSet, Series, Times, table
+from bocopt_studies.learning.data.source import Columns, DataSet, StudySeries, Times, table
 
 _HOURS = range(7, 21)
 _A_DAY = len(_HOURS)
@@ -30,7 +30,7 @@ def hours_of(tables: Mapping[str, Columns]) -> tuple[Times, Array]:
     return times[open_].reshape(-1, _PARTS)[:, 0], parts.sum(axis=-1)
 
 
-def series(tables: Mapping[str, Columns]) -> Series:
+def series(tables: Mapping[str, Columns]) -> StudySeries:
     """A stage is an opening hour, an outcome the hundreds of calls in it."""
     starts, calls = hours_of(tables)
     hours = calls[:, None] / _UNIT
@@ -39,7 +39,7 @@ def series(tables: Mapping[str, Columns]) -> Series:
         one_hot(weekday(starts), range(5)),
         lagged(hours, *_LAGS),
     )
-    return Series(starts, x, hours).part(len(starts) - 1000, 1000)
+    return StudySeries(starts, x, hours).part(len(starts) - 1000, 1000)
 
 
 def hour_of(times: Times) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 from bocopt.core import Array
 from bocopt.problems import Newsvendor
 from bocopt_studies.learning.data.features import joined, lagged, one_hot, season, weekday
-from bocopt_studies.learning.data.source import Columns, DataSet, Series, Times, table
+from bocopt_studies.learning.data.source import Columns, DataSet, StudySeries, Times, table
 
 STATIONS = ("Clark_Lake", "Belmont", "Quincy_Wells", "Jefferson_Park")
 _WEATHER = (
@@ -47,7 +47,7 @@ def days_of(tables: Mapping[str, Columns]) -> Days:
     return Days(days["date"].astype("datetime64[D]")[:-_DELAY], riders, known[:-_DELAY])
 
 
-def series(tables: Mapping[str, Columns]) -> Series:
+def series(tables: Mapping[str, Columns]) -> StudySeries:
     """A stage is a day."""
     times, riders, known = days_of(tables)
     x = joined(
@@ -56,7 +56,7 @@ def series(tables: Mapping[str, Columns]) -> Series:
         known,
         lagged(riders, 1, 7, 14),
     )
-    return Series(times, x, riders).part(len(times) - 1000, 1000)
+    return StudySeries(times, x, riders).part(len(times) - 1000, 1000)
 
 
 def problem() -> Newsvendor:

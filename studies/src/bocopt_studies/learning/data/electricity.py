@@ -8,7 +8,7 @@ import numpy as np
 from bocopt.core import Array
 from bocopt.problems.program import Program, minimise, pos, program, real
 from bocopt_studies.learning.data.features import joined, lagged, one_hot, season, weekday
-from bocopt_studies.learning.data.source import Columns, DataSet, Series, Times, table
+from bocopt_studies.learning.data.source import Columns, DataSet, StudySeries, Times, table
 
 _HOURS = 3  # of a block
 _A_DAY = 24 // _HOURS
@@ -38,7 +38,7 @@ def blocks_of(tables: Mapping[str, Columns]) -> Blocks:
     return Blocks(_FIRST + _HOURS * np.arange(len(demand)), demand, heat, workday)
 
 
-def series(tables: Mapping[str, Columns]) -> Series:
+def series(tables: Mapping[str, Columns]) -> StudySeries:
     """A stage is a block, an outcome its largest demand; temperatures stand in for forecasts."""
     times, demand, heat, workday = blocks_of(tables)
     halves = demand / _UNIT
@@ -53,7 +53,7 @@ def series(tables: Mapping[str, Columns]) -> Series:
         lagged(peak, 1, 2, _A_DAY, 2 * _A_DAY, 7 * _A_DAY),
         lagged(halves[:, -1:], 1),
     )
-    return Series(times, x, peak).part(7 * _A_DAY, 1000)
+    return StudySeries(times, x, peak).part(7 * _A_DAY, 1000)
 
 
 def problem() -> Program:

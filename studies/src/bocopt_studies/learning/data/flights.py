@@ -8,7 +8,7 @@ import numpy as np
 from bocopt.core import Array
 from bocopt.problems import Newsvendor
 from bocopt_studies.learning.data.features import joined, lagged, one_hot, season, weekday
-from bocopt_studies.learning.data.source import Columns, DataSet, Series, Times, table
+from bocopt_studies.learning.data.source import Columns, DataSet, StudySeries, Times, table
 
 AIRPORTS = ("EWR", "JFK", "LGA")
 WEATHER = ("temp", "wind_speed", "precip", "visib")
@@ -48,7 +48,7 @@ def blocks_of(tables: Mapping[str, Columns]) -> Blocks:
     return Blocks(starts, planned, found, recent, _weather(starts, tables["weather"]))
 
 
-def series(tables: Mapping[str, Columns]) -> Series:
+def series(tables: Mapping[str, Columns]) -> StudySeries:
     """A stage is a block."""
     starts, planned, late, recent, weather = blocks_of(tables)
     x = joined(
@@ -60,7 +60,7 @@ def series(tables: Mapping[str, Columns]) -> Series:
         lagged(late, 2, len(STARTS), 7 * len(STARTS)),
         weather,
     )
-    return Series(starts, x, late).part(len(starts) - 1000, 1000)
+    return StudySeries(starts, x, late).part(len(starts) - 1000, 1000)
 
 
 def _due(flights: Columns) -> Times:

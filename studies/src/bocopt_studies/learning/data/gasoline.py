@@ -7,7 +7,7 @@ import numpy as np
 from bocopt.core import Array
 from bocopt.problems import Newsvendor
 from bocopt_studies.learning.data.features import joined, lagged, season
-from bocopt_studies.learning.data.source import Columns, DataSet, Series, Times, table
+from bocopt_studies.learning.data.source import Columns, DataSet, StudySeries, Times, table
 
 _YEAR = 52  # weeks
 
@@ -16,13 +16,13 @@ def read() -> Mapping[str, Columns]:
     return {"weeks": table("fpp3", "us_gasoline")}
 
 
-def series(tables: Mapping[str, Columns]) -> Series:
+def series(tables: Mapping[str, Columns]) -> StudySeries:
     """A stage is a week, an outcome its million barrels a day; last week's is known."""
     weeks = tables["weeks"]
     times = week(weeks)
     barrels = weeks["Barrels"].astype(float)[:, None]
     x = joined(season(times), lagged(barrels, 1, 2, 3, 4, _YEAR - 1, _YEAR, _YEAR + 1))
-    return Series(times, x, barrels).part(len(times) - 1000, 1000)
+    return StudySeries(times, x, barrels).part(len(times) - 1000, 1000)
 
 
 def week(rows: Columns) -> Times:

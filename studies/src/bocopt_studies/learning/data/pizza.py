@@ -7,7 +7,7 @@ import numpy as np
 from bocopt.core import Array
 from bocopt.problems import Newsvendor
 from bocopt_studies.learning.data.features import joined, lagged, one_hot, season, weekday
-from bocopt_studies.learning.data.source import Columns, DataSet, Series, Times, table
+from bocopt_studies.learning.data.source import Columns, DataSet, StudySeries, Times, table
 
 KINDS = ("chicken", "classic", "supreme", "veggie")
 STARTS = (0, 15, 18)  # hours at which a service begins
@@ -31,7 +31,7 @@ def services_of(tables: Mapping[str, Columns]) -> tuple[Times, Array]:
     return times, sold
 
 
-def series(tables: Mapping[str, Columns]) -> Series:
+def series(tables: Mapping[str, Columns]) -> StudySeries:
     """A stage is a service; lags are in services."""
     (times, sold), a_day = services_of(tables), len(STARTS)
     x = joined(
@@ -40,7 +40,7 @@ def series(tables: Mapping[str, Columns]) -> Series:
         season(times),
         lagged(sold, 1, a_day, 6 * a_day, 7 * a_day),
     )
-    return Series(times, x, sold).part(len(times) - 1000, 1000)
+    return StudySeries(times, x, sold).part(len(times) - 1000, 1000)
 
 
 def problem() -> Newsvendor:

@@ -7,7 +7,7 @@ import numpy as np
 
 from bocopt.problems.program import Program, minimise, pos, program, real
 from bocopt_studies.learning.data.features import joined, lagged, season
-from bocopt_studies.learning.data.source import Columns, DataSet, Series, table
+from bocopt_studies.learning.data.source import Columns, DataSet, StudySeries, table
 
 _FORECASTS = 11
 _DAYS = 3  # that a row sums
@@ -18,14 +18,14 @@ def read() -> Mapping[str, Columns]:
     return {"days": table("crch", "RainIbk")}
 
 
-def series(tables: Mapping[str, Columns]) -> Series:
+def series(tables: Mapping[str, Columns]) -> StudySeries:
     """A stage is three days, an outcome their millimetres of rain: often none at all."""
     days = {name: column[::_DAYS] for name, column in tables["days"].items()}
     times = days["rownames"].astype("datetime64[D]")
     forecasts = np.stack([days[f"rainfc.{i + 1}"] for i in range(_FORECASTS)], axis=-1)
     rain = days["rain"].astype(float)[:, None]
     x = joined(season(times), forecasts.astype(float), lagged(rain, _KNOWN))
-    return Series(times, x, rain).part(len(times) - 1000, 1000)
+    return StudySeries(times, x, rain).part(len(times) - 1000, 1000)
 
 
 def problem() -> Program:

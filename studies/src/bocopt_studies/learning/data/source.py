@@ -37,22 +37,22 @@ def table(package: str, item: str) -> Columns:
     return {name: frame[name].to_numpy() for name in frame.columns}
 
 
-class Series(NamedTuple):
+class StudySeries(NamedTuple):
     """Stages in the order of time."""
 
     times: Times  # (T) when the decision is due: all of x is known by then
     x: Array  # (T, k)
     xi: Array  # (T, m)
 
-    def part(self, first: int, stages: int) -> "Series":
+    def part(self, first: int, stages: int) -> "StudySeries":
         """Those from `first` on; earlier ones are there for lags."""
         rows = slice(first, first + stages)
-        return Series(self.times[rows], self.x[rows], self.xi[rows])
+        return StudySeries(self.times[rows], self.x[rows], self.xi[rows])
 
 
 class DataSet(NamedTuple):
     """Tables, what is made of them, and what is decided."""
 
     read: Callable[[], Mapping[str, Columns]]  # the tables, by name
-    series: Callable[[Mapping[str, Columns]], Series]
+    series: Callable[[Mapping[str, Columns]], StudySeries]
     problem: Callable[[], Problem]

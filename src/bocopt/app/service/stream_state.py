@@ -1,0 +1,214 @@
+"""What is held of a stream in memory: a fold of its log, and never more than that."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from bocopt.app.features.memory import FeaturiserState
+from bocopt.app.service.contexts import features_after
+from bocopt.app.service.stores import EventRow, OutcomeTotals, Snapshot, Store, StreamRecord
+from bocopt.app.service.stream_template import StreamTemplate
+from bocopt.app.service.summaries import stage_summary
+from bocopt.live.events import (
+    beside_snapshot,
+    from_bytes,
+    from_snapshot,
+    kind_of,
+    snapshot_bytes,
+    to_bytes,
+)
+from bocopt.live.fold import Decided, Event, Taught
+from bocopt.live.record import Live
+from bocopt.loop import Stage
+from bocopt.state import CheckpointError
+
+_AT_ONCE = 100  # rows of a log that are read at once
+
+
+class DamagedError(Exception):
+    """A log that cannot be folded, by stream and place: it is damaged, or the policy fails."""
+
+
+class StreamState(NamedTuple):
+    """A stream after all events before `seq`; replaced as a whole."""
+
+    declared: StreamRecord
+    kind: StreamTemplate
+    live: Live
+    features: FeaturiserState | None  # what rows to come can look back to, where there are any
+    seq: int
+    since: Mapping[int, float]  # when those open were decided
+    snapped: int  # the place of the latest snapshot
+    tally: OutcomeTotals  # of the latest outcome, or of none
+
+    @property
+    def stream(self) -> str:
+        return self.declared.id
+
+    def after(
+        self,
+        event: Event,
+        at: float,
+        key: str | None = None,
+        known: tuple[Live, Stage | None] | None = None,
+    ) -> tuple["StreamState", EventRow, OutcomeTotals | None]:
+        """With one more event, and what is to be logged; `known` is what it brings, if it is."""
+        row = EventRow(self.stream, self.seq, *_place(event), key, to_bytes(event), at)
+        features = features_after(self.kind, self.live, self.features, event)
+        live, stage = known or self.kind.fold.apply(self.live, event)
+        tally = None
+        if stage is not None:
+            tally = _added(self.tally, stage, at, stage_summary(self.kind, live, stage))
+        moved = self._moved(live, features, event, at)
+        return moved._replace(tally=tally or self.tally), row, tally
+
+    def caught_up(self, rows: Iterable[EventRow]) -> "StreamState":
+        """With events that somebody logged; sums of outcomes come with them."""
+        held = self
+        for row in rows:
+            try:
+                event = logged(row, held)
+                features = features_after(held.kind, held.live, held.features, event)
+                live, stage = held.kind.fold.apply(held.live, event)
+            except CheckpointError as error:
+                raise DamagedError(f"Event {row.seq} of stream {row.stream!r}: {error}") from error
+            except Exception as error:  # of a policy that cannot take what another one could
+                why = f"{type(error).__name__}: {error}"
+                raise DamagedError(f"Event {row.seq} of stream {row.stream!r}: {why}") from error
+            tally = held.tally
+            if stage is not None:
+                tally = _added(tally, stage, row.at, stage_summary(held.kind, live, stage))
+            held = held._moved(live, features, event, row.at)._replace(tally=tally)
+        return held
+
+    def _moved(
+        self, live: Live, features: FeaturiserState | None, event: Event, at: float
+    ) -> "StreamState":
+        since = dict(self.since)
+        if isinstance(event, Decided):
+            since[event.number] = at
+        elif not isinstance(event, Taught):
+            since.pop(event.number, None)
+        return self._replace(live=live, features=features, seq=self.seq + 1, since=since)
+
+    def overdue(self, now: float) -> list[int]:
+        """Decisions whose outcome is no longer waited for."""
+        expire = self.kind.limits.expire
+        if expire is None:
+            return []
+        return [number for number, since in self.since.items() if now - since > expire]
+
+    def snapshot(self) -> Snapshot:
+        """For the next start."""
+        state = snapshot_bytes(self.kind.fold, self.live, self.features or ())
+        return Snapshot(self.stream, self.seq, state)
+
+
+def logged(row: EventRow, held: StreamState) -> Event:
+    """The event of a row that comes next, checked against what the row says of it."""
+    if row.seq != held.seq:
+        raise CheckpointError(f"it stands where event {held.seq} was due.")
+    event = from_bytes(row.body, held.kind.problem)
+    if (row.kind, row.decision) != _place(event):
+        said = "" if isinstance(event, Taught) else " of decision"
+        said = f"{kind_of(event)}{said} {event.number}"
+        raise CheckpointError(f"it is the {said}, and its row says otherwise.")
+    return event
+
+
+def _place(event: Event) -> tuple[str, int]:
+    """What a row says of it: its kind, and which decision it is about."""
+    taught = isinstance(event, Taught)
+    return kind_of(event), lesson_place(event.number) if taught else event.number
+
+
+def lesson_place(number: int) -> int:
+    """What stands for the decision in the row of a lesson, which is about none.
+
+    >>> [lesson_place(number) for number in (0, 1, 2)]
+    [-1, -2, -3]
+    """
+    return -1 - number
+
+
+def begun(kind: StreamTemplate, declared: StreamRecord) -> StreamState:
+    """Before any event."""
+    live = kind.fold.begin(declared.seed)
+    nothing = OutcomeTotals(declared.id, 0, -1, 0.0, 0.0, 0, None, 0.0, 0, 0.0, "{}")
+    features = kind.featuriser.begin() if kind.featuriser else None
+    return StreamState(declared, kind, live, features, 0, {}, 0, nothing)
+
+
+def rebuilt(
+    store: Store,
+    kind: StreamTemplate,
+    declared: StreamRecord,
+    beat: Callable[[], None] = lambda: None,
+) -> StreamState:
+    """From the latest snapshot that is sound, and the rest of the log."""
+    return followed(store, _from_snapshot(store, kind, declared), beat)
+
+
+def followed(
+    store: Store, held: StreamState, beat: Callable[[], None] = lambda: None
+) -> StreamState:
+    """With all that was logged since; `beat` is called now and then."""
+    while rows := store.tail(held.stream, held.seq - 1, _AT_ONCE):
+        held = held.caught_up(rows)
+        beat()
+    return held
+
+
+def as_it_was(store: Store, held: StreamState, seq: int, far: int) -> StreamState | None:
+    """Before the event at `seq`; None where more than so many would have to be folded again."""
+    start = _from_snapshot(store, held.kind, held.declared, seq)
+    if seq - start.seq > far:
+        return None
+    return start.caught_up(store.tail(held.stream, start.seq - 1, seq - start.seq))
+
+
+def _from_snapshot(
+    store: Store, kind: StreamTemplate, declared: StreamRecord, up_to: int | None = None
+) -> StreamState:
+    """The latest that is sound and not after `up_to`, or the beginning."""
+    held = begun(kind, declared)
+    for snapshot in store.snapshots(declared.id):
+        if up_to is not None and snapshot.seq > up_to:
+            continue
+        try:
+            live = from_snapshot(snapshot.state, kind.fold, declared.seed)
+            features = held.features and beside_snapshot(snapshot.state, held.features)
+        except CheckpointError:  # a cache: the one before it, or the log alone, will do
+            continue
+        times = store.decided_at(held.stream, min(live.open)) if live.open else {}
+        known = store.stages(held.stream, live.learned - 1, 1) if live.learned else [held.tally]
+        if times.keys() >= live.open.keys() and known and known[0].n == live.learned:
+            since = {number: times[number] for number in live.open}
+            return held._replace(
+                live=live,
+                features=features,
+                seq=snapshot.seq,
+                since=since,
+                snapped=snapshot.seq,
+                tally=known[0],
+            )
+    return held
+
+
+def _added(before: OutcomeTotals, stage: Stage, at: float, told: str) -> OutcomeTotals:
+    cost, best = float(stage.cost), float(stage.hindsight)
+    known = before.hindsights is not None and math.isfinite(best)
+    feasible = int(bool(stage.feasible))
+    return OutcomeTotals(
+        stream=before.stream,
+        n=before.n + 1,
+        decision=stage.t,
+        at=at,
+        cost=cost,
+        feasible=feasible,
+        hindsight=best if math.isfinite(best) else None,
+        costs=before.costs + cost,
+        feasibles=before.feasibles + feasible,
+        hindsights=(before.hindsights or 0.0) + best if known else None,
+        told=told,
+    )

@@ -1,0 +1,56 @@
+"""Ways to solve a program: the first that applies takes it, from the most special to the general.
+
+| way | takes | how |
+|---|---|---|
+| `mean` | no uncertainty in what must hold, or all of it must | mean costs, one program |
+| `hinges` | expected positive parts | by their dual, or in bundles that are refined |
+| `tail` | CVaR or the worst case of linear costs | the same with one more column |
+| `lattice` | a knapsack of few items | the lattice search of `problems.knapsack` |
+| `search` | a chance constraint on non-negative integers | depth-first with prices |
+| `mixing` | a chance constraint with random limits | mixing sets |
+| `partition` | two stages that differ in limits | mean scenarios and cuts, or groups |
+| `extensive` | anything | one program of all scenarios, big M computed |
+"""
+
+from typing import Protocol
+
+from bocopt.problems.program.form import BestFound, SolveTask
+from bocopt.problems.program.strategies import (
+    extensive,
+    hinges,
+    lattice,
+    mean,
+    mixing,
+    partition,
+    search,
+    tail,
+)
+
+
+class Strategy(Protocol):
+    """A module with these two functions."""
+
+    def applies(self, task: SolveTask) -> bool:
+        """Whether the structure is what it is made for."""
+        ...
+
+    def solve(self, task: SolveTask) -> BestFound: ...
+
+
+STRATEGIES: tuple[Strategy, ...] = (
+    mean,
+    hinges,
+    tail,
+    lattice,
+    search,
+    mixing,
+    partition,
+    extensive,
+)
+
+
+def solve(task: SolveTask) -> BestFound:
+    """By the first way that applies; one scenario is a program as it stands."""
+    if len(task.w) == 1:
+        return extensive.solve(task)
+    return next(way for way in STRATEGIES if way.applies(task)).solve(task)
