@@ -49,11 +49,11 @@ def past_of(rows: int, dim_x: int, dim_xi: int) -> Design:
 
 def ours(member: Member, past: Design) -> tuple[float, float]:
     """Milliseconds of a fit and of a prediction."""
-    fit = member.refit(member.start((), past.x.shape[-1], past.xi.shape[-1]), past)
+    fit = member.refit(member.init((), past.x.shape[-1], past.xi.shape[-1]), past)
 
     def ask() -> None:
         for x in past.x[:QUESTIONS]:
-            member.predict(fit, past.ground, x)
+            member.predict(fit, past.regression, x)
 
     return milliseconds(lambda: member.refit(fit, past), 9), milliseconds(ask, 5) / QUESTIONS
 

@@ -46,8 +46,8 @@ class UnderScenarios(Protocol):
 class HasArms(Protocol):
     """Takes the decision of one of several arms (A), by weights `arm_weights` (A) in its info.
 
-    Scenarios are those of the first arm. Asked by `policies/names.py`, `app/service/stream_template.py` and
-    `live/explanation.py`.
+    Scenarios are those of the first arm. Asked by `policies/names.py`,
+    `app/service/stream_template.py` and `live/explanation.py`.
     """
 
     @property
@@ -306,7 +306,7 @@ class Ragged(Protocol):
     Asked by `numeric/stacking.py`.
     """
 
-    def tight(self) -> Any:
+    def trimmed(self) -> Any:
         """The same without room that it does not need."""
         ...
 

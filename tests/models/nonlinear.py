@@ -16,8 +16,8 @@ def sine(n: int, seed: int) -> tuple[Array, Array, Array]:
 
 
 def fitted(member: Member, past: Design, at: Array) -> Moments:
-    fit = member.start(past.x.shape[:-2], past.x.shape[-1], past.xi.shape[-1])
-    return member.predict(member.refit(fit, past), past.ground, past.ground.standard(at))
+    fit = member.init(past.x.shape[:-2], past.x.shape[-1], past.xi.shape[-1])
+    return member.predict(member.refit(fit, past), past.regression, past.regression.standard(at))
 
 
 def error(found: Array, mean: Array) -> float:

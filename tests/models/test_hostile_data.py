@@ -186,16 +186,16 @@ class Bad(ConstantVariance):
         spoil: Spoil | None = vars(self)["spoils"].get(where)
         return spoil(answer) if spoil else answer
 
-    def start(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
-        found: Fit = self._spoilt("start", super().start(lead, dim_x, dim_xi))
+    def init(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
+        found: Fit = self._spoilt("init", super().init(lead, dim_x, dim_xi))
         return found
 
     def refit(self, fit: Fit, past: Design) -> Fit:
         found: Fit = self._spoilt("refit", super().refit(fit, past))
         return found
 
-    def predict(self, fit: Fit, ground: RidgeFit, x: Array) -> Moments:
-        found: Moments = self._spoilt("predict", super().predict(fit, ground, x))
+    def predict(self, fit: Fit, regression: RidgeFit, x: Array) -> Moments:
+        found: Moments = self._spoilt("predict", super().predict(fit, regression, x))
         return found
 
 

@@ -31,10 +31,10 @@ _MEAN = 3.0 + _X @ np.array([[0.5, 0.0], [0.0, -1.0]])
 
 def fitted(member: Member, x: Array, xi: Array, at: Array, rounds: int = 40) -> Moments:
     past = design(x, xi, 1.0)
-    fit = member.start((), x.shape[-1], xi.shape[-1])
+    fit = member.init((), x.shape[-1], xi.shape[-1])
     for _ in range(rounds):
         fit = member.refit(fit, past)
-    return member.predict(fit, past.ground, past.ground.standard(at))
+    return member.predict(fit, past.regression, past.regression.standard(at))
 
 
 def _refitting(member: Member) -> Fold:
@@ -45,12 +45,12 @@ def _refitting(member: Member) -> Fold:
         return design(x[trial, : t + 2], xi[trial, : t + 2], 0.98)
 
     def show(fit: Fit, t: int, trial: Trial) -> tuple[Array, Array]:
-        ground = past(t, trial).ground
-        found = member.predict(fit, ground, ground.standard(x[trial, t]))
+        regression = past(t, trial).regression
+        found = member.predict(fit, regression, regression.standard(x[trial, t]))
         return found.location, found.scale
 
     return Fold(
-        begin=lambda trial: member.start((3,) if trial == ALL else (), 2, 2),
+        begin=lambda trial: member.init((3,) if trial == ALL else (), 2, 2),
         step=lambda fit, t, trial: member.refit(fit, past(t, trial)),
         show=show,
         trials=3,
@@ -109,8 +109,8 @@ def test_kernel_variance_finds_what_is_near() -> None:
 def test_older_outcomes_count_less() -> None:
     x, xi = np.zeros((200, 1)), np.where(np.arange(200) < 150, 0.0, 10.0)[:, None]
     past = design(x, xi, 0.9)
-    assert past.ground.mean == pytest.approx(10.0, abs=0.1)
-    assert past.ground.size == pytest.approx(10.0, abs=0.1)
+    assert past.regression.mean == pytest.approx(10.0, abs=0.1)
+    assert past.regression.size == pytest.approx(10.0, abs=0.1)
 
 
 HOPELESS = {
@@ -158,10 +158,10 @@ def test_discounted_outcomes_do_not_set_the_scale(member: Member) -> None:
     x = rng.normal(size=(300, 2))
     noise = np.where(np.arange(300) < 200, 5.0, 0.5)[:, None] * rng.normal(size=(300, 2))
     past = design(x, 3.0 + noise, 0.9)
-    fit = member.start((), 2, 2)
+    fit = member.init((), 2, 2)
     for _ in range(60):
         fit = member.refit(fit, past)
-    scale = member.predict(fit, past.ground, np.zeros(2)).scale
+    scale = member.predict(fit, past.regression, np.zeros(2)).scale
     assert (scale < 1.0).all()
 
 
@@ -187,7 +187,7 @@ def test_far_outcomes_bend_a_robust_regression_less() -> None:
 
 def test_many_contexts_cost_no_products() -> None:
     x, xi = _RNG.normal(size=(40, 30)), _RNG.normal(size=(40, 2))
-    assert LogVariance().start((), 30, 2)[0].shape == (61, 2)
+    assert LogVariance().init((), 30, 2)[0].shape == (61, 2)
     assert np.isfinite(fitted(LogVariance(), x, xi, x[0], rounds=2).scale).all()
 
 
@@ -199,11 +199,11 @@ def _past_of(dim_x: int) -> Design:
 @pytest.mark.parametrize(("slope", "beside"), [(-1e3, -8.0), (-1.0, -1.0), (1.0, 1.0), (1e3, 5.0)])
 def test_a_log_variance_stays_near_the_pooled_one(slope: float, beside: float) -> None:
     member, past = LogVariance(), _past_of(2)
-    coefficients, _, sure = member.start((), 2, 2)
+    coefficients, _, sure = member.init((), 2, 2)
     coefficients[0] = slope
     pooled = np.array([0.0, 2.0])
     flat, bent = (
-        member.predict((part, pooled, sure), past.ground, np.zeros(2)).scale
+        member.predict((part, pooled, sure), past.regression, np.zeros(2)).scale
         for part in (np.zeros_like(coefficients), coefficients)
     )
     assert 2 * np.log(bent / flat) == pytest.approx([beside, beside])
@@ -212,14 +212,14 @@ def test_a_log_variance_stays_near_the_pooled_one(slope: float, beside: float) -
 def test_a_log_variance_goes_no_further_than_four_sd() -> None:
     """Beside a constant variance, which has the same leverage far out."""
     bent, flat, past = LogVariance(), ConstantVariance(), _past_of(2)
-    coefficients, level, sure = bent.start((), 2, 2)
+    coefficients, level, sure = bent.init((), 2, 2)
     coefficients[1] = 0.3
     coefficients[3] = 0.1  # of the square
 
     def log_ratio(at: float) -> float:
         x = np.array([at, 0.0])
-        wide = bent.predict((coefficients, level, sure), past.ground, x).scale[0]
-        return float(2 * np.log(wide / flat.predict((np.ones(2),), past.ground, x).scale[0]))
+        wide = bent.predict((coefficients, level, sure), past.regression, x).scale[0]
+        return float(2 * np.log(wide / flat.predict((np.ones(2),), past.regression, x).scale[0]))
 
     for at in (-3.9, 0.5, 3.9):
         assert log_ratio(at) == pytest.approx(0.3 * at + 0.1 * at**2)
@@ -233,11 +233,13 @@ def test_an_outcome_counts_as_at_most_twenty_variances(size: float, counts: floa
     past = design(np.zeros((100, 0)), np.ones((100, 1)), 1.0)
     residual = np.zeros((100, 1))
     residual[7] = size
-    odd = past._replace(residual=residual, ground=past.ground._replace(variance=np.array([1.0])))
+    odd = past._replace(
+        residual=residual, regression=past.regression._replace(variance=np.array([1.0]))
+    )
     pooled = (size**2 + 2) / 102
     ratio = size**2 / pooled if counts is None else counts
     member = LogVariance(steps=1)
-    coefficients, level, _ = member.refit(member.start((), 0, 1), odd)
+    coefficients, level, _ = member.refit(member.init((), 0, 1), odd)
     assert np.exp(level) == pytest.approx([pooled])
     assert coefficients == pytest.approx(np.array([[(ratio - 100) / 2 / (100 / 2 + 0.5)]]))
 
@@ -256,14 +258,16 @@ def test_a_variance_is_guessed_where_outcomes_are_few(
     outcomes: list[float], variance: float
 ) -> None:
     xi = np.array(outcomes)[:, None]
-    found = design(np.zeros((len(xi), 1)), xi, 1.0).ground.variance
+    found = design(np.zeros((len(xi), 1)), xi, 1.0).regression.variance
     assert found == pytest.approx([variance], abs=1e-12)
 
 
 def test_contexts_beyond_ten_sd_tell_no_more() -> None:
-    ground = design(np.array([[1.0], [3.0]]), np.ones((2, 1)), 1.0).ground  # 2, give or take 1
+    regression = design(
+        np.array([[1.0], [3.0]]), np.ones((2, 1)), 1.0
+    ).regression  # 2, give or take 1
     for x, standard in ((1.5, -0.5), (11.0, 9.0), (12.5, 10.0), (-1e9, -10.0)):
-        assert ground.standard(np.array([x])) == pytest.approx([standard])
+        assert regression.standard(np.array([x])) == pytest.approx([standard])
 
 
 @pytest.mark.parametrize(("outcomes", "dim_x", "spent"), [(10, 0, 0.5), (10, 3, 2.0), (2, 3, 1.0)])
@@ -272,21 +276,21 @@ def test_a_regression_spends_half_an_outcome_for_each_coefficient(
 ) -> None:
     """Residuals of 1 and a guess of 1 that is worth two of them."""
     past = design(np.zeros((outcomes, dim_x)), np.ones((outcomes, 1)), 1.0)
-    ground = past.ground._replace(variance=np.ones(1))
-    past = past._replace(residual=np.ones((outcomes, 1)), ground=ground)
+    regression = past.regression._replace(variance=np.ones(1))
+    past = past._replace(residual=np.ones((outcomes, 1)), regression=regression)
     (variance,) = ConstantVariance().refit((np.ones(1),), past)
     assert variance == pytest.approx([(outcomes + 2) / (outcomes + 2 - spent)])
 
 
 def test_where_no_outcome_is_near_the_variance_is_that_of_all() -> None:
     member, past = KernelVariance(), _past_of(2)
-    fit = member.refit(member.start((), 2, 2), past)
+    fit = member.refit(member.init((), 2, 2), past)
     flat = ConstantVariance()
     for at in ([10.0, 10.0], [-10.0, 10.0]):
         x = np.array(at)
-        leverage = flat.predict((np.ones(2),), past.ground, x).scale ** 2
-        far = member.predict(fit, past.ground, x).scale ** 2 / leverage
-        plain = ((past.residual**2).sum(axis=0) + 2 * past.ground.variance) / (50 + 2)
+        leverage = flat.predict((np.ones(2),), past.regression, x).scale ** 2
+        far = member.predict(fit, past.regression, x).scale ** 2 / leverage
+        plain = ((past.residual**2).sum(axis=0) + 2 * past.regression.variance) / (50 + 2)
         assert far == pytest.approx(plain)
 
 
@@ -304,10 +308,10 @@ def test_the_kernel_looks_at_the_latest_rows() -> None:
 
 def test_a_log_variance_that_is_unsure_of_itself_is_larger() -> None:
     member, past = LogVariance(), _past_of(2)
-    fit = member.refit(member.start((), 2, 2), past)
+    fit = member.refit(member.init((), 2, 2), past)
     sure = (*fit[:2], np.zeros_like(fit[2]))
     here, there = (
-        [member.predict(part, past.ground, np.array([at, 0.0])).scale for part in (fit, sure)]
+        [member.predict(part, past.regression, np.array([at, 0.0])).scale for part in (fit, sure)]
         for at in (0.0, 3.0)
     )
     assert (here[0] > here[1]).all()
@@ -318,11 +322,11 @@ def test_contexts_that_explain_nothing_are_shrunk_away() -> None:
     rng = np.random.default_rng(7)
     x = rng.normal(size=(100, 30))
     xi = 3.0 + x[:, :2] @ np.array([[2.0, 0.0], [0.0, 1.0]]) + rng.normal(size=(100, 2))
-    ground = design(x, xi, 1.0, by_evidence=True).ground
-    assert ground.ridge[:2].max() < 10
-    assert ground.ridge[2:].min() > 20
-    assert np.abs(ground.coefficients[1:3]).max(axis=1) == pytest.approx([2.0, 1.0], abs=0.4)
-    assert np.abs(ground.coefficients[3:]).mean() < 0.03  # 0.08 by least squares
+    regression = design(x, xi, 1.0, by_evidence=True).regression
+    assert regression.ridge[:2].max() < 10
+    assert regression.ridge[2:].min() > 20
+    assert np.abs(regression.coefficients[1:3]).max(axis=1) == pytest.approx([2.0, 1.0], abs=0.4)
+    assert np.abs(regression.coefficients[3:]).mean() < 0.03  # 0.08 by least squares
 
 
 def test_many_contexts_of_which_the_variance_depends_on_few() -> None:
@@ -330,7 +334,7 @@ def test_many_contexts_of_which_the_variance_depends_on_few() -> None:
     x = rng.normal(size=(2000, 12))
     xi = 5.0 + 3.0 * x[:, :1] + (0.2 + np.abs(x[:, :1])) * rng.normal(size=(2000, 1))
     member = RandomCoefficients()
-    assert member.start((), 12, 1)[1].shape == (1, 9, 9)
+    assert member.init((), 12, 1)[1].shape == (1, 9, 9)
     far, near = np.zeros((2, 12))
     far[0] = 2.0
     narrow, broad = (fitted(member, x, xi, at, rounds=20) for at in (near, far))

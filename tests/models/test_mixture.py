@@ -141,13 +141,13 @@ class Broken(ConstantVariance):
         object.__setattr__(self, "how", how)
 
     def refit(self, fit: Fit, past: Design) -> Fit:
-        if getattr(self, "how", "") == "refit" and past.ground.size >= 20:
+        if getattr(self, "how", "") == "refit" and past.regression.size >= 20:
             raise RuntimeError("it broke")
         return super().refit(fit, past)
 
-    def predict(self, fit: Fit, ground: RidgeFit, x: Array) -> Moments:
-        how, found = getattr(self, "how", ""), super().predict(fit, ground, x)
-        if ground.size < 20 or how == "refit":
+    def predict(self, fit: Fit, regression: RidgeFit, x: Array) -> Moments:
+        how, found = getattr(self, "how", ""), super().predict(fit, regression, x)
+        if regression.size < 20 or how == "refit":
             return found
         if how == "raise":
             raise RuntimeError("it broke")
@@ -243,8 +243,8 @@ class Fixed(ConstantVariance):
     def __init__(self, at: float) -> None:
         object.__setattr__(self, "at", at)
 
-    def predict(self, fit: Fit, ground: RidgeFit, x: Array) -> Moments:
-        found = super().predict(fit, ground, x)
+    def predict(self, fit: Fit, regression: RidgeFit, x: Array) -> Moments:
+        found = super().predict(fit, regression, x)
         location = np.full(found.location.shape, float(getattr(self, "at", 0.0)))
         return Moments(location, np.full(found.scale.shape, 0.01))
 
@@ -334,7 +334,7 @@ def test_fits_look_back_as_far_as_an_outcome_counts_a_thousandth() -> None:
     mixture = plain(dim_xi=12, members=[ConstantVariance()], discounts=[0.9])
     kept = np.ceil(np.log(1e-3) / np.log(0.9))
     state = learned(mixture, 90)[-1]
-    assert state.fits.grounds[0].size == pytest.approx((1 - 0.9**kept) / (1 - 0.9), rel=1e-12)
+    assert state.fits.regressions[0].size == pytest.approx((1 - 0.9**kept) / (1 - 0.9), rel=1e-12)
 
 
 class Counting(ConstantVariance):
@@ -342,7 +342,7 @@ class Counting(ConstantVariance):
 
     failures: ClassVar[list[int]] = []
 
-    def predict(self, fit: Fit, ground: RidgeFit, x: Array) -> Moments:
+    def predict(self, fit: Fit, regression: RidgeFit, x: Array) -> Moments:
         self.failures.append(len(self.failures))
         raise RuntimeError(f"it broke, {self.failures[-1]}")
 

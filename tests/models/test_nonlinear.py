@@ -52,7 +52,7 @@ def test_trials_at_once_are_the_same_as_one_by_one(member: Member, dim_x: int) -
 def test_fits_before_and_after_are_stored_alike(member: Member, dim_x: int) -> None:
     rng = np.random.default_rng(5)
     past = design(rng.normal(size=(20, dim_x)), rng.normal(size=(20, 3)), 1.0)
-    before = member.start((), dim_x, 3)
+    before = member.init((), dim_x, 3)
     for old, new in zip(before, member.refit(before, past), strict=True):
         assert old.dtype == new.dtype
         assert old.ndim == new.ndim

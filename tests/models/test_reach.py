@@ -50,8 +50,8 @@ def test_the_logarithm_draws_no_further_than_a_range_beyond(lowest: float) -> No
     """From outcomes of 0 and 100, it drew up to 458 or more."""
     xi = np.append(np.linspace(99.0, 100.0, 40), lowest)[:, None]
     scale = Logarithmic()
-    bend = scale.fit(np.zeros((41, 0)), xi)
-    furthest = scale.back(bend, np.array([1e3]))
+    params = scale.fit(np.zeros((41, 0)), xi)
+    furthest = scale.inverse(params, np.array([1e3]))
     assert xi.max() < furthest[0] <= 100.0 + max(100.0 - lowest, 0.06 * 100.0) + 1e-9
 
 
@@ -61,8 +61,8 @@ class Wild(ConstantVariance):
     def __init__(self, location: float, scale: float) -> None:
         object.__setattr__(self, "wild", (location, scale))
 
-    def predict(self, fit: Fit, ground: RidgeFit, x: Array) -> Moments:
-        found = super().predict(fit, ground, x)
+    def predict(self, fit: Fit, regression: RidgeFit, x: Array) -> Moments:
+        found = super().predict(fit, regression, x)
         location, scale = vars(self)["wild"]
         return Moments(found.location + location, found.scale * scale)
 

@@ -14,16 +14,16 @@ X, XI = RNG.normal(size=(50, 3)), RNG.lognormal(2.0, 0.5, size=(50, 2))
 
 @pytest.mark.parametrize("scale", [Plain(), Logarithmic(), Logarithmic(base=2.0)])
 def test_there_and_back(scale: Scale) -> None:
-    bend = scale.fit(X, XI)
+    params = scale.fit(X, XI)
     for xi in XI:
-        assert scale.back(bend, scale.outcome(bend, xi)) == pytest.approx(xi)
+        assert scale.inverse(params, scale.outcome(params, xi)) == pytest.approx(xi)
 
 
 @pytest.mark.parametrize("scale", [Plain(), Logarithmic()])
 def test_the_slope_is_that_of_the_outcome(scale: Scale) -> None:
-    bend, step = scale.fit(X, XI), 1e-6
-    rise = (scale.outcome(bend, XI[0] + step) - scale.outcome(bend, XI[0])) / step
-    assert scale.log_slope(bend, XI[0]) == pytest.approx(np.log(rise).sum(), abs=1e-5)
+    params, step = scale.fit(X, XI), 1e-6
+    rise = (scale.outcome(params, XI[0] + step) - scale.outcome(params, XI[0])) / step
+    assert scale.log_abs_det_jacobian(params, XI[0]) == pytest.approx(np.log(rise).sum(), abs=1e-5)
 
 
 def test_contexts_are_bent_only_where_none_is_negative() -> None:
@@ -37,8 +37,8 @@ def test_contexts_are_bent_only_where_none_is_negative() -> None:
 
 def test_scenarios_do_not_explode() -> None:
     scale = Logarithmic()
-    bend = scale.fit(X, XI)
-    assert scale.back(bend, np.full(2, 1e3)).max() < 1e3 * XI.max()
+    params = scale.fit(X, XI)
+    assert scale.inverse(params, np.full(2, 1e3)).max() < 1e3 * XI.max()
 
 
 def _pairs(low: float) -> list[tuple[Array, Array]]:

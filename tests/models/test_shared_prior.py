@@ -121,11 +121,11 @@ def test_bad_streams_are_named(streams: Any, message: str) -> None:
 
 
 def test_a_prior_of_other_shapes_is_refused() -> None:
-    broken = PRIOR.habits[0]._replace(mean=np.zeros((1, 5)))
-    with pytest.raises(ValueError, match=r"habits.mean' .* shape \(1, 2\). Got \(1, 5\)"):
-        replace(PRIOR, habits=(broken,))
-    with pytest.raises(ValueError, match=r"habits.rate' .* positive"):
-        replace(PRIOR, habits=(PRIOR.habits[0]._replace(rate=np.zeros(1)),))
+    broken = PRIOR.fleet[0]._replace(mean=np.zeros((1, 5)))
+    with pytest.raises(ValueError, match=r"fleet.mean' .* shape \(1, 2\). Got \(1, 5\)"):
+        replace(PRIOR, fleet=(broken,))
+    with pytest.raises(ValueError, match=r"fleet.rate' .* positive"):
+        replace(PRIOR, fleet=(PRIOR.fleet[0]._replace(rate=np.zeros(1)),))
 
 
 def test_constant_streams_have_a_prior() -> None:

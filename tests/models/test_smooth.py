@@ -42,8 +42,12 @@ def test_it_is_the_ridge_of_the_best_score(seed: int, discount: float) -> None:
     mean = np.stack([np.sin(2 * x[:, 0]), x[:, 0] * x[:, 1], x[:, 2]], axis=1)
     past = design(x, mean + 0.3 * rng.normal(size=(120, 3)), discount)
     at = rng.normal(size=(20, 3))
-    line = past.ground.mean + at @ past.ground.coefficients[1:] + past.ground.coefficients[0]
-    location = fitted(Smooth(), past, past.ground.centre + at * past.ground.width).location
+    line = (
+        past.regression.mean
+        + at @ past.regression.coefficients[1:]
+        + past.regression.coefficients[0]
+    )
+    location = fitted(Smooth(), past, past.regression.centre + at * past.regression.width).location
     exact = by_definition(past, at)
     assert np.abs(exact[:, :2]).max() > 0.3
     assert location - line == pytest.approx(exact, abs=1e-6)

@@ -82,7 +82,7 @@ def test_a_stage_tells_the_laws_of_any_model(file: Store, kind: str) -> None:
     assert last is not None
     found = read(last.told)
     laws = {name.partition(",")[0] for name in says(model, HasLaws)}
-    assert {"own", "near kin"} <= laws or "Forest" in laws
+    assert {"own", "near the fleet"} <= laws or "Forest" in laws
     assert set(found["members"]) <= laws
     assert sum(found["members"].values()) == pytest.approx(1.0, abs=0.003)
     info = fleet(ours).held("shop").live.state.info.of_arms[0]

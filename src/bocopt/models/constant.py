@@ -13,12 +13,12 @@ from bocopt.models.member import Fit, Moments, pooled, ridge, widened
 class ConstantVariance:
     """xi = B (1, x) + noise of the same spread everywhere, by least squares."""
 
-    def start(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
+    def init(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
         return (np.ones((*lead, dim_xi)),)
 
     def refit(self, fit: Fit, past: Design) -> Fit:
         return (widened(pooled(past), past),)
 
-    def predict(self, fit: Fit, ground: RidgeFit, x: Array) -> Moments:
-        location, leverage = ridge(ground, x)
+    def predict(self, fit: Fit, regression: RidgeFit, x: Array) -> Moments:
+        location, leverage = ridge(regression, x)
         return Moments(location, np.sqrt(fit[0] * (1 + leverage)))

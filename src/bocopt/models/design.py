@@ -47,7 +47,7 @@ class Design(NamedTuple):
     phi: Array  # (n, q) = (1, x)
     xi: Array  # (n, m)
     residual: Array  # (n, m) of the ridge regression
-    ground: RidgeFit
+    regression: RidgeFit
 
 
 def with_one(x: Array) -> Array:
@@ -95,8 +95,10 @@ def design(x: Array, xi: Array, discount: float, *, by_evidence: bool = False) -
     phi, around = with_one(standard), xi - mean[..., None, :]
     rounds = _ROUNDS if by_evidence and n >= _FIRST and x.shape[-1] else 0
     shrunk = _shrunk(phi, around, weight, variance, rounds)
-    ground = RidgeFit(centre, width, mean, variance, *shrunk, np.array(size))
-    return Design(weight, standard, phi, xi, around - np.matmul(phi, ground.coefficients), ground)
+    regression = RidgeFit(centre, width, mean, variance, *shrunk, np.array(size))
+    return Design(
+        weight, standard, phi, xi, around - np.matmul(phi, regression.coefficients), regression
+    )
 
 
 def _shrunk(

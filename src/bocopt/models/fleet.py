@@ -1,7 +1,7 @@
 """What a fleet of streams has in common, found from their outcomes: empirical Bayes.
 
-The likelihood of all outcomes of all streams, given what is common to them (`kin`), rises with
-every round of expectation and maximisation. How alike streams are comes out of it: if they are all
+The likelihood of all outcomes of all streams, given what is common to them (`hierarchical`), rises
+with every round of expectation and maximisation. How alike streams are comes out of it: if they are all
 the same, the covariance of their coefficients shrinks to what a finite fleet leaves open; if they
 have nothing in common it stays wide, and a new stream learns as if it were alone.
 
@@ -58,16 +58,16 @@ class _Each(NamedTuple):
     rate: Array  # (s, m)
 
 
-def habits_of(scale: Scale, streams: list[Rows]) -> FleetPrior:
+def fleet_prior_of(scale: Scale, streams: list[Rows]) -> FleetPrior:
     """What the streams have in common on this scale; there are two of them or more."""
     x, xi = (np.concatenate(parts) for parts in zip(*streams, strict=True))
-    bend = scale.fit(x, xi)
-    seen_x, seen_xi = scale.context(bend, x), scale.outcome(bend, xi)
+    params = scale.fit(x, xi)
+    seen_x, seen_xi = scale.context(params, x), scale.outcome(params, xi)
     width, unit = seen_x.std(axis=0), seen_xi.std(axis=0)
     varied = width > 1e-12 * np.abs(seen_x).max(axis=0, initial=0.0)
     q, m = 1 + x.shape[1], xi.shape[1]
-    habits = FleetPrior(
-        bend=bend,
+    fleet = FleetPrior(
+        params=params,
         centre=seen_x.mean(axis=0),
         width=np.where(varied, width, np.inf),
         middle=seen_xi.mean(axis=0),
@@ -79,9 +79,9 @@ def habits_of(scale: Scale, streams: list[Rows]) -> FleetPrior:
         correlation=np.eye(m),
     )
     with one_thread():
-        sums = _sums(scale, habits, streams)
+        sums = _sums(scale, fleet, streams)
         common, each = _found(sums)
-        return habits._replace(
+        return fleet._replace(
             mean=common.mean,
             covariance=_for_a_new_one(common, sums),
             shape=common.shape,
@@ -90,8 +90,8 @@ def habits_of(scale: Scale, streams: list[Rows]) -> FleetPrior:
         )
 
 
-def _sums(scale: Scale, habits: FleetPrior, streams: list[Rows]) -> _Sums:
-    pairs = [(habits.regressors(scale, x), habits.outcome(scale, xi)) for x, xi in streams]
+def _sums(scale: Scale, fleet: FleetPrior, streams: list[Rows]) -> _Sums:
+    pairs = [(fleet.regressors(scale, x), fleet.outcome(scale, xi)) for x, xi in streams]
     return _Sums(
         size=np.array([float(len(y)) for _, y in pairs]),
         normal=np.stack([phi.T @ phi for phi, _ in pairs])[:, None],

@@ -1,4 +1,4 @@
-"""The laws of a stream that is one of a fleet: near kin and far, on several scales and tails."""
+"""The laws of a stream of a fleet: near the fleet and far from it, on several scales and tails."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,27 +23,27 @@ from bocopt.models.tails import Widths
 from bocopt.numeric.weights import normalised, uniform
 
 _TAILS = (60.0, 4.0)  # degrees of freedom at most: each law comes with both
-_FAR = 0.2  # of all weight: far kin
+_FAR = 0.2  # of all weight: laws far from the fleet
 
 
 class FleetPosteriors(NamedTuple):
     """What is known of a stream as one of the fleet."""
 
-    kin: tuple[StreamPosterior, ...]  # near and far, on each scale
+    posterior: tuple[StreamPosterior, ...]  # near and far, on each scale
     widths: Widths  # of laws with heavy tails
 
 
 @dataclass(frozen=True, eq=False)
 class FleetLaws:
-    """All laws (L): for each of the habits near and far kin, and with each of the tails."""
+    """All laws (L): near the fleet and far from it, on each scale, and with each of the tails."""
 
-    habits: tuple[FleetPrior, ...]  # on the first of the scales
+    fleet: tuple[FleetPrior, ...]  # on the first of the scales
 
     @cached_property
     def each(self) -> list[tuple[Scale, FleetPrior]]:
-        """(F) what a fit is made of: all near kin, then all far."""
-        near = list(zip(SCALES, self.habits, strict=False))
-        return [*near, *((scale, weakened(habits)) for scale, habits in near)]
+        """(F) what a fit is made of: all near the fleet, then all far from it."""
+        near = list(zip(SCALES, self.fleet, strict=False))
+        return [*near, *((scale, weakened(fleet)) for scale, fleet in near)]
 
     @cached_property
     def tails(self) -> Array:
@@ -53,30 +53,30 @@ class FleetLaws:
     @property
     def names(self) -> list[str]:
         """(L)."""
-        scales = len(self.habits)
+        places = ["near"] * len(self.fleet) + ["far from"] * len(self.fleet)
         return [
-            f"{'near' if f < scales else 'far'} kin, {type(scale).__name__.lower()}, df {tail:g}"
-            for f, (scale, _) in enumerate(self.each)
+            f"{where} the fleet, {type(scale).__name__.lower()}, df {tail:g}"
+            for where, (scale, _) in zip(places, self.each, strict=True)
             for tail in _TAILS
         ]
 
     @cached_property
     def _factor(self) -> Array:
         """(L, m, m)."""
-        factors = [np.linalg.cholesky(habits.correlation) for _, habits in self.each]
+        factors = [np.linalg.cholesky(fleet.correlation) for _, fleet in self.each]
         return np.repeat(np.stack(factors), len(_TAILS), axis=0)
 
-    def start(self, lead: tuple[int, ...]) -> FleetPosteriors:
+    def init(self, lead: tuple[int, ...]) -> FleetPosteriors:
         """Before any outcome."""
-        m = self.habits[0].middle.shape[-1]
-        kin = tuple(initial(habits, lead) for _, habits in self.each)
-        return FleetPosteriors(kin, tails.initial(lead, len(self.tails), m))
+        m = self.fleet[0].middle.shape[-1]
+        posterior = tuple(initial(fleet, lead) for _, fleet in self.each)
+        return FleetPosteriors(posterior, tails.initial(lead, len(self.tails), m))
 
     def laws(self, known: FleetPosteriors, x: Array) -> Law:
-        """(k) -> the laws, each on the scale of its habits."""
+        """(k) -> the laws, each on the scale of its fleet."""
         found = [
-            predict(habits, kin, habits.regressors(scale, x))
-            for (scale, habits), kin in zip(self.each, known.kin, strict=True)
+            predict(fleet, posterior, fleet.regressors(scale, x))
+            for (scale, fleet), posterior in zip(self.each, known.posterior, strict=True)
         ]
         location = self._twice(np.stack([one.location for one in found], axis=-2), -2)
         scale = self._twice(np.stack([one.scale for one in found], axis=-2), -2)
@@ -90,8 +90,8 @@ class FleetLaws:
 
     def seen(self, xi: Array) -> tuple[Array, Array]:
         """(m) -> (L, m), (L): an outcome on the scales of the laws, and the log volume there."""
-        y = [habits.outcome(scale, xi) for scale, habits in self.each]
-        slope = [habits.log_slope(scale, xi) for scale, habits in self.each]
+        y = [fleet.outcome(scale, xi) for scale, fleet in self.each]
+        slope = [fleet.log_abs_det_jacobian(scale, xi) for scale, fleet in self.each]
         return self._twice(np.stack(y, axis=-2), -2), self._twice(np.stack(slope, axis=-1), -1)
 
     def suits(self, lowest: Array) -> BoolArray:
@@ -108,38 +108,40 @@ class FleetLaws:
         m = xi.shape[-1]
         law = Law(np.zeros(m), np.ones(m), np.eye(m), np.array(1.0))
         score, below = np.zeros(xi.shape[:-1]), np.zeros(xi.shape)
-        for scale, habits in self.each[: len(self.habits)]:
-            y, suits = habits.outcome(scale, xi), scale.suits(xi)
-            score = np.where(suits, law.log_density(y) + habits.log_slope(scale, xi), score)
+        for scale, fleet in self.each[: len(self.fleet)]:
+            y, suits = fleet.outcome(scale, xi), scale.suits(xi)
+            score = np.where(
+                suits, law.log_density(y) + fleet.log_abs_det_jacobian(scale, xi), score
+            )
             below = np.where(suits[..., None], law.probability(y), below)
         return score, below
 
-    def back(self, whose: IntArray, drawn: Array) -> Array:
+    def inverse(self, whose: IntArray, drawn: Array) -> Array:
         """(s), (s, m) -> (s, m): outcomes, from the scales of the laws that they belong to."""
         found = drawn
-        for f, (scale, habits) in enumerate(self.each):
+        for f, (scale, fleet) in enumerate(self.each):
             mine = (whose // len(_TAILS) == f)[..., None]
-            found = np.where(mine, habits.back(scale, drawn), found)
+            found = np.where(mine, fleet.inverse(scale, drawn), found)
         return found
 
     def after(self, known: FleetPosteriors, laws: Law, x: Array, xi: Array) -> FleetPosteriors:
         """With one outcome more, for which these were the laws."""
         errors = laws.errors(self.seen(xi)[0])
-        kin = tuple(
-            update(habits, kin, habits.regressors(scale, x), habits.outcome(scale, xi))
-            for (scale, habits), kin in zip(self.each, known.kin, strict=True)
+        posterior = tuple(
+            update(fleet, posterior, fleet.regressors(scale, x), fleet.outcome(scale, xi))
+            for (scale, fleet), posterior in zip(self.each, known.posterior, strict=True)
         )
-        return FleetPosteriors(kin, known.widths.after(self.tails, laws.df, errors))
+        return FleetPosteriors(posterior, known.widths.after(self.tails, laws.df, errors))
 
     def weights(self, x: Array, xi: Array) -> Array:
         """(s, n, k), (s, n, m) -> (L): by how they predicted the first outcomes of old streams.
 
         A law's is the mean over streams of its weight by log score. All are worth one stream more,
-        and far kin have a fixed share: that old streams are near is no news of a new one.
+        and far posterior have a fixed share: that old streams are near is no news of a new one.
         """
         streams, stages = xi.shape[:2]
         near = len(self.tails) // 2
-        known, log_w = self.start((streams,)), uniform((streams,), near)
+        known, log_w = self.init((streams,)), uniform((streams,), near)
         for t in range(stages):
             laws = self.laws(known, x[:, t])
             y, slope = self.seen(xi[:, t])

@@ -31,7 +31,7 @@ class Grown(NamedTuple):
     weight: Array  # (l)
     overall: Array  # (m) the pooled mean square
 
-    def tight(self) -> "Grown":
+    def trimmed(self) -> "Grown":
         """Of one forest, without room that it does not need."""
         nodes = self.nodes[: int(np.flatnonzero(self.nodes.any(axis=-1))[-1]) + 1]
         leaves = int(nodes[nodes[:, 0] < 0, 2].max()) + 1
@@ -76,7 +76,7 @@ class Forest:
         arguments.number("Forest", "least_discount", self.least_discount, "[0, 1]")
         arguments.number("Forest", "renewed_at", self.renewed_at, "[0, 1]")
 
-    def start(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
+    def init(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
         nodes = np.broadcast_to([-1.0, 0.0, 0.0], (*lead, self.trees, 3))
         leaves = np.zeros((*lead, 1, dim_xi))
         return Grown(nodes, leaves, leaves, np.zeros((*lead, 1)), np.ones((*lead, dim_xi)))
@@ -89,7 +89,7 @@ class Forest:
         targets = _targets(past, past.residual / sd)
         *lead, n, dim_y = targets.shape
         guess = np.ones((*lead, dim_y))
-        guess[..., :-1] = past.ground.variance / variance
+        guess[..., :-1] = past.regression.variance / variance
         y = np.ascontiguousarray(targets.reshape(-1, n, dim_y))
         x = np.ascontiguousarray(past.x.reshape(len(y), n, past.x.shape[-1]))
         tables = forest.tables(len(y), self._most_leaves(past), dim_y)
@@ -108,10 +108,10 @@ class Forest:
             overall[..., :-1] * wide,
         )
 
-    def predict(self, fit: Fit, ground: RidgeFit, x: Array) -> Moments:
+    def predict(self, fit: Fit, regression: RidgeFit, x: Array) -> Moments:
         from bocopt.models.kernels import forest
 
-        location, leverage = ridge(ground, x)
+        location, leverage = ridge(regression, x)
         beside, variance = forest.predict(*fit, x, self.trees, self.prior)
         return Moments(location + beside, np.sqrt(variance * (1 + leverage)))
 
@@ -128,7 +128,7 @@ class Forest:
 def _targets(past: Design, residual: Array) -> Array:
     """(n, m + 1): residuals in units of their sd, and likewise their mean size."""
     size = np.abs(residual).mean(axis=-1)[..., None]
-    share = (past.weight / past.ground.size)[None, :]
+    share = (past.weight / past.regression.size)[None, :]
     size = size - np.matmul(share, size)
     sd = np.sqrt(np.matmul(share, size**2))
     return np.concatenate([residual, size / np.maximum(sd, _SMALLEST)], axis=-1)

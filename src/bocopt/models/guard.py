@@ -14,7 +14,7 @@ from bocopt.numeric.stacking import UnlikeError, are_together, axes_of, is_ragge
 def init(member: Member, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
     """What it knows before any outcome; nothing where that fails, and then it cannot predict."""
     try:
-        return member.start(lead, dim_x, dim_xi)
+        return member.init(lead, dim_x, dim_xi)
     except Exception as error:
         warn_once(f"{name_of(member)} is left out", error)
         return ()
@@ -22,14 +22,14 @@ def init(member: Member, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
 
 def refit(member: Member, fit: Fit, past: Design) -> tuple[Fit, BoolArray]:
     """From where the fit was; () where that failed, and a fresh start there."""
-    lead, widths = past.ground.mean.shape[:-1], (past.x.shape[-1], past.xi.shape[-1])
+    lead, widths = past.regression.mean.shape[:-1], (past.x.shape[-1], past.xi.shape[-1])
     begun: Fit = ()
     try:
-        begun = member.start(lead, *widths)
+        begun = member.init(lead, *widths)
         found = member.refit(fit, past)
         broken = _broken(found, lead)
         if broken.any():
-            axes = axes_of(lambda seeds: member.start(seeds.shape, *widths))
+            axes = axes_of(lambda seeds: member.init(seeds.shape, *widths))
             found = _mended(begun, found, axes, broken)
         return found, broken
     except Exception as error:

@@ -1,4 +1,4 @@
-"""What a fleet of streams has in common, on one scale, and a stream that is believed to be kin.
+"""A fleet of streams as a hierarchical regression, on one scale, and one stream of it.
 
 Component by component, a stream s has its own line and its own noise,
 
@@ -24,13 +24,13 @@ from bocopt.models.scale import Logarithmic, Plain, Scale, ScaleParams
 SCALES: tuple[Scale, ...] = (Plain(), Logarithmic())
 _FURTHEST = 10.0  # in units of the fleet's spread: beyond, a context tells no more
 _CUT = 5.0  # in units of the predicted scale: what one outcome can say
-_WIDER, _LITTLE = 4.0, 1.5  # of far kin: the variance of levels and effects, and the shape
+_WIDER, _LITTLE = 4.0, 1.5  # far from the fleet: the variance of levels and effects, and the shape
 
 
 class FleetPrior(NamedTuple):
     """What streams have in common, on one scale; y and x in units of the fleet's spread."""
 
-    bend: ScaleParams
+    params: ScaleParams
     centre: Array  # (k) of x
     width: Array  # (k) infinite where it never varied
     middle: Array  # (m) of y
@@ -43,22 +43,22 @@ class FleetPrior(NamedTuple):
 
     def regressors(self, scale: Scale, x: Array) -> Array:
         """(k) -> (q)."""
-        seen = (scale.context(self.bend, x) - self.centre) / self.width
+        seen = (scale.context(self.params, x) - self.centre) / self.width
         return with_one(np.clip(seen, -_FURTHEST, _FURTHEST))
 
     def outcome(self, scale: Scale, xi: Array) -> Array:
         """(m) -> (m)."""
-        seen: Array = (scale.outcome(self.bend, xi) - self.middle) / self.unit
+        seen: Array = (scale.outcome(self.params, xi) - self.middle) / self.unit
         return seen
 
-    def log_slope(self, scale: Scale, xi: Array) -> Array:
+    def log_abs_det_jacobian(self, scale: Scale, xi: Array) -> Array:
         """(m) -> (): the log of the volume that a unit of outcomes has here."""
-        slope: Array = scale.log_slope(self.bend, xi) - np.log(self.unit).sum()
+        slope: Array = scale.log_abs_det_jacobian(self.params, xi) - np.log(self.unit).sum()
         return slope
 
-    def back(self, scale: Scale, y: Array) -> Array:
+    def inverse(self, scale: Scale, y: Array) -> Array:
         """(m) -> (m): the outcome that is seen so."""
-        return scale.back(self.bend, self.middle + self.unit * y)
+        return scale.inverse(self.params, self.middle + self.unit * y)
 
 
 class StreamPosterior(NamedTuple):
@@ -78,60 +78,60 @@ class PredictiveLaw(NamedTuple):
     df: Array  # ()
 
 
-def initial(habits: FleetPrior, lead: tuple[int, ...]) -> StreamPosterior:
+def initial(fleet: FleetPrior, lead: tuple[int, ...]) -> StreamPosterior:
     """Before any outcome."""
-    shape = (*lead, *habits.mean.shape)
+    shape = (*lead, *fleet.mean.shape)
     return StreamPosterior(
-        precision=np.broadcast_to(inverse(habits.covariance), (*shape, shape[-1])),
+        precision=np.broadcast_to(inverse(fleet.covariance), (*shape, shape[-1])),
         moment=np.zeros(shape),
         square=np.zeros(shape[:-1]),
         size=np.zeros(lead),
     )
 
 
-def predict(habits: FleetPrior, kin: StreamPosterior, phi: Array) -> PredictiveLaw:
+def predict(fleet: FleetPrior, posterior: StreamPosterior, phi: Array) -> PredictiveLaw:
     """(q) -> what comes next."""
-    known = inverse(kin.precision)
-    beyond = np.matmul(known, kin.moment[..., None])[..., 0]
-    shape = habits.shape + 0.5 * kin.size[..., None]
-    unexplained = np.maximum(kin.square - (beyond * kin.moment).sum(axis=-1), 0.0)
-    rate = habits.rate + 0.5 * unexplained
+    known = inverse(posterior.precision)
+    beyond = np.matmul(known, posterior.moment[..., None])[..., 0]
+    shape = fleet.shape + 0.5 * posterior.size[..., None]
+    unexplained = np.maximum(posterior.square - (beyond * posterior.moment).sum(axis=-1), 0.0)
+    rate = fleet.rate + 0.5 * unexplained
     row = phi[..., None, :]
     leverage = (np.matmul(known, row[..., None])[..., 0] * row).sum(axis=-1)
     return PredictiveLaw(
-        location=((habits.mean + beyond) * row).sum(axis=-1),
+        location=((fleet.mean + beyond) * row).sum(axis=-1),
         scale=np.sqrt(rate / shape * (1.0 + leverage)),
         df=2.0 * shape.min(axis=-1),
     )
 
 
-def update(habits: FleetPrior, kin: StreamPosterior, phi: Array, y: Array) -> StreamPosterior:
+def update(fleet: FleetPrior, posterior: StreamPosterior, phi: Array, y: Array) -> StreamPosterior:
     """(q), (m) -> with one outcome more; one far from what was expected is moved in."""
-    expected = predict(habits, kin, phi)
+    expected = predict(fleet, posterior, phi)
     reach = _CUT * expected.scale
     y = np.clip(y, expected.location - reach, expected.location + reach)
     row = phi[..., None, :]
-    rest = y - (habits.mean * row).sum(axis=-1)
+    rest = y - (fleet.mean * row).sum(axis=-1)
     return StreamPosterior(
-        precision=kin.precision + row[..., :, None] * row[..., None, :],
-        moment=kin.moment + rest[..., None] * row,
-        square=kin.square + rest**2,
-        size=kin.size + 1.0,
+        precision=posterior.precision + row[..., :, None] * row[..., None, :],
+        moment=posterior.moment + rest[..., None] * row,
+        square=posterior.square + rest**2,
+        size=posterior.size + 1.0,
     )
 
 
-def weakened(habits: FleetPrior) -> FleetPrior:
+def weakened(fleet: FleetPrior) -> FleetPrior:
     """A stream that has less in common with the fleet: of its level, and of how large effects are.
 
     Effects may have either sign, levels are wider spread, and little is known of the noise.
     """
-    precision = habits.shape / habits.rate
-    size = precision[:, None] * habits.mean**2
+    precision = fleet.shape / fleet.rate
+    size = precision[:, None] * fleet.mean**2
     size[:, 0] = 0.0
-    wider = _WIDER * np.diagonal(habits.covariance, axis1=-2, axis2=-1) + size
-    shape = np.full(habits.shape.shape, _LITTLE)
-    return habits._replace(
-        mean=habits.mean * (np.arange(habits.mean.shape[-1]) == 0),
+    wider = _WIDER * np.diagonal(fleet.covariance, axis1=-2, axis2=-1) + size
+    shape = np.full(fleet.shape.shape, _LITTLE)
+    return fleet._replace(
+        mean=fleet.mean * (np.arange(fleet.mean.shape[-1]) == 0),
         covariance=wider[..., None] * np.eye(wider.shape[-1]),
         shape=shape,
         rate=shape / precision,

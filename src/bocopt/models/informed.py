@@ -47,8 +47,8 @@ class InformedState(NamedTuple):
 class Informed:
     """A `Mixture` of the stream's own, beside laws that start where a fleet of streams is.
 
-    - A law of the fleet (`models/hierarchical.py`) is a regression whose coefficients and noise are drawn
-      as those of the old streams were, and narrowed by each outcome: on the scale of outcomes and,
+    - A law of the fleet (`models/hierarchical.py`) is a regression whose coefficients and noise are
+      drawn as those of the old streams were, and narrowed by each outcome: on the scale of outcomes and,
       where they were never negative, of their logarithm; each with light and heavy tails.
     - `at_once`: it also decides before the first outcome, when nothing can tell whether the stream
       is like the fleet. Without it, the first decision is that of a stream on its own.
@@ -111,7 +111,7 @@ class Informed:
 
     @cached_property
     def _folk(self) -> FleetLaws:
-        return FleetLaws(self.prior.habits)
+        return FleetLaws(self.prior.fleet)
 
     @cached_property
     def _start(self) -> Array:
@@ -125,7 +125,7 @@ class Informed:
         return InformedState(
             seeds=seeds,
             own=own,
-            known=self._folk.start(lead),
+            known=self._folk.init(lead),
             log_w=np.log(weights),
             info=InformedInfo(
                 weights=weights,
@@ -149,8 +149,8 @@ class Informed:
         score = np.concatenate([own_score[..., None], laws.log_density(y) + slope], axis=-1)
         score = np.where(np.isfinite(score) & self._suited(own), score, -np.inf)
         possible = np.swapaxes(self._folk.suits(spread[..., None]), -1, -2)
-        kin_probability = np.where(possible, laws.probability(y), 0.0)
-        below = np.concatenate([own_probability[..., None, :], kin_probability], axis=-2)
+        fleet_probability = np.where(possible, laws.probability(y), 0.0)
+        below = np.concatenate([own_probability[..., None, :], fleet_probability], axis=-2)
         log_w = normalised(np.where(self._suited(state.own), state.log_w, -np.inf))
         weights = np.exp(self._weighed(log_w, score))
         return InformedState(
@@ -189,7 +189,7 @@ class Informed:
         """(k), (s) -> (s, m): scenarios of these laws."""
         laws = self._folk.laws(state.known, x)
         drawn = laws.draw(whose, *base_points(whose.shape[-1], self.dim_xi))
-        found = self._folk.back(whose, drawn)
+        found = self._folk.inverse(whose, drawn)
         whole = self.prior.reach.whole & state.own.whole
         lowest = np.minimum(state.own.lowest, self.prior.reach.lowest)
         highest = np.maximum(state.own.highest, self.prior.reach.highest)

@@ -27,7 +27,7 @@ class KernelVariance:
         arguments.number("KernelVariance", "prior", self.prior, "(0, inf)")
         arguments.integer("KernelVariance", "rows", self.rows, "[1, inf)")
 
-    def start(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
+    def init(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
         return (
             np.zeros((*lead, 1, dim_x)),
             np.zeros((*lead, 1, dim_xi)),
@@ -40,8 +40,8 @@ class KernelVariance:
         square = past.residual[..., last, :] ** 2
         return past.x[..., last, :].copy(), square, past.weight[last], pooled(past)
 
-    def predict(self, fit: Fit, ground: RidgeFit, x: Array) -> Moments:
-        location, leverage = ridge(ground, x)
+    def predict(self, fit: Fit, regression: RidgeFit, x: Array) -> Moments:
+        location, leverage = ridge(regression, x)
         variance = nearby(x, self.prior, *fit)
         return Moments(location, np.sqrt(variance * (1 + leverage)))
 

@@ -31,7 +31,7 @@ class LogVariance:
         arguments.integer("LogVariance", "steps", self.steps, "[1, inf)")
         arguments.number("LogVariance", "ridge", self.ridge, "(0, inf)")
 
-    def start(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
+    def init(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
         terms = _quadratic(np.zeros(dim_x)).shape[-1]
         return (
             np.zeros((*lead, terms, dim_xi)),
@@ -54,8 +54,8 @@ class LogVariance:
             coefficients = coefficients + np.matmul(back, score - pull)
         return coefficients, level, back
 
-    def predict(self, fit: Fit, ground: RidgeFit, x: Array) -> Moments:
-        location, leverage = ridge(ground, x)
+    def predict(self, fit: Fit, regression: RidgeFit, x: Array) -> Moments:
+        location, leverage = ridge(regression, x)
         coefficients, level, back = fit
         terms = _quadratic(x)[..., None, :]
         log_variance = _log_variance(terms, coefficients, level)[..., 0, :]

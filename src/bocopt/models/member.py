@@ -27,7 +27,7 @@ class Moments(NamedTuple):
 class Member(Protocol):
     """One family. All three functions are pure."""
 
-    def start(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
+    def init(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
         """What is known before any outcome, of the shapes that `refit` returns."""
         ...
 
@@ -35,7 +35,7 @@ class Member(Protocol):
         """The fit to the past, from the fit to an earlier one."""
         ...
 
-    def predict(self, fit: Fit, ground: RidgeFit, x: Array) -> Moments:
+    def predict(self, fit: Fit, regression: RidgeFit, x: Array) -> Moments:
         """(k) standardised -> the law of xi."""
         ...
 
@@ -50,11 +50,11 @@ def renewed_at(member: Member) -> float:
     return float(says(member, SlowToFit) or 0.0)
 
 
-def ridge(ground: RidgeFit, x: Array) -> tuple[Array, Array]:
+def ridge(regression: RidgeFit, x: Array) -> tuple[Array, Array]:
     """(k) -> (m) the regression, and () the variance of its estimate in units of the noise's."""
     phi = with_one(x)[..., None, :]
-    location = ground.mean + np.matmul(phi, ground.coefficients)[..., 0, :]
-    leverage = (np.matmul(phi, ground.inverse) * phi).sum(axis=-1)
+    location = regression.mean + np.matmul(phi, regression.coefficients)[..., 0, :]
+    leverage = (np.matmul(phi, regression.inverse) * phi).sum(axis=-1)
     return location, leverage
 
 
@@ -65,13 +65,13 @@ def inverse(matrix: Array) -> Array:
 def pooled(past: Design) -> Array:
     """(m): the variance of the residuals, with a guess worth two of them."""
     scatter = np.matmul(past.weight[None, :], past.residual**2)[..., 0, :]
-    variance: Array = (scatter + 2 * past.ground.variance) / (past.ground.size + 2)
+    variance: Array = (scatter + 2 * past.regression.variance) / (past.regression.size + 2)
     return variance
 
 
 def widened(variance: Array, past: Design) -> Array:
     """(m): a variance of residuals, with what the regression spends, at half weight."""
-    size = past.ground.size
+    size = past.regression.size
     spent = 0.5 * np.minimum(past.phi.shape[-1], size)
     wider: Array = variance * (size + 2) / (size + 2 - spent)
     return wider

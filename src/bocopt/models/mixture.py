@@ -147,7 +147,7 @@ class Mixture:
             lowest=np.full((*lead, self.dim_xi), np.inf),
             highest=np.full((*lead, self.dim_xi), -np.inf),
             whole=np.ones((*lead, self.dim_xi), bool),
-            fits=self._panel.start(lead, 0, self.dim_xi),
+            fits=self._panel.init(lead, 0, self.dim_xi),
             widths=tails.initial(lead, many, self.dim_xi),
             scatter=np.zeros((*lead, many, self.dim_xi, self.dim_xi)),
             log_w=uniform(lead, many),
@@ -176,7 +176,7 @@ class Mixture:
         if state.xi.size:
             state = self._scored(state, x, xi, lowest)
         else:  # the first context says how many numbers there are
-            fits = self._panel.start(lead, x.shape[-1], self.dim_xi)
+            fits = self._panel.init(lead, x.shape[-1], self.dim_xi)
             state = state._replace(x=empty(lead, x.shape[-1]), fits=fits)
         past = state.x.append(x).at_most(self.memory)
         outcomes = counts.restored(state.xi, state.whole & ~whole).append(xi).at_most(self.memory)
@@ -196,7 +196,7 @@ class Mixture:
         middle = (np.arange(self.scenarios) + 0.5) / self.scenarios
         whose = (middle[:, None] > edges[..., None, :-1]).sum(axis=-1)
         seen = laws.draw(whose, *base_points(self.scenarios, self.dim_xi))
-        scenarios = self._panel.back(state.fits, self._fit[whose], seen)
+        scenarios = self._panel.inverse(state.fits, self._fit[whose], seen)
         reach = within_reach(state.lowest, state.highest + state.whole, self.seen(state))
         scenarios = between(scenarios, reach)
         if self.calibrate:

@@ -40,8 +40,8 @@ class PastView(NamedTuple):
 class Fits(NamedTuple):
     """What views and members have made of the past."""
 
-    bends: tuple[ScaleParams, ...]  # (V) views
-    grounds: tuple[RidgeFit, ...]  # (V)
+    scale_params: tuple[ScaleParams, ...]  # (V) views
+    regressions: tuple[RidgeFit, ...]  # (V)
     fits: tuple[Fit, ...]  # (F) members, each in all of its views
     broken: BoolArray  # (F) whose last fit failed
     fitted: IntArray  # (F) outcomes seen at the last fit
@@ -88,10 +88,10 @@ class Panel:
         """(F)."""
         return np.array([self.views[v].discount for v, _ in self.seats])
 
-    def start(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fits:
+    def init(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fits:
         return Fits(
-            bends=tuple(view.scale.start(lead, dim_x, dim_xi) for view in self.views),
-            grounds=tuple(initial(lead, dim_x, dim_xi) for _ in self.views),
+            scale_params=tuple(view.scale.init(lead, dim_x, dim_xi) for view in self.views),
+            regressions=tuple(initial(lead, dim_x, dim_xi) for _ in self.views),
             fits=tuple(init(member, lead, dim_x, dim_xi) for _, member in self.seats),
             broken=np.zeros((*lead, len(self.seats)), bool),
             fitted=np.zeros((*lead, len(self.seats)), np.int64),
@@ -100,19 +100,21 @@ class Panel:
 
     def predict(self, state: Fits, x: Array) -> Predicted:
         """(k) -> the laws; a member that cannot is told of."""
-        shape, many = state.grounds[0].mean.shape, len(self.seats)
+        shape, many = state.regressions[0].mean.shape, len(self.seats)
         standard = [
-            ground.standard(view.scale.context(bend, x))
-            for view, bend, ground in zip(self.views, state.bends, state.grounds, strict=True)
+            regression.standard(view.scale.context(params, x))
+            for view, params, regression in zip(
+                self.views, state.scale_params, state.regressions, strict=True
+            )
         ]
         location, scale = (np.empty((*shape[:-1], many, shape[-1])) for _ in range(2))
         df = np.empty((*shape[:-1], many))
         for f, (v, member) in enumerate(self.seats):
-            ground = state.grounds[v]
+            regression = state.regressions[v]
             try:
-                where, how_far, most = member.predict(state.fits[f], ground, standard[v])
+                where, how_far, most = member.predict(state.fits[f], regression, standard[v])
                 location[..., f, :], scale[..., f, :] = where, how_far
-                df[..., f] = max(1.0, np.floor(min(3.0 + float(ground.size) / 5.0, most)))
+                df[..., f] = max(1.0, np.floor(min(3.0 + float(regression.size) / 5.0, most)))
             except Exception as error:  # whatever a member does, the others carry on
                 warn_once(f"{name_of(member)} is left out", error)
                 location[..., f, :], scale[..., f, :], df[..., f] = np.nan, 1.0, 1.0
@@ -127,22 +129,25 @@ class Panel:
 
     def seen(self, state: Fits, xi: Array) -> tuple[Array, Array]:
         """(m) -> (F, m), (F): an outcome on the scales of the fits, and the log volume there."""
-        pairs = list(zip(self.views, state.bends, strict=True))
-        outcomes = [view.scale.outcome(bend, xi) for view, bend in pairs]
-        slopes = [view.scale.log_slope(bend, xi) for view, bend in pairs]
+        pairs = list(zip(self.views, state.scale_params, strict=True))
+        outcomes = [view.scale.outcome(params, xi) for view, params in pairs]
+        slopes = [view.scale.log_abs_det_jacobian(params, xi) for view, params in pairs]
         return (
             np.stack([outcomes[v] for v, _ in self.seats], axis=-2),
             np.stack([slopes[v] for v, _ in self.seats], axis=-1),
         )
 
-    def back(self, state: Fits, whose: IntArray, seen: Array) -> Array:
+    def inverse(self, state: Fits, whose: IntArray, seen: Array) -> Array:
         """(s), (s, m) -> (s, m): outcomes, from the scales of the fits that they belong to."""
         view, outcomes = np.array([v for v, _ in self.seats])[whose], seen.copy()
         for v in np.unique(view):
             mine = view == v
-            each = (np.broadcast_to(b, (*mine.shape, b.shape[-1])) for b in _by_row(state.bends[v]))
-            bend = tuple(part[mine] for part in each)
-            outcomes[mine] = self.views[v].scale.back(bend, seen[mine])
+            each = (
+                np.broadcast_to(b, (*mine.shape, b.shape[-1]))
+                for b in _by_row(state.scale_params[v])
+            )
+            params = tuple(part[mine] for part in each)
+            outcomes[mine] = self.views[v].scale.inverse(params, seen[mine])
         return outcomes
 
     def suits(self, lowest: Array) -> BoolArray:
@@ -179,8 +184,8 @@ class Panel:
     ) -> Fits:
         """With the fits of one view, of those members for whom enough is new."""
         (scale, discount), xi = self.views[v], _tamed(xi)
-        bend = scale.fit(x, xi)
-        rows = _by_row(bend)
+        params = scale.fit(x, xi)
+        rows = _by_row(params)
         past = design(scale.context(rows, x), scale.outcome(rows, xi), discount, by_evidence=True)
         fits, broken, fitted = list(state.fits), state.broken.copy(), state.fitted.copy()
         for f, (own, member) in enumerate(self.seats):
@@ -189,12 +194,16 @@ class Panel:
             if own == v and due.any():
                 fits[f], failed = _refit(member, fits[f], past, due)
                 broken[due, f], fitted[due, f] = failed, seen[due]
-        bends, grounds, designed = list(state.bends), list(state.grounds), state.designed.copy()
-        bends[v], grounds[v], designed[..., v] = bend, past.ground, seen
-        return Fits(tuple(bends), tuple(grounds), tuple(fits), broken, fitted, designed)
+        scale_params, regressions, designed = (
+            list(state.scale_params),
+            list(state.regressions),
+            state.designed.copy(),
+        )
+        scale_params[v], regressions[v], designed[..., v] = params, past.regression, seen
+        return Fits(tuple(scale_params), tuple(regressions), tuple(fits), broken, fitted, designed)
 
     def _axes(self, dim_x: int, dim_xi: int) -> Any:
-        return axes_of(lambda seeds: self.start(seeds.shape, dim_x, dim_xi))
+        return axes_of(lambda seeds: self.init(seeds.shape, dim_x, dim_xi))
 
 
 def _refit(member: Member, fit: Fit, past: Design, due: BoolArray) -> tuple[Fit, BoolArray]:
@@ -217,7 +226,7 @@ def _looked_at(discount: float, size: int) -> tuple[int, float]:
 
 
 def _tamed(xi: Array) -> Array:
-    """(n, m): few that lie far beyond all others are moved in; they would bend every regression."""
+    """(n, m): few that lie far beyond all others are moved in, since they would bend all."""
     n = xi.shape[-2]
     lone = 1 + n // _LONE
     if n < _FEW:
@@ -228,6 +237,6 @@ def _tamed(xi: Array) -> Array:
     return np.clip(xi, low - reach, high + reach)
 
 
-def _by_row(bend: ScaleParams) -> ScaleParams:
+def _by_row(params: ScaleParams) -> ScaleParams:
     """For rows of numbers instead of one."""
-    return tuple(part[..., None, :] for part in bend)
+    return tuple(part[..., None, :] for part in params)

@@ -39,7 +39,7 @@ class RandomCoefficients:
         for name in ("prior", "slope", "ridge"):
             arguments.number("RandomCoefficients", name, getattr(self, name), "(0, inf)")
 
-    def start(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
+    def init(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
         q = 1 + min(dim_x, _MOST_CONTEXTS)
         return (
             np.zeros((*lead, dim_xi, q)),
@@ -50,8 +50,8 @@ class RandomCoefficients:
 
     def refit(self, fit: Fit, past: Design) -> Fit:
         """Sums over outcomes are products with the squares (1, x)(1, x)' as rows."""
-        variance, n = past.ground.variance, past.ground.size
-        chosen, around = _chosen(past.ground.ridge), _to_explain(past)
+        variance, n = past.regression.variance, past.regression.size
+        chosen, around = _chosen(past.regression.ridge), _to_explain(past)
         phi = _some(past.x, chosen[..., None, :])
         lead, q = phi.shape[:-2], phi.shape[-1]
         shape = (*lead, variance.shape[-1], q, q)
@@ -90,14 +90,14 @@ class RandomCoefficients:
             spread = (spread + np.swapaxes(spread, -1, -2)) / 2
         return slopes, covariance, spread, chosen.astype(np.float64)
 
-    def predict(self, fit: Fit, ground: RidgeFit, x: Array) -> Moments:
+    def predict(self, fit: Fit, regression: RidgeFit, x: Array) -> Moments:
         slopes, covariance, spread, chosen = fit
         phi = _some(x, chosen.astype(np.int64))[..., None, :]
-        location, leverage = ground.mean, np.zeros(1)
+        location, leverage = regression.mean, np.zeros(1)
         if chosen.shape[-1] < x.shape[-1]:
-            location, leverage = ridge(ground, x)
+            location, leverage = ridge(regression, x)
         along = np.matmul(covariance + spread, phi[..., None])[..., 0]
-        variance = np.maximum((along * phi).sum(axis=-1), _LEAST * ground.variance)
+        variance = np.maximum((along * phi).sum(axis=-1), _LEAST * regression.variance)
         variance = variance * (1 + leverage)
         return Moments(location + (slopes * phi).sum(axis=-1), np.sqrt(variance), self.df)
 
@@ -122,4 +122,4 @@ def _some(x: Array, chosen: IntArray) -> Array:
 def _to_explain(past: Design) -> Array:
     """(n, m): what the coefficients of these contexts have to explain."""
     few = past.x.shape[-1] <= _MOST_CONTEXTS
-    return past.xi - past.ground.mean[..., None, :] if few else past.residual
+    return past.xi - past.regression.mean[..., None, :] if few else past.residual

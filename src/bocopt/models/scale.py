@@ -17,7 +17,7 @@ _ROOM = 0.05  # beyond the largest outcome, on the logarithmic scale: there alwa
 class Scale(Protocol):
     """An increasing function of each number, chosen by the past. All functions are pure."""
 
-    def start(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> ScaleParams:
+    def init(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> ScaleParams:
         """Before any outcome, of the shapes that `fit` returns."""
         ...
 
@@ -29,19 +29,19 @@ class Scale(Protocol):
         """(m) the lowest outcomes so far -> (): whether the scale is meant for such outcomes."""
         ...
 
-    def context(self, bend: ScaleParams, x: Array) -> Array:
+    def context(self, params: ScaleParams, x: Array) -> Array:
         """(k) -> (k)."""
         ...
 
-    def outcome(self, bend: ScaleParams, xi: Array) -> Array:
+    def outcome(self, params: ScaleParams, xi: Array) -> Array:
         """(m) -> (m)."""
         ...
 
-    def back(self, bend: ScaleParams, seen: Array) -> Array:
+    def inverse(self, params: ScaleParams, seen: Array) -> Array:
         """(m) -> (m): the outcome that is seen so."""
         ...
 
-    def log_slope(self, bend: ScaleParams, xi: Array) -> Array:
+    def log_abs_det_jacobian(self, params: ScaleParams, xi: Array) -> Array:
         """(m) -> (): the log of the volume that a unit of outcomes has on the scale."""
         ...
 
@@ -50,7 +50,7 @@ class Scale(Protocol):
 class Plain:
     """Numbers as they are."""
 
-    def start(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> ScaleParams:
+    def init(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> ScaleParams:
         return ()
 
     def fit(self, x: Array, xi: Array) -> ScaleParams:
@@ -59,16 +59,16 @@ class Plain:
     def suits(self, lowest: Array) -> BoolArray:
         return np.ones(lowest.shape[:-1], bool)
 
-    def context(self, bend: ScaleParams, x: Array) -> Array:
+    def context(self, params: ScaleParams, x: Array) -> Array:
         return x
 
-    def outcome(self, bend: ScaleParams, xi: Array) -> Array:
+    def outcome(self, params: ScaleParams, xi: Array) -> Array:
         return xi
 
-    def back(self, bend: ScaleParams, seen: Array) -> Array:
+    def inverse(self, params: ScaleParams, seen: Array) -> Array:
         return seen
 
-    def log_slope(self, bend: ScaleParams, xi: Array) -> Array:
+    def log_abs_det_jacobian(self, params: ScaleParams, xi: Array) -> Array:
         return np.zeros(xi.shape[:-1])
 
 
@@ -85,7 +85,7 @@ class Logarithmic:
     def __post_init__(self) -> None:
         arguments.number("Logarithmic", "base", self.base, "(0, inf)")
 
-    def start(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> ScaleParams:
+    def init(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> ScaleParams:
         return np.ones((*lead, dim_x)), np.ones((*lead, dim_xi)), np.ones((*lead, dim_xi))
 
     def fit(self, x: Array, xi: Array) -> ScaleParams:
@@ -109,16 +109,16 @@ class Logarithmic:
     def suits(self, lowest: Array) -> BoolArray:
         return np.asarray((lowest >= 0).all(axis=-1))
 
-    def context(self, bend: ScaleParams, x: Array) -> Array:
-        bent = np.log1p(np.maximum(x, 0.0) / bend[0])
-        return np.where(np.isinf(bend[0]), x, bent)
+    def context(self, params: ScaleParams, x: Array) -> Array:
+        bent = np.log1p(np.maximum(x, 0.0) / params[0])
+        return np.where(np.isinf(params[0]), x, bent)
 
-    def outcome(self, bend: ScaleParams, xi: Array) -> Array:
-        return np.asarray(np.log1p(np.maximum(xi, 0.0) / bend[1]))
+    def outcome(self, params: ScaleParams, xi: Array) -> Array:
+        return np.asarray(np.log1p(np.maximum(xi, 0.0) / params[1]))
 
-    def back(self, bend: ScaleParams, seen: Array) -> Array:
-        return np.asarray(bend[1] * np.expm1(np.minimum(seen, bend[2])))
+    def inverse(self, params: ScaleParams, seen: Array) -> Array:
+        return np.asarray(params[1] * np.expm1(np.minimum(seen, params[2])))
 
-    def log_slope(self, bend: ScaleParams, xi: Array) -> Array:
-        slope: Array = -np.log(bend[1] + np.maximum(xi, 0.0)).sum(axis=-1)
+    def log_abs_det_jacobian(self, params: ScaleParams, xi: Array) -> Array:
+        slope: Array = -np.log(params[1] + np.maximum(xi, 0.0)).sum(axis=-1)
         return slope

@@ -13,7 +13,7 @@ from bocopt import arguments, checkpoint
 from bocopt.core import Array, BoolArray
 from bocopt.fingerprint import fingerprint
 from bocopt.models import counts
-from bocopt.models.fleet import Rows, habits_of
+from bocopt.models.fleet import Rows, fleet_prior_of
 from bocopt.models.fleet_laws import FleetLaws
 from bocopt.models.hierarchical import SCALES, FleetPrior
 from bocopt.models.mixture_state import MixtureState
@@ -45,27 +45,27 @@ class SharedPrior:
     (8, 400, 1, 1)
     """
 
-    habits: tuple[FleetPrior, ...]  # on the scales of `kin.SCALES`, or the first of them
+    fleet: tuple[FleetPrior, ...]  # on the scales of `hierarchical.SCALES`, or the first of them
     reach: Reach
-    weights: Array  # (L) of the laws that start there: `kinsfolk.Kinsfolk`
+    weights: Array  # (L) of the laws that start there: `fleet_laws.FleetLaws`
     streams: int
     outcomes: int
 
     def __post_init__(self) -> None:
         arguments.integer("SharedPrior", "streams", self.streams, "[2, inf)")
         arguments.integer("SharedPrior", "outcomes", self.outcomes, "[2, inf)")
-        habits = tuple(arguments.each("SharedPrior", "habits", self.habits, FleetPrior))
-        object.__setattr__(self, "habits", habits)
-        if len(habits) not in range(1, len(SCALES) + 1):
+        fleet = tuple(arguments.each("SharedPrior", "fleet", self.fleet, FleetPrior))
+        object.__setattr__(self, "fleet", fleet)
+        if len(fleet) not in range(1, len(SCALES) + 1):
             expected = f"those of 1 to {len(SCALES)} scales"
-            raise arguments.wrong("SharedPrior", "habits", expected, len(habits))
-        for one, scale in zip(self.habits, SCALES, strict=False):
+            raise arguments.wrong("SharedPrior", "fleet", expected, len(fleet))
+        for one, scale in zip(self.fleet, SCALES, strict=False):
             template = _template(self.dim_x, self.dim_xi)
-            bend = scale.start((), self.dim_x, self.dim_xi)
-            _check(one, template._replace(bend=bend), "habits")
+            params = scale.init((), self.dim_x, self.dim_xi)
+            _check(one, template._replace(params=params), "fleet")
         arguments.kind("SharedPrior", "reach", self.reach, Reach)
         _check(self.reach, _reach(np.zeros((1, self.dim_xi))), "reach")
-        laws = len(FleetLaws(habits).tails)
+        laws = len(FleetLaws(fleet).tails)
         weights = arguments.array("SharedPrior", "weights", self.weights, (laws,))
         if weights.ndim != 1 or (weights <= 0).any() or not np.isclose(weights.sum(), 1.0):
             raise arguments.wrong("SharedPrior", "weights", "positive with sum 1", weights)
@@ -82,11 +82,11 @@ class SharedPrior:
         spread = [(x, _spread(xi, whole)) for x, xi in rows]
         reach = _reach(np.concatenate([xi for _, xi in rows]))._replace(whole=whole)
         scales = [scale for scale in SCALES if scale.suits(reach.lowest)]
-        habits = tuple(habits_of(scale, spread) for scale in scales)
+        fleet = tuple(fleet_prior_of(scale, spread) for scale in scales)
         return cls(
-            habits=habits,
+            fleet=fleet,
             reach=reach,
-            weights=_weights(habits, spread),
+            weights=_weights(fleet, spread),
             streams=len(rows),
             outcomes=sum(len(xi) for _, xi in rows),
         )
@@ -94,17 +94,17 @@ class SharedPrior:
     @property
     def dim_x(self) -> int:
         """How many numbers a context has."""
-        return int(self.habits[0].centre.shape[-1])
+        return int(self.fleet[0].centre.shape[-1])
 
     @property
     def dim_xi(self) -> int:
         """And an outcome."""
-        return int(self.habits[0].middle.shape[-1])
+        return int(self.fleet[0].middle.shape[-1])
 
     @property
     def usual_context(self) -> Array:
         """(k): the mean of all contexts."""
-        return self.habits[0].centre
+        return self.fleet[0].centre
 
     @property
     def fingerprint(self) -> str:
@@ -113,13 +113,13 @@ class SharedPrior:
 
     @property
     def _parts(self) -> tuple[Any, ...]:
-        return self.habits, self.reach, self.weights
+        return self.fleet, self.reach, self.weights
 
     def save(self, path: str | Path) -> None:
         """One file, replaced at once or not at all."""
         header = {
             "kind": _KIND,
-            "scales": len(self.habits),
+            "scales": len(self.fleet),
             "streams": self.streams,
             "outcomes": self.outcomes,
             "fingerprint": self.fingerprint,
@@ -137,8 +137,8 @@ class SharedPrior:
         try:
             scales = SCALES[: int(header["scales"])]
             blank = _template(1, 1)
-            habits = tuple(blank._replace(bend=scale.start((), 1, 1)) for scale in scales)
-            blank_parts = habits, _reach(np.zeros((1, 1))), np.zeros(1)
+            fleet = tuple(blank._replace(params=scale.init((), 1, 1)) for scale in scales)
+            blank_parts = fleet, _reach(np.zeros((1, 1))), np.zeros(1)
             found, reach, weights = rebuild(blank_parts, arrays, "prior")
             prior = cls(found, reach, weights, header["streams"], header["outcomes"])
         except (KeyError, TypeError, ValueError) as error:
@@ -212,12 +212,12 @@ def _spread(xi: Array, whole: BoolArray) -> Array:
     return np.stack([counts.jitter(whole, row, seed, t) for t, row in enumerate(xi)])
 
 
-def _weights(habits: tuple[FleetPrior, ...], streams: list[Rows]) -> Array:
+def _weights(fleet: tuple[FleetPrior, ...], streams: list[Rows]) -> Array:
     """(L): of the laws, by the first outcomes of old streams."""
     stages = min(_FIRST, *(len(xi) for _, xi in streams))
     judges = streams[:: -(-len(streams) // _JUDGES)]
     x, xi = (np.stack([part[:stages] for part in parts]) for parts in zip(*judges, strict=True))
-    return FleetLaws(habits).weights(x, xi)
+    return FleetLaws(fleet).weights(x, xi)
 
 
 def _reach(xi: Array) -> Reach:
@@ -226,7 +226,7 @@ def _reach(xi: Array) -> Reach:
 
 
 def _template(dim_x: int, dim_xi: int) -> FleetPrior:
-    """Of the shapes that habits have, but for their bend."""
+    """Of the shapes that fleet have, but for their params."""
     k, m, q = np.zeros(dim_x), np.zeros(dim_xi), 1 + dim_x
     shaped = np.zeros((dim_xi, q)), np.zeros((dim_xi, q, q))
     return FleetPrior((), k, k, m, m, *shaped, m, m, np.zeros((dim_xi, dim_xi)))

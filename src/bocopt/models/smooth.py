@@ -50,7 +50,7 @@ class Smooth:
         arguments.number("Smooth", "least_discount", self.least_discount, "[0, 1]")
         arguments.number("Smooth", "renewed_at", self.renewed_at, "[0, 1]")
 
-    def start(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
+    def init(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
         """Coefficients and means of the waves, then contexts, squares and weights nearby."""
         many = 2 * len(waves(dim_x).frequency)
         return (
@@ -63,7 +63,7 @@ class Smooth:
         )
 
     def refit(self, fit: Fit, past: Design) -> Fit:
-        size, dim_x = past.ground.size, past.x.shape[-1]
+        size, dim_x = past.regression.size, past.x.shape[-1]
         sd = np.sqrt(pooled(past))
         features = waved(past.x)
         share = (past.weight / size)[None, :]
@@ -72,7 +72,7 @@ class Smooth:
         target = past.residual / sd[..., None, :]
         coefficients, spent = _chosen(features, target, past)
         square = (target - np.matmul(features, coefficients)) ** 2
-        guess = past.ground.variance / sd**2
+        guess = past.regression.variance / sd**2
         overall = (np.matmul(share, square)[..., 0, :] * size + 2 * guess) / (size + 2)
         wider = sd**2 * (size + 2) / (size + 2 - spent)
         last = slice(-self.rows, None) if dim_x <= _FEW else slice(0, 0)
@@ -85,9 +85,9 @@ class Smooth:
             overall * wider,
         )
 
-    def predict(self, fit: Fit, ground: RidgeFit, x: Array) -> Moments:
+    def predict(self, fit: Fit, regression: RidgeFit, x: Array) -> Moments:
         coefficients, mean, *around = fit
-        location, leverage = ridge(ground, x)
+        location, leverage = ridge(regression, x)
         features = (waved(x) - mean)[..., None, :]
         beside = np.matmul(features, coefficients)[..., 0, :]
         variance = nearby(x, self.prior, *around)
@@ -140,7 +140,7 @@ def _chosen(features: Array, target: Array, past: Design) -> tuple[Array, Array]
     weighted = np.swapaxes(features, -1, -2) * past.weight
     normal, product = np.matmul(weighted, features), np.matmul(weighted, target)
     total = np.matmul(past.weight[None, :], target**2)
-    before = 0.5 * min(past.phi.shape[-1], float(past.ground.size))  # spent by the regression
+    before = 0.5 * min(past.phi.shape[-1], float(past.regression.size))  # spent by the regression
     coefficients = np.zeros_like(product)
     subsets = [alone] if alone.all() else [alone, np.ones_like(alone)]
     fits = [
@@ -167,7 +167,7 @@ def _ridge(
     fall = np.swapaxes(back * (2 - value * back), -1, -2)
     left = np.maximum(total - np.matmul(fall, turned**2), 0.0)
     spent = before + _CAUTION * (value * back).sum(axis=-2)
-    free = 1 - spent / past.ground.size
+    free = 1 - spent / past.regression.size
     score = left / np.where(free > _LEAST_FREE, free, np.nan)[..., None] ** 2
     choice = np.nanargmin(score, axis=-2)
     chosen = np.take_along_axis(back, choice[..., None, :], -1)

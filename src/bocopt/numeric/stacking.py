@@ -6,7 +6,7 @@ arrays of one size have in common. So states can be stacked if their arrays are 
 and what is common is equal: their `key` says so. Histories count by their rows alone.
 
 A `Ragged` NamedTuple may have room at the end of its arrays that it does not need. It
-is stacked with as much room as the largest, zeros, and made tight again when it is taken apart.
+is stacked with as much room as the largest, zeros, and trimmed again when it is taken apart.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -121,7 +121,7 @@ def unstack(tree: Any, axes: Any, many: int, *, read_only: bool = False) -> list
         pairs = zip(tree, _each(tree, axes), strict=True)
         columns = [unstack(part, axis, many, read_only=read_only) for part, axis in pairs]
         trees = [_like(tree, parts) for parts in zip(*columns, strict=True)] or [tree] * many
-        return [each.tight() for each in trees] if is_ragged(tree) else trees
+        return [each.trimmed() for each in trees] if is_ragged(tree) else trees
     if not axes:
         return [tree] * many
     if len(tree) != many:
@@ -135,7 +135,9 @@ def unstack(tree: Any, axes: Any, many: int, *, read_only: bool = False) -> list
 
 def is_ragged(tree: object) -> TypeGuard[Ragged]:
     """Whether the arrays of a tree may have room at the end that it does not need."""
-    return hasattr(tree, "tight")  # it is asked of every tuple in a state, so as quickly as can be
+    return hasattr(
+        tree, "trimmed"
+    )  # it is asked of every tuple in a state, so as quickly as can be
 
 
 def _each(tree: tuple[Any, ...], axes: Any) -> Any:

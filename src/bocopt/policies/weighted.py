@@ -114,7 +114,7 @@ class WeightedSampleAverage(_FromPairs):
         if not state.xi.size:
             return before_any_outcome(self.problem, self.first, state.seeds.shape, x)
         past = design(state.x.rows, state.xi.rows, 1.0)
-        here = past.ground.standard(x)
+        here = past.regression.standard(x)
         weight = self.nearness(((past.x - here[..., None, :]) ** 2).sum(axis=-1), x.shape[-1])
         weight = weight / weight.sum(axis=-1, keepdims=True)
         return Decision(self.problem.solve(state.xi.rows, weight, x))
@@ -135,7 +135,7 @@ class ResidualSampleAverage(_FromPairs):
         if not state.xi.size:
             return before_any_outcome(self.problem, self.first, state.seeds.shape, x)
         past = design(state.x.rows, state.xi.rows, 1.0)
-        ground = past.ground
+        ground = past.regression
         phi = with_one(ground.standard(x))[..., None, :]
         location = ground.mean[..., None, :] + np.matmul(phi, ground.coefficients)
         low = np.where(state.xi.rows.min(axis=-2) >= 0, 0.0, -np.inf)[..., None, :]
