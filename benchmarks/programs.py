@@ -102,7 +102,7 @@ def paper() -> list[Row]:
         np.array(p) for p in (PROBLEM.value, PROBLEM.capacity, PROBLEM.salvage)
     )
 
-    @program(xi=12, chance=0.9, otherwise=0.0, take=integer(4, upper=UPPER))
+    @program(xi=12, chance=0.9, infeasible_objective=0.0, take=integer(4, upper=UPPER))
     def declared(xi: Any, take: Any) -> Any:
         used = xi.reshape(3, 4) @ take
         return maximise(value @ take + salvage @ (capacity - used)), used <= capacity
@@ -278,7 +278,9 @@ def deadlines() -> list[Row]:
             time_limit=limit,
         )
 
-        @program(xi=96, chance=0.9, otherwise=0.0, time_limit=limit, take=integer(48, upper=1))
+        @program(
+            xi=96, chance=0.9, infeasible_objective=0.0, time_limit=limit, take=integer(48, upper=1)
+        )
         def knapsack(xi: Any, take: Any) -> Any:
             return maximise(xi[:48] @ take), xi[48:] @ take <= 60
 

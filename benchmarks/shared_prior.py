@@ -44,7 +44,7 @@ TITLE = [
 POLICIES: dict[str, Makes] = {
     ALONE: lambda problem, prior, z: Ensemble(problem),
     "from nothing, first the fleet's best constant": lambda problem, prior, z: Ensemble(
-        problem, first=z
+        problem, initial_decision=z
     ),
     "the fleet's best constant for ever": lambda problem, prior, z: Constant(z),
     "shared prior": lambda problem, prior, z: informed_ensemble(problem, prior),
@@ -52,7 +52,7 @@ POLICIES: dict[str, Makes] = {
         problem, prior, at_once=True
     ),
     "shared prior, at once, no way back": lambda problem, prior, z: Predictive(
-        problem, Informed(prior, doubt=1e-9, share=0.0, at_once=True)
+        problem, Informed(prior, own_weight=1e-9, switch_rate=0.0, at_once=True)
     ),
 }
 

@@ -8,7 +8,7 @@ import numpy as np
 from bocopt import Ensemble, Mixture, SampleAverage, backtest, binary, maximise, program
 
 
-@program(xi=24, chance=0.9, otherwise=0.0, take=binary(12))
+@program(xi=24, chance=0.9, infeasible_objective=0.0, take=binary(12))
 def knapsack(xi, take):
     return maximise(xi[:12] @ take), xi[12:] @ take <= 30
 

@@ -45,7 +45,7 @@ def learners() -> dict[str, Policy[Any]]:
         size=20,
     )
     return {
-        "Ensemble": Ensemble(problem, trust=0.5),  # so that both arms are drawn
+        "Ensemble": Ensemble(problem, prior_weight=0.5),  # so that both arms are drawn
         "Predictive": Predictive(problem, Mixture(dim_xi=12)),
         "WeightedSampleAverage": WeightedSampleAverage(problem),
         "ResidualSampleAverage": ResidualSampleAverage(problem),

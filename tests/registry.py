@@ -175,7 +175,7 @@ def _samplers(problem: Problem) -> dict[str, Any]:
         **{f"ResampleMove at {name}": exact(lam=lam) for name, lam in _temperatures().items()},
         "ResampleMove, waste-free": exact(chain_length=4),
         "ResampleMove, forgetful": exact(window=7, discount=0.9),
-        "ResampleMove, sharing": exact(share=0.1),
+        "ResampleMove, sharing": exact(switch_rate=0.1),
         "ResampleMove, calibrated": exact(prior=calibrated),
         "SafeGrid": the.SafeGrid(exact(), [0.01, 0.1]),
         "Mixture": the.Mixture(dim_xi=2, scenarios=16),
@@ -264,7 +264,7 @@ def policies(problem: Problem = KNAPSACK) -> dict[str, Policy[Any]]:
         "SPOPlus": the.SPOPlus(**(one_model | {"problem": PARALLEL})),
         "Constant": the.Constant([1, 1]),
         "Frozen": the.Frozen(the.BMA(problem, LINEAR, gibbs)),
-        "SampleAverage": the.SampleAverage(problem, first=[0, 0]),
+        "SampleAverage": the.SampleAverage(problem, initial_decision=[0, 0]),
         "SampleAverage, latest": the.SampleAverage(problem, latest=7),
         "WeightedSampleAverage": the.WeightedSampleAverage(problem),
         "WeightedSampleAverage, near": the.WeightedSampleAverage(
@@ -273,9 +273,11 @@ def policies(problem: Problem = KNAPSACK) -> dict[str, Policy[Any]]:
         "ResidualSampleAverage": the.ResidualSampleAverage(problem, latest=7),
         "ConditionalOptimum": the.ConditionalOptimum(problem, STREAM, scenarios=8),
         "Predictive": the.Predictive(problem, model),
-        "Ensemble": the.Ensemble(problem, model, trust=0.5),
-        "Ensemble, leader": the.Ensemble(problem, model, [the.Constant([1, 1])], rule="leader"),
-        "Ensemble, adaptive": the.Ensemble(problem, model, level="adaptive"),
+        "Ensemble": the.Ensemble(problem, model, prior_weight=0.5),
+        "Ensemble, leader": the.Ensemble(
+            problem, model, [the.Constant([1, 1])], selection="leader"
+        ),
+        "Ensemble, adaptive": the.Ensemble(problem, model, calibration="adaptive"),
         "Predictive, informed": the.Predictive(problem, _informed(at_once=True)),
         "Ensemble, informed": the.Ensemble(problem, samplers["Informed"]),
         "SpreadControl": the.SpreadControl(problem, model),
@@ -375,7 +377,9 @@ def _shop(**options: Any) -> Any:
 
 
 def _load(**options: Any) -> Any:
-    @bocopt.program(xi=2, chance=0.7, otherwise=0.0, take=bocopt.integer(2, upper=4), **options)
+    @bocopt.program(
+        xi=2, chance=0.7, infeasible_objective=0.0, take=bocopt.integer(2, upper=4), **options
+    )
     def load(xi: Any, take: Any) -> Any:
         return bocopt.maximise([3, 2] @ take), xi @ take <= 4
 

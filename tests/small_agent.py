@@ -12,4 +12,4 @@ CONTEXT, OUTCOME = np.zeros(1), np.array([1.0, 2.0])
 
 
 def small_agent() -> Agent[Any]:
-    return Agent(SampleAverage(PROBLEM, first=[0, 0]), seed=3, max_open=5)
+    return Agent(SampleAverage(PROBLEM, initial_decision=[0, 0]), seed=3, max_open=5)

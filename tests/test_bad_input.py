@@ -168,8 +168,8 @@ CASES: list[tuple[Callable[[], object], str]] = [
         "'z' parameter of Constant must be a number in (-inf, inf). Got nan",
     ),
     (
-        lambda: SampleAverage(PROBLEM, first=(1, 2, 3)),
-        "'first' parameter of SampleAverage must be a sequence of 2",
+        lambda: SampleAverage(PROBLEM, initial_decision=(1, 2, 3)),
+        "'initial_decision' parameter of SampleAverage must be a sequence of 2",
     ),
     (
         lambda: ConditionalOptimum(PROBLEM, PaperStream(), 0),

@@ -66,7 +66,7 @@ AROUND_MODEL: dict[str, Any] = {
     "Predictive": Predictive(KNAPSACK, MODEL),
     "SpreadControl": the.SpreadControl(KNAPSACK, MODEL),
     "Ensemble": Ensemble(KNAPSACK, MODEL),
-    "Ensemble, adaptive": Ensemble(KNAPSACK, MODEL, level="adaptive"),
+    "Ensemble, adaptive": Ensemble(KNAPSACK, MODEL, calibration="adaptive"),
     "Remembering": the.Remembering(MODEL),
     "Ensemble that remembers": Ensemble(KNAPSACK, the.Remembering(MODEL, missing="mean")),
 }
@@ -170,7 +170,7 @@ def test_a_wrapper_that_does_not_say_where_its_state_is_is_caught_by_the_law() -
 @pytest.mark.parametrize("careful", [Careful, Secretive])
 def test_one_that_declares_what_is_in_it_keeps_the_laws(careful: Any) -> None:
     check_policy(careful(SampleAverage(KNAPSACK)), STREAM, problem=KNAPSACK, horizon=3)
-    check_policy(careful(Ensemble(KNAPSACK, trust=0.5)), STREAM, problem=KNAPSACK, horizon=3)
+    check_policy(careful(Ensemble(KNAPSACK, prior_weight=0.5)), STREAM, problem=KNAPSACK, horizon=3)
 
 
 def test_what_is_withheld_is_not_found_further_in() -> None:

@@ -205,7 +205,8 @@ def backtest(
     >>> from bocopt.policies import SampleAverage
     >>> from bocopt.problems import Newsvendor
     >>> bakery = Newsvendor(unit_cost=[1.0], price=[3.0])
-    >>> backtest(SampleAverage(bakery, first=[5.0]), None, [[4.0], [7.0], [6.0]]).z.tolist()
+    >>> policy = SampleAverage(bakery, initial_decision=[5.0])
+    >>> backtest(policy, None, [[4.0], [7.0], [6.0]]).z.tolist()
     [[5.0], [4.0], [7.0]]
     """
     policy = policy_of("backtest", policy)

@@ -33,7 +33,7 @@ class Raised(Quadratic):
 
 def sharing(xi: Array, **options: Any) -> Belief:
     steps = {"kernel": CrankNicolson(), "sweeps": 5}
-    return learned(xi, **{"share": SHARE, **steps, **options})
+    return learned(xi, **{"switch_rate": SHARE, **steps, **options})
 
 
 def exact(xi: Array, counts: Array) -> tuple[Array, Array, Array]:

@@ -72,20 +72,20 @@ def test_the_learning_rate_of_the_theory() -> None:
 @pytest.mark.parametrize(("trials", "size"), [(4, 200), long(8, 500)])
 def test_fixed_share_brings_fresh_particles_and_finds_a_new_regime(trials: int, size: int) -> None:
     xi = np.concatenate([outcomes(60, trials, 2), outcomes(30, trials, 2) + 6.0])
-    sharing = learned(xi, lam=1.0, size=size, share=0.02)
+    sharing = learned(xi, lam=1.0, size=size, switch_rate=0.02)
     stuck = learned(xi, lam=1.0, size=size)
     new = xi[60:].mean(axis=0)
     assert np.abs(moments(sharing)[0] - new).max() < 1.0
     assert np.abs(moments(stuck)[0] - new).min() > 2.0
     assert (sharing.birth.max(axis=-1) > 0).all()
-    one = learned(outcomes(1, 50, 2), lam=1e-6, size=1000, share=0.1)
+    one = learned(outcomes(1, 50, 2), lam=1e-6, size=1000, switch_rate=0.1)
     fresh = one.birth == 1
     assert fresh.mean() == pytest.approx(0.1, abs=0.01)
     assert (np.exp(one.log_w) * fresh).sum(axis=-1).mean() == pytest.approx(0.1, abs=0.01)
 
 
 def test_the_most_probable_particle_has_seen_the_most() -> None:
-    belief = learned(outcomes(60, 8, 2), lam=1.0, size=100, share=0.05)
+    belief = learned(outcomes(60, 8, 2), lam=1.0, size=100, switch_rate=0.05)
     best = belief.score.argmax(axis=-1)[..., None]
     born = np.take_along_axis(belief.birth, best, axis=-1)[..., 0]
     assert (born == belief.birth.min(axis=-1)).all()

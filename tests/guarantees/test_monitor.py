@@ -73,7 +73,7 @@ def test_a_decision_that_outgrows_what_was_declared() -> None:
 
 
 def test_best_arm_is_for_those_who_draw() -> None:
-    for policy, fine in ((Ensemble(PROBLEM), True), (Ensemble(PROBLEM, rule="leader"), False)):
+    for policy, fine in ((Ensemble(PROBLEM), True), (Ensemble(PROBLEM, selection="leader"), False)):
         found = watched(policy, PaperStream(), 25, guarantees=[BestArm()]).certificates()[-1]
         assert found.applicable == fine
         assert found.delta == 0.0

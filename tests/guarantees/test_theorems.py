@@ -264,7 +264,13 @@ def test_a_live_belief_is_certified_once_its_losses_are_clipped(
 
 @pytest.mark.parametrize(
     "settings",
-    [{"lam": 0.02}, {"share": 0.2}, {"discount": 0.9}, {"window": 5}, {"lam": AdaHedge(1e-3)}],
+    [
+        {"lam": 0.02},
+        {"switch_rate": 0.2},
+        {"discount": 0.9},
+        {"window": 5},
+        {"lam": AdaHedge(1e-3)},
+    ],
     ids=["moves", "share", "discount", "window", "learning rate"],
 )
 def test_whatever_else_happens_to_a_belief_is_seen(settings: dict[str, Any]) -> None:

@@ -68,7 +68,7 @@ class Once(SampleAverage):
 
 
 def test_a_policy_learns_from_the_decision_that_was_shown() -> None:
-    view = Incremental(Once(KNAPSACK, first=[3, 1]))
+    view = Incremental(Once(KNAPSACK, initial_decision=[3, 1]))
     Once.noted.clear()
     shown = view.decide_one({"rain": 1.0})
     view.learn_one({"rain": 1.0}, [1.0, 1.0])
@@ -82,7 +82,7 @@ def test_a_policy_learns_from_the_decision_that_was_shown() -> None:
     [
         Predictive(KNAPSACK, MODEL),
         Ensemble(KNAPSACK, MODEL),
-        Ensemble(KNAPSACK, MODEL, level="adaptive"),
+        Ensemble(KNAPSACK, MODEL, calibration="adaptive"),
         Shadowed(Ensemble(KNAPSACK, MODEL), {"average": SampleAverage(KNAPSACK)}),
         Frozen(Ensemble(KNAPSACK, MODEL)),
         SampleAverage(KNAPSACK),

@@ -155,7 +155,7 @@ def test_old_outcomes_are_forgotten_but_not_mistaken() -> None:
 
 
 def test_threads_share_an_agent() -> None:
-    agent: Agent[Any] = Agent(SampleAverage(PROBLEM, first=[0, 0]))
+    agent: Agent[Any] = Agent(SampleAverage(PROBLEM, initial_decision=[0, 0]))
     seen: list[int] = []
     raised: list[BaseException] = []
 

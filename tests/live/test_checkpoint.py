@@ -110,13 +110,16 @@ def test_every_flipped_byte_and_every_cut_is_detected(tmp_path: Path) -> None:
 def test_foreign_files_and_other_configurations_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "agent.ckpt"
     path.write_bytes(b"PK\x03\x04 something else")
-    policy = SampleAverage(PROBLEM, first=[0, 0])
+    policy = SampleAverage(PROBLEM, initial_decision=[0, 0])
     with pytest.raises(CheckpointError, match="is not a bocopt checkpoint"):
         Agent.load(path, policy, problem=PROBLEM)
     small_agent().save(path)
     Agent.load(path, policy, problem=PROBLEM)
     other = Knapsack(value=[12.0] * 2, capacity=[8.0], salvage=[3.0], upper=9, alpha=0.8)
-    for wrong in (SampleAverage(PROBLEM, first=[1, 0]), SampleAverage(other, first=[0, 0])):
+    for wrong in (
+        SampleAverage(PROBLEM, initial_decision=[1, 0]),
+        SampleAverage(other, initial_decision=[0, 0]),
+    ):
         with pytest.raises(CheckpointError, match="another configuration"):
             Agent.load(path, wrong)
     with pytest.raises(CheckpointError, match=r"another configuration.* problem"):

@@ -136,7 +136,7 @@ def test_every_flipped_byte_and_every_cut_of_an_event_is_detected(event: Event) 
 
 
 def test_every_flipped_byte_and_every_cut_of_a_snapshot_is_detected() -> None:
-    fold = fold_of(SampleAverage(PROBLEM, first=[0, 0]))
+    fold = fold_of(SampleAverage(PROBLEM, initial_decision=[0, 0]))
     live, _ = fold.apply(fold.begin(0), fold.decide(fold.begin(0), CONTEXT))
     data = snapshot_bytes(fold, live)
     from_snapshot(data, fold, 0)
@@ -180,7 +180,7 @@ def test_a_snapshot_of_another_configuration_is_refused() -> None:
 
 
 def test_events_in_another_order_are_refused() -> None:
-    fold = fold_of(SampleAverage(PROBLEM, first=[0, 0]))
+    fold = fold_of(SampleAverage(PROBLEM, initial_decision=[0, 0]))
     begun = fold.begin(0)
     first = fold.decide(begun, CONTEXT)
     one, _ = fold.apply(begun, first)
@@ -220,7 +220,7 @@ def test_another_configuration_learns_from_the_log_by_its_own_decisions() -> Non
 
 def test_outcomes_need_not_be_remembered() -> None:
     """Where a log answers repetitions: what an agent then knows does not grow."""
-    agents = [Agent(Constant([1, 1]), problem=PROBLEM, remember=n) for n in (0, 2, 4096)]
+    agents = [Agent(Constant([1, 1]), problem=PROBLEM, dedupe_window=n) for n in (0, 2, 4096)]
     for agent in agents:
         for _ in range(4):
             agent.observe(agent.decide(CONTEXT).id, OUTCOME)

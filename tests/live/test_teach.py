@@ -103,7 +103,7 @@ def test_the_monitor_is_as_before_teaching(name: str) -> None:
 
 
 def test_what_needs_every_stage_says_that_some_were_not_watched() -> None:
-    policy = Ensemble(KNAPSACK, rule="sample")
+    policy = Ensemble(KNAPSACK, selection="sample")
     agent = Agent(policy, problem=KNAPSACK, monitor=Monitor(KNAPSACK, [BestArm()]))
     agent.teach(*table())
     lived(agent, *table(2, seed=1))

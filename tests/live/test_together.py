@@ -267,7 +267,7 @@ def test_what_has_no_leading_axis_is_common_to_all_streams(name: str) -> None:
 def test_streams_of_any_lengths_are_grouped_and_come_back_in_order(
     sizes: list[tuple[int, int]], at_once: int
 ) -> None:
-    fold = fold_of(SampleAverage(PROBLEM, first=[0, 0], latest=4))
+    fold = fold_of(SampleAverage(PROBLEM, initial_decision=[0, 0], latest=4))
     lives = [known(fold, seed, *size) for seed, size in enumerate(sizes)]
     contexts = [np.zeros(1)] * len(lives)
     wanted = [fold.decide(*pair) for pair in zip(lives, contexts, strict=True)]

@@ -37,8 +37,8 @@ def _scores(model: Informed, rows: Any) -> tuple[Any, Any]:
 def test_the_fleet_costs_little_on_any_stream(rows: Any) -> None:
     model = informed(PRIOR)
     both, own = _scores(model, rows)
-    spent = np.arange(1, len(own) + 1) * np.log(1.0 - model.share)
-    assert (both >= own + np.log(model.doubt) + spent - 1e-9).all()
+    spent = np.arange(1, len(own) + 1) * np.log(1.0 - model.switch_rate)
+    assert (both >= own + np.log(model.own_weight) + spent - 1e-9).all()
 
 
 def test_the_fleet_helps_a_stream_that_is_like_it() -> None:
@@ -54,7 +54,7 @@ def test_a_stream_far_from_the_fleet_is_on_its_own_after_three_outcomes(kind: st
 
 
 def test_without_trust_in_the_fleet_scenarios_are_those_of_the_mixture() -> None:
-    model = informed(PRIOR, doubt=1 - 1e-12, share=0.0)
+    model = informed(PRIOR, doubt=1 - 1e-12, switch_rate=0.0)
     x, xi = LIKE
     for n in (1, 2, 10):
         ours, alone = (learned(m, (x[:n], xi[:n])) for m in (model, quick()))
@@ -113,11 +113,13 @@ def test_the_first_decision_is_its_own_unless_asked_for() -> None:
 
 
 def test_all_arms_start_from_the_fleet() -> None:
-    policy = informed_ensemble(PROBLEM, PRIOR, at_once=True, trust=0.5)
-    assert policy.trust == 0.5
-    assert policy.first is not None
-    assert 19.0 < policy.first[0] < 22.0
-    assert informed_ensemble(PROBLEM, PRIOR, at_once=True, first=[3.0]).first == (3.0,)
+    policy = informed_ensemble(PROBLEM, PRIOR, at_once=True, prior_weight=0.5)
+    assert policy.prior_weight == 0.5
+    assert policy.initial_decision is not None
+    assert 19.0 < policy.initial_decision[0] < 22.0
+    assert informed_ensemble(
+        PROBLEM, PRIOR, at_once=True, initial_decision=[3.0]
+    ).initial_decision == (3.0,)
 
 
 def test_a_policy_is_made_from_a_file(tmp_path: Any) -> None:
@@ -136,8 +138,8 @@ def test_what_does_not_fit_is_named() -> None:
     number: Any = 3.0
     with pytest.raises(ValueError, match="'prior' parameter of Informed must be a SharedPrior"):
         Informed(number)
-    with pytest.raises(ValueError, match="'doubt' parameter of Informed"):
-        Informed(PRIOR, doubt=0.0)
+    with pytest.raises(ValueError, match="'own_weight' parameter of Informed"):
+        Informed(PRIOR, own_weight=0.0)
     model = informed(PRIOR)
     with pytest.raises(ValueError, match=r"'x' parameter of Informed.sample .* \(..., 1\)"):
         model.sample(model.init(np.array(0)), np.zeros(2))

@@ -87,7 +87,7 @@ def gappy_run(policy: Policy[Any], problem: Problem) -> Any:
 @pytest.mark.parametrize("level", ["declared", "adaptive"])
 def test_programs_that_do_not_read_the_context_do_not_mind_gaps(level: Any) -> None:
     model = Remembering(small(1), missing="mean")
-    trace = gappy_run(Ensemble(hour, model, level=level), hour)
+    trace = gappy_run(Ensemble(hour, model, calibration=level), hour)
     assert np.isfinite(trace.cost).all()
     assert trace.spread_over != "trials"  # all trials saw the same, gaps included
 

@@ -48,7 +48,7 @@ def learned(
 
 
 def test_weights_are_what_the_members_gave_the_outcomes() -> None:
-    states = learned(Mixture(dim_xi=12, share=0.0), 30)
+    states = learned(Mixture(dim_xi=12, switch_rate=0.0), 30)
     scores = np.stack([s.info.log_score for s in states[1:]])
     total = scores.sum(axis=0)
     expected = np.exp(total - total.max(axis=-1, keepdims=True))
@@ -60,7 +60,7 @@ def test_weights_are_what_the_members_gave_the_outcomes() -> None:
 
 
 def test_a_share_keeps_every_member_alive() -> None:
-    state = learned(plain(dim_xi=12, members=LINEAR, share=0.05), 60)[-1]
+    state = learned(plain(dim_xi=12, members=LINEAR, switch_rate=0.05), 60)[-1]
     assert state.info.weights.min() >= 0.05 / 6 - 1e-12
     assert state.info.weights.sum(axis=-1) == pytest.approx(1.0)
 
@@ -158,12 +158,12 @@ class Broken(ConstantVariance):
 @pytest.mark.filterwarnings("ignore:Broken is left out")
 def test_a_member_that_fails_is_left_out(how: str) -> None:
     members: tuple[Member, ...] = (Broken(how), RandomCoefficients())
-    mixture = plain(dim_xi=12, members=members, discounts=[1.0], share=0.02)
+    mixture = plain(dim_xi=12, members=members, discounts=[1.0], switch_rate=0.02)
     states = learned(mixture, 40)
     assert (states[15].info.failed == 0).all()
     assert (states[-1].info.failed == [1, 0]).all()
     assert (states[-1].info.weights[:, 0] < 0.02).all()
-    alone = plain(dim_xi=12, members=members[1:], discounts=[1.0], share=0.02)
+    alone = plain(dim_xi=12, members=members[1:], discounts=[1.0], switch_rate=0.02)
     x = np.ones((4, 3))
     assert (_drawn(mixture, states[-1], x) == _drawn(alone, learned(alone, 40)[-1], x)).all()
 
@@ -194,7 +194,7 @@ def test_nobody_left_is_an_error() -> None:
         ({"members": []}, "'members'"),
         ({"discounts": [1.1]}, "'discounts'"),
         ({"discounts": []}, "'discounts'"),
-        ({"share": 1.0}, "'share'"),
+        ({"switch_rate": 1.0}, "'switch_rate'"),
         ({"scenarios": 1000}, "a power of two"),
         ({"memory": 1}, "'memory'"),
     ],

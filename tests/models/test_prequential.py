@@ -52,7 +52,10 @@ def test_laws_that_could_not_give_an_outcome_keep_their_weight_in_its_score() ->
 def test_a_law_that_was_out_before_takes_no_part() -> None:
     """The past alone says so: what is left has a sum of 1."""
     outcomes = np.concatenate([_lognormal(), [LATE]])
-    both, one = _two(share=0.0), plain(dim_xi=1, members=[ConstantVariance()], discounts=[1.0])
+    both, one = (
+        _two(switch_rate=0.0),
+        plain(dim_xi=1, members=[ConstantVariance()], discounts=[1.0]),
+    )
     left, alone = _after(both, outcomes), _after(one, outcomes)
     xi = np.array([2.0])
     found, expected = (

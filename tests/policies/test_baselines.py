@@ -26,7 +26,7 @@ def test_constant() -> None:
 
 
 def test_sample_average_solves_under_all_outcomes_so_far() -> None:
-    policy = SampleAverage(PROBLEM, first=(1, 0, 0, 0))
+    policy = SampleAverage(PROBLEM, initial_decision=(1, 0, 0, 0))
     state = policy.init(SEEDS)
     stages = list(islice(PaperStream().stages(SEEDS), 12))
     for t, (x, xi) in enumerate(stages):
@@ -52,7 +52,7 @@ def test_the_first_decision_copes_with_a_xi_of_any_size(ninths: int, most: int) 
         solution = policy.decide(policy.init(SEEDS), 0, np.zeros((2, 3))).solution
         assert solution.z.tolist() == [[most]] * 2
         assert (solution.status == Status.UNINFORMED).all()
-    ours = SampleAverage(problem, first=[2])
+    ours = SampleAverage(problem, initial_decision=[2])
     assert ours.decide(ours.init(SEEDS), 0, np.zeros((2, 3))).solution.z.tolist() == [[2]] * 2
 
 
@@ -98,7 +98,7 @@ def test_a_decision_before_any_outcome_says_so() -> None:
     assert (first.solution.status == Status.UNINFORMED).all()
     state = policy.learn(state, 0, x, first, np.ones((2, 12)))
     assert (policy.decide(state, 1, x).solution.status == Status.OPTIMAL).all()
-    assert SampleAverage(PROBLEM, first=[1] * 4).decide(
+    assert SampleAverage(PROBLEM, initial_decision=[1] * 4).decide(
         policy.init(np.array(0)), 0, x[0]
     ).solution.status == (Status.GIVEN)
 

@@ -295,7 +295,7 @@ def test_under_cvar_the_arm_with_the_thin_tail_is_followed() -> None:
 COVER = Cover()
 
 
-@program(xi=1, chance=0.9, otherwise=200.0, z=real(1, upper=100))
+@program(xi=1, chance=0.9, infeasible_objective=200.0, z=real(1, upper=100))
 def fined(xi: Any, z: Any) -> Any:
     return minimise(z.sum()), z >= xi
 
@@ -311,7 +311,7 @@ def _demand(stages: int) -> Replay:
 
 def test_an_arm_that_is_cheap_and_never_feasible_is_not_followed() -> None:
     for rule in ("sample", "leader"):
-        ensemble = Ensemble(COVER, LAW, [Constant([0.0])], rule=rule)
+        ensemble = Ensemble(COVER, LAW, [Constant([0.0])], selection=rule)
         stages = list(run(ensemble, _demand(80), problem=COVER, hindsight=False))
         assert stages[-1].info["arm_weights"][2] < 1e-3
         assert np.mean([s.feasible for s in stages[10:]]) > 0.8

@@ -67,7 +67,7 @@ def test_the_bound_holds_for_any_costs(costs: Array, trust: float) -> None:
 
 
 def test_what_a_draw_pays_is_by_the_weights_before_the_outcome() -> None:
-    ensemble = Ensemble(PROBLEM, SMALL, trust=0.5)
+    ensemble = Ensemble(PROBLEM, SMALL, prior_weight=0.5)
     stages = list(run(ensemble, PaperStream(), problem=PROBLEM, seeds=range(4), horizon=15))
     weights = np.stack([s.info["arm_weights"] for s in stages])  # (T, trials, arms), after
     paid = np.stack([s.info["arm_cost"] for s in stages])
@@ -83,7 +83,7 @@ def test_what_a_draw_pays_is_by_the_weights_before_the_outcome() -> None:
 def test_only_the_rule_that_samples_has_a_guarantee() -> None:
     for ensemble, sure in (
         (Ensemble(PROBLEM, SMALL), True),
-        (Ensemble(PROBLEM, SMALL, rule="leader"), False),
+        (Ensemble(PROBLEM, SMALL, selection="leader"), False),
     ):
         *_, last = run(ensemble, PaperStream(), problem=PROBLEM, seeds=0, horizon=12)
         assert np.isfinite(last.info["arm_bound"]) == sure
@@ -186,9 +186,9 @@ def test_the_kernel_has_the_width_that_it_says(dim_x: int) -> None:
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: Ensemble(PROBLEM, rule=ANY_RULE), "'rule'"),
-        (lambda: Ensemble(PROBLEM, trust=1.0), "'trust'"),
-        (lambda: Ensemble(PROBLEM, first=[1]), "'first'"),
+        (lambda: Ensemble(PROBLEM, selection=ANY_RULE), "'selection'"),
+        (lambda: Ensemble(PROBLEM, prior_weight=1.0), "'prior_weight'"),
+        (lambda: Ensemble(PROBLEM, initial_decision=[1]), "'initial_decision'"),
         (lambda: Ensemble(PROBLEM, Mixture(dim_xi=3)), "'model'"),
         (lambda: Predictive(PROBLEM, Mixture(dim_xi=3)), "12 components"),
         (lambda: SampleAverage(PROBLEM, latest=0), "'latest'"),
@@ -203,7 +203,7 @@ def test_bad_settings_are_named(build: Any, message: str) -> None:
 
 
 def test_the_bound_is_twice_the_gap_and_arms_are_drawn_by_weight() -> None:
-    ensemble, seeds = Ensemble(PROBLEM, SMALL, trust=0.5), np.arange(1500)
+    ensemble, seeds = Ensemble(PROBLEM, SMALL, prior_weight=0.5), np.arange(1500)
     state = ensemble.init(seeds)
     uneven = state._replace(
         cost=np.tile([0.0, 3.0], (1500, 1)), gap=np.full(1500, 2.0 * np.log(2.0))
@@ -219,7 +219,7 @@ def test_the_bound_is_twice_the_gap_and_arms_are_drawn_by_weight() -> None:
 
 def test_the_leader_decides() -> None:
     arms: list[Policy[Any]] = [Constant([2, 2, 1, 1])]
-    ensemble = Ensemble(PROBLEM, SMALL, arms, rule="leader")
+    ensemble = Ensemble(PROBLEM, SMALL, arms, selection="leader")
     state = ensemble.init(np.array([0]))
     led = state._replace(cost=np.array([[50.0, 40.0, 0.0]]), gap=np.array([1.0]))
     assert ensemble.decide(led, 0, np.zeros((1, 3))).solution.z.tolist() == [[2, 2, 1, 1]]
@@ -300,7 +300,7 @@ def test_an_arm_that_fails_is_reported_and_the_others_carry_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(guard, "_told", set())
-    ensemble = Ensemble(PROBLEM, SMALL, [Fragile([2, 2, 1, 1])], trust=0.3)
+    ensemble = Ensemble(PROBLEM, SMALL, [Fragile([2, 2, 1, 1])], prior_weight=0.3)
     with pytest.warns(UserWarning, match="The arm Fragile failed") as told:
         stages = list(run(ensemble, PaperStream(), problem=PROBLEM, seeds=range(20), horizon=12))
     assert "out of order" in str(told[0].message)

@@ -59,7 +59,7 @@ WRAPPED: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("wrapped", WRAPPED)
 @pytest.mark.parametrize("entrance", ENTRANCES)
 def test_another_problem_is_refused_by_name(entrance: str, wrapped: str) -> None:
-    policy = WRAPPED[wrapped](SampleAverage(KNAPSACK, first=[0, 0]))
+    policy = WRAPPED[wrapped](SampleAverage(KNAPSACK, initial_decision=[0, 0]))
     with pytest.raises(ValueError, match="The policy SampleAverage decides for another") as no:
         ENTRANCES[entrance](policy, OTHER)
     own, given = "Knapsack(value=(12.0, 12.0), ...)", "Knapsack(value=(11.0, 12.0), ...)"
@@ -69,7 +69,7 @@ def test_another_problem_is_refused_by_name(entrance: str, wrapped: str) -> None
 @pytest.mark.parametrize("entrance", ENTRANCES)
 def test_an_equal_problem_is_taken(entrance: str) -> None:
     assert EQUAL is not KNAPSACK
-    ENTRANCES[entrance](SampleAverage(KNAPSACK, first=[0, 0]), EQUAL)
+    ENTRANCES[entrance](SampleAverage(KNAPSACK, initial_decision=[0, 0]), EQUAL)
 
 
 def test_programs_are_named_as_they_were_declared() -> None:
@@ -103,12 +103,12 @@ class Mine:
 
 @pytest.mark.parametrize("entrance", ENTRANCES)
 def test_a_problem_may_be_solved_in_another_way_by_one_that_wraps_it(entrance: str) -> None:
-    policy = SampleAverage(Uncapped(EQUAL), first=[0, 0])
+    policy = SampleAverage(Uncapped(EQUAL), initial_decision=[0, 0])
     ENTRANCES[entrance](policy, KNAPSACK)
     with pytest.raises(ValueError, match=r"decides for another problem .* Uncapped, not for Knap"):
         ENTRANCES[entrance](policy, OTHER)
     with pytest.raises(ValueError, match=r"decides for another problem .* Knapsack, not for Uncap"):
-        ENTRANCES[entrance](SampleAverage(KNAPSACK, first=[0, 0]), Uncapped(EQUAL))
+        ENTRANCES[entrance](SampleAverage(KNAPSACK, initial_decision=[0, 0]), Uncapped(EQUAL))
 
 
 @pytest.mark.parametrize("says", [None, "hard", 3, KNAPSACK, EQUAL])
@@ -137,7 +137,7 @@ def test_a_stage_of_an_agent_does_not_compare_again(monkeypatch: pytest.MonkeyPa
         return fingerprint(thing)
 
     monkeypatch.setattr("bocopt.policies.matching.fingerprint", counted)
-    policy, problem = SampleAverage(replace(KNAPSACK), first=[0, 0]), replace(KNAPSACK)
+    policy, problem = SampleAverage(replace(KNAPSACK), initial_decision=[0, 0]), replace(KNAPSACK)
     agent, state = Agent(policy, problem=problem), policy.init(np.array(0))
     for t in range(5):
         agent.observe(agent.decide(X).id, XI)

@@ -51,7 +51,7 @@ def lived(agent: Agent[Any]) -> list[Any]:
 @pytest.mark.parametrize("wrapped", WRAPPED)
 @pytest.mark.parametrize("entrance", ENTRANCES)
 def test_a_policy_that_says_its_problem_needs_no_other(entrance: str, wrapped: str) -> None:
-    policy = WRAPPED[wrapped](SampleAverage(KNAPSACK, first=[0, 0]))
+    policy = WRAPPED[wrapped](SampleAverage(KNAPSACK, initial_decision=[0, 0]))
     alone, both = ENTRANCES[entrance](policy), ENTRANCES[entrance](policy, problem=KNAPSACK)
     assert alone == both
 
@@ -120,6 +120,6 @@ def test_a_problem_that_solves_another_is_itself_unless_that_one_is_given() -> N
     def judging(policy: Policy[Any], problem: Problem | None = None) -> str:
         return repr(Agent(policy, problem=problem)).partition(" on ")[2].partition(",")[0]
 
-    policy = SampleAverage(Uncapped(KNAPSACK), first=[0, 0])
+    policy = SampleAverage(Uncapped(KNAPSACK), initial_decision=[0, 0])
     assert judging(policy) == "Uncapped"
     assert judging(policy, problem=KNAPSACK) == "Knapsack"

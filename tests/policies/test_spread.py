@@ -107,7 +107,7 @@ def test_the_bound_on_misses_holds_on_any_stream(
 ) -> None:
     """Outcomes are at most 120: the scenarios reach that when spread by exp(b)."""
     law = Told(5.0)
-    policy = SpreadControl(COVER, law, first=[50.0], rate=rate)
+    policy = SpreadControl(COVER, law, initial_decision=[50.0], rate=rate)
     state, x, stages = policy.init(np.array(0)), np.zeros(1), 400
     demand = np.sort(law.sample(Seeded(np.array(0)), x)[0][:, 0])
     b = np.log((120.0 - demand.mean()) / (demand[89] - demand.mean()))  # then z is 120
@@ -157,7 +157,7 @@ def test_where_infeasibility_is_priced_nothing_is_narrowed() -> None:
 
 
 def test_the_spread_keeps_its_limits() -> None:
-    policy = SpreadControl(COVER, Told(5.0), first=[0.0], rate=1.0, narrowest=0.5)
+    policy = SpreadControl(COVER, Told(5.0), initial_decision=[0.0], rate=1.0, narrowest=0.5)
     for xi, limit in ((-1e6, 0.5), (1e6, 1000.0)):
         state = policy.init(np.array(0))
         for t in range(30):
@@ -173,8 +173,10 @@ LAW = Mixture(dim_xi=2, members=[ConstantVariance()], discounts=[1.0], scenarios
     "policy",
     [
         SpreadControl(cover_both, LAW),
-        Ensemble(cover_both, LAW, [Constant([0.0, 0.0])], level="adaptive", trust=0.5),
-        Ensemble(cover_both, LAW, [Constant([0.0, 0.0])], rule="leader", level="adaptive"),
+        Ensemble(cover_both, LAW, [Constant([0.0, 0.0])], calibration="adaptive", prior_weight=0.5),
+        Ensemble(
+            cover_both, LAW, [Constant([0.0, 0.0])], selection="leader", calibration="adaptive"
+        ),
     ],
     ids=["alone", "drawn", "leader"],
 )
@@ -184,7 +186,7 @@ def test_laws_hold(policy: Policy[Any]) -> None:
 
 
 def test_the_ensemble_shows_the_spread_of_its_first_arm() -> None:
-    ensemble = Ensemble(COVER, Told(10.0), level="adaptive")
+    ensemble = Ensemble(COVER, Told(10.0), calibration="adaptive")
     stages = list(run(ensemble, _demand(60), problem=COVER, hindsight=False))
     assert stages[-1].info["spread"] < 0.9
     assert "spread" not in next(run(Ensemble(COVER, Told(10.0)), _demand(1))).info
@@ -207,8 +209,8 @@ def _nothing_promised() -> Any:
         (lambda: SpreadControl(COVER, Told(1.0), narrowest=1.5), "'narrowest'"),
         (lambda: SpreadControl(COVER, Mixture(dim_xi=3)), "'model'"),
         (lambda: SpreadControl(_nothing_promised(), Told(1.0)), "has an alpha"),
-        (lambda: Ensemble(_nothing_promised(), Told(1.0), level="adaptive"), "has an alpha"),
-        (lambda: Ensemble(COVER, level=ANY_LEVEL), "'level'"),
+        (lambda: Ensemble(_nothing_promised(), Told(1.0), calibration="adaptive"), "has an alpha"),
+        (lambda: Ensemble(COVER, calibration=ANY_LEVEL), "'calibration'"),
     ],
 )
 def test_bad_settings_are_named(build: Any, message: str) -> None:

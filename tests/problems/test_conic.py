@@ -96,7 +96,7 @@ def test_a_second_stage_that_cannot_be_asks_for_a_payment() -> None:
     assert problem.violation(NONE, one, three) == pytest.approx(1.0, abs=1e-4)
     with pytest.raises(ValueError, match="no finite cost for this z and outcome: declare what is"):
         problem.cost(NONE, one, three)
-    assert strict(otherwise=50.0).cost(NONE, one, three) == 50.0
+    assert strict(infeasible_objective=50.0).cost(NONE, one, three) == 50.0
     near = np.array([3 - 5e-7])
     assert problem.violation(NONE, near, three) <= 0
     assert problem.cost(NONE, near, three) == pytest.approx(6, abs=1e-5)
@@ -106,7 +106,7 @@ def test_a_second_stage_that_cannot_be_asks_for_a_payment() -> None:
 
 
 def test_otherwise_is_paid_where_the_truth_is_infeasible() -> None:
-    problem, z = spread(otherwise=-7.0), np.array([0.5, 0.5, 0.1])
+    problem, z = spread(infeasible_objective=-7.0), np.array([0.5, 0.5, 0.1])
     assert problem.cost(NONE, z, XI[0]) == 7.0
     assert problem.violation(NONE, z, XI[0]) == pytest.approx(0.1, abs=1e-5)
     assert np.isfinite(spread().cost(NONE, z, XI[0]))

@@ -126,7 +126,7 @@ def test_no_second_stage_of_an_observed_stage_is_solved_twice(
         return solve(linear, *args, **options)
 
     monkeypatch.setattr(highs, "solve", counting)
-    problem = shop(otherwise=60)
+    problem = shop(infeasible_objective=60)
     agent = Agent(Ensemble(problem))
     for x, xi in zip(X, XI, strict=True):
         ticket = agent.decide(x)
@@ -138,10 +138,10 @@ def test_no_second_stage_of_an_observed_stage_is_solved_twice(
 @given(st.lists(st.integers(0, 10), min_size=1, max_size=5), st.floats(0.0, 13.0))
 def test_a_judge_with_recourse_is_cost_and_violation_bit_for_bit(z: list[int], xi: float) -> None:
     """Whoever is asked first, and whatever was asked before."""
-    problem, decisions = shop(otherwise=60.0), np.array(z, float)[:, None]
+    problem, decisions = shop(infeasible_objective=60.0), np.array(z, float)[:, None]
     x, outcome = np.zeros(1), np.array([xi])
     cost, violation = judge(problem, x, decisions, outcome)
-    for fresh in (problem, shop(otherwise=60.0)):
+    for fresh in (problem, shop(infeasible_objective=60.0)):
         assert (fresh.violation(x, decisions, outcome) == violation).all()
         assert (fresh.cost(x, decisions, outcome) == cost).all()
         alone = [judge(fresh, x, each, outcome) for each in decisions]
@@ -154,19 +154,22 @@ def test_a_judge_with_recourse_is_cost_and_violation_bit_for_bit(z: list[int], x
 def test_what_is_recent_is_of_one_program_alone() -> None:
     """Two programs that differ in what is paid otherwise, and one that has no such price."""
     x, z, xi = np.zeros(1), np.array([1.0]), np.array([9.0])
-    assert [float(judge(shop(otherwise=p), x, z, xi)[0]) for p in (60.0, 70.0)] == [60.0, 70.0]
+    assert [float(judge(shop(infeasible_objective=p), x, z, xi)[0]) for p in (60.0, 70.0)] == [
+        60.0,
+        70.0,
+    ]
     with pytest.raises(ValueError, match="has no feasible recourse"):
         judge(shop(), x, z, xi)
     assert shop().violation(x, z, xi) > 0
 
 
 def test_hindsight_is_that_of_cost_and_violation(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem, plain = shop(otherwise=60), Asked(shop(otherwise=60))
+    problem, plain = shop(infeasible_objective=60), Asked(shop(infeasible_objective=60))
     at_once, apart = (hindsight(one, X, XI) for one in (problem, plain))
     assert (at_once.cost == apart.cost).all()
     assert (at_once.feasible == apart.feasible).all()
     monkeypatch.setattr(declared, "_RECENT", type(declared._RECENT)(1))  # what is kept is no matter
-    again = hindsight(shop(otherwise=60), X, XI)
+    again = hindsight(shop(infeasible_objective=60), X, XI)
     assert (again.cost == at_once.cost).all()
 
 

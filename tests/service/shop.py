@@ -19,9 +19,9 @@ from bocopt.live.events import snapshot_bytes
 from bocopt.problems import Knapsack
 
 problem = Knapsack(value=[12, 9], capacity=[8], salvage=[1], upper=8)
-policy = SampleAverage(problem, first=[1, 1])
-better = SampleAverage(problem, first=[2, 2], latest=20)
-latest = SampleAverage(problem, first=[2, 2], latest=1)
+policy = SampleAverage(problem, initial_decision=[1, 1])
+better = SampleAverage(problem, initial_decision=[2, 2], latest=20)
+latest = SampleAverage(problem, initial_decision=[2, 2], latest=1)
 learner = Ensemble(problem)
 
 

@@ -29,7 +29,7 @@ class _Law:
 
 LAW = _Law()
 KIND = shop(
-    policy=Ensemble(here.problem, trust=0.5),
+    policy=Ensemble(here.problem, prior_weight=0.5),
     shadows={"latest": here.latest},
     contexts=("rain",),
     outcomes=("north", "south"),

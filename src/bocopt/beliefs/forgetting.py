@@ -27,20 +27,20 @@ class Parted(NamedTuple):
 
 @dataclass(frozen=True)
 class Forgetting:
-    """L_t = discount L_{t-1} + l_t over the last `window` stages, with fresh particles by `share`.
+    """L_t = discount L_{t-1} + l_t over the last `window` stages; `switch_rate` renews particles.
 
     With fixed share, what is believed in is a *path*: parameters that are drawn anew with
-    probability `share` a stage. A particle holds the last piece of one, and remembers what the
-    pieces before lost: as these losses fade or leave, or lam moves, it is paid back for them like
-    any other. So what is forgotten is forgotten for all, and a constant added to the loss changes
-    nothing.
+    probability `switch_rate` a stage. A particle holds the last piece of one, and remembers what
+    the pieces before lost: as these losses fade or leave, or lam moves, it is paid back for them
+    like any other. So what is forgotten is forgotten for all, and a constant added to the loss
+    changes nothing.
 
     Everything here has one leading axis, the trials.
     """
 
     discount: float
     window: int | None
-    share: float
+    switch_rate: float
 
     @property
     def slides(self) -> bool:
@@ -80,17 +80,17 @@ class Forgetting:
 
     def no_inheritance(self, lead: tuple[int, ...]) -> Array:
         """(N) -> (N, window): what there is to keep before any birth."""
-        return np.zeros((*lead, self.window if self.window and self.share else 0))
+        return np.zeros((*lead, self.window if self.window and self.switch_rate else 0))
 
     def with_fresh_ones(self, flat: Belief, t: When, space: Space, ledger: Ledger) -> Belief:
         """Fixed share: some particles give way to draws from the prior, which start at zero.
 
         `ledger` is that of the past as it is now.
         """
-        if not self.share:
+        if not self.switch_rate:
             return flat
         trials, size, dim = flat.u.shape
-        fresh = noise.uniform(flat.seeds, t, "share", (size,)) < self.share
+        fresh = noise.uniform(flat.seeds, t, "share", (size,)) < self.switch_rate
         u = noise.normal(flat.seeds, t, "share.prior", (size, dim))
         u = np.where(fresh[..., None], u, flat.u)
         return flat._replace(

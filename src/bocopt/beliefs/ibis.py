@@ -66,7 +66,8 @@ class ResampleMove:
       quarter of their axes: 0.2 left of 1 in squared correlation (`info.left`), after 50 sweeps at
       most, or after 10 where 50 would leave more than half. A number: always so many.
     - `kernel`: by default `FittedCrankNicolson` with at least two particles per parameter, and
-      `CrankNicolson` with fewer, with `chain_length`, or with `share`: no shape fits all births.
+      `CrankNicolson` with fewer, with `chain_length`, or with `switch_rate`: no shape fits all
+      births.
     - `chain_length` P: waste-free, N/P particles are resampled and all P states of each of their
       chains are kept, for the cost of about one sweep. Kernels that learn a shape need a chain for
       each parameter.
@@ -75,9 +76,9 @@ class ResampleMove:
     - `discount` and `window` forget: old losses lose weight, and drop out (on the same way, in as
       many steps, as the new stage enters). Either bounds the cost of a move in an endless stream:
       with a discount, stages drop out when their weight is below 1e-12.
-    - `share`: each particle is replaced by a fresh one from the prior with this probability per
-      stage and counts losses from there on (fixed share), so that a change of regime is survived.
-      What its place lost before is forgotten as all losses are (`Forgetting`).
+    - `switch_rate`: each particle is replaced by a fresh one from the prior with this probability
+      per stage and counts losses from there on (fixed share), so that a change of regime is
+      survived. What its place lost before is forgotten as all losses are (`Forgetting`).
     - `threads`: moves compute their losses on so many; our own problems let them run side by side.
 
     A move costs N losses per sweep and past stage, but moves become rare: the posterior changes by
@@ -101,7 +102,7 @@ class ResampleMove:
     early_rejection: bool = field(default=True, metadata=CHANGES_NO_RESULT)
     discount: float = 1.0
     window: int | None = None
-    share: float = 0.0
+    switch_rate: float = 0.0
     threads: int = field(default=1, metadata=CHANGES_NO_RESULT)
 
     def __post_init__(self) -> None:
@@ -114,7 +115,7 @@ class ResampleMove:
         if isinstance(self.lam, type) or not callable(self.lam):
             arguments.number(name, "lam", self.lam, "(0, inf)")
         arguments.integer(name, "threads", self.threads, "[1, inf)")
-        check_forgetting(name, self.discount, self.window, self.share)
+        check_forgetting(name, self.discount, self.window, self.switch_rate)
         check_moves(name, self.size, self._threshold, self.sweeps)
         check_chains(name, self.size, self.chain_length, self._kernel, self.prior.dim)
 
@@ -126,7 +127,7 @@ class ResampleMove:
     def _kernel(self) -> Kernel:
         if self.kernel is not None:
             return self.kernel
-        many_shapes = self.share > 0  # one for each birth
+        many_shapes = self.switch_rate > 0  # one for each birth
         if many_shapes or self.chain_length:
             return CrankNicolson()
         return default_kernel(self.size, self.prior.dim)
@@ -143,7 +144,7 @@ class ResampleMove:
 
     @property
     def _forgetting(self) -> Forgetting:
-        return Forgetting(self.discount, self.window, self.share)
+        return Forgetting(self.discount, self.window, self.switch_rate)
 
     def init(self, seeds: IntArray) -> Belief:
         seeds = arguments.seeds_of("ResampleMove.init", seeds)
@@ -215,8 +216,8 @@ class ResampleMove:
         """
         if not isinstance(self._learning_rate, Fixed):
             raise arguments.wrong("ResampleMove.fit", "lam", "a number", self.lam)
-        if self.share:
-            raise arguments.wrong("ResampleMove.fit", "share", "0", self.share)
+        if self.switch_rate:
+            raise arguments.wrong("ResampleMove.fit", "switch_rate", "0", self.switch_rate)
         xi = arguments.array("ResampleMove.fit", "xi", xi, (None, None))
         n = xi.shape[-2]
         x = arguments.array("ResampleMove.fit", "x", x, (n, ...))

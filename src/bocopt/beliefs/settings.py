@@ -18,9 +18,9 @@ def default_threshold(slides: bool) -> float:
     return _THRESHOLD_OF_A_SLIDING_POSTERIOR if slides else _THRESHOLD
 
 
-def check_forgetting(name: str, discount: float, window: int | None, share: float) -> None:
+def check_forgetting(name: str, discount: float, window: int | None, switch_rate: float) -> None:
     arguments.number(name, "discount", discount, "(0, 1]")
-    arguments.number(name, "share", share, "[0, 1)")
+    arguments.number(name, "switch_rate", switch_rate, "[0, 1)")
     if window is not None:
         arguments.integer(name, "window", window, "[1, inf)")
 

@@ -30,10 +30,10 @@ class Agent(Generic[S]):
 
     Outcomes may come late, out of order and more than once. Each is learned when it arrives, with
     the stage of its decision; the same outcome again changes nothing, another one for the same id
-    is an error (the latest `remember` are kept; after that any repetition is an error). Whatever
-    raises an error changes nothing. At most `max_open` decisions wait for their outcome; `forget`
-    gives one up. `teach` has it learn from a history, of outcomes without decisions. Threads may
-    share an agent: one call is done after the other. What it shows is read only.
+    is an error (the latest `dedupe_window` are kept; after that any repetition is an error).
+    Whatever raises an error changes nothing. At most `max_open` decisions wait for their outcome;
+    `forget` gives one up. `teach` has it learn from a history, of outcomes without decisions.
+    Threads may share an agent: one call is done after the other. What it shows is read only.
 
     A problem alone is left to the default learner: `Agent(bakery)` is `Agent(Ensemble(bakery))`.
     `problem` is what decisions are judged by, for a policy that does not say its own.
@@ -62,7 +62,7 @@ class Agent(Generic[S]):
         max_open: int = ...,
         monitor: Monitor | None = ...,
         hindsight: bool = ...,
-        remember: int = ...,
+        dedupe_window: int = ...,
     ) -> None: ...
     @overload
     def __init__(
@@ -74,7 +74,7 @@ class Agent(Generic[S]):
         max_open: int = ...,
         monitor: Monitor | None = ...,
         hindsight: bool = ...,
-        remember: int = ...,
+        dedupe_window: int = ...,
     ) -> None: ...
     def __init__(
         self,
@@ -85,14 +85,14 @@ class Agent(Generic[S]):
         max_open: int = 1000,
         monitor: Monitor | None = None,
         hindsight: bool = True,
-        remember: int = 4096,
+        dedupe_window: int = 4096,
     ) -> None:
         policy = policy_of("Agent", policy)
         problem = problem_of("Agent", problem, policy)
         if monitor is not None:
             arguments.kind("Agent", "monitor", monitor, Monitor)
         self._max_open = arguments.integer("Agent", "max_open", max_open, "[1, inf)")
-        self._remember = arguments.integer("Agent", "remember", remember, "[0, inf)")
+        self._dedupe_window = arguments.integer("Agent", "dedupe_window", dedupe_window, "[0, inf)")
         self._seed = arguments.integer("Agent", "seed", seed, "[0, 9e18]")
         self._policy, self._problem = policy, problem
         self._fold = Fold(policy, problem, monitor or watching(policy, problem), bool(hindsight))
@@ -225,7 +225,7 @@ class Agent(Generic[S]):
             after, stage = self._fold.apply(live, Observed(ticket, xi))
             self._closed[ticket] = xi  # says nothing as long as the decision is open
             self._live, self._names = after, names
-            if len(self._closed) > self._remember:
+            if len(self._closed) > self._dedupe_window:
                 del self._closed[next(iter(self._closed))]
             return stage and stage._replace(names=self._called() or None)
 
@@ -315,7 +315,7 @@ class Agent(Generic[S]):
         problem: Problem | None = ...,
         monitor: Monitor | None = ...,
         hindsight: bool = ...,
-        remember: int = ...,
+        dedupe_window: int = ...,
     ) -> "Agent[S]": ...
     @overload
     @classmethod
@@ -327,7 +327,7 @@ class Agent(Generic[S]):
         problem: Problem | None = ...,
         monitor: Monitor | None = ...,
         hindsight: bool = ...,
-        remember: int = ...,
+        dedupe_window: int = ...,
     ) -> "Agent[Any]": ...
     @classmethod
     def load(
@@ -338,7 +338,7 @@ class Agent(Generic[S]):
         problem: Problem | None = None,
         monitor: Monitor | None = None,
         hindsight: bool = True,
-        remember: int = 4096,
+        dedupe_window: int = 4096,
     ) -> "Agent[S]":
         """Go on where `save` stopped, with the same configuration, bit for bit."""
         policy = policy_of("Agent.load", policy)
@@ -359,7 +359,7 @@ class Agent(Generic[S]):
                 seed=header["seed"],
                 max_open=header["max_open"],
                 hindsight=hindsight,
-                remember=remember,
+                dedupe_window=dedupe_window,
             )
             agent._fold = replace(agent._fold, monitor=monitor)
             agent._restore(header, arrays)

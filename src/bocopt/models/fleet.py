@@ -1,9 +1,9 @@
 """What a fleet of streams has in common, found from their outcomes: empirical Bayes.
 
 The likelihood of all outcomes of all streams, given what is common to them (`hierarchical`), rises
-with every round of expectation and maximisation. How alike streams are comes out of it: if they are all
-the same, the covariance of their coefficients shrinks to what a finite fleet leaves open; if they
-have nothing in common it stays wide, and a new stream learns as if it were alone.
+with every round of expectation and maximisation. How alike streams are comes out of it: if they are
+all the same, the covariance of their coefficients shrinks to what a finite fleet leaves open; if
+they have nothing in common it stays wide, and a new stream learns as if it were alone.
 
 Reference: Dempster, Laird, Rubin (1977), Maximum likelihood from incomplete data via the EM
 algorithm; Minka (2002), Estimating a gamma distribution.

@@ -48,14 +48,15 @@ class Informed:
     """A `Mixture` of the stream's own, beside laws that start where a fleet of streams is.
 
     - A law of the fleet (`models/hierarchical.py`) is a regression whose coefficients and noise are
-      drawn as those of the old streams were, and narrowed by each outcome: on the scale of outcomes and,
-      where they were never negative, of their logarithm; each with light and heavy tails.
+      drawn as those of the old streams were, and narrowed by each outcome: on the scale of outcomes
+      and, where they were never negative, of their logarithm; each with light and heavy tails.
     - `at_once`: it also decides before the first outcome, when nothing can tell whether the stream
       is like the fleet. Without it, the first decision is that of a stream on its own.
     - Weights follow what outcomes were given before they came, as in `Mixture`. The mixture starts
-      with `doubt`, and after each outcome a `share` of all weight is handed out as at the start. So
-      from any outcome to any later one the log score is at most log(1 / (share doubt)) worse than
-      the mixture's, and about `share` an outcome: a stream unlike the fleet is soon on its own.
+      with `own_weight`, and after each outcome a share `switch_rate` of all weight is handed out as
+      at the start. So from any outcome to any later one the log score is at most log(1 /
+      (switch_rate own_weight)) worse than the mixture's, and about `switch_rate` an outcome: a
+      stream unlike the fleet is soon on its own.
     - The mixture says nothing of the first outcome: a law that is as far spread as all streams of
       the fleet together, with the heaviest tails (Cauchy), stands in for it.
 
@@ -69,8 +70,8 @@ class Informed:
     withholds: ClassVar[Mapping[type, str]] = {TakesMissing: "the fleet's laws read the context"}
     prior: SharedPrior
     own: Mixture | None = None
-    doubt: float = 0.5
-    share: float = 0.01
+    own_weight: float = 0.5
+    switch_rate: float = 0.01
     at_once: bool = False
 
     def __post_init__(self) -> None:
@@ -81,8 +82,8 @@ class Informed:
             expected = f"one of {self.prior.dim_xi} components, as the prior has"
             raise arguments.wrong("Informed", "own", expected, own.dim_xi)
         object.__setattr__(self, "own", own)
-        arguments.number("Informed", "doubt", self.doubt, "(0, 1)")
-        arguments.number("Informed", "share", self.share, "[0, 1)")
+        arguments.number("Informed", "own_weight", self.own_weight, "(0, 1)")
+        arguments.number("Informed", "switch_rate", self.switch_rate, "[0, 1)")
 
     @property
     def dim_xi(self) -> int:
@@ -116,7 +117,7 @@ class Informed:
     @cached_property
     def _start(self) -> Array:
         """(1 + L) weights before any outcome."""
-        return np.array([self.doubt, *(1.0 - self.doubt) * self.prior.weights])
+        return np.array([self.own_weight, *(1.0 - self.own_weight) * self.prior.weights])
 
     def init(self, seeds: IntArray) -> InformedState:
         seeds = arguments.seeds_of("Informed.init", seeds)
@@ -213,7 +214,9 @@ class Informed:
         joint = log_w + score
         lost = ~np.isfinite(joint).any(axis=-1, keepdims=True)
         joint = np.where(lost, np.log(self._start), joint)
-        shared = (1.0 - self.share) * np.exp(normalised(joint)) + self.share * self._start
+        shared = (1.0 - self.switch_rate) * np.exp(
+            normalised(joint)
+        ) + self.switch_rate * self._start
         return np.log(np.maximum(shared, 1e-300))
 
     def _checked(self, where: str, state: InformedState, x: Any) -> Array:

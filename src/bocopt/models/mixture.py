@@ -45,8 +45,8 @@ def default_members() -> tuple[Member, ...]:
 class Mixture:
     """Laws of xi given x: members in several views, mixed by prequential log score.
 
-    - w is proportional to what a law gave the outcomes before they came, with a fixed `share` of
-      all weight handed out evenly after each outcome, so that a change is noticed.
+    - w is proportional to what a law gave the outcomes before they came, with a fixed share
+      `switch_rate` of all weight handed out evenly after each outcome, so that a change is noticed.
     - `discounts`: each member comes once for each, fitted with weight discount^age: those below 1
       are there for drift. `scales`: and on each, as outcomes are or their logarithm. `tails`: and
       with at most so many degrees of freedom.
@@ -72,7 +72,7 @@ class Mixture:
     discounts: Sequence[float] = (1.0, 0.98)
     scales: Sequence[Scale] = (Plain(), Logarithmic())
     tails: Sequence[float] = (60.0, 4.0)
-    share: float = 0.01
+    switch_rate: float = 0.01
     shrinkage: float = 15.0
     calibrate: bool = True
     memory: int = 2000
@@ -99,7 +99,7 @@ class Mixture:
         if self.support is not None:
             ends = arguments.box(name, "support", self.support, self.dim_xi)
             object.__setattr__(self, "support", ends)
-        arguments.number(name, "share", self.share, "[0, 1)")
+        arguments.number(name, "switch_rate", self.switch_rate, "[0, 1)")
         arguments.number(name, "shrinkage", self.shrinkage, "(0, inf)")
         arguments.integer(name, "memory", self.memory, "[2, inf)")
         arguments.integer(name, "scenarios", self.scenarios, "[2, inf)")
@@ -257,7 +257,7 @@ class Mixture:
         errors = np.where(failed[..., None], 0.0, laws.errors(seen))
         usual = np.where(failed[..., None], 1.0, errors)  # 1 leaves a width as it is
         after = np.exp(_log_shares(log_w + score, failed))
-        after = (1 - self.share) * after + self.share / len(self._fit)
+        after = (1 - self.switch_rate) * after + self.switch_rate / len(self._fit)
         possible = np.swapaxes(self._panel.suits(xi[..., None]), -1, -2)[..., self._fit, :]
         below = np.where(possible, laws.probability(seen), 0.0)
         probability = (np.exp(log_w)[..., None] * below).sum(axis=-2)

@@ -46,14 +46,14 @@ ANY_SCALE = 10.0 ** np.linspace(-2.0, 2.0, 9)
 
 
 def before_any_outcome(
-    problem: Problem, first: Sequence[float] | None, lead: tuple[int, ...], x: Array
+    problem: Problem, initial_decision: Sequence[float] | None, lead: tuple[int, ...], x: Array
 ) -> Decision:
-    """`first`, or where there is none, what copes with a xi of any size from 0.01 to 100.
+    """`initial_decision`, or else what copes with a xi of any size from 0.01 to 100.
 
     Where nothing does, the status says that z is what the problem falls back on.
     """
-    if first is not None:
-        return given(first, lead)
+    if initial_decision is not None:
+        return given(initial_decision, lead)
     scenarios = np.broadcast_to(ANY_SCALE[:, None], (*lead, len(ANY_SCALE), problem.dims.xi))
     found = problem.solve(scenarios, np.full(len(ANY_SCALE), 1.0 / len(ANY_SCALE)), x)
     copes = ~np.isin(found.status, (Status.INFEASIBLE, Status.FALLBACK))
@@ -62,13 +62,15 @@ def before_any_outcome(
 
 
 def checked_first(
-    owner: str, problem: Problem, first: Sequence[float] | None
+    owner: str, problem: Problem, initial_decision: Sequence[float] | None
 ) -> tuple[float, ...] | None:
-    """`first` for a problem that is one."""
+    """`initial_decision` for a problem that is one."""
     arguments.kind(owner, "problem", problem, Problem)
-    if first is None:
+    if initial_decision is None:
         return None
-    return arguments.numbers(owner, "first", first, "(-inf, inf)", problem.dims.z)
+    return arguments.numbers(
+        owner, "initial_decision", initial_decision, "(-inf, inf)", problem.dims.z
+    )
 
 
 @dataclass(frozen=True)
@@ -103,18 +105,18 @@ class OutcomesSoFar(NamedTuple):
 class SampleAverage:
     """The program under the empirical law of all outcomes so far; the context is not read.
 
-    Before the first outcome there is no law: `first` is decided, or what copes with a xi of any
-    size. With `latest`, only so many outcomes are kept.
+    Before the first outcome there is no law: `initial_decision` is decided, or what copes with a xi
+    of any size. With `latest`, only so many outcomes are kept.
     """
 
     lockstep: ClassVar[bool] = True
     problem: Problem
-    first: Sequence[float] | None = None
+    initial_decision: Sequence[float] | None = None
     latest: int | None = None
 
     def __post_init__(self) -> None:
-        first = checked_first("SampleAverage", self.problem, self.first)
-        object.__setattr__(self, "first", first)
+        checked = checked_first("SampleAverage", self.problem, self.initial_decision)
+        object.__setattr__(self, "initial_decision", checked)
         if self.latest is not None:
             arguments.integer("SampleAverage", "latest", self.latest, "[1, inf)")
 
@@ -131,7 +133,7 @@ class SampleAverage:
     def decide(self, state: OutcomesSoFar, t: int, x: Array) -> Decision:
         found = self.scenarios(state, t, x)
         if found is None:
-            return before_any_outcome(self.problem, self.first, state.seeds.shape, x)
+            return before_any_outcome(self.problem, self.initial_decision, state.seeds.shape, x)
         return Decision(self.problem.solve(*found, x))
 
     def learn(

@@ -161,7 +161,7 @@ def booked(
     if (after.warned & ~charges.warned).any():
         warn(
             f"No arm of the ensemble has met alpha = {1.0 - allowed:g} for long: give it one that "
-            "is more cautious, or level='adaptive'.",
+            "is more cautious, or calibration='adaptive'.",
             stacklevel=3,
         )
     return after

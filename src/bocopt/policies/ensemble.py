@@ -33,8 +33,8 @@ from bocopt.wrappers import promises
 
 _LATEST = 1000  # outcomes that the running average keeps
 
-Rule = Literal["sample", "leader"]
-Level = Literal["declared", "adaptive"]
+Selection = Literal["sample", "leader"]
+Calibration = Literal["declared", "adaptive"]
 T = TypeVar("T")
 
 
@@ -69,12 +69,12 @@ class Ensemble:
     The first arm decides under a model of xi given x (`Mixture`, or any `Model` of yours), the
     second is the average of the latest 1000 outcomes; `arms` adds any policies of yours. AdaHedge
     weighs them by what their decisions would have cost: w is proportional to prior exp(-eta cost),
-    where the first has the prior weight `trust` and the others share the rest, eta is
+    where the first has the prior weight `prior_weight` and the others share the rest, eta is
     log(1 / least prior) / gap, and gap sums how much mixing lost against the mix loss.
 
-    - `rule` "leader": the arm with the most weight decides. No guarantee.
-    - `rule` "sample": an arm is drawn by weight. Its expected cost is at most that of the best arm
-      plus `info.arm_bound`, which is 2 gap where costs are all that is charged.
+    - `selection` "leader": the arm with the most weight decides. No guarantee.
+    - `selection` "sample": an arm is drawn by weight. Its expected cost is at most that of the best
+      arm plus `info.arm_bound`, which is 2 gap where costs are all that is charged.
 
     Where the problem has a chance constraint, arms are charged for decisions that turn out
     infeasible, at a price that rises while the ensemble misses more than 1 - alpha of its stages.
@@ -82,7 +82,7 @@ class Ensemble:
     the problem says `prices_infeasibility`: its costs count. Under other risks than the mean, an
     arm is charged what a cost adds to the risk of its costs so far (`policies/charges.py`).
 
-    `level` "adaptive" has the model's scenarios spread until measured misses are 1 - alpha
+    `calibration` "adaptive" has the model's scenarios spread until measured misses are 1 - alpha
     (`SpreadControl`): for a model that is too sure of itself, or not sure enough.
 
     An arm that raises an error is warned about and pays as much as the worst of the others, whose
@@ -106,18 +106,22 @@ class Ensemble:
     problem: Problem
     model: Model[Any] | None = None
     arms: Sequence[Policy[Any]] = ()
-    rule: Rule = "sample"
-    first: Sequence[float] | None = None
-    trust: float = 0.9
-    level: Level = "declared"
+    selection: Selection = "sample"
+    initial_decision: Sequence[float] | None = None
+    prior_weight: float = 0.9
+    calibration: Calibration = "declared"
 
     def __post_init__(self) -> None:
-        arguments.number("Ensemble", "trust", self.trust, "(0, 1)")
-        if self.rule not in ("sample", "leader"):
-            raise arguments.wrong("Ensemble", "rule", "'sample' or 'leader'", self.rule)
-        if self.level not in ("declared", "adaptive"):
-            raise arguments.wrong("Ensemble", "level", "'declared' or 'adaptive'", self.level)
-        object.__setattr__(self, "first", checked_first("Ensemble", self.problem, self.first))
+        arguments.number("Ensemble", "prior_weight", self.prior_weight, "(0, 1)")
+        if self.selection not in ("sample", "leader"):
+            raise arguments.wrong("Ensemble", "selection", "'sample' or 'leader'", self.selection)
+        if self.calibration not in ("declared", "adaptive"):
+            raise arguments.wrong(
+                "Ensemble", "calibration", "'declared' or 'adaptive'", self.calibration
+            )
+        object.__setattr__(
+            self, "initial_decision", checked_first("Ensemble", self.problem, self.initial_decision)
+        )
         arms = tuple(arguments.each("Ensemble", "arms", self.arms, Policy))
         object.__setattr__(self, "arms", arms)
         if any(isinstance(arm, Ensemble) for arm in self.arms):
@@ -130,7 +134,7 @@ class Ensemble:
     @property
     def guarantee(self) -> str:
         """What is promised, as a sentence."""
-        if self.rule != "sample":
+        if self.selection != "sample":
             return "no guarantee"
         cost = "expected cost at most the best arm's plus info.arm_bound"
         if allowed_misses(self.problem) is None:
@@ -153,7 +157,7 @@ class Ensemble:
 
     @cached_property
     def _arms(self) -> list[Policy[Any]]:
-        average = SampleAverage(self.problem, self.first, latest=_LATEST)
+        average = SampleAverage(self.problem, self.initial_decision, latest=_LATEST)
         return [self._modelled(), average, *self.arms]
 
     @property
@@ -164,14 +168,14 @@ class Ensemble:
     def _modelled(self) -> Predictive | SpreadControl:
         """The first arm."""
         assert self.model is not None  # made when none was given
-        kind = Predictive if self.level == "declared" else SpreadControl
-        return kind(self.problem, self.model, self.first)
+        kind = Predictive if self.calibration == "declared" else SpreadControl
+        return kind(self.problem, self.model, self.initial_decision)
 
     @property
     def _prior(self) -> Array:
         """(A) weights before any outcome."""
         others = 1 + len(self.arms)
-        return np.array([self.trust, *[(1.0 - self.trust) / others] * others])
+        return np.array([self.prior_weight, *[(1.0 - self.prior_weight) / others] * others])
 
     def init(self, seeds: IntArray) -> EnsembleState:
         seeds = arguments.seeds_of("Ensemble.init", seeds)
@@ -214,7 +218,7 @@ class Ensemble:
             raise RuntimeError("No arm of the ensemble can decide.")
         decisions = tuple(decision or working[0] for decision in tried)  # one steps in for another
         w = np.exp(hedge(state.cost, state.gap, self._prior))
-        if self.rule == "sample":
+        if self.selection == "sample":
             draw = noise.uniform(state.seeds, t, "ensemble.arm", (1,))
             chosen = multinomial(w, draw)[..., 0]
         else:
@@ -246,7 +250,7 @@ class Ensemble:
         cost = state.cost + charge
         gap = state.gap + mixability_gap(state.cost, state.gap, self._prior, charge)
         before = np.exp(hedge(state.cost, state.gap, self._prior))
-        sampled = self.rule == "sample"
+        sampled = self.selection == "sample"
         took = before if sampled else np.eye(before.shape[-1])[memo.chosen]
         charges = booked(self.problem, state.charges, took, paid, misses, charge)
         return EnsembleState(

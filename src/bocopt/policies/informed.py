@@ -19,7 +19,8 @@ def informed_ensemble(
 
     The first decision is that of a stream on its own, and the fleet is believed as far as the first
     outcome is like it. With `at_once` it is believed before: other arms then start with what it
-    would do in its usual context, if no `first` is given. Other `settings` are those of `Ensemble`.
+    would do in its usual context, if no `initial_decision` is given. Other `settings` are those of
+    `Ensemble`.
     """
     arguments.kind("informed_ensemble", "problem", problem, Problem)
     known = SharedPrior.load(prior) if isinstance(prior, str | Path) else prior
@@ -29,8 +30,8 @@ def informed_ensemble(
         raise arguments.wrong("informed_ensemble", "prior", expected, known.dim_xi)
     own = Mixture(dim_xi=known.dim_xi, support=support_of(problem))
     model = Informed(known, own, at_once=at_once)
-    if settings.get("first") is None and at_once:
+    if settings.get("initial_decision") is None and at_once:
         x = known.usual_context
         usual = problem.solve(*model.sample(model.init(np.array(0)), x), x)
-        settings["first"] = usual.z.tolist()
+        settings["initial_decision"] = usual.z.tolist()
     return Ensemble(problem, model, **settings)

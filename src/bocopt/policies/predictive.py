@@ -38,17 +38,21 @@ def can_predict(model: Model[Any], outcomes: IntArray) -> bool:
 class Predictive:
     """One program under scenarios of a model's law of xi given x.
 
-    Any `Model` will do: `Mixture`, or a forecaster of yours. Before the first outcome `first` is
-    decided, or what copes with a xi of any size from 0.01 to 100; unless the model says
-    `knows_at_once`, as `Informed` does.
+    Any `Model` will do: `Mixture`, or a forecaster of yours. Before the first outcome
+    `initial_decision` is decided, or what copes with a xi of any size from 0.01 to 100; unless the
+    model says `knows_at_once`, as `Informed` does.
     """
 
     problem: Problem
     model: Model[Any]
-    first: Sequence[float] | None = None
+    initial_decision: Sequence[float] | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "first", checked_first("Predictive", self.problem, self.first))
+        object.__setattr__(
+            self,
+            "initial_decision",
+            checked_first("Predictive", self.problem, self.initial_decision),
+        )
         arguments.kind("Predictive", "model", self.model, Model)
         declared = says(self.model, ForOutcomes)
         if declared not in (None, self.problem.dims.xi):
@@ -77,7 +81,7 @@ class Predictive:
     def decide(self, state: Predicting, t: int, x: Array) -> Decision:
         found = self.scenarios(state, t, x)
         if found is None:
-            return before_any_outcome(self.problem, self.first, state.seeds.shape, x)
+            return before_any_outcome(self.problem, self.initial_decision, state.seeds.shape, x)
         return Decision(self.problem.solve(*found, x))
 
     def learn(

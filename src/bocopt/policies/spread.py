@@ -62,13 +62,13 @@ class SpreadControl:
 
     problem: Problem
     model: Model[Any]
-    first: Sequence[float] | None = None
+    initial_decision: Sequence[float] | None = None
     rate: float = 0.05
     narrowest: float = 0.2
 
     def __post_init__(self) -> None:
-        checked = Predictive(self.problem, self.model, self.first)
-        object.__setattr__(self, "first", checked.first)
+        checked = Predictive(self.problem, self.model, self.initial_decision)
+        object.__setattr__(self, "initial_decision", checked.initial_decision)
         arguments.number("SpreadControl", "rate", self.rate, "(0, 1]")
         arguments.number("SpreadControl", "narrowest", self.narrowest, "(0, 1]")
         if self.problem.risk.alpha is None:
@@ -112,7 +112,7 @@ class SpreadControl:
     def decide(self, state: Spreading, t: int, x: Array) -> Decision:
         found = self.scenarios(state, t, x)
         if found is None:
-            return before_any_outcome(self.problem, self.first, state.seeds.shape, x)
+            return before_any_outcome(self.problem, self.initial_decision, state.seeds.shape, x)
         return Decision(self.problem.solve(*found, x))
 
     def learn(self, state: Spreading, t: int, x: Array, decision: Decision, xi: Array) -> Spreading:

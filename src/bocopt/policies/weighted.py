@@ -67,12 +67,14 @@ class _FromPairs:
 
     lockstep: ClassVar[bool] = True
     problem: Problem
-    first: Sequence[float] | None = None
+    initial_decision: Sequence[float] | None = None
     latest: int = 1000
 
     def __post_init__(self) -> None:
         name = type(self).__name__
-        object.__setattr__(self, "first", checked_first(name, self.problem, self.first))
+        object.__setattr__(
+            self, "initial_decision", checked_first(name, self.problem, self.initial_decision)
+        )
         arguments.integer(name, "latest", self.latest, "[1, inf)")
 
     def init(self, seeds: IntArray) -> PairHistory:
@@ -112,7 +114,7 @@ class WeightedSampleAverage(_FromPairs):
     def decide(self, state: PairHistory, t: int, x: Array) -> Decision:
         x = self._checked_context("decide", state, x)
         if not state.xi.size:
-            return before_any_outcome(self.problem, self.first, state.seeds.shape, x)
+            return before_any_outcome(self.problem, self.initial_decision, state.seeds.shape, x)
         past = design(state.x.rows, state.xi.rows, 1.0)
         here = past.regression.standard(x)
         weight = self.nearness(((past.x - here[..., None, :]) ** 2).sum(axis=-1), x.shape[-1])
@@ -133,7 +135,7 @@ class ResidualSampleAverage(_FromPairs):
     def decide(self, state: PairHistory, t: int, x: Array) -> Decision:
         x = self._checked_context("decide", state, x)
         if not state.xi.size:
-            return before_any_outcome(self.problem, self.first, state.seeds.shape, x)
+            return before_any_outcome(self.problem, self.initial_decision, state.seeds.shape, x)
         past = design(state.x.rows, state.xi.rows, 1.0)
         ground = past.regression
         phi = with_one(ground.standard(x))[..., None, :]

@@ -47,8 +47,8 @@ def judged(asked: SolveTask, z: Array) -> Judged:
     else:
         both = np.array([_scenario(form, i, z) for i in range(len(asked.w))])
         costs, violations = both[:, 0], np.maximum(both[:, 1], over)
-    if asked.otherwise is not None:
-        costs = np.where(violations > 0, asked.otherwise, costs)
+    if asked.infeasible_objective is not None:
+        costs = np.where(violations > 0, asked.infeasible_objective, costs)
     met = bool(asked.risk.met(violations, asked.w)) and over <= 0 and np.isfinite(costs).all()
     return Judged(costs, violations, float(asked.risk.value(costs, asked.w)), bool(met))
 
@@ -68,7 +68,7 @@ def best_of_subsets(asked: SolveTask) -> float:
     need = (asked.risk.alpha or 0.0) * w.sum() - WEIGHT_TOLERANCE
     choices = [np.array(choice) for choice in itertools.product([True, False], repeat=s)]
     choices = [kept for kept in choices if w[kept].sum() >= need]
-    if asked.otherwise is None:  # to hold in more scenarios than needed brings nothing
+    if asked.infeasible_objective is None:  # to hold in more scenarios than needed brings nothing
         choices = [kept for kept in choices if (w[kept].sum() - w[kept] < need).all()]
     return min(_with_scenarios(asked, kept) for kept in choices)
 
@@ -191,7 +191,7 @@ def _with_scenarios(asked: SolveTask, kept: BoolArray) -> float:
                 )
         due = np.zeros(width)
         due[paid + i] = -1.0
-        fixed = asked.otherwise
+        fixed = asked.infeasible_objective
         if kept[i] or fixed is None:
             due += _of(form.cost, i) @ local
             fixed = float(_of(form.constant, i))

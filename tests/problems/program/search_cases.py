@@ -145,6 +145,6 @@ def best_value(task: SolveTask, besides: Array | None = None) -> float:
     every = np.array(list(product(*(np.arange(low, high + 1.0) for low, high in ends))))
     if besides is not None:
         every = every[(every != besides).any(axis=1)]
-    costs, violations = verdicts(form, len(task.w), task.otherwise, every)
+    costs, violations = verdicts(form, len(task.w), task.infeasible_objective, every)
     values = np.where(task.risk.met(violations, task.w), task.risk.value(costs, task.w), np.inf)
     return float(values.min())

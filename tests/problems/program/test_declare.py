@@ -119,8 +119,14 @@ def test_an_error_names_its_line() -> None:
         (lambda: program(xi=2, z=real(2), tolerance=np.nan), "'tolerance' parameter of program"),
         (lambda: program(xi=2, z=real(2), fallback=[-1, 0])(_plain), "within the bounds"),
         (lambda: program(xi=2, z=real(2), fallback=[1])(_plain), "'fallback' parameter"),
-        (lambda: program(xi=2, z=real(2), otherwise=np.inf)(_plain), "'otherwise' parameter"),
-        (lambda: program(xi=2, z=real(2), between=(1, 0))(_plain), "the smaller one first"),
+        (
+            lambda: program(xi=2, z=real(2), infeasible_objective=np.inf)(_plain),
+            "'infeasible_objective' parameter",
+        ),
+        (
+            lambda: program(xi=2, z=real(2), objective_bounds=(1, 0))(_plain),
+            "the smaller one first",
+        ),
         (lambda: program(xi=2, z=real(2))(max), "declared by a function"),
     ],
 )
@@ -206,10 +212,10 @@ def test_a_fingerprint_is_of_what_a_program_says() -> None:
         made(upper=8.0),
         made(chance=0.9),
         made(risk=CVaR(0.9)),
-        made(otherwise=0.0),
+        made(infeasible_objective=0.0),
         made(fallback=[1, 1, 0, 0, 0, 0]),
         made(gap=0.01),
-        made(between=(-9, 99)),
+        made(objective_bounds=(-9, 99)),
     ]
     assert len({fingerprint(other) for other in others}) == len(others)
 
@@ -237,7 +243,7 @@ def test_a_number_alone_is_a_part_too() -> None:
 
 
 def _desk(extra: Any, otherwise: float | None = None, equal: bool = False, **risk: Any) -> Program:
-    @program(xi=2, start=integer(2, upper=9), extra=extra, otherwise=otherwise, **risk)
+    @program(xi=2, start=integer(2, upper=9), extra=extra, infeasible_objective=otherwise, **risk)
     def desk(xi: Any, start: Any, extra: Any) -> Any:
         covered = start + extra
         return minimise(start.sum() + 3 * extra.sum()), covered == xi if equal else covered >= xi
@@ -254,7 +260,7 @@ def test_a_chance_whose_recourse_may_fail_needs_a_payment(
     risk: Any, extra: Any, equal: bool
 ) -> None:
     with pytest.raises(
-        DeclarationError, match=r"'desk' cannot .* chance of 0.9 .* otherwise=\.\.\."
+        DeclarationError, match=r"'desk' cannot .* chance of 0.9 .* infeasible_objective=\.\.\."
     ):
         _desk(extra, equal=equal, **risk)
     assert _desk(extra, 40.0, equal, **risk).cost(NONE, np.zeros(2), np.full(2, 50.0)) in (40, 300)

@@ -33,7 +33,7 @@ def assert_agrees_with_subsets(seed: int) -> None:
     value = _value(asked, answer.z)
     assert answer.bound >= relaxed - 1e-5
     assert value >= answer.bound - 1e-5
-    if asked.otherwise is None and asked.risk.alpha == 1:
+    if asked.infeasible_objective is None and asked.risk.alpha == 1:
         assert value == pytest.approx(relaxed, abs=1e-5)
 
 
@@ -135,7 +135,7 @@ def test_what_has_no_bounds_is_named() -> None:
 def test_a_payment_needs_bounds_of_the_cost() -> None:
     asked = _chance_with_upper(np.array([3.0, np.inf]))
     alone = rows(asked.form.uncertain.matrix * [1.0, 0.0], asked.form.uncertain.limit)
-    asked = asked._replace(form=asked.form._replace(uncertain=alone), otherwise=0.0)
+    asked = asked._replace(form=asked.form._replace(uncertain=alone), infeasible_objective=0.0)
     with pytest.raises(ValueError, match="column 1 must be finite: it is part of a cost"):
         extensive.solve(asked)
 

@@ -103,7 +103,9 @@ def test_where_all_must_be_met_no_payment_matters() -> None:
     rng = np.random.default_rng(4)
     for otherwise in (None, -50.0, 50.0):
         problem, weights, w = random_knapsack(rng)
-        task = declared(replace(problem, alpha=1.0), weights, w)._replace(otherwise=otherwise)
+        task = declared(replace(problem, alpha=1.0), weights, w)._replace(
+            infeasible_objective=otherwise
+        )
         assert lattice.applies(task)
         answer = lattice.solve(task)
         value = np.inf if answer.z is None else task.judge(answer.z).value
@@ -116,8 +118,8 @@ def test_what_is_no_knapsack() -> None:
     limit = np.repeat(form.uncertain.limit, 20, axis=0)
     limit[3, 1] += 1e-9
     others = [
-        task._replace(otherwise=None),
-        task._replace(otherwise=-1.0),
+        task._replace(infeasible_objective=None),
+        task._replace(infeasible_objective=-1.0),
         task._replace(form=form._replace(constant=form.constant + 1e-6)),
         task._replace(form=form._replace(constant=np.append(np.repeat(form.constant, 19), -71.0))),
         task._replace(form=form._replace(cost=form.cost + 1e-6 * np.eye(20, 4))),

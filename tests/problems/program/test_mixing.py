@@ -58,7 +58,7 @@ def test_staffing_of_200_scenarios_is_proved() -> None:
 def test_where_it_does_not_apply() -> None:
     asked = staffing(20, seed=0)
     assert mixing.applies(asked)
-    assert not mixing.applies(asked._replace(otherwise=3.0))
+    assert not mixing.applies(asked._replace(infeasible_objective=3.0))
     assert not mixing.applies(staffing(20, seed=0, alpha=1.0))
     assert not mixing.applies(staffing(20, seed=0, alpha=0.96))  # one of 20 is more than 0.04
     several = asked.form.uncertain._replace(matrix=np.tile(asked.form.uncertain.matrix, (20, 1, 1)))

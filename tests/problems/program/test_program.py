@@ -67,7 +67,7 @@ def portfolio(**options: Any) -> Program:
 PROGRAMS = {
     "knapsack": knapsack(),
     "knapsack, a chance": knapsack(chance=0.7),
-    "knapsack, otherwise": knapsack(chance=0.7, otherwise=0.0),
+    "knapsack, otherwise": knapsack(chance=0.7, infeasible_objective=0.0),
     "newsvendor": newsvendor(),
     "newsvendor, worst case": newsvendor(risk=WorstCase()),
     "recourse": shop(),
@@ -147,7 +147,7 @@ def test_a_limit_is_not_a_failure() -> None:
 
 
 def test_otherwise_is_paid_where_the_truth_is_infeasible() -> None:
-    problem = knapsack(chance=0.7, otherwise=-1.0)
+    problem = knapsack(chance=0.7, infeasible_objective=-1.0)
     z, fits, heavy = np.array([2.0, 1.0]), np.array([1.0, 1.0]), np.array([2.0, 1.0])
     assert problem.cost(NONE, z, np.stack([fits, heavy])).tolist() == [-8.0, 1.0]
     assert (problem.violation(NONE, z, np.stack([fits, heavy])) > 0).tolist() == [False, True]
@@ -181,7 +181,7 @@ def test_a_second_stage_that_cannot_be_asks_for_a_payment() -> None:
         return minimise(build[0] + send[0]), send <= build, send >= xi
 
     assert strict.violation(NONE, np.ones(1), np.array([3.0])) == pytest.approx(1.0, abs=1e-5)
-    with pytest.raises(ValueError, match="in place of the objective by otherwise="):
+    with pytest.raises(ValueError, match="in place of the objective by infeasible_objectivise="):
         strict.cost(NONE, np.ones(1), np.array([3.0]))
     solution = strict.solve(np.array([[3.0], [4.0]]), np.full(2, 0.5), NONE)
     assert solution.z == pytest.approx([4.0])

@@ -27,7 +27,7 @@ def random_program(kind: str, rng: np.random.Generator) -> Program:
         options["chance"] = float(rng.choice([0.5, 0.7, 0.9]))
     recourse_may_fail = kind == "mixed" and "chance" in options
     if kind in ("packing", "mixed") and (rng.random() < 0.5 or recourse_may_fail):
-        options["otherwise"] = float(rng.integers(0, 5))
+        options["infeasible_objective"] = float(rng.integers(0, 5))
     if kind in ("stages", "mixed"):
         options["later"] = recourse(d, upper=5)
 
@@ -73,7 +73,7 @@ def enumerated(problem: Program, scenarios: Array, w: Array) -> float:
 
 def _costs(problem: Program, z: Array, scenarios: Array, violations: Array) -> Array:
     """Where the second stage cannot be, and nothing is said to be paid then, it costs no end."""
-    if problem.otherwise is not None or not problem.blueprint.recourse:
+    if problem.infeasible_objective is not None or not problem.blueprint.recourse:
         return problem.cost(np.zeros(0), z, scenarios)
     costs = np.full(len(scenarios), np.inf)
     fine = violations <= 0

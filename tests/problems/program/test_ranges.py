@@ -141,7 +141,7 @@ def test_a_declared_newsvendor_derives_what_ours_knows() -> None:
 
 
 def load(**options: Any) -> Program:
-    @program(xi=4, otherwise=-1.0, take=integer(2, upper=4), **options)
+    @program(xi=4, infeasible_objective=-1.0, take=integer(2, upper=4), **options)
     def load(xi: Any, take: Any) -> Any:
         return maximise(xi[:2] @ take), xi[2:] @ take <= 4
 
@@ -179,7 +179,7 @@ def test_feasibility_at_the_corner_is_that_of_the_judge_bit_for_bit(many: int) -
         z = RNG.integers(0, 5, 3).astype(float)
         capacity = RNG.choice([weight @ z, float(np.round(weight @ z, 1)), (z * weight).sum()])
 
-        @program(xi=3, otherwise=100.0, support=(0, weight), z=integer(3, upper=4))
+        @program(xi=3, infeasible_objective=100.0, support=(0, weight), z=integer(3, upper=4))
         def packed(xi: Any, z: Any, capacity: float = capacity) -> Any:
             return minimise(z.sum()), xi @ z <= capacity
 
@@ -188,7 +188,7 @@ def test_feasibility_at_the_corner_is_that_of_the_judge_bit_for_bit(many: int) -
 
 
 def test_a_range_needs_no_support_where_the_objective_reads_no_outcome() -> None:
-    @program(xi=2, start=integer(2, upper=9), otherwise=50.0)
+    @program(xi=2, start=integer(2, upper=9), infeasible_objective=50.0)
     def staffing(xi: Any, start: Any) -> Any:
         return minimise([2, 3] @ start), start >= xi
 
@@ -198,13 +198,13 @@ def test_a_range_needs_no_support_where_the_objective_reads_no_outcome() -> None
 
 
 def test_what_was_declared_of_the_cost_bounds_what_is_derived() -> None:
-    wide, narrow = load(support=(0, 9)), load(support=(0, 9), between=(-1, 20))
+    wide, narrow = load(support=(0, 9)), load(support=(0, 9), objective_bounds=(-1, 20))
     z, other = np.array([1.0, 2.0]), np.array([4.0, 0.0])
     assert wide.range(NONE, z) == pytest.approx((-27.0, 1.0))
     assert narrow.range(NONE, z) == pytest.approx((-20.0, 1.0))
     assert wide.range_of_difference(NONE, z, other) == pytest.approx((-28.0, 37.0))
     assert narrow.range_of_difference(NONE, z, other) == pytest.approx((-21.0, 21.0))
-    alone = load(between=(-1, 20))
+    alone = load(objective_bounds=(-1, 20))
     assert tuple(map(float, alone.range(NONE, z))) == (-20.0, 1.0)
     check_problem(alone, np.zeros((6, 1)), RNG.uniform(0.2, 1, (6, 4)))
 
@@ -251,7 +251,7 @@ def _ratio() -> Program:
 
 
 SUPPORT = r"^give support=\(low, high\), with finite ends, to program\(...\)$"
-BETWEEN = r"^give between=\(low, high\) to program\(...\): "
+BETWEEN = r"^give objective_bounds=\(low, high\) to program\(...\): "
 UNRANGED: list[tuple[Program, str]] = [
     (load(), SUPPORT),
     (load(support=(0, np.inf)), SUPPORT),
@@ -271,7 +271,7 @@ def test_what_is_not_derived_is_infinite_and_says_why(one: Program, cure: str) -
 
 
 def test_a_second_stage_is_ranged_by_what_was_declared() -> None:
-    one, z = _stages(support=(0, 2), between=(0, 9)), np.ones(1)
+    one, z = _stages(support=(0, 2), objective_bounds=(0, 9)), np.ones(1)
     assert tuple(map(float, one.range(NONE, z))) == (0.0, 9.0)
     assert tuple(map(float, one.range_of_difference(NONE, z, 0 * z))) == (-9.0, 9.0)
     check_problem(one, np.zeros((4, 1)), RNG.uniform(0, 2, (4, 1)))

@@ -23,7 +23,7 @@ def from_cvxpy(
     x: Any = None,
     chance: float | None = None,
     risk: Risk | None = None,
-    otherwise: float | None = None,
+    infeasible_objective: float | None = None,
     fallback: Sequence[float] | None = None,
     tolerance: float = 1e-6,
     gap: float = 1e-6,
@@ -40,7 +40,8 @@ def from_cvxpy(
     own. Under scenarios, the problem minimises the `risk` of the cost (`Expectation()` or
     `CVaR(beta)` or `WorstCase()`), and the constraints hold in all of them.
 
-    otherwise  what is paid (or earned) in place of the objective where the truth violates a
+    infeasible_objective
+               what is paid (or earned) in place of the objective where the truth violates a
                constraint; nothing is added to it. Without it, the objective is paid as it is
     fallback   z where no feasible one is found; without, what is nearest to zero
     tolerance  by which a constraint may be violated: larger where its numbers are large
@@ -84,7 +85,7 @@ def from_cvxpy(
             ),
             sense=one.sense,
             risk=risk,
-            otherwise=_payment(otherwise, one),
+            infeasible_objective=_payment(infeasible_objective, one),
             fallback=_fallback(fallback, declared),
             tolerance=tolerance,
             gap=gap,
@@ -151,10 +152,12 @@ def _risk(risk: Risk | None, chance: float | None) -> Risk:
     return Chance(1.0)
 
 
-def _payment(otherwise: float | None, one: Instance) -> float | None:
-    if otherwise is None:
+def _payment(infeasible_objective: float | None, one: Instance) -> float | None:
+    if infeasible_objective is None:
         return None
-    paid = arguments.number("from_cvxpy", "otherwise", otherwise, "[-1e100, 1e100]")
+    paid = arguments.number(
+        "from_cvxpy", "infeasible_objective", infeasible_objective, "[-1e100, 1e100]"
+    )
     return one.sense.sign * paid + 0.0
 
 

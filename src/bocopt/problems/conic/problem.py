@@ -35,7 +35,7 @@ class Conic:
     dims: Dims
     sense: Sense
     risk: Risk  # its alpha is 1
-    otherwise: float | None  # a cost, whatever the sense
+    infeasible_objective: float | None  # a cost, whatever the sense
     fallback: tuple[float, ...]
     tolerance: float
     gap: float
@@ -47,7 +47,7 @@ class Conic:
 
     @property
     def prices_infeasibility(self) -> bool:
-        return self.otherwise is not None
+        return self.infeasible_objective is not None
 
     @property
     def why_unranged(self) -> str:
@@ -77,7 +77,7 @@ class Conic:
         return Solution(z, value, status, gap)
 
     def cost(self, x: Array, z: Array, xi: Array) -> Array:
-        """(k), (d), (m) -> () the objective, or `otherwise` in its place where z is infeasible."""
+        """(k), (d), (m) -> () the objective, or `infeasible_objective` where z is infeasible."""
         return self._each(f"{self.name}.cost", x, z, xi, self._paid)[0]
 
     def violation(self, x: Array, z: Array, xi: Array) -> Array:
@@ -135,12 +135,13 @@ class Conic:
         return [z, np.where(np.abs(z) <= self.tolerance, 0.0, z)]
 
     def _paid(self, judged: ConicVerdict) -> float:
-        if self.otherwise is not None and judged.violation > 0:
-            return self.otherwise
+        if self.infeasible_objective is not None and judged.violation > 0:
+            return self.infeasible_objective
         if judged.cost == np.inf and judged.outside <= 0:
             raise ValueError(
                 f"The program {self.name!r} has no finite cost for this z and outcome: declare "
-                "what is paid then by otherwise=..., or a recourse that is always possible."
+                "what is paid then by infeasible_objective=..., or a recourse that is always "
+                "possible."
             )
         return judged.cost
 

@@ -150,7 +150,7 @@ class BinaryKnapsack:
         n, weights = self.items, self.weights
         payment = self.infeasible_reward
 
-        @program(xi=self.dims.xi, chance=self.alpha, otherwise=payment, take=binary(n))
+        @program(xi=self.dims.xi, chance=self.alpha, infeasible_objective=payment, take=binary(n))
         def knapsack(xi: Any, take: Any) -> Any:
             heavy = xi[n:] if weights is None else np.array(weights)
             return maximise(xi[:n] @ take), heavy @ take <= self.capacity

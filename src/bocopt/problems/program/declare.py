@@ -36,8 +36,8 @@ def program(
     x: int | None = None,
     chance: float | None = None,
     risk: Risk | None = None,
-    otherwise: float | None = None,
-    between: tuple[float, float] = (-np.inf, np.inf),
+    infeasible_objective: float | None = None,
+    objective_bounds: tuple[float, float] = (-np.inf, np.inf),
     support: tuple[ArrayLike, ArrayLike] | None = None,
     fallback: Sequence[float] | None = None,
     tolerance: float = 1e-6,
@@ -53,11 +53,14 @@ def program(
     is found out. Under scenarios, the problem minimises the `risk` of the cost (`Expectation()` or
     `CVaR(beta)` or `WorstCase()`), and the rows hold in scenarios of weight `chance` or more (all).
 
-    otherwise   what is paid (or earned) in place of the objective where the truth violates a row;
+    infeasible_objective
+                what is paid (or earned) in place of the objective where the truth violates a row;
                 nothing is added to it: a penalty on top is a part of the objective. Without it, the
                 objective is paid as it is
-    between     two numbers that the objective, or `otherwise`, surely lies between: certificates
-                of what decisions cost need them where nothing narrower follows from `support`
+    objective_bounds
+                two numbers that the objective, or what takes its place, surely lies between:
+                certificates of what decisions cost need them where nothing narrower follows from
+                `support`
     support     two ends that xi lies between, each a number or one a component: learners draw no
                 scenario outside, and the range of what a decision costs is derived from it
     fallback    z where no feasible one is found; without, what is nearest to zero
@@ -101,14 +104,14 @@ def program(
                     "its function is not pure: run twice, it declared two different programs"
                 )
             convexity.convex_uses(blueprint)
-            _check_payment(blueprint, asked, otherwise)
+            _check_payment(blueprint, asked, infeasible_objective)
             return Program(
                 name=name,
                 blueprint=blueprint,
                 dims=Dims(x=x, z=blueprint.size, xi=xi),
                 risk=asked,
-                otherwise=_payment(otherwise, blueprint.sense),
-                between=_between(between, blueprint.sense),
+                infeasible_objective=_payment(infeasible_objective, blueprint.sense),
+                objective_bounds=_between(objective_bounds, blueprint.sense),
                 support=ends,
                 fallback=_fallback(fallback, blueprint),
                 tolerance=tolerance,
@@ -220,29 +223,37 @@ def _risk(risk: Risk | None, chance: float | None) -> Risk:
     return replace(risk, alpha=1.0 if alpha is None else float(alpha))
 
 
-def _payment(otherwise: float | None, sense: Sense) -> float | None:
-    if otherwise is None:
+def _payment(infeasible_objective: float | None, sense: Sense) -> float | None:
+    if infeasible_objective is None:
         return None
-    return sense.sign * arguments.number("program", "otherwise", otherwise, "[-1e100, 1e100]") + 0.0
+    return (
+        sense.sign
+        * arguments.number(
+            "program", "infeasible_objective", infeasible_objective, "[-1e100, 1e100]"
+        )
+        + 0.0
+    )
 
 
-def _between(between: tuple[float, float], sense: Sense) -> tuple[float, float]:
-    ends = np.asarray(between)
+def _between(objective_bounds: tuple[float, float], sense: Sense) -> tuple[float, float]:
+    ends = np.asarray(objective_bounds)
     if ends.shape != (2,) or ends.dtype.kind not in "if" or not ends[0] < ends[1]:
-        raise arguments.wrong("program", "between", "two numbers, the smaller one first", between)
+        raise arguments.wrong(
+            "program", "objective_bounds", "two numbers, the smaller one first", objective_bounds
+        )
     low, high = sorted((sense.sign * ends).tolist())
     return low, high
 
 
-def _check_payment(blueprint: Blueprint, risk: Risk, otherwise: float | None) -> None:
-    """Where rows need not hold, what is paid must be known: the best recourse, or `otherwise`."""
-    if risk.alpha == 1 or otherwise is not None or not blueprint.recourse:
+def _check_payment(blueprint: Blueprint, risk: Risk, infeasible_objective: float | None) -> None:
+    """Where rows need not hold, what is paid must be known: recourse, or `infeasible_objective`."""
+    if risk.alpha == 1 or infeasible_objective is not None or not blueprint.recourse:
         return
     if not surely_held(blueprint):
         raise DeclarationError(
             f"its rows need to hold with a chance of {risk.alpha:g} only, and where one does not, "
-            "no recourse is feasible and nothing says what is paid: say by otherwise=... what is "
-            "paid then in place of the objective, or give each row that depends on xi a recourse "
+            "no recourse is feasible and nothing says what is paid: say by infeasible_objective=... "
+            "what is paid then in place of the objective, or give each row that depends on xi a recourse "
             "without a bound that makes up for what it lacks"
         )
 

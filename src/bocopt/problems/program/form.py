@@ -99,7 +99,9 @@ class SolveTask(NamedTuple):
     form: Form
     w: Array  # (s) positive, their sum is 1
     risk: Risk  # alpha is never None; 1: the uncertain rows hold in all scenarios
-    otherwise: float | None  # what is paid in a scenario whose rows do not hold; None: its cost
+    infeasible_objective: (
+        float | None
+    )  # what is paid in a scenario whose rows do not hold; None: its cost
     judge: Callable[[Array], Judged]  # z (d) -> the verdict
     limits: SolveLimits = SolveLimits()
 

@@ -40,8 +40,8 @@ class Program:
     blueprint: Blueprint
     dims: Dims
     risk: Risk
-    otherwise: float | None  # a cost, whatever the sense
-    between: tuple[float, float]  # of the cost
+    infeasible_objective: float | None  # a cost, whatever the sense
+    objective_bounds: tuple[float, float]  # of the cost
     support: arguments.Ends | None  # of xi
     fallback: tuple[float, ...]
     tolerance: float
@@ -58,7 +58,7 @@ class Program:
 
     @property
     def prices_infeasibility(self) -> bool:
-        return self.otherwise is not None
+        return self.infeasible_objective is not None
 
     def solve(self, scenarios: Array, w: Array | None = None, x: Array | None = None) -> Solution:
         """(s, m), (s), (k) -> the best z under the scenarios, by the way that fits."""
@@ -78,7 +78,7 @@ class Program:
         return Solution(z, value, status, gap)
 
     def cost(self, x: Array, z: Array, xi: Array) -> Array:
-        """(k), (d), (m) -> () the objective, or `otherwise` in its place where z violates a row."""
+        """(k), (d), (m) -> () the objective, or `infeasible_objective` where z violates a row."""
         return self._priced(f"{self.name}.cost", x, z, xi)[0]
 
     def violation(self, x: Array, z: Array, xi: Array) -> Array:
@@ -102,7 +102,7 @@ class Program:
         lead = arguments.lead(owner, x=x.shape[:-1], z=z.shape[:-1])
         x, z = (np.broadcast_to(part, (*lead, part.shape[-1])) for part in (x, z))
         low, high = self._ranges.of_cost(x, z)
-        return np.clip(low, *self.between), np.clip(high, *self.between)
+        return np.clip(low, *self.objective_bounds), np.clip(high, *self.objective_bounds)
 
     def range_of_difference(self, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
         """(k), (d), (d) -> (), () the same of what z costs more than the other."""
@@ -111,7 +111,7 @@ class Program:
         z, other = ranges.decisions(owner, self.dims, x, z, other)
         x = np.broadcast_to(x, (*z.shape[:-1], x.shape[-1]))
         difference = self._ranges.of_difference(x, z, other)
-        if not (np.isfinite(self.between).any() or self.blueprint.recourse):
+        if not (np.isfinite(self.objective_bounds).any() or self.blueprint.recourse):
             return difference
         return ranges.narrowed(difference, z, other, self.range(x, z), self.range(x, other))
 
@@ -126,7 +126,7 @@ class Program:
     @property
     def why_unranged(self) -> str:
         """What to do where the cost has no known range."""
-        between = "give between=(low, high) to program(...)"
+        between = "give objective_bounds=(low, high) to program(...)"
         if reason := self._ranges.missing():
             return f"{between}: {reason}"
         return "give support=(low, high), with finite ends, to program(...)"
@@ -202,11 +202,11 @@ class Program:
 
         left = None if self.time_limit is None else time.perf_counter() + self.time_limit
         limits = SolveLimits(self.gap, self.node_limit, left)
-        return SolveTask(form, w, self.risk, self.otherwise, judge, limits)
+        return SolveTask(form, w, self.risk, self.infeasible_objective, judge, limits)
 
     def _verdict(self, cost: Array, violation: Array, w: Array) -> Judged:
-        if self.otherwise is not None:
-            cost = np.where(violation > 0, self.otherwise, cost)
+        if self.infeasible_objective is not None:
+            cost = np.where(violation > 0, self.infeasible_objective, cost)
         if cost.shape != w.shape or violation.shape != w.shape:
             cost, violation = (np.broadcast_to(a, w.shape) for a in (cost, violation))
         if len(w) == 1:  # whatever the risk
@@ -216,12 +216,13 @@ class Program:
 
     def _priced(self, owner: str, x: Array, z: Array, xi: Array) -> tuple[Array, Array]:
         cost, violation = self._judged(owner, x, z, xi)
-        if self.otherwise is not None:
-            return np.where(violation > 0, self.otherwise, cost), violation
+        if self.infeasible_objective is not None:
+            return np.where(violation > 0, self.infeasible_objective, cost), violation
         if np.isinf(cost).any() and self._allowed(z):
             raise ValueError(
                 f"The program {self.name!r} has no feasible recourse for this outcome: declare "
-                "what is paid then in place of the objective by otherwise=..., or a recourse that "
+                "what is paid then in place of the objective by infeasible_objective=..., or a "
+                "recourse that "
                 "is always possible."
             )
         return cost, violation
@@ -307,7 +308,7 @@ class Program:
 
     @cached_property
     def _ranges(self) -> Ranges:
-        return Ranges(self._judge, self._support, self.otherwise)
+        return Ranges(self._judge, self._support, self.infeasible_objective)
 
     @cached_property
     def _read(self) -> list[int]:

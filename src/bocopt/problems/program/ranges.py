@@ -24,31 +24,38 @@ _LARGEST = 1_000_000  # numbers, up to which ends are looked for one by one
 class Ranges:
     """What can be said before xi of a judge's verdicts; x, z and other have the same leading axes.
 
-    `otherwise` is paid by a decision that is infeasible; None: the objective is.
+    `infeasible_objective` is paid by a decision that is infeasible; None: the objective is.
     """
 
-    def __init__(self, judge: ProgramJudge, support: Ends, otherwise: float | None) -> None:
-        self.judge, self.blueprint, self.otherwise = judge, judge.blueprint, otherwise
+    def __init__(
+        self, judge: ProgramJudge, support: Ends, infeasible_objective: float | None
+    ) -> None:
+        self.judge, self.blueprint, self.infeasible_objective = (
+            judge,
+            judge.blueprint,
+            infeasible_objective,
+        )
         self.low, self.high = np.array(support)
 
     def of_cost(self, x: Array, z: Array) -> tuple[Array, Array]:
         """(k), (d) -> (), ()."""
         low, high = self._objective(x, z, None)
-        if self.otherwise is None:
+        if self.infeasible_objective is None:
             return low, high
         fits, misses = self._verdicts(x, z)
-        paid = np.full(low.shape, self.otherwise)
+        paid = np.full(low.shape, self.infeasible_objective)
         return hull((FeasibilityCase(fits, low, high), FeasibilityCase(misses, paid, paid)))
 
     def of_difference(self, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
         """(k), (d), (d) -> (), (): what z costs more than the other."""
         low, high = self._objective(x, z, other)
-        if self.otherwise is None:
+        if self.infeasible_objective is None:
             return low, high
         (fits, misses), (other_fits, other_misses) = (self._verdicts(x, d) for d in (z, other))
         apart, zero = (z != other).any(axis=-1), np.zeros(low.shape)
         alone, other_alone = (
-            [end - self.otherwise for end in self._objective(x, d, None)] for d in (z, other)
+            [end - self.infeasible_objective for end in self._objective(x, d, None)]
+            for d in (z, other)
         )
         return hull(
             (

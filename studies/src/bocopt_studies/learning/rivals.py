@@ -22,7 +22,7 @@ def learners(world: LearningWorld) -> dict[str, Policy[Any]]:
     counted = allowed_misses(problem) is not None
     return {
         ENSEMBLE: Ensemble(problem),
-        **({ADAPTIVE: Ensemble(problem, level="adaptive")} if counted else {}),
+        **({ADAPTIVE: Ensemble(problem, calibration="adaptive")} if counted else {}),
         MIXTURE: Predictive(problem, Mixture(dim_xi=size)),
         "forest weights": Predictive(problem, ForestWeights(size)),
         "forest and local residuals": Predictive(problem, ForestResiduals(size)),

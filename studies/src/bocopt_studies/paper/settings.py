@@ -116,7 +116,7 @@ def policies_of(settings: Settings) -> dict[str, Policy[Any]]:
         "BGS": BGS(problem, predictor, posterior),
         "PtO": PtO(problem=problem, predictor=predictor, prior=prior, adam=adam),
         "Constant": Constant(settings.constant),
-        "SAA": SampleAverage(problem, first=(settings.lower,) * ITEMS),
+        "SAA": SampleAverage(problem, initial_decision=(settings.lower,) * ITEMS),
         "Prior": Frozen(bma),
         "Conditional": ConditionalOptimum(problem, stream, settings.scenarios),
     }

@@ -34,7 +34,7 @@ FORGETTING: dict[str, ResampleMove | GibbsPosterior] = {
     "none": _EXACT,
     "discount 0.98": replace(_EXACT, discount=0.98, window=300),
     "window 100": replace(_EXACT, window=100),
-    "share 0.01": replace(_EXACT, share=0.01),
+    "share 0.01": replace(_EXACT, switch_rate=0.01),
     "Liu-West": GibbsPosterior(prior=_PRIOR, loss=LOSS, lam=1e-2, size=200, move=LiuWest()),
 }
 _FRESH = "started at the change"

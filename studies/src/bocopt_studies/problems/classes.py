@@ -48,7 +48,7 @@ def policies(world: ProblemWorld) -> dict[str, Policy[Any]]:
     mixture = Mixture(dim_xi=problem.dims.xi, scenarios=_SCENARIOS)
     descent = {DESCENT: _descent(world)} if world.linear else {}
     return {
-        ENSEMBLE: Ensemble(problem, mixture, first=first),
+        ENSEMBLE: Ensemble(problem, mixture, initial_decision=first),
         MIXTURE: Predictive(problem, mixture, first),
         BAYES: _bayes(world),
         AVERAGE: SampleAverage(problem, first),

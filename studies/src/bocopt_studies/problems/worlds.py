@@ -176,7 +176,9 @@ def _staffing() -> ProblemWorld:
     A day that is not covered costs more than the dearest roster.
     """
     covers = [[float(shift <= interval < shift + 3) for shift in range(6)] for interval in range(8)]
-    problem = staffing(wage=[20] * 6, covers=covers, chance=0.9, upper=15, otherwise=2000)
+    problem = staffing(
+        wage=[20] * 6, covers=covers, chance=0.9, upper=15, infeasible_objective=2000
+    )
     stream = LogNormal(usual=[3, 4, 6, 7, 7, 6, 4, 3], effect=0.2, spread=0.15, common=0.5)
     return ProblemWorld(problem, stream, stake=450, scenarios=128)
 

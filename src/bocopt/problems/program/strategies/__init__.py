@@ -1,6 +1,6 @@
-"""Ways to solve a program: the first that applies takes it, from the most special to the general.
+"""Strategies for programs: the first that applies solves it, from special to general.
 
-| way | takes | how |
+| strategy | takes | how |
 |---|---|---|
 | `mean` | no uncertainty in what must hold, or all of it must | mean costs, one program |
 | `hinges` | expected positive parts | by their dual, or in bundles that are refined |
@@ -50,7 +50,7 @@ STRATEGIES: tuple[Strategy, ...] = (
 
 
 def solve(task: SolveTask) -> BestFound:
-    """By the first way that applies; one scenario is a program as it stands."""
+    """Solve by the first strategy that applies; one scenario is a program as it stands."""
     if len(task.w) == 1:
         return extensive.solve(task)
-    return next(way for way in STRATEGIES if way.applies(task)).solve(task)
+    return next(each for each in STRATEGIES if each.applies(task)).solve(task)

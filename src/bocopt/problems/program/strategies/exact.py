@@ -149,7 +149,7 @@ def program_of(task: SolveTask) -> SearchInstance:
     certain, room = _room(form.certain, form.lower)
     cost = np.broadcast_to(form.cost, (s, d))
     constant = form.constant + cost @ form.lower
-    pays, payment = task.otherwise is not None, task.otherwise or 0.0
+    pays, payment = task.infeasible_objective is not None, task.infeasible_objective or 0.0
     p = SearchInstance(
         load=np.ascontiguousarray(matrix.transpose(2, 1, 0)),
         slack=np.ascontiguousarray(slack),

@@ -1,4 +1,4 @@
-"""What ways to solve share: rows that hold whatever happens, and answers that the judge accepts."""
+"""What strategies share: rows that hold whatever happens, and answers that the judge accepts."""
 
 from collections.abc import Callable
 from typing import NamedTuple

@@ -3,7 +3,7 @@
 Where the scenarios are met, such a program earns c'z + q'(b - A z) with c, q >= 0, where they are
 not, it earns a payment <= 0. So its costs are
 
-    cost_s = q'A_s - c,   constant_s = -q'b,   otherwise = -payment,
+    cost_s = q'A_s - c,   constant_s = -q'b,   infeasible_objective = -payment,
 
 and c, q >= 0 are found from them by least squares. If all scenarios must be met, no payment
 matters.
@@ -41,7 +41,10 @@ def applies(task: SolveTask) -> bool:
         and form.size <= MOST_ITEMS
         and form.certain.many == 0
         and bool((form.upper <= LARGEST).all())
-        and (_all_are_met(task) or (task.otherwise is not None and task.otherwise >= 0.0))
+        and (
+            _all_are_met(task)
+            or (task.infeasible_objective is not None and task.infeasible_objective >= 0.0)
+        )
         and knapsack_of(form) is not None
     )
 
@@ -60,7 +63,7 @@ def solve(task: SolveTask) -> BestFound:
         task.w,
         (value, capacity, salvage, form.lower, form.upper),
         1.0 if task.risk.alpha is None else task.risk.alpha,
-        0.0 if _all_are_met(task) else -(task.otherwise or 0.0),
+        0.0 if _all_are_met(task) else -(task.infeasible_objective or 0.0),
         _nodes(task, lattice.nodes_in_a_second(*size, readably=False)),
         False,
     )

@@ -40,7 +40,7 @@ def applies(task: SolveTask) -> bool:
     uncertain = form.uncertain
     return (
         uncertain.many > 0
-        and task.otherwise is None
+        and task.infeasible_objective is None
         and len(uncertain.matrix) == 1
         and not uncertain.equal.any()
         and not uncertain.matrix[..., form.shared :].any()

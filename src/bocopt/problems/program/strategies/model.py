@@ -91,21 +91,21 @@ def _priced(
     """What is paid in each scenario, as columns: the cost itself, or theta."""
     form, s = task.form, len(task.w)
     cost, constant = np.broadcast_to(form.cost, table.shape), np.broadcast_to(form.constant, s)
-    if dropped is None or task.otherwise is None:
+    if dropped is None or task.infeasible_objective is None:
         return ScenarioCosts(constant, cost, table)
     found = box(form, task.w, bigm.need(task))
     least = smallest(form.cost[:, None], found)[:, 0] + constant
     most = largest(form.cost[:, None], found)[:, 0] + constant
     _refuse_endless(form, found, np.where(np.isfinite(least), most, least))
-    paid = assembly.columns(np.minimum(least, task.otherwise), np.full(s, INF))
-    one, beyond = np.ones((s, 1)), np.maximum(most - task.otherwise, 0.0)
+    paid = assembly.columns(np.minimum(least, task.infeasible_objective), np.full(s, INF))
+    one, beyond = np.ones((s, 1)), np.maximum(most - task.infeasible_objective, 0.0)
     assembly.rows(
         np.concatenate([cost, -beyond[:, None], -one], axis=1)[:, None],
         np.concatenate([table, dropped[:, None], paid[:, None]], axis=1),
         -constant[:, None],
     )
     assembly.rows(
-        np.stack([task.otherwise - least, -one[:, 0]], axis=1)[:, None],
+        np.stack([task.infeasible_objective - least, -one[:, 0]], axis=1)[:, None],
         np.stack([dropped, paid], axis=1),
         -least[:, None],
     )
@@ -117,7 +117,9 @@ def _refuse_endless(form: Form, found: ColumnBounds, bounds: Array) -> None:
         return
     endless = np.isinf(found.low).any(axis=0) | np.isinf(found.high).any(axis=0)
     column = int((endless & (form.cost != 0).any(axis=0)).argmax())
-    raise EndlessError(form, column, "it is part of a cost that is not paid where `otherwise` is")
+    raise EndlessError(
+        form, column, "it is part of a cost that is not paid where `infeasible_objective` is"
+    )
 
 
 def _objective(assembly: Assembly, task: SolveTask, priced: ScenarioCosts) -> float:

@@ -94,7 +94,7 @@ class _Kept:
     """The program where the rows of some scenarios hold, and the others do not matter."""
 
     def __init__(self, task: SolveTask, kept: BoolArray) -> None:
-        self._task = task._replace(otherwise=None)
+        self._task = task._replace(infeasible_objective=None)
         self._scenarios = kept.nonzero()[0]
         self._owner = np.zeros(0, np.intp)  # the scenario of each of these rows
         self._first = 0

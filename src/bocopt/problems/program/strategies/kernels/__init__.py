@@ -1,1 +1,1 @@
-"""Machine code of the ways to solve a program."""
+"""Machine code of the strategies."""
