@@ -109,7 +109,7 @@ def on_page(game: Game, certificates: list[Certificate]) -> list[Claim]:
     found = in_band("feasible on a page", page)
     if not game.hidden.any():
         words = "\n".join(each["words"] for each in json.loads(answer))
-        for text, where in ((page, "on a page"), (words, "by its address")):
+        for text, where in ((page, "in full on a page"), (words, "by its address")):
             made = in_monitor(text, game.earned)
             found += [claim._replace(kind=f"{claim.kind} {where}") for claim in made]
     return found

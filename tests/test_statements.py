@@ -87,7 +87,7 @@ def test_every_kind_of_sentence_is_read() -> None:
     assert "all together with 85%" in said
     assert [each.kind for each in on_page(game, certificates)] == [
         "feasible on a page",
-        *(f"{line} on a page" for line in lines),
+        *(f"{line} in full on a page" for line in lines),
         *(f"{line} by its address" for line in lines),
     ]
 
