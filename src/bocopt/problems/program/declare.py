@@ -252,9 +252,9 @@ def _check_payment(blueprint: Blueprint, risk: Risk, infeasible_objective: float
     if not surely_held(blueprint):
         raise DeclarationError(
             f"its rows need to hold with a chance of {risk.alpha:g} only, and where one does not, "
-            "no recourse is feasible and nothing says what is paid: say by infeasible_objective=... "
-            "what is paid then in place of the objective, or give each row that depends on xi a recourse "
-            "without a bound that makes up for what it lacks"
+            "no recourse is feasible and nothing says what is paid: say by "
+            "infeasible_objective=... what is paid then in place of the objective, or give each "
+            "row that depends on xi a recourse without a bound that makes up for what it lacks"
         )
 
 
