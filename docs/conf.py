@@ -59,6 +59,6 @@ toc_object_entries_show_parents = "hide"
 nitpicky = True
 nitpick_ignore_regex = [  # other projects, whose sites are not asked, and what is not public
     ("py:class", r"(ArrayLike|numpy\.\w.*|collections\.abc\.\w+)"),
-    ("py:class", r"(pathlib\.Path|os\.PathLike|ssl\.SSLContext)"),
+    ("py:class", r"(pathlib\.Path|os\.PathLike|ssl\.SSLContext|Axes)"),
     ("py:class", r"bocopt(\.\w+)+"),
 ]

@@ -40,14 +40,13 @@ def from_cvxpy(
     own. Under scenarios, the problem minimises the `risk` of the cost (`Expectation()` or
     `CVaR(beta)` or `WorstCase()`), and the constraints hold in all of them.
 
-    infeasible_objective
-               what is paid (or earned) in place of the objective where the truth violates a
-               constraint; nothing is added to it. Without it, the objective is paid as it is
-    fallback   z where no feasible one is found; without, what is nearest to zero
-    tolerance  by which a constraint may be violated: larger where its numbers are large
-    gap        relative: what is so near the solver's bound is called optimal
-    solver     one of `cvxpy.installed_solvers()`; without, Clarabel, or HiGHS for integers
-    options    of the solver, by its own names
+    - `infeasible_objective`: what is paid (or earned) in place of the objective where the truth
+      violates a constraint; nothing is added to it. Without it, the objective is paid as it is
+    - `fallback`: z where no feasible one is found; without, what is nearest to zero
+    - `tolerance`: by which a constraint may be violated: larger where its numbers are large
+    - `gap`: relative: what is so near the solver's bound is called optimal
+    - `solver`: one of `cvxpy.installed_solvers()`; without, Clarabel, or HiGHS for integers
+    - `options`: of the solver, by its own names
 
     >>> import cvxpy as cp
     >>> @from_cvxpy(xi=2, hold=cp.Variable(2, nonneg=True))

@@ -53,21 +53,20 @@ def program(
     is found out. Under scenarios, the problem minimises the `risk` of the cost (`Expectation()` or
     `CVaR(beta)` or `WorstCase()`), and the rows hold in scenarios of weight `chance` or more (all).
 
-    infeasible_objective
-                what is paid (or earned) in place of the objective where the truth violates a row;
-                nothing is added to it: a penalty on top is a part of the objective. Without it, the
-                objective is paid as it is
-    objective_bounds
-                two numbers that the objective, or what takes its place, surely lies between:
-                certificates of what decisions cost need them where nothing narrower follows from
-                `support`
-    support     two ends that xi lies between, each a number or one a component: learners draw no
-                scenario outside, and the range of what a decision costs is derived from it
-    fallback    z where no feasible one is found; without, what is nearest to zero
-    tolerance   by which a row of continuous variables may be violated
-    gap         relative: what is proved to be so near the optimum is called optimal
-    node_limit  of branch and bound; then the best z found, with status LIMIT and its gap
-    time_limit  seconds for one decision, by the clock: the answer may then depend on the machine
+    - `infeasible_objective`: what is paid (or earned) in place of the objective where the truth
+      violates a row; nothing is added to it: a penalty on top is a part of the objective. Without
+      it, the objective is paid as it is
+    - `objective_bounds`: two numbers that the objective, or what takes its place, surely lies
+      between: certificates of what decisions cost need them where nothing narrower follows from
+      `support`
+    - `support`: two ends that xi lies between, each a number or one a component: learners draw no
+      scenario outside, and the range of what a decision costs is derived from it
+    - `fallback`: z where no feasible one is found; without, what is nearest to zero
+    - `tolerance`: by which a row of continuous variables may be violated
+    - `gap`: relative: what is proved to be so near the optimum is called optimal
+    - `node_limit`: of branch and bound; then the best z found, with status LIMIT and its gap
+    - `time_limit`: seconds for one decision, by the clock: the answer may then depend on the
+      machine
 
     >>> from bocopt import integer, minimise
     >>> @program(xi=2, chance=0.9, start=integer(2, upper=60))
