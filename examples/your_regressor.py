@@ -35,9 +35,9 @@ def trained(rows, x, xi):
     return clone(regressor).fit(x, xi)
 
 
-def as_given(ground, x):
+def as_given(regression, x):
     """Contexts as the stream gives them: how they are standardised changes from fit to fit."""
-    return ground.centre + x * np.where(np.isinf(ground.width), 0.0, ground.width)
+    return regression.centre + x * np.where(np.isinf(regression.width), 0.0, regression.width)
 
 
 class ScikitLearn:
@@ -45,7 +45,7 @@ class ScikitLearn:
 
     least_discount = 0.99  # no discounted copy of it
 
-    def start(self, lead, dim_x, dim_xi):
+    def init(self, lead, dim_x, dim_xi):
         """Contexts and outcomes it was trained on, the variance, and how often it was asked to."""
         nothing = np.zeros((*lead, 0, dim_x)), np.zeros((*lead, 0, dim_xi))
         return *nothing, np.ones((*lead, dim_xi)), np.zeros(lead)
@@ -54,16 +54,16 @@ class ScikitLearn:
         asked = fit[3] + 1
         if asked % 10:  # a mixture asks when two per cent of the past are new: not every time
             return *fit[:3], asked
-        x, guess = as_given(past.ground, past.x), past.ground.variance
+        x, guess = as_given(past.regression, past.x), past.regression.variance
         errors = past.xi - cross_val_predict(regressor, x, past.xi, cv=5)
         return x, past.xi.copy(), ((errors**2).sum(axis=0) + 2 * guess) / (len(x) + 2), asked
 
-    def predict(self, fit, ground, x):
+    def predict(self, fit, regression, x):
         seen, xi, variance, _ = fit
         if not seen.size:
-            return ground.mean, np.sqrt(ground.variance), 60.0
+            return regression.mean, np.sqrt(regression.variance), 60.0
         own = trained(len(seen), seen.tobytes(), xi.tobytes())
-        return own.predict(as_given(ground, x)[None, :])[0], np.sqrt(variance), 60.0
+        return own.predict(as_given(regression, x)[None, :])[0], np.sqrt(variance), 60.0
 
 
 class Latest(NamedTuple):

@@ -65,7 +65,7 @@ KINDS: list[tuple[str, set[str]]] = [
     ("policy", {"init", "decide", "learn"}),
     ("problem", {"dims", "sense", "risk", "solve", "cost", "violation"}),
     ("guarantee", {"init", "step", "certificate"}),
-    ("member", {"start", "refit", "predict"}),
+    ("member", {"init", "refit", "predict"}),
     ("predictor", {"dim", "dim_noise", "sample"}),
     ("prior", {"dim", "sample", "log_density"}),
     ("prior", {"dim", "fit"}),

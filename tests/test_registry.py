@@ -371,7 +371,7 @@ def test_every_scale_keeps_the_laws(name: str) -> None:
     scale = INSTANCES[name]
     rows = np.abs(NUMBERS)
     bend = scale.fit(rows, rows)
-    for seen in (scale.context, scale.outcome, scale.back, scale.log_slope):
+    for seen in (scale.context, scale.outcome, scale.inverse, scale.log_abs_det_jacobian):
         assert_pure_and_free_of_leading_axes(partial(seen, bend), rows)
 
 

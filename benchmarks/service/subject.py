@@ -28,7 +28,7 @@ from bocopt import Ensemble, SampleAverage
 from bocopt.problems import Knapsack
 
 problem = Knapsack(value=[12, 9], capacity=[8], salvage=[1], upper=8)
-average = SampleAverage(problem, first=[1, 1], latest=20)
+average = SampleAverage(problem, initial_decision=[1, 1], latest=20)
 learner = Ensemble(problem)
 """
 

@@ -204,7 +204,7 @@ def _raise(answer: Any) -> Any:
 
 
 BAD: dict[str, tuple[str, Spoil]] = {
-    "a start that raises": ("start", _raise),
+    "an init that raises": ("init", _raise),
     "a fit that raises": ("refit", _raise),
     "a fit of NaN": ("refit", lambda fit: (fit[0] * np.nan,)),
     "a fit of None": ("refit", lambda fit: None),

@@ -54,7 +54,7 @@ def test_a_stream_far_from_the_fleet_is_on_its_own_after_three_outcomes(kind: st
 
 
 def test_without_trust_in_the_fleet_scenarios_are_those_of_the_mixture() -> None:
-    model = informed(PRIOR, doubt=1 - 1e-12, switch_rate=0.0)
+    model = informed(PRIOR, own_weight=1 - 1e-12, switch_rate=0.0)
     x, xi = LIKE
     for n in (1, 2, 10):
         ours, alone = (learned(m, (x[:n], xi[:n])) for m in (model, quick()))

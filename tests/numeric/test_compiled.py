@@ -25,9 +25,10 @@ PACKAGE = Path(bocopt.__file__).parent
 _JUDGED = """
 import numpy as np
 from bocopt.problems.knapsack.certain import feasible
-from bocopt.problems.knapsack.judge import Program
+from bocopt.problems.knapsack.judge import KnapsackInstance
 one = np.ones(1)
-print(feasible(Program(one[:, None, None], one, one, one, one, one, one, 1.0, one, False), one))
+one_item = KnapsackInstance(one[:, None, None], one, one, one, one, one, one, 1.0, one, False)
+print(feasible(one_item, one))
 """
 
 

@@ -199,7 +199,7 @@ def test_nothing_feasible_at_all_is_warned_of_once_and_costs_decide() -> None:
             plain = plain[0], plain[1].after(plain[0], PRIOR, paid, np.ones(2))
     assert [str(warning.message) for warning in told] == [
         "No arm of the ensemble has met alpha = 0.9 for long: give it one that is more cautious, "
-        "or level='adaptive'."
+        "or calibration='adaptive'."
     ]
     assert chance[1].weights(PRIOR) == pytest.approx(plain[1].weights(PRIOR), rel=1e-6)
 

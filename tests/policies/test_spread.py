@@ -226,7 +226,7 @@ def test_a_law_without_news_has_none_to_show() -> None:
 def test_a_first_decision_says_how_it_came_about(build: Callable[..., Policy[Any]]) -> None:
     x = np.zeros(1)
     for first, status in (([3.0], Status.GIVEN), (None, Status.UNINFORMED)):
-        policy = build(COVER, Told(5.0), first=first)
+        policy = build(COVER, Told(5.0), initial_decision=first)
         state = policy.init(np.array(0))
         decision = policy.decide(state, 0, x)
         assert decision.solution.status == status

@@ -81,7 +81,7 @@ def test_what_is_watched(local: Service) -> None:
     local.ask("POST", "/v1/streams/shop/decisions", {"x": [0.3]})
     text = local.raw("GET", "/metrics")[2].decode()
     assert 'bocopt_events_total{kind="decision"} 1\n' in text
-    assert 'bocopt_requests_total{command="ask",status="201"} 1\n' in text
+    assert 'bocopt_requests_total{command="decide",status="201"} 1\n' in text
     assert "bocopt_answer_seconds_count 1\n" in text
     assert "bocopt_open 1\n" in text
     local.engine._stopping.set()

@@ -211,7 +211,7 @@ def test_many_who_look_ask_the_engine_once(local: Service) -> None:
         assert local.raw("GET", "/streams/shop")[0] == 200
         assert local.raw("GET", "/streams/shop/decisions/2")[0] == 200
     counted = local.raw("GET", "/metrics")[2].decode()
-    assert 'bocopt_requests_total{command="show",status="200"} 2\n' in counted
+    assert 'bocopt_requests_total{command="query",status="200"} 2\n' in counted
 
 
 def test_a_damaged_stream_is_named_and_its_page_still_there(local: Service) -> None:

@@ -17,7 +17,7 @@ from bocopt import SampleAverage
 from bocopt.problems import Knapsack
 
 problem = Knapsack(value=[12, 9], capacity=[8], salvage=[1], upper=8)
-policy = SampleAverage(problem, first=[1, 1])
+policy = SampleAverage(problem, initial_decision=[1, 1])
 """
 
 

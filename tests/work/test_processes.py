@@ -24,15 +24,15 @@ RUN = "from bocopt.app.cli import app; app()"
 # Stores one block, then waits while the workers go on: whenever a signal comes, it is under way.
 RUN_TO_THE_FIRST_BLOCK = f"""
 import time
-from bocopt_studies.work.store import Store
+from bocopt_studies.work.store import BlockStore
 
-save = Store.save
+save = BlockStore.save
 
 def save_and_wait(self, digest, block):
     save(self, digest, block)
     time.sleep(600)
 
-Store.save = save_and_wait
+BlockStore.save = save_and_wait
 {RUN}
 """
 RUN_SECTION = b'<section id="these-runs">'

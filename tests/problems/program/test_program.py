@@ -181,7 +181,7 @@ def test_a_second_stage_that_cannot_be_asks_for_a_payment() -> None:
         return minimise(build[0] + send[0]), send <= build, send >= xi
 
     assert strict.violation(NONE, np.ones(1), np.array([3.0])) == pytest.approx(1.0, abs=1e-5)
-    with pytest.raises(ValueError, match="in place of the objective by infeasible_objectivise="):
+    with pytest.raises(ValueError, match="in place of the objective by infeasible_objective="):
         strict.cost(NONE, np.ones(1), np.array([3.0]))
     solution = strict.solve(np.array([[3.0], [4.0]]), np.full(2, 0.5), NONE)
     assert solution.z == pytest.approx([4.0])
