@@ -115,7 +115,8 @@ def test_a_worker_that_was_killed_does_not_delay_a_graceful_stop(
 def test_a_worker_has_the_code_of_its_front_or_none(config: Config, store: Store) -> None:
     ours, _ = working(config, store)
     shop_file = config.folder / "shop.py"
-    shop_file.write_text(shop_file.read_text().replace("initial_decision=[1, 1]", "initial_decision=[2, 2]"))
+    changed = shop_file.read_text().replace("initial_decision=[1, 1]", "initial_decision=[2, 2]")
+    shop_file.write_text(changed)
     assert status(ours, Decide("shop", [8.0])) == 503  # it ends, and the next one is another
     with pytest.raises(RefusedError, match="has changed since the service was started"):
         ours.step([Decide("shop", [1.0])])
