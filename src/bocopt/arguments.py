@@ -213,6 +213,7 @@ def checked(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """
 
     def call() -> T:
+        """Call the function with its numbers marked as checked."""
         _CHECKED.set(True)
         return function(*args, **kwargs)
 
@@ -300,7 +301,7 @@ def broadcast(values: Array, lead: tuple[int, ...]) -> Array:
 
 
 def outside(values: Array, low: float | Array, high: float | Array) -> BoolArray:
-    """Where values are not in [low, high], but for rounding: of the ends, and 1e-9 of the width.
+    """Return where values are not in [low, high], up to rounding: of the ends, 1e-9 of the width.
 
     >>> outside(np.array([0.0, 1.0 + 1e-12, 1.1]), 0.0, 1.0)
     array([False, False,  True])

@@ -131,7 +131,7 @@ def pure(problem: Problem, x: Array, xi: Array) -> None:
 
 
 def feasible_and_priced(problem: Problem, x: Array, xi: Array) -> None:
-    """What is called optimal is feasible, and `value` is what `cost` says."""
+    """Check that what is called optimal is feasible, and that `value` is what `cost` says."""
     solution = problem.solve(xi[:, None, :], _ONE, x)
     optimal = solution.status == Status.OPTIMAL
     bad = optimal & (problem.violation(x, solution.z, xi) > 0)
@@ -333,7 +333,7 @@ def nan_is_not_learned(
 def stacked_equals_alone(
     policy: Policy[Any], problem: Problem, seeds: IntArray, stages: Stages
 ) -> None:
-    """Of a policy that says `lockstep`: trials at different stages in one call are as alone."""
+    """Check that trials of a `lockstep` policy, at different stages in one call, are as alone."""
     if not promises(policy, Lockstep):
         return
     axes, many = axes_of(policy.init), min(len(stages), 4)
@@ -409,7 +409,7 @@ def _played(
 
 
 def _visible(state: Any) -> list[Any]:
-    """What a state shows: of a history its rows, not the spare room that states share."""
+    """Return the arrays of a state: of a history its rows, not the spare room that states share."""
     if isinstance(state, History):
         return [state.rows]
     if isinstance(state, tuple):

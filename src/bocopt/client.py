@@ -76,10 +76,11 @@ class _Tries:
 
     @property
     def left(self) -> float:
+        """Seconds of patience that are left."""
         return self._end - time.monotonic()
 
     def wait(self, why: Exception, *, at_once: bool = False) -> None:
-        """Before the next one; where none is left, an error says why the last one failed."""
+        """Wait before the next try; where none is left, raise an error that has the last cause."""
         pause = 0.0 if at_once else self._pause * random.uniform(0.5, 1.0)
         if isinstance(why, _BusyError):
             pause = max(pause, why.wait * random.uniform(1.0, 1.25))
@@ -100,7 +101,7 @@ class _Tries:
 
 
 class Client:
-    """What asks a service, from any number of threads.
+    """A client of a service, for use from any number of threads.
 
     Each request is repeated for up to `patience` seconds, after waits that grow, if the connection
     fails or the service is busy. That is safe: decisions carry a key, and all else changes nothing
@@ -176,7 +177,7 @@ class Client:
         return self._json("GET", _path(stream))
 
     def certificates(self, stream: str) -> list[dict[str, Any]]:
-        """What is guaranteed so far, each with its `words`."""
+        """Return the certificates of a stream so far, each with its `words`."""
         return list(self._json("GET", f"{_path(stream)}/certificates")["certificates"])
 
     def decision(self, stream: str, number: int) -> list[dict[str, Any]]:
@@ -184,7 +185,7 @@ class Client:
         return list(self._json("GET", _path(stream, number))["events"])
 
     def explanation(self, stream: str, number: int) -> dict[str, Any]:
-        """Why this z: it, its neighbours and others, under the same scenarios."""
+        """Return why this z: it, its neighbours and others, under the same scenarios."""
         return self._json("GET", f"{_path(stream, number)}/explanation")
 
     def log(self, stream: str, after: int = -1) -> Iterator[dict[str, Any]]:
@@ -301,7 +302,7 @@ def _sent(name: str, values: Context) -> list[float | None] | dict[str, Any]:
 
 
 def _numbers(name: str, values: Iterable[float | None]) -> list[float | None]:
-    """As JSON has them: what is missing is null.
+    """Return numbers as JSON has them: what is missing is null.
 
     >>> _numbers("x", (1, float("nan"), None))
     [1.0, None, None]

@@ -58,12 +58,14 @@ class Compared(NamedTuple):
 
     @property
     def percent(self) -> Array:
-        """() of what is paid now; negative where the policy is better; NaN if nothing is paid."""
+        """Difference () in percent of what is paid or earned now; negative where the policy is
+        better; NaN where that is not above 0.
+        """
         paid = np.where(self.sense.sign * self.today > 0.0, np.abs(self.today), np.nan)
         return np.asarray(100.0 * self.difference.seen / paid)
 
     def words(self, unit: str = "") -> str:
-        """For one trial, in sentences; `unit` is that of a cost, say " EUR"."""
+        """Return the comparison in sentences; `unit` is that of a cost, say " EUR"."""
         return _of_many(self) if self.cost.ndim else "\n".join(_lines(self, unit))
 
     def __str__(self) -> str:
@@ -76,7 +78,7 @@ def declared(names: Sequence[str], scale: float | None, delta: float) -> list[Co
 
 
 class Pair(NamedTuple):
-    """What two decisions came to at each stage; NaN where the outcome never came."""
+    """Cost now and difference of the other decision, by stage; NaN where no outcome came."""
 
     own: BoundedSeries  # (..., T) what is done now cost, and between what that had to lie
     difference: BoundedSeries  # (..., T) the other one's cost less that, likewise
@@ -94,7 +96,7 @@ def compared_of(
     at_random: Compared | None = None,
     unrecorded: int = 0,
 ) -> Compared:
-    """After a comparison was folded over these stages."""
+    """Return the result of a comparison that was folded over these stages."""
     own, difference, met = pair
     rows = difference.value.reshape(-1, difference.value.shape[-1])
     came = np.asarray(~np.isnan(rows).any(axis=0))
@@ -123,7 +125,7 @@ def compared_of(
 
 
 def _shares(one: Comparison, state: Any, pair: Pair, sense: Sense) -> tuple[float, float] | None:
-    """Between what the share saved lies; None where it is not known that anything was paid."""
+    """Return the ends of the share saved; None where it is not known that anything was paid."""
     value, low, high = pair.own
     if arguments.outside(value, low, high)[np.isfinite(value)].any():
         return None
@@ -139,7 +141,7 @@ def _shares(one: Comparison, state: Any, pair: Pair, sense: Sense) -> tuple[floa
 
 
 def _bootstrap(differences: Array) -> Bootstrap:
-    """(..., T) -> (...)."""
+    """Return bootstrap intervals and block lengths (...) of series of differences (..., T)."""
     rows = differences.reshape(-1, differences.shape[-1])
     lengths = [block_length(row) for row in rows]
     intervals = [block_interval(row, n) for row, n in zip(rows, lengths, strict=True)]
@@ -151,7 +153,7 @@ def _bootstrap(differences: Array) -> Bootstrap:
 
 
 def _of_many(found: Compared) -> str:
-    """For several trials: means, and in how many it is surely better or worse."""
+    """Return in words the means of several trials, and in how many it is surely better or worse."""
     trials, d = found.cost.size, found.difference
     known = np.isfinite(d.since) & found.certificate.applicable
     better, worse = (int((known & side).sum()) for side in (d.high <= 0, d.low >= 0))
@@ -166,7 +168,7 @@ def _of_many(found: Compared) -> str:
 
 
 def _lines(found: Compared, unit: str) -> list[str]:
-    """For one trial."""
+    """Return the sentences of one trial."""
     d, sense, percent = found.difference, found.sense, abs(float(found.percent))
     today = f"{found.sense.sign * float(found.today):.4g}{unit}"
     of = today if np.isnan(percent) else f"{percent:.2g}% of {today}"
@@ -187,7 +189,7 @@ def _lines(found: Compared, unit: str) -> list[str]:
 
 
 def _sure(found: Compared, unit: str) -> list[str]:
-    """What holds at all times at once."""
+    """Return the sentences on what holds at all times at once."""
     d, sense = found.difference, found.sense
     if not found.certificate.applicable:
         return [f"At all times: not applicable. {found.certificate.note}"]

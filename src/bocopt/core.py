@@ -34,19 +34,19 @@ class Dims(NamedTuple):
 
 
 class Sense(Enum):
-    """Whether reports show what is paid or what is earned; inside, everything is a cost."""
+    """Sense of the objective in reports: a cost or a reward; inside, everything is a cost."""
 
     MINIMISE = "cost"
     MAXIMISE = "reward"
 
     @property
     def sign(self) -> float:
-        """What turns a cost into the number that is shown."""
+        """Factor that turns a cost into the number that is shown: 1, or -1 for a reward."""
         return 1.0 if self is Sense.MINIMISE else -1.0
 
 
 class Status(IntEnum):
-    """How a decision came about."""
+    """Status of a decision: how it came about."""
 
     OPTIMAL = 0
     INFEASIBLE = 1
@@ -82,7 +82,7 @@ _MESSAGES = MappingProxyType(
 
 
 class Solution(NamedTuple):
-    """What `Problem.solve` answers."""
+    """Result of `Problem.solve`."""
 
     z: Array  # (d)
     value: Array  # () the risk of z's cost under the scenarios; +inf if none is feasible
@@ -102,7 +102,7 @@ class Decision(NamedTuple):
 
 
 class Risk(Protocol):
-    """What is asked of a decision under scenarios: one number for its costs, and one verdict."""
+    """Risk of a decision under scenarios: one number for its costs, and one verdict."""
 
     @property
     def alpha(self) -> float | None:
@@ -110,11 +110,13 @@ class Risk(Protocol):
         ...
 
     def value(self, costs: Array, w: Array) -> Array:
-        """(s), (s) -> () what is minimised."""
+        """Return the number () to be minimised, from costs (s) with weights (s)."""
         ...
 
     def met(self, violations: Array, w: Array) -> BoolArray:
-        """(s), (s) -> () whether the constraints hold as far as they are to."""
+        """Return whether the constraints hold as far as they are to (), from violations (s) with
+        weights (s).
+        """
         ...
 
 
@@ -126,24 +128,35 @@ class Problem(Protocol):
     """
 
     @property
-    def dims(self) -> Dims: ...
+    def dims(self) -> Dims:
+        """Sizes of x, z and xi."""
+        ...
+
     @property
-    def sense(self) -> Sense: ...
+    def sense(self) -> Sense:
+        """Sense of the objective in reports."""
+        ...
+
     @property
-    def risk(self) -> Risk: ...
+    def risk(self) -> Risk:
+        """Risk by which decisions are taken."""
+        ...
+
     def solve(self, scenarios: Array, w: Array, x: Array) -> Solution:
-        """(s, m), (s), (k) -> the best z under the distribution; one scenario gives P(xi).
+        """Return the best z (d) at x (k) under scenarios (s, m) with weights (s); one scenario
+        gives P(xi).
 
         Asked with all three. A problem may do with fewer: equal weights, and no context.
         """
         ...
 
     def cost(self, x: Array, z: Array, xi: Array) -> Array:
-        """(k), (d), (m) -> () what is paid, the payment for infeasibility included."""
+        """Return what z (d) pays () at x (k) and xi (m), the payment for infeasibility included."""
         ...
 
     def violation(self, x: Array, z: Array, xi: Array) -> Array:
-        """(k), (d), (m) -> () the one judge of feasibility: feasible means <= 0.
+        """Return the violation () of z (d) at x (k) and xi (m), the one judge of feasibility:
+        feasible means <= 0.
 
         Exact where all is integer; where not, what is within the problem's tolerance is <= 0.
         """
@@ -154,12 +167,14 @@ class Judging(Problem, Protocol):
     """A problem that prices a decision at once: work that both numbers need is done once."""
 
     def judge(self, x: Array, z: Array, xi: Array) -> tuple[Array, Array]:
-        """(k), (d), (m) -> (), (): `cost` and `violation`, the same bits as from these."""
+        """Return `cost` and `violation` of z (d) at x (k) and xi (m), each (), with the same bits
+        as from these.
+        """
         ...
 
 
 def judges(problem: Problem) -> TypeGuard[Judging]:
-    """Whether a problem prices a decision at once.
+    """Return whether a problem prices a decision at once.
 
     Not so a class that changes `cost` or `violation` of one that does, and leaves its `judge`.
     """
@@ -177,7 +192,7 @@ def _judges(kind: type) -> bool:
 
 
 def judge(problem: Problem, x: Array, z: Array, xi: Array) -> tuple[Array, Array]:
-    """(k), (d), (m) -> (), (): cost and violation, asked for at once where the problem can."""
+    """Return cost and violation (), () of z (d) at x (k), xi (m), at once where the problem can."""
     if judges(problem):
         return problem.judge(x, z, xi)
     return problem.cost(x, z, xi), problem.violation(x, z, xi)
@@ -190,16 +205,18 @@ class Ranged(Problem, Protocol):
     """
 
     def range(self, x: Array, z: Array) -> tuple[Array, Array]:
-        """(k), (d) -> (), (): for any possible outcome, the cost lies in [low, high]."""
+        """Return low and high, each (): for any possible outcome, the cost of z (d) at x (k) lies
+        in [low, high].
+        """
         ...
 
     def possible(self, x: Array, xi: Array) -> BoolArray:
-        """(k), (m) -> (): whether `range` was meant for such an outcome."""
+        """Return whether () `range` was meant for such an outcome (m), at x (k)."""
         ...
 
 
 def is_ranged(problem: Problem) -> TypeGuard[Ranged]:
-    """Whether a problem knows bounds of its cost."""
+    """Return whether a problem knows bounds of its cost."""
     return hasattr(problem, "range") and hasattr(problem, "possible")
 
 
@@ -210,7 +227,8 @@ class RangedDifference(Ranged, Protocol):
     """
 
     def range_of_difference(self, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
-        """(k), (d), (d) -> (), (): cost(x, z, .) - cost(x, other, .) lies in [low, high].
+        """Return low and high, each (), for z (d) and other (d) at x (k): cost(x, z, .) - cost(x,
+        other, .) lies in [low, high].
 
         For any possible outcome, and both zero where z is `other`. It is never wider than what the
         ranges of both say.
@@ -219,7 +237,7 @@ class RangedDifference(Ranged, Protocol):
 
 
 def knows_differences(problem: Problem) -> TypeGuard[RangedDifference]:
-    """Whether a problem knows bounds of what one decision costs more than another."""
+    """Return whether a problem knows bounds of what one decision costs more than another."""
     return is_ranged(problem) and hasattr(problem, "range_of_difference")
 
 
@@ -227,19 +245,25 @@ class Predictor(Protocol):
     """m(x; theta), pure: the noise is an input (dim_noise 0: the deterministic predictor)."""
 
     @property
-    def dim(self) -> int: ...
+    def dim(self) -> int:
+        """Number p of parameters."""
+        ...
+
     @property
-    def dim_noise(self) -> int: ...
+    def dim_noise(self) -> int:
+        """Number n of noise inputs."""
+        ...
+
     def sample(self, theta: Array, x: Array, u: Array) -> Array:
-        """(p), (k), (n) -> (m)."""
+        """Return the predicted xi (m) for parameters (p) at x (k) with noise (n)."""
         ...
 
 
 class Differentiable(Predictor, Protocol):
-    """What gradient policies need."""
+    """A predictor with the derivatives that gradient policies need."""
 
     def pullback(self, theta: Array, x: Array, g: Array) -> Array:
-        """(p), (k), (m) -> (p): a gradient in xi becomes a gradient in theta."""
+        """Return the gradient (p) in theta that follows from a gradient g (m) in xi, at x (k)."""
         ...
 
 
@@ -247,7 +271,7 @@ class Density(Predictor, Protocol):
     """A predictor whose law of xi has a density: what the log score needs."""
 
     def log_density(self, theta: Array, x: Array, xi: Array) -> Array:
-        """(p), (k), (m) -> ()."""
+        """Return the log density () of xi (m) at x (k), under parameters (p)."""
         ...
 
 
@@ -255,7 +279,7 @@ class Centred(Predictor, Protocol):
     """A predictor that can be told what to predict: what a calibrated prior needs."""
 
     def constant(self, xi: Array) -> Array:
-        """(m) -> (p): parameters that predict xi whatever the context, or nearly so."""
+        """Return parameters (p) that predict xi (m) whatever the context, or nearly so."""
         ...
 
 
@@ -263,28 +287,39 @@ class Prior(Protocol):
     """The belief before any outcome."""
 
     @property
-    def dim(self) -> int: ...
+    def dim(self) -> int:
+        """Number p of parameters."""
+        ...
+
     def sample(self, u: Array) -> Array:
-        """(p) standard normal noise -> (p)."""
+        """Return parameters (p) from standard normal noise (p)."""
         ...
 
     def log_density(self, theta: Array) -> Array:
-        """(p) -> ()."""
+        """Return the log density () of parameters (p)."""
         ...
 
 
 class Loss(Protocol):
-    """How bad one parameter was at one stage; `lower` bounds it from below.
+    """Loss of one parameter at one stage; `lower` bounds it from below.
 
     What a loss may say beside, for guarantees, is in `bocopt.abilities`.
     """
 
     @property
-    def lower(self) -> float: ...
+    def lower(self) -> float:
+        """Lower bound of the loss, for any outcome."""
+        ...
+
     @property
-    def dim_noise(self) -> int: ...
+    def dim_noise(self) -> int:
+        """Number n of noise inputs."""
+        ...
+
     def __call__(self, theta: Array, x: Array, xi: Array, u: Array) -> Array:
-        """(p), (k), (m), (n) -> (); u is the stage's noise, common to all particles."""
+        """Return the loss () of theta (p) at x (k) and xi (m); u (n) is the stage's noise, common
+        to all particles.
+        """
         ...
 
 
@@ -300,7 +335,7 @@ class LossReport(NamedTuple):
 
 
 class LossBounds(NamedTuple):
-    """What a loss says of itself, for any outcome."""
+    """Bounds that a loss declares, for any outcome."""
 
     loss_lower: Array  # () it is at least this
     loss_upper: Array  # () and at most this; infinite if it says nothing
@@ -308,7 +343,7 @@ class LossBounds(NamedTuple):
 
 
 class BeliefReport(NamedTuple):
-    """What guarantees want to know of a belief at one stage; NaN where nothing is known."""
+    """Numbers of a belief at one stage that guarantees read; NaN where one is not known."""
 
     losses: LossReport
     bounds: LossBounds
@@ -316,7 +351,7 @@ class BeliefReport(NamedTuple):
 
 
 class ArmsReport(NamedTuple):
-    """What guarantees want to know of a choice among arms; NaN where nothing is known."""
+    """Numbers of a choice among arms that guarantees read; NaN where one is not known."""
 
     arm_mean: Array  # () expected cost of drawing an arm by the weights before the outcome
     arm_cost: Array  # (A) what each arm would have paid
@@ -325,7 +360,7 @@ class ArmsReport(NamedTuple):
 
 
 class ShadowReport(NamedTuple):
-    """What policies that are not followed decided at the last stage."""
+    """Decisions at the last stage of policies that are not followed."""
 
     shadow_z: Array  # (shadows, d)
 
@@ -340,7 +375,9 @@ class State(Protocol):
     """
 
     @property
-    def info(self) -> Any: ...
+    def info(self) -> Any:
+        """NamedTuple of what the last lesson showed."""
+        ...
 
 
 S = TypeVar("S", bound=State)
@@ -350,13 +387,24 @@ class BeliefState(State, Protocol):
     """A state that holds weighted parameters."""
 
     @property
-    def seeds(self) -> IntArray: ...
+    def seeds(self) -> IntArray:
+        """Seeds of the trials, one for each."""
+        ...
+
     @property
-    def theta(self) -> Array: ...  # (N, p)
+    def theta(self) -> Array:
+        """Parameters (N, p) of the particles."""
+        ...  # (N, p)
+
     @property
-    def log_w(self) -> Array: ...  # (N) normalised
+    def log_w(self) -> Array:
+        """Log weights (N) of the particles, normalised."""
+        ...  # (N) normalised
+
     @property
-    def score(self) -> Array: ...  # (N) log density, up to a constant
+    def score(self) -> Array:
+        """Log density (N) of the particles, up to a constant."""
+        ...  # (N) log density, up to a constant
 
 
 B = TypeVar("B", bound=BeliefState)
@@ -365,8 +413,13 @@ B = TypeVar("B", bound=BeliefState)
 class Sampler(Protocol[B]):
     """The Gibbs posterior pi_{t+1} ~ exp(-lam loss) pi_t, held by weighted particles."""
 
-    def init(self, seeds: IntArray) -> B: ...
-    def step(self, belief: B, t: int, x: Array, xi: Array) -> B: ...
+    def init(self, seeds: IntArray) -> B:
+        """Return the belief before any outcome, with the leading axes of the seeds."""
+        ...
+
+    def step(self, belief: B, t: int, x: Array, xi: Array) -> B:
+        """Return the belief after the outcome xi (m) of context x (k) at stage t."""
+        ...
 
 
 class Policy(Protocol[S]):
@@ -375,9 +428,17 @@ class Policy(Protocol[S]):
     What a policy may be able to do beside, and how wrappers give it on, is in `bocopt.abilities`.
     """
 
-    def init(self, seeds: IntArray) -> S: ...
-    def decide(self, state: S, t: int, x: Array) -> Decision: ...
-    def learn(self, state: S, t: int, x: Array, decision: Decision, xi: Array) -> S: ...
+    def init(self, seeds: IntArray) -> S:
+        """Return the state before any stage, with the leading axes of the seeds."""
+        ...
+
+    def decide(self, state: S, t: int, x: Array) -> Decision:
+        """Return the decision z (d) at stage t under context x (k)."""
+        ...
+
+    def learn(self, state: S, t: int, x: Array, decision: Decision, xi: Array) -> S:
+        """Return the state after the outcome xi (m) of a decision under x (k) at stage t."""
+        ...
 
 
 class Model(Protocol[S]):
@@ -386,15 +447,21 @@ class Model(Protocol[S]):
     What a model may be able to do beside, and how wrappers give it on, is in `bocopt.abilities`.
     """
 
-    def init(self, seeds: IntArray) -> S: ...
-    def step(self, state: S, t: int, x: Array, xi: Array) -> S: ...
+    def init(self, seeds: IntArray) -> S:
+        """Return the state before any outcome, with the leading axes of the seeds."""
+        ...
+
+    def step(self, state: S, t: int, x: Array, xi: Array) -> S:
+        """Return the state after the outcome xi (m) of context x (k) at stage t."""
+        ...
+
     def sample(self, state: S, x: Array) -> tuple[Array, Array]:
-        """(k) -> (s, m), (s): scenarios of xi and their weights, after at least one outcome."""
+        """Return scenarios (s, m) of xi at x (k), and weights (s), after at least one outcome."""
         ...
 
 
 class Stream(Protocol):
-    """Where contexts and outcomes come from: pure too, a function of the seeds."""
+    """A source of contexts and outcomes: pure too, a function of the seeds."""
 
     def stages(self, seeds: IntArray) -> Iterator[tuple[Array, Array]]:
         """Yield (x, xi) stage by stage, each with the leading axes of the seeds."""
@@ -405,7 +472,10 @@ class ConditionalSampler(Protocol):
     """A stream that knows its law."""
 
     @property
-    def dim_noise(self) -> int: ...
+    def dim_noise(self) -> int:
+        """Number n of noise inputs."""
+        ...
+
     def sample_given(self, x: Array, u: Array) -> Array:
-        """(k), (n) -> (m): xi given x."""
+        """Return xi (m) given x (k), from noise (n)."""
         ...

@@ -57,7 +57,7 @@ def draw_means(
 
 
 def _running(values: Array) -> Array:
-    """(..., T) -> (trials, T) means over the stages so far."""
+    """Return means (trials, T) over the stages so far, of values (..., T)."""
     rows = values.reshape(-1, values.shape[-1])
     means: Array = rows.cumsum(axis=-1) / np.arange(1, rows.shape[-1] + 1)
     return means

@@ -36,7 +36,7 @@ class OwnedError(OSError):
 
 
 def read(path: str | Path) -> bytes:
-    """What is in a regular file; devices and pipes are refused, and not waited for."""
+    """Return the content of a regular file; devices and pipes are refused, and not waited for."""
     with open(_opened(path), "rb") as file:
         return file.read()
 
@@ -70,7 +70,7 @@ class Owner:
         self._handle: int | None = None
 
     def replace(self, path: str | Path, content: bytes) -> None:
-        """As the function; an `OwnedError` where somebody else owns the file."""
+        """Replace the file as the function; an `OwnedError` where somebody else owns the file."""
         target = os.path.realpath(path)
         while True:
             if not (target == self._target and _same(self._handle, target)):
@@ -164,7 +164,7 @@ def _created(name: str) -> int | None:
 
 
 def _removed(name: str) -> bool:
-    """Whether a file that a killed writer left could be removed."""
+    """Remove a file that a killed writer left; return whether it is gone."""
     try:
         handle = os.open(name, os.O_RDWR | _NO_LINK | _NO_WAIT | _QUIET)
     except FileNotFoundError:
@@ -194,7 +194,7 @@ def _write(handle: int, content: bytes, target: str) -> None:
 
 
 def _same(handle: int | None, name: str) -> bool:
-    """Whether the open file is the one of that name."""
+    """Return whether the open file is the one of that name."""
     try:
         return handle is not None and os.path.samestat(os.fstat(handle), os.lstat(name))
     except FileNotFoundError:
@@ -227,7 +227,7 @@ if sys.platform == "win32":
     import msvcrt
 
     def _lock(handle: int) -> bool | None:
-        """Whether nobody else has it locked; None where there are no locks."""
+        """Lock the file, and return whether nobody else has; None where there are no locks."""
         return None  # a file that is locked cannot be read there
 
     def _wait_for_lock(handle: int) -> None:
@@ -246,7 +246,7 @@ else:
     import fcntl
 
     def _lock(handle: int) -> bool | None:
-        """Whether nobody else has it locked; None where there are no locks."""
+        """Lock the file, and return whether nobody else has; None where there are no locks."""
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -73,7 +73,7 @@ def differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
 
 
 def _described(thing: Any, where: str, inside: tuple[int, ...]) -> Any:
-    """As JSON; `inside` are the functions and objects that it is part of, so that none is twice."""
+    """Return it as JSON; `inside` are functions and objects around it, so that none is twice."""
     if isinstance(thing, Enum):
         return [_name(type(thing)), thing.name]
     if thing is None or isinstance(thing, bool | int | float | str):
@@ -93,6 +93,7 @@ def _described(thing: Any, where: str, inside: tuple[int, ...]) -> Any:
 
 def _described_parts(thing: Any, where: str, inside: tuple[int, ...]) -> Any:
     def part(value: Any, name: object) -> Any:
+        """Return the description of a part, which has this name in errors."""
         return _described(value, f"{where}, {name}" if name != "" else where, inside)
 
     if isinstance(thing, tuple | list):
@@ -149,7 +150,7 @@ def _names(code: CodeType) -> set[str]:
 
 
 def _code(code: CodeType) -> Any:
-    """What it does, and not where it stands in its file."""
+    """Return the instructions, constants and names of a function, not where it stands."""
     constants = [_code(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
     return [code.co_code.hex(), constants, list(code.co_names), code.co_argcount]
 

@@ -30,7 +30,7 @@ def held_back() -> Iterator[None]:
 
 @contextmanager
 def blocked() -> Iterator[None]:
-    """What starts here is deaf to interrupts, where the system can do that."""
+    """Block interrupts meanwhile, where the system can: what starts here is deaf to them."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

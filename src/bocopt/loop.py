@@ -32,7 +32,7 @@ __all__ = ["Stage", "play", "run"]  # the rest is for those who play in other wa
 
 
 class ShadowOutcomes(NamedTuple):
-    """What the decisions of policies that are not followed would have come to."""
+    """Costs and feasibility of the decisions of policies that are not followed."""
 
     cost: Array  # (shadows)
     feasible: BoolArray  # (shadows)
@@ -65,7 +65,7 @@ def play(
     *,
     hindsight: bool = True,
 ) -> tuple[Stage, S]:
-    """One stage. The policy decides before it is shown xi.
+    """Play one stage. The policy decides before it is shown xi.
 
     Without `hindsight`, what could have been decided is not computed: one program less a stage.
     """
@@ -95,7 +95,7 @@ def _decided_and_learned(
 
 
 def checked_decision(owner: str, problem: Problem, decision: Decision) -> Decision:
-    """What `owner` (say "BMA.decide") returned, with a z that is finite and of the right size."""
+    """Return the decision of `owner` (say "BMA.decide"), with a finite z of the right size."""
     if not isinstance(decision, Decision):
         raise arguments.wrong(owner, "decision", "a Decision", decision, arguments.RETURNED)
     given = decision.solution.z
@@ -119,7 +119,7 @@ def review(
     info: Any,
     hindsight: bool,
 ) -> Stage:
-    """What came of a decision and of its lesson, beside what could have come."""
+    """Return the stage that came of a decision and of its lesson, beside what could have come."""
     reports = tuple(reports_of(info))
     cost, feasible, shadows = _outcomes(problem, x, decision.solution.z, xi, reports)
     unknown = np.full(cost.shape, np.nan)
@@ -158,7 +158,7 @@ def _outcomes(
 
 
 def shadow_decisions(problem: Problem, reports: Iterable[Report]) -> Array | None:
-    """(shadows, d) what shadows decided, checked; None where no report tells."""
+    """Return what shadows decided (shadows, d), checked; None where no report has it."""
     for report in reports:
         if isinstance(report, ShadowReport):
             shape = (None, problem.dims.z)
@@ -168,7 +168,7 @@ def shadow_decisions(problem: Problem, reports: Iterable[Report]) -> Array | Non
 
 
 def reports_of(info: Any) -> Iterator[Report]:
-    """Those in it, however deep."""
+    """Yield the reports in an info, however deep."""
     for part in info:
         if isinstance(part, Report):
             yield part

@@ -1,4 +1,4 @@
-"""What drives the posterior: how bad the decision was that a parameter would have made."""
+"""Losses that drive the posterior: how bad the decision was that a parameter would have made."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -26,10 +26,11 @@ class DecisionRegret:
 
     @property
     def dim_noise(self) -> int:
+        """Number n of noise inputs, that of the predictor."""
         return self.predictor.dim_noise
 
     def __call__(self, theta: Array, x: Array, xi: Array, u: Array) -> Array:
-        """(p), (k), (m), (n) -> ()."""
+        """Return the regret () of theta (p) at x (k), xi (m), with the predictor's noise (n)."""
         return regret(self.problem, x, self.predictor.sample(theta, x, u), xi)
 
 
@@ -54,10 +55,12 @@ class Clipped:
 
     @property
     def lower(self) -> float:
+        """Lower bound of the cut loss."""
         return min(self.loss.lower, self.at)
 
     @property
     def upper(self) -> float:
+        """Upper bound of the cut loss: `at`."""
         return self.at
 
     @property
@@ -67,10 +70,11 @@ class Clipped:
 
     @property
     def dim_noise(self) -> int:
+        """Number n of noise inputs, that of the loss."""
         return self.loss.dim_noise
 
     def __call__(self, theta: Array, x: Array, xi: Array, u: Array) -> Array:
-        """(p), (k), (m), (n) -> ()."""
+        """Return the cut loss () of theta (p) at x (k) and xi (m), with noise (n)."""
         return np.minimum(self.loss(theta, x, xi, u), self.at)
 
 
@@ -86,7 +90,7 @@ class LogScore:
         arguments.kind("LogScore", "predictor", self.predictor, Density)
 
     def __call__(self, theta: Array, x: Array, xi: Array, u: Array) -> Array:
-        """(p), (k), (m), (0) -> ()."""
+        """Return -log density () of xi (m) at x (k) under theta (p); there is no noise (0)."""
         return -self.predictor.log_density(theta, x, xi)
 
 
@@ -106,10 +110,11 @@ class _ByDraws:
 
     @property
     def dim_noise(self) -> int:
+        """Number n of noise inputs: those of the predictor for each draw."""
         return self.draws * self.predictor.dim_noise
 
     def _scenarios(self, theta: Array, x: Array, u: Array) -> Array:
-        """(p), (k), (n) -> (s, m)."""
+        """Return scenarios (s, m) of the law of theta (p) at x (k), from noise (n)."""
         each = u.reshape(*u.shape[:-1], self.draws, self.predictor.dim_noise)
         scenarios = self.predictor.sample(theta[..., None, :], x[..., None, :], each)
         return np.broadcast_to(
@@ -129,7 +134,7 @@ class EnergyScore(_ByDraws):
     _least_draws: ClassVar[int] = 2
 
     def __call__(self, theta: Array, x: Array, xi: Array, u: Array) -> Array:
-        """(p), (k), (m), (n) -> ()."""
+        """Return the estimated score () of theta (p) at x (k) and xi (m), from noise (n)."""
         scenarios = self._scenarios(theta, x, u)
         off = np.linalg.norm(scenarios - xi[..., None, :], axis=-1).mean(axis=-1)
         apart = np.linalg.norm(scenarios[..., :, None, :] - scenarios[..., None, :, :], axis=-1)
@@ -139,7 +144,7 @@ class EnergyScore(_ByDraws):
 
 @dataclass(frozen=True)
 class PinballScore(_ByDraws):
-    """Of the law's quantiles at these levels, summed over levels and components.
+    """Pinball loss of the law's quantiles at these levels, summed over levels and components.
 
     Reference: Koenker, Bassett (1978), Regression quantiles.
     """
@@ -152,7 +157,7 @@ class PinballScore(_ByDraws):
         object.__setattr__(self, "levels", levels)
 
     def __call__(self, theta: Array, x: Array, xi: Array, u: Array) -> Array:
-        """(p), (k), (m), (n) -> ()."""
+        """Return the summed loss () of theta (p) at x (k) and xi (m), from noise (n)."""
         levels = np.array(self.levels)
         quantiles = np.quantile(self._scenarios(theta, x, u), levels, axis=-2)
         above = xi - quantiles  # (levels, ..., m)
@@ -176,7 +181,7 @@ class ScenarioRegret(_ByDraws):
         arguments.kind("ScenarioRegret", "problem", self.problem, Problem)
 
     def __call__(self, theta: Array, x: Array, xi: Array, u: Array) -> Array:
-        """(p), (k), (m), (n) -> ()."""
+        """Return the regret () of theta (p) at x (k) and xi (m), from noise (n)."""
         equal = np.full(self.draws, 1.0 / self.draws)
         z = self.problem.solve(self._scenarios(theta, x, u), equal, x).z
         return self.problem.cost(x, z, xi) - hindsight(self.problem, x, xi).cost

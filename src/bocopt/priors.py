@@ -35,14 +35,15 @@ class Gaussian:
 
     @property
     def dim(self) -> int:
+        """Number p of parameters."""
         return len(self.mean)
 
     def sample(self, u: Array) -> Array:
-        """(p) standard normal noise -> (p)."""
+        """Return parameters (p) from standard normal noise (p)."""
         return np.asarray(self.mean) + np.asarray(self.sd) * u
 
     def log_density(self, theta: Array) -> Array:
-        """(p) -> ()."""
+        """Return the log density () of parameters (p)."""
         theta = arguments.array("Gaussian.log_density", "theta", theta, (self.dim,))
         sd = np.asarray(self.sd)
         z = (theta - np.asarray(self.mean)) / sd
@@ -80,10 +81,11 @@ class Calibrated:
 
     @property
     def dim(self) -> int:
+        """Number p of parameters, that of the predictor."""
         return self.predictor.dim
 
     def fit(self, x: Array, xi: Array) -> tuple[Array, Array]:
-        """(n, k), (n, m) -> mean (p), sd ()."""
+        """Return the mean (p) and the sd () that contexts (n, k) and outcomes (n, m) calibrate."""
         with np.errstate(over="ignore", invalid="ignore"):  # what is too wide is narrowed
             return self._fit(x, xi)
 
@@ -102,6 +104,7 @@ class Calibrated:
         none = np.empty(self.predictor.dim_noise)
 
         def spread(sd: Array) -> Array:
+            """Return the variance () of predictions at scale sd (), averaged over components."""
             theta = mean[..., None, None, :] + sd[..., None, None, None] * e
             predicted = self.predictor.sample(theta, x[..., None, :, :], none)
             variance: Array = predicted.var(axis=(-3, -2)).mean(axis=-1)

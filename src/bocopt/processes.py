@@ -35,6 +35,7 @@ class _Pool(ProcessPoolExecutor):
     """Ctrl-C is the parent's business: workers are born deaf to it, and remain so."""
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Submit a task, with interrupts blocked while a worker may start."""
         # Submitting may start a worker, which would complain if it were cut off. Blocking alone is
         # not enough: a thread of a numerical library may take the signal.
         with held_back(), blocked():

@@ -38,7 +38,7 @@ def software(modules: frozenset[str]) -> str:
 
 @cache
 def versions() -> Mapping[str, str]:
-    """Of what the code runs on."""
+    """Return the versions of Python and of the libraries that the code runs on."""
     found = {name: version(name) for name in ("numpy", "numba", "scipy", "highspy")}
     return {"python": platform.python_version(), **found}
 
@@ -53,7 +53,7 @@ def package(*names: str) -> dict[str, bytes]:
 
 
 def stamps(*names: str) -> frozenset[tuple[str, int, int]]:
-    """Their source files by path, time and size: others, once one of them was written to."""
+    """Return path, time and size of source files: others, once one of them was written to."""
     found: list[tuple[str, int, int]] = []
     folders = [str(_root(name)) for name in names]
     while folders:
@@ -76,6 +76,7 @@ def _root(name: str) -> Path:
 
 
 def digest_of(files: Mapping[str, bytes], versions: Mapping[str, str]) -> str:
+    """Return a digest of files by path, of versions, and of the machine's architecture."""
     code = hashlib.sha256(f"{platform.machine()} {sorted(versions.items())}".encode())
     for name in sorted(files):
         code.update(name.encode() + b"\0" + files[name] + b"\0")
@@ -121,7 +122,7 @@ def _paths(module: str) -> tuple[str, str]:
 
 @cache
 def _imported(source: bytes, package: str) -> frozenset[str]:
-    """What a module in a package imports, anywhere in it; of names, some are modules."""
+    """Return what a module in a package imports, anywhere in it; of names, some are modules."""
     found: set[str] = set()
     left: list[ast.AST] = [ast.parse(source)]
     while left:

@@ -22,7 +22,7 @@ _KINDS = "biufU"  # truth values, numbers and texts: all that a state or a recor
 
 
 class CheckpointError(ValueError):
-    """What cannot be kept in a file, or a file that is damaged or does not belong here."""
+    """Error for what cannot be kept in a file, or for a file that is damaged or foreign."""
 
 
 def flatten(state: Any, name: str = "state") -> Arrays:
@@ -66,7 +66,7 @@ def _fields(state: tuple[Any, ...]) -> Iterable[Any]:
 
 
 def shape_of(tree: Any) -> Shape:
-    """How a nested tuple is nested.
+    """Return the nesting of a tuple: a list of its parts, None for an array.
 
     >>> shape_of((np.zeros(2), (), (np.zeros(3),)))
     [None, [], [None]]
@@ -90,6 +90,7 @@ def from_leaves(shape: Shape, arrays: Iterable[NDArray[Any]]) -> Any:
     rest = list(arrays)[::-1]
 
     def build(part: Shape) -> Any:
+        """Return the nested tuple of this part, with the next arrays as leaves."""
         if part is None and rest:
             return rest.pop()
         if not isinstance(part, list):
@@ -135,7 +136,7 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes
 
 
 def unpack(data: bytes) -> tuple[dict[str, Any], Arrays]:
-    """What was packed; nothing larger than the bytes themselves is ever made."""
+    """Return the header and arrays that were packed; no array is larger than the bytes."""
     try:
         (length,) = _LENGTH.unpack_from(data)
         start = _LENGTH.size + length

@@ -59,7 +59,7 @@ class Trace:
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of the numbers of x, z, xi
 
     def __repr__(self) -> str:
-        """How long, how many, how good; `summary` has more."""
+        """Return stages, trials, mean cost or reward, and feasibility; `summary` has more."""
         trials = self.cost.size // max(self.horizon, 1)
         shown = f"{self.horizon} stages" + f" x {trials} trials" * (trials > 1)
         mean = self.sense.sign * float(self.cost.mean()) if self.cost.size else float("nan")
@@ -68,35 +68,36 @@ class Trace:
 
     @property
     def horizon(self) -> int:
+        """Number T of stages."""
         return int(self.cost.shape[-1])
 
     @property
     def reward(self) -> Array:
-        """(T) minus the cost."""
+        """Reward (T): minus the cost."""
         return -self.cost
 
     @property
     def regret(self) -> Array:
-        """(T) what was paid above the hindsight optimum."""
+        """Regret (T): what was paid above the hindsight optimum."""
         return self.cost - self.hindsight
 
     @property
     def rejuvenations(self) -> Array:
-        """() how often particles were renewed; 0 for a policy that has none."""
+        """Number () of times that particles were renewed; 0 for a policy that has none."""
         never = np.zeros(self.cost.shape)
         total: Array = self.info.get("rejuvenated", never).sum(axis=-1)
         return total
 
     @property
     def spread_over(self) -> str:
-        """What spreads in `summary` are over: trials, or only policy seeds."""
+        """Name of what standard deviations in `summary` are over: trials, or only policy seeds."""
         x, xi = (a.reshape(-1, *a.shape[-2:]) for a in (self.x, self.xi))
         pairs = [(a, np.broadcast_to(a[:1], a.shape)) for a in (x, xi)]
         same = len(x) > 1 and all(np.array_equal(*pair, equal_nan=True) for pair in pairs)
         return ONE_SERIES if same else "trials"
 
     def shares(self) -> dict[str, Array]:
-        """() each, per trial: the share of decisions of each Status that occurs, by its name."""
+        """Return the share () of decisions of each Status that occurs, by name, per trial."""
         shares = {status.name: (self.status == status).mean(axis=-1) for status in Status}
         return {name: share for name, share in shares.items() if share.any()}
 
@@ -116,7 +117,7 @@ class Trace:
         }
 
     def _info_by_number(self) -> dict[str, Array]:
-        """What the policy learned; of several numbers, each under its own name."""
+        """Return what the policy learned by name; of several numbers, each under its own name."""
         numbers = {}
         for name, values in self.info.items():
             if values.ndim == self.cost.ndim:
@@ -143,7 +144,7 @@ class Trace:
         replace(path, text.getvalue().encode("utf-8", "backslashreplace"))
 
     def averages(self) -> dict[str, Array]:
-        """() each, per trial: time averages over all stages and over the last half of them."""
+        """Return time averages () over all stages and over the last half, by name, per trial."""
         shown = {
             self.sense.value: self.sense.sign * self.cost,
             "feasibility": self.feasible.astype(np.float64),
@@ -238,7 +239,7 @@ def _warned(trace: Trace) -> Trace:
 
 
 def cut_short(status: IntArray) -> BoolArray:
-    """Which decisions stopped at a limit or fell back.
+    """Return which decisions stopped at a limit or fell back.
 
     >>> cut_short(np.array([Status.OPTIMAL, Status.LIMIT]))
     array([False,  True])
@@ -253,6 +254,7 @@ def stacked(stages: Iterable[Stage], sense: Sense) -> Trace:
         raise ValueError("There are no stages to record.")
 
     def stack(parts: Iterable[Array], core: int = 0) -> Array:
+        """Return arrays stacked along a new stage axis, before their last `core` axes."""
         return np.stack(list(parts), axis=-1 - core)
 
     return Trace(
@@ -284,7 +286,7 @@ def mean_sd(values: Array) -> MeanSd:
 
 
 def averages(values: Mapping[str, Array]) -> dict[str, Array]:
-    """(T) each -> () each: averages over all stages and over the last half, at least one stage.
+    """Return averages () of series (T) over all stages and over the last half, at least one.
 
     >>> {name: float(a) for name, a in averages({"cost": np.array([1.0, 2.0, 6.0])}).items()}
     {'cost': 3.0, 'cost_last': 6.0}
@@ -297,5 +299,5 @@ def averages(values: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def last_half(series: Array) -> Array:
-    """(T) -> the last half of the stages, at least one."""
+    """Return the last half of the stages of a series (T), at least one."""
     return series[..., -max(1, series.shape[-1] // 2) :]

@@ -1,4 +1,4 @@
-"""How abilities are asked, and how a wrapper gives them on: by what it declares to be in it.
+"""Abilities: how they are asked, and how a wrapper gives them on by what it declares.
 
     inner      the part that it stands for: it gives on all abilities that it has not itself
     inside     where its state and memo hold those of the inner part, if they are not the same
@@ -39,7 +39,9 @@ class Wrapper(Protocol):
     """A part that stands for another one."""
 
     @property
-    def inner(self) -> Any: ...
+    def inner(self) -> Any:
+        """The part that it stands for."""
+        ...
 
 
 class Nested(Protocol):
@@ -54,14 +56,18 @@ class Composed(Protocol):
     """A part that is made of several."""
 
     @property
-    def parts(self) -> Sequence[Any]: ...
+    def parts(self) -> Sequence[Any]:
+        """The parts that play at each stage."""
+        ...
 
 
 class Withholding(Protocol):
     """A wrapper that does not give all on."""
 
     @property
-    def withholds(self) -> Mapping[type, str]: ...
+    def withholds(self) -> Mapping[type, str]:
+        """Abilities that it does not give on, each with the reason."""
+        ...
 
 
 class Found(NamedTuple):
@@ -93,7 +99,7 @@ def members(protocol: type) -> Mapping[str, bool]:
 
 
 def has(part: object, ability: type) -> bool:
-    """Whether a part itself has an ability: its methods, and values that are not None.
+    """Return whether a part itself has an ability: its methods, and values that are not None.
 
     >>> from bocopt.abilities import Lockstep
     >>> from bocopt.policies import Constant, Frozen
@@ -139,7 +145,7 @@ def says(part: object, ability: type) -> Any:
 
 
 def promises(part: object, promise: type) -> bool:
-    """Whether a part makes a promise: itself, or as all its parts do.
+    """Return whether a part makes a promise: itself, or as all its parts do.
 
     >>> from bocopt.abilities import Lockstep
     >>> from bocopt.policies import Constant, Frozen
@@ -155,7 +161,7 @@ def promises(part: object, promise: type) -> bool:
 
 
 def parts_of(part: object) -> tuple[Any, ...]:
-    """What it is made of, as far as it says so."""
+    """Return the parts that it declares to be made of; empty where it declares none."""
     here: Any = part
     if has(here, Composed):
         return tuple(here.parts)
@@ -167,14 +173,14 @@ def _must_be_own(part: object, ability: type) -> bool:
 
 
 def withheld(part: object) -> Mapping[type, str]:
-    """What a wrapper does not give on, and why."""
+    """Return the abilities that a wrapper does not give on, each with the reason."""
     here: Any = part
     found: Mapping[type, str] = here.withholds if has(here, Withholding) else _NONE
     return found
 
 
 def forgotten(wrapper: object, inner: object) -> list[str]:
-    """What the inner part is able to do, and the wrapper neither has, gives on nor withholds.
+    """Return the abilities of the inner part that the wrapper neither has, gives on nor withholds.
 
     >>> from bocopt.policies import Constant, Frozen
     >>> forgotten(Frozen(Constant([1])), Constant([1])), forgotten(object(), Constant([1]))

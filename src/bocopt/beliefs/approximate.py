@@ -94,6 +94,7 @@ class ApproximateBayes:
         clouds = [self._near(ledger, i, known.reshape(-1)[i]) for i in range(seeds.size)]
 
         def gathered(parts: list[Any]) -> Any:
+            """Return one array of all trials' parts, with the leading axes of the seeds."""
             return np.stack(parts).reshape((*lead, *np.shape(parts[0])))
 
         u = gathered([cloud.u for cloud in clouds])

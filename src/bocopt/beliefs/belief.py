@@ -15,7 +15,9 @@ LAG = 20  # generations of ancestors that are known
 
 
 class MoveInfo(NamedTuple):
-    """What the last stage showed; NaN or 0 before the first."""
+    """Diagnostics of the last stage; before the first, NaN or 0 but for `ancestors`, `lam` and the
+    bounds of the loss.
+    """
 
     ess: Array  # () after reweighting, before any move
     belief: BeliefReport
@@ -52,7 +54,7 @@ class Belief(NamedTuple):
 
     @property
     def dim_x(self) -> int | None:
-        """How many numbers a context has; None before the first."""
+        """Length k of a context; None before the first."""
         return int(self.past.x.buffer.shape[-1]) if self.past.size else None
 
     @property
@@ -95,7 +97,7 @@ def with_intact(belief: Belief, intact: Array) -> Belief:
 
 
 def one_axis(belief: Belief, dim_x: int, dim_xi: int) -> Belief:
-    """With all leading axes merged into one, and room for the first stage."""
+    """Return the belief with all leading axes merged into one, and room for the first stage."""
     lead = belief.seeds.shape
     past = belief.past if belief.past.size else initial(lead, dim_x, dim_xi)
     return _reshaped(belief._replace(past=past), lead, (belief.seeds.size,))
@@ -114,11 +116,13 @@ def with_stage(belief: Belief, x: Array, xi: Array) -> tuple[Belief, Array, Arra
 
 
 def many_axes(belief: Belief, lead: tuple[int, ...]) -> Belief:
+    """Return a belief of one leading axis, with the leading axes `lead` instead."""
     return _reshaped(belief, belief.seeds.shape, lead)
 
 
 def _reshaped(belief: Belief, old: tuple[int, ...], new: tuple[int, ...]) -> Belief:
     def reshape(part: Array) -> Array:
+        """Return the array with the leading axes `new` in place of `old`."""
         return part.reshape((*new, *part.shape[len(old) :]))
 
     histories = [

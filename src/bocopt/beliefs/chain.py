@@ -22,7 +22,7 @@ _CHUNK = 32  # stages whose gradients are summed at once
 
 
 class Walk(NamedTuple):
-    """Where the chains are; trials are the leading axis."""
+    """Positions of the chains, with their losses and step size; trials are the leading axis."""
 
     u: Array  # (C, p) the prior's noise
     total: Array  # (C) loss on the batch

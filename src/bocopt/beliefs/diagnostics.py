@@ -1,4 +1,4 @@
-"""How far particle averages may be from the posterior's."""
+"""Standard errors of particle averages, as estimates of posterior means."""
 
 from typing import NamedTuple
 

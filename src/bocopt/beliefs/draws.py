@@ -8,7 +8,7 @@ from bocopt.core import Array, IntArray
 
 
 class DrawsInfo(NamedTuple):
-    """What it took."""
+    """Diagnostics of a fit: acceptance, step size, cost, and the loss allowed."""
 
     acceptance: Array  # () share of proposals accepted while draws were kept
     scale: Array  # () of the steps

@@ -1,4 +1,4 @@
-"""Where a chain is pushed: gradients of losses that are smooth in the parameters.
+"""Gradients of losses that are smooth in the parameters: where a chain is pushed.
 
 A drift only shapes the proposals of a `MetropolisHastings` chain, whose ratio corrects for it. So
 it may be any loss's gradient, and need not be that of the loss in the posterior.
@@ -24,7 +24,7 @@ class Drift(Protocol):
 
 @dataclass(frozen=True)
 class TowardsOutcome:
-    """Of strength |m(x; theta) - xi|^2 / 2: towards parameters that predict well.
+    """Gradient of strength |m(x; theta) - xi|^2 / 2: towards parameters that predict well.
 
     `strength` says how much of the task's loss comes with a squared error of 1.
 
@@ -42,13 +42,15 @@ class TowardsOutcome:
         arguments.number("TowardsOutcome", "strength", self.strength, "(0, inf)")
 
     def gradient(self, theta: Array, x: Array, xi: Array) -> Array:
+        """Return the gradient (p) at theta (p), for a context (k) and an outcome (m)."""
         predicted = self.predictor.sample(theta, x, np.empty(self.predictor.dim_noise))
         return self.predictor.pullback(theta, x, self.strength * (predicted - xi))
 
 
 @dataclass(frozen=True)
 class TowardsDecision:
-    """Of strength times the SPO+ loss: towards parameters that decide well, where costs are xi'z.
+    """Subgradient of strength times the SPO+ loss: towards parameters that decide well, where costs
+    are xi'z.
 
     A subgradient in the prediction p is 2 (P(xi) - P(2 p - xi)), with P(.) the best decision for
     given costs; where xi'z is a reward, the sign turns. Two programs a stage.
@@ -70,6 +72,7 @@ class TowardsDecision:
             raise arguments.wrong("TowardsDecision", "problem", expected, dims)
 
     def gradient(self, theta: Array, x: Array, xi: Array) -> Array:
+        """Return a subgradient (p) at theta (p), for a context (k) and an outcome (m)."""
         predicted = self.predictor.sample(theta, x, np.empty(self.predictor.dim_noise))
         best = decide_as_if(self.problem, x, xi).z
         tempted = decide_as_if(self.problem, x, 2 * predicted - xi).z

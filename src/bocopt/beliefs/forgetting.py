@@ -1,4 +1,4 @@
-"""How old losses lose their weight: a discount, a window, and fixed share."""
+"""Forgetting of old losses: a discount, a window, and fixed share."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -44,12 +44,12 @@ class Forgetting:
 
     @property
     def slides(self) -> bool:
-        """Whether stages lose weight: the posterior goes on moving, however many were seen."""
+        """True if stages lose weight: the posterior keeps moving, however many were seen."""
         return self.discount < 1 or self.window is not None
 
     @property
     def stages_kept(self) -> float:
-        """How many stages count."""
+        """Number of stages that count: the window, those of weight above 1e-12, or inf for all."""
         if self.window is not None:
             return self.window
         if self.discount < 1:
@@ -57,7 +57,7 @@ class Forgetting:
         return np.inf
 
     def without_the_oldest(self, flat: Belief, loss: Loss) -> Parted:
-        """Where no more are kept, the oldest stage leaves the totals; the weights still have it."""
+        """Take the oldest stage out of the totals if they are full; the weights still have it."""
         none = np.zeros(flat.total.shape)
         if flat.past.size < self.stages_kept:
             return Parted(flat, None, none, none)

@@ -15,7 +15,9 @@ from bocopt.priors import Calibrated
 
 
 class BeliefInfo(NamedTuple):
-    """What the last stage showed about the belief; NaN before the first."""
+    """Diagnostics of the last stage; before the first, NaN but for `rejuvenated` and the bounds of
+    the loss.
+    """
 
     ess: Array  # () effective sample size after the update, before any move
     belief: BeliefReport
@@ -72,6 +74,7 @@ class GibbsPosterior:
         return (self.move,)
 
     def init(self, seeds: IntArray) -> GibbsBelief:
+        """Return equally weighted draws (N, p) of the prior, with the leading axes of the seeds."""
         seeds = arguments.seeds_of("GibbsPosterior.init", seeds)
         theta = self.prior.sample(noise.normal(seeds, 0, "prior", (self.size, self.prior.dim)))
         nan = np.full(seeds.shape, np.nan)
@@ -84,6 +87,7 @@ class GibbsPosterior:
         return GibbsBelief(seeds, theta, uniform(seeds.shape, self.size), info)
 
     def step(self, belief: GibbsBelief, t: int, x: Array, xi: Array) -> GibbsBelief:
+        """Return the belief after a stage, reweighted, and moved if the effective size is low."""
         seeds, theta = belief.seeds, belief.theta
         x = np.broadcast_to(x, (*seeds.shape, x.shape[-1]))
         xi = np.broadcast_to(xi, (*seeds.shape, xi.shape[-1]))

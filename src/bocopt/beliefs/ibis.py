@@ -147,6 +147,7 @@ class ResampleMove:
         return Forgetting(self.discount, self.window, self.switch_rate)
 
     def init(self, seeds: IntArray) -> Belief:
+        """Return N draws of the prior with equal weights, with the leading axes of the seeds."""
         seeds = arguments.seeds_of("ResampleMove.init", seeds)
         lead = seeds.shape
         lam = self._learning_rate(np.zeros(lead))
@@ -173,6 +174,7 @@ class ResampleMove:
         )
 
     def step(self, belief: Belief, t: When, x: Array, xi: Array) -> Belief:
+        """Return the belief after a stage with context (k) and outcome (m)."""
         lead = belief.seeds.shape
         flat, x, xi = with_stage(belief, x, xi)
         t = noise.merged(t)

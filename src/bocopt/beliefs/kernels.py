@@ -100,18 +100,27 @@ class Kernel(Protocol):
     """
 
     @property
-    def wanted(self) -> float: ...
+    def wanted(self) -> float:
+        """Acceptance rate that the scale is tuned for."""
+        ...
+
     @property
-    def first_scale(self) -> float: ...
+    def first_scale(self) -> float:
+        """Scale before any tuning."""
+        ...
+
     @property
-    def largest_scale(self) -> float: ...
-    def sweep(
-        self, chain: Chain, shape: Shape, scale: Array, energy: Energy, draw: Draw
-    ) -> Swept: ...
+    def largest_scale(self) -> float:
+        """Upper limit of the scale."""
+        ...
+
+    def sweep(self, chain: Chain, shape: Shape, scale: Array, energy: Energy, draw: Draw) -> Swept:
+        """Return the chain (M, p) after one sweep, and its acceptance rate."""
+        ...
 
 
 def learns_shape(kernel: Kernel) -> bool:
-    """Whether a kernel reads the shape of the particles."""
+    """Return True if a kernel reads the shape of the particles."""
     return bool(says(kernel, LearnsShape))
 
 
@@ -132,6 +141,7 @@ class CrankNicolson:
         _check_tuning(self)
 
     def sweep(self, chain: Chain, shape: Shape, scale: Array, energy: Energy, draw: Draw) -> Swept:
+        """Return the chain after one step around the prior's mean, and its acceptance rate."""
         b = scale[..., None, None]
         proposal = np.sqrt(1 - b**2) * chain.u + b * draw("normal", chain.u.shape[-2:])
         return _metropolis(chain, proposal, np.zeros(chain.energy.shape), energy, draw)
@@ -154,6 +164,7 @@ class RandomWalk:
         _check_tuning(self)
 
     def sweep(self, chain: Chain, shape: Shape, scale: Array, energy: Energy, draw: Draw) -> Swept:
+        """Return the chain after one step of the random walk, and its acceptance rate."""
         dim = chain.u.shape[-1]
         kick = shape.times_factor(draw("normal", chain.u.shape[-2:])) * (2.38 / np.sqrt(dim))
         proposal = chain.u + scale[..., None, None] * kick
@@ -183,6 +194,7 @@ class FittedCrankNicolson:
         _check_tuning(self)
 
     def sweep(self, chain: Chain, shape: Shape, scale: Array, energy: Energy, draw: Draw) -> Swept:
+        """Return the chain after one step around the fitted mean, and its acceptance rate."""
         b = scale[..., None, None]
         mean = shape.centre()
         around = chain.u - mean
@@ -213,6 +225,7 @@ class EllipticalSlice:
         arguments.integer("EllipticalSlice", "tries", self.tries, "[1, inf)")
 
     def sweep(self, chain: Chain, shape: Shape, scale: Array, energy: Energy, draw: Draw) -> Swept:
+        """Return the chain after one slice, and the share of positions that moved."""
         many = chain.energy.shape[-1]
         other = draw("normal", chain.u.shape[-2:])
         level = _budget(chain.energy, draw("uniform", (many,)))

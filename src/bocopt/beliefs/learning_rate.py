@@ -1,4 +1,4 @@
-"""How much a belief is moved by a loss: the learning rate lam of the Gibbs posterior, by rule."""
+"""Learning rates lam of the Gibbs posterior, by rule: how much a loss moves a belief."""
 
 from dataclasses import dataclass
 from math import log, sqrt

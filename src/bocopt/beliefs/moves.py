@@ -33,7 +33,7 @@ Draws = Callable[[IntArray, str], Draw]
 
 
 class Start(NamedTuple):
-    """Where a move began: along the principal axes there, centred and of unit length."""
+    """Positions where a move began, along their principal axes, centred and of unit length."""
 
     axes: Array  # (p, p) in columns
     places: Array  # (M, p)
@@ -97,11 +97,12 @@ def some_of(tree: T, trials: IntArray, of: int) -> T:
 
 
 def with_some(tree: T, trials: IntArray, of: int, some: T) -> T:
-    """With these trials replaced, in every array."""
+    """Return the tree with these trials replaced in every array."""
     if len(trials) == of:
         return some
 
     def replaced(part: Any, new: Any) -> Any:
+        """Return a copy of the array with `new` in the rows of these trials."""
         part = part.copy()
         part[trials] = new
         return part
@@ -137,7 +138,7 @@ def particles_of(belief: Belief, last: Array, gone: Array, repaid: Array) -> Mov
 
 @dataclass(frozen=True)
 class Mover:
-    """How particles are moved."""
+    """Settings of a move: its kernel, sweeps and chains, and when particles are moved."""
 
     kernel: Kernel
     sweeps: int | None  # None: until next to nothing is left of where they began
@@ -147,12 +148,14 @@ class Mover:
 
     @property
     def most_sweeps(self) -> int:
+        """Largest number of sweeps in one move."""
         if self.chain_length:
             return self.chain_length - 1
         return self.sweeps or MOST_SWEEPS
 
     @property
     def stops_when_mixed(self) -> bool:
+        """True if a move ends once particles have mixed, not after a fixed number of sweeps."""
         return self.sweeps is None and self.chain_length is None
 
 
@@ -177,10 +180,12 @@ def moved(
     kept_size = size // copies
 
     def draws(some: IntArray, of: str) -> Draw:
+        """Return the noise of some of the moved trials, a function of its kind and shape."""
         trials = target.trials[some]
         seeds, stage = target.ledger.seeds[trials], noise.at(target.stage.t, trials)
 
         def draw(kind: str, shape: tuple[int, ...]) -> Array:
+            """Return normal or uniform noise of this shape for each of the trials."""
             source = noise.normal if kind.startswith("normal") else noise.uniform
             return source(seeds, stage, f"{purpose}.{of}.{kind}", shape)
 
@@ -193,6 +198,7 @@ def moved(
     kept = order[multinomial(w[:, order], (np.arange(kept_size) + one) / kept_size)]
 
     def taken(part: NDArray[S]) -> NDArray[S]:
+        """Return the rows of the resampled particles, along axis 1."""
         index = kept.reshape(*kept.shape, *(1,) * (part.ndim - kept.ndim))
         return np.take_along_axis(part, index, axis=1)
 

@@ -32,6 +32,7 @@ class StageHistory(NamedTuple):
 
     @property
     def size(self) -> int:
+        """Number of stages that still count."""
         return int(self.xi.size)
 
     @property
@@ -40,16 +41,18 @@ class StageHistory(NamedTuple):
         return self.first + self.size
 
     def append(self, x: Array, xi: Array, t: When) -> "StageHistory":
+        """Return the history with one more stage: context (k), outcome (m) and number t ()."""
         stage = np.empty((*x.shape[:-1], 1))
         stage[..., 0] = t
         return StageHistory(self.x.append(x), self.xi.append(xi), self.t.append(stage))
 
     def without_the_oldest(self) -> "StageHistory":
+        """Return the history without its oldest stage."""
         return StageHistory(*(history.without_the_oldest() for history in self))
 
 
 class Totals(NamedTuple):
-    """What a sum over the past found."""
+    """Sums of losses over the past, and which of them stayed within their budget."""
 
     total: Array  # (M) discounted loss; meaningless where not alive
     alive: BoolArray  # (M) whether it stayed under its budget
@@ -57,12 +60,13 @@ class Totals(NamedTuple):
 
 
 def initial(lead: tuple[int, ...], dim_x: int, dim_xi: int) -> StageHistory:
+    """Return an empty history of contexts and outcomes, with the leading axes `lead`."""
     return StageHistory(empty(lead, dim_x), empty(lead, dim_xi), empty(lead, 1))
 
 
 @dataclass(frozen=True)
 class Ledger:
-    """What parameters would have lost on the past, by their trial.
+    """Losses that parameters would have had on the past stages of their trial.
 
     Trials are the leading axis of the seeds and the past. `threads` share the parameters among
     them, which changes no bits.
@@ -157,7 +161,7 @@ def _noise(loss: Loss, seeds: IntArray, stages: Array) -> Array:
 
 
 def ledger_of(owner: str, loss: Loss, seeds: IntArray, x: Array, xi: Array) -> Ledger:
-    """What parameters lose on a batch, (n, k) and (n, m); trials are one leading axis.
+    """Return the ledger of a batch, (n, k) and (n, m); trials are one leading axis.
 
     The noise of the loss is that of stages 0, 1, ..., as in `ResampleMove`.
     """

@@ -29,18 +29,22 @@ class RateGrid(NamedTuple):
 
     @property
     def dim_x(self) -> int | None:
+        """Length k of a context; None before the first."""
         return self.beliefs[0].dim_x
 
     @property
     def theta(self) -> Array:
+        """Particles (N, p) of the chosen belief."""
         return self._of_the_chosen("theta")
 
     @property
     def log_w(self) -> Array:
+        """Log weights (N) of the chosen belief, normalised."""
         return self._of_the_chosen("log_w")
 
     @property
     def score(self) -> Array:
+        """Log densities (N) of the chosen belief, up to a constant."""
         return self._of_the_chosen("score")
 
     def _of_the_chosen(self, name: str) -> Array:
@@ -74,11 +78,13 @@ class SafeGrid:
         return [replace(self.sampler, lam=lam) for lam in self.lams]
 
     def init(self, seeds: IntArray) -> RateGrid:
+        """Return the beliefs of all learning rates, with the leading axes of the seeds."""
         beliefs = tuple(sampler.init(seeds) for sampler in self._samplers)
         losses = np.zeros((*beliefs[0].seeds.shape, len(beliefs)))
         return RateGrid(beliefs[0].seeds, beliefs, losses, beliefs[0].info)
 
     def step(self, belief: RateGrid, t: int, x: Array, xi: Array) -> RateGrid:
+        """Return the beliefs of all learning rates after a stage, and their sums of mean losses."""
         pairs = zip(self._samplers, belief.beliefs, strict=True)
         beliefs = tuple(sampler.step(one, t, x, xi) for sampler, one in pairs)
         mean_loss = np.stack([one.info.belief.losses.mean_loss for one in beliefs], axis=-1)
@@ -86,6 +92,7 @@ class SafeGrid:
         index = belief.chosen[..., None]  # the one that decided
 
         def chosen(*parts: Array) -> Array:
+            """Return the parts of the learning rate that decided, one for each trial."""
             taken: Array = np.take_along_axis(np.stack(parts, axis=-1), index, axis=-1)[..., 0]
             return taken
 

@@ -1,4 +1,4 @@
-"""What the exact sampler may be asked for, and what it does where nothing is asked."""
+"""Defaults and checks of the settings of the exact sampler."""
 
 from bocopt import arguments
 from bocopt.beliefs.kernels import CrankNicolson, FittedCrankNicolson, Kernel, learns_shape
@@ -9,16 +9,17 @@ _THRESHOLD_OF_A_SLIDING_POSTERIOR = 0.9  # docs/results/posterior-forgetting.md 
 
 
 def default_kernel(size: int, dim: int) -> Kernel:
-    """For so many particles and parameters."""
+    """Return the default kernel for so many particles and parameters."""
     return FittedCrankNicolson() if size >= _PER_PARAMETER * dim else CrankNicolson()
 
 
 def default_threshold(slides: bool) -> float:
-    """Of the effective size, where the posterior settles or slides on for ever."""
+    """Return the default threshold, a share of N: higher if the posterior slides for ever."""
     return _THRESHOLD_OF_A_SLIDING_POSTERIOR if slides else _THRESHOLD
 
 
 def check_forgetting(name: str, discount: float, window: int | None, switch_rate: float) -> None:
+    """Check the ranges of `discount`, `window` and `switch_rate`."""
     arguments.number(name, "discount", discount, "(0, 1]")
     arguments.number(name, "switch_rate", switch_rate, "[0, 1)")
     if window is not None:
@@ -26,6 +27,7 @@ def check_forgetting(name: str, discount: float, window: int | None, switch_rate
 
 
 def check_moves(name: str, size: int, threshold: float, sweeps: int | None) -> None:
+    """Check the ranges of `size`, `threshold` and `sweeps`, and that particles can be moved."""
     arguments.integer(name, "size", size, "[2, inf)")
     arguments.number(name, "threshold", threshold, "(0, 0.99]")
     if threshold * size <= 1:
@@ -36,6 +38,7 @@ def check_moves(name: str, size: int, threshold: float, sweeps: int | None) -> N
 
 
 def check_chains(name: str, size: int, length: int | None, kernel: Kernel, dim: int) -> None:
+    """Check that `length` divides `size`, with enough chains for kernels that learn shapes."""
     if length is None:
         return
     arguments.integer(name, "chain_length", length, "[2, inf)")

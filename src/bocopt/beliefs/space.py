@@ -16,11 +16,12 @@ class Space:
 
     @property
     def dim(self) -> int:
+        """Number of parameters p."""
         return self.prior.dim
 
     @property
     def warm_up(self) -> int:
-        """How many outcomes the prior is calibrated by."""
+        """Number of outcomes that calibrate the prior; 0 if it is not calibrated."""
         return self.prior.warm_up if isinstance(self.prior, Calibrated) else 0
 
     def theta(self, u: Array, centre: Array, width: Array) -> Array:

@@ -1,4 +1,4 @@
-"""What full-history moves aim at: a Gibbs posterior over the stages seen so far."""
+"""Target of full-history moves: a Gibbs posterior over the stages seen so far."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -60,9 +60,11 @@ class Coefficients(NamedTuple):
         return of_past + self.last[..., None] * last + self.gone[..., None] * gone
 
     def towards(self, end: "Coefficients", share: Array) -> "Coefficients":
+        """Return the coefficients at a share () of the line to `end`: 0 is here, 1 is there."""
         return Coefficients(*(a + share * (b - a) for a, b in zip(self, end, strict=True)))
 
     def of(self, trials: IntArray) -> "Coefficients":
+        """Return the coefficients of these trials."""
         return Coefficients(*(part[trials] for part in self))
 
 
@@ -85,14 +87,16 @@ class Target:
         self.spared = np.zeros(len(self.trials))
 
     def at(self, trials: IntArray, coefficients: Coefficients) -> "Target":
+        """Return the target for these trials (B) and coefficients (B), with counts of zero."""
         return replace(self, trials=trials, coefficients=coefficients)
 
     def among(self, some: IntArray) -> "Target":
-        """For some of the trials that are moved, with a count of its own."""
+        """Return the target for some of the trials that are moved, with a count of its own."""
         at, birth = self.coefficients.of(some), self.birth[some]
         return replace(self, trials=self.trials[some], coefficients=at, birth=birth)
 
     def born(self, birth: IntArray) -> "Target":
+        """Return the target for chains born at these stages (B, M), with counts of zero."""
         return replace(self, birth=birth)
 
     def __call__(self, u: Array, budget: Array) -> tuple[BoolArray, Chain]:
@@ -124,6 +128,7 @@ class Target:
         self.spared += full - done
 
         def spread_out(values: Array) -> Array:
+            """Return an array (B, M) of these values, with 0 where no energy was asked for."""
             out = np.zeros(budget.shape)
             out[row, column] = values
             return out

@@ -1,4 +1,4 @@
-"""From one target to another: adaptive tempering, resampling and full-history moves.
+"""Paths from one target to another: adaptive tempering, resampling and full-history moves.
 
 Everything here has exactly one leading axis, the trials. `travel` takes weighted particles along
 the straight line between two targets, as far at a time as the effective sample size allows.
@@ -94,7 +94,7 @@ def _out_of_reach(done: Array, rounds: int) -> BoolArray:
 
 
 def _noted(particles: MovingParticles, unfinished: IntArray) -> MovingParticles:
-    """With a note, and a warning, of the trials that were not moved to the end."""
+    """Mark the trials that were not moved to the end as unfinished, with a warning."""
     if unfinished.size:
         warn(_FAR, stacklevel=4)
     noted = particles.unfinished.copy()
@@ -106,6 +106,7 @@ def _furthest(log_w: Array, change: Array, wanted: float) -> Array:
     """() the largest share of the change that leaves an effective size of at least `wanted`."""
 
     def enough(share: Array) -> BoolArray:
+        """Return () whether so much of the change leaves an effective size of `wanted` or more."""
         return effective_size(normalised(log_w + share[:, None] * change)) >= wanted
 
     low, high = np.zeros(len(log_w)), np.ones(len(log_w))

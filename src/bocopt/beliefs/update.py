@@ -11,7 +11,7 @@ from bocopt.wrappers import says
 
 
 class Update(NamedTuple):
-    """What one stage's losses do to the weights, and what they were."""
+    """Log weights after one stage, and a report of its losses."""
 
     log_w: Array  # (N)
     losses: LossReport

@@ -9,7 +9,8 @@ from bocopt.numeric.weights import normalised
 
 
 def gibbs(losses: Array, log_prior: Array, *, lam: float) -> Array:
-    """(n, N), (N) -> (N) log weights ~ exp(-lam mean loss) pi_0: the least bound of `offline`.
+    """Return log weights (N) ~ exp(-lam mean loss) pi_0, from losses (n, N) and log pi_0 (N): the
+    least bound of `offline`.
 
     `ResampleMove.fit` with lam / n per observation holds the same by particles of its own.
     """
@@ -73,7 +74,7 @@ def offline(
 
 
 def log_weights(owner: str, name: str, log_w: Array, losses: Array) -> Array:
-    """(N), with a sum of 1 up to rounding; -inf is allowed."""
+    """Return log weights (N), whose weights must sum to 1 up to rounding; -inf is allowed."""
     log_w = arguments.real(owner, name, log_w)
     weights = arguments.array(owner, name, np.exp(log_w), (losses.shape[-1],))
     if (np.abs(weights.sum(axis=-1) - 1) > 1e-6).any():

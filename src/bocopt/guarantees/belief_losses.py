@@ -1,4 +1,4 @@
-"""What a belief and its decisions lose, by bets: the paper's risks without lam or mixability.
+"""Bets on the losses of beliefs and their decisions: the paper's risks without lam or mixability.
 
 For losses l in [0, C], as in `theorems`; R_t(theta) is the loss of theta expected given all before
 xi_t, and R_t(z_t) that of the decision taken. Each holds for all t at once, with probability
@@ -46,23 +46,26 @@ class _OnLosses(ABC):
 
     @property
     def sums(self) -> Hashable:
+        """Key of the sums: guarantees of one class and one scale share a state."""
         return type(self), self.scale
 
     @abstractmethod
     def _outcomes(self, mean: Array, own: Array) -> tuple[tuple[Array, float, float], ...]:
-        """(), () -> what is bet on: () in [low, high]."""
+        """Return the outcomes () that are bet on, each with the ends of its range [low, high]."""
 
     @abstractmethod
     def _said(self, sums: Losses, bets: Array) -> Certificate:
-        """By the sums, and by the bets (outcomes, SIZE)."""
+        """Return the certificate from the sums and the bets (outcomes, SIZE)."""
 
     def init(self, lead: tuple[int, ...]) -> Array:
+        """Return the sums and the bets before any stage, as one array with leading axes `lead`."""
         none = np.zeros(())
         units = [high - low for _, low, high in self._outcomes(none, none)]
         bets = [betting.no_bets(lead, unit) for unit in units]
         return np.concatenate([np.zeros((*lead, _SUMS)), *bets], axis=-1)
 
     def step(self, state: Array, evidence: Evidence) -> Array:
+        """Return the sums and the bets after one more stage."""
         e, (losses, bounds, intact) = evidence, evidence.belief
         shown = *losses, *bounds, intact, e.loss, e.stale, e.late
         sums = kernels.folds.lost(state[..., :_SUMS], *shown, _NO_LAM, self.scale)
@@ -78,11 +81,12 @@ class _OnLosses(ABC):
         return np.concatenate([sums, *bets], axis=-1)
 
     def certificate(self, state: Array) -> Certificate:
+        """Return the certificate from the sums and the bets so far."""
         return self._said(named(Losses, state[..., :_SUMS]), _apart(state))
 
 
 def _apart(state: Array) -> Array:
-    """(outcomes, SIZE)"""
+    """Return the bets of a state as (outcomes, SIZE)."""
     bets = state[..., _SUMS:]
     return bets.reshape(*bets.shape[:-1], bets.shape[-1] // betting.SIZE, betting.SIZE)
 
@@ -161,13 +165,13 @@ class AgainstOneDraw(_OnLosses):
         return found, (-found[0], -self.scale, self.scale)
 
     def interval(self, state: Array) -> tuple[Array, Array]:
-        """() the least and the largest average difference that is believable."""
+        """Return the least and the largest average difference that is believable, each ()."""
         low, high = self._ends(named(Losses, state[..., :_SUMS]), _apart(state))
         t = np.maximum(state[..., Losses._fields.index("t")], 1.0)
         return low / t, high / t
 
     def _ends(self, sums: Losses, bets: Array) -> tuple[Array, Array]:
-        """Between which the expected differences sum to."""
+        """Return the ends between which the expected differences sum to, each ()."""
         up, down = (betting.most(bets[..., side, :], self.delta / 2) for side in (0, 1))
         most = sums.t * self.scale
         return np.maximum(-down, -most), np.minimum(up, most)
@@ -193,7 +197,7 @@ class AgainstOneDraw(_OnLosses):
 
 
 def _verdict(low: Array, high: Array) -> str:
-    """Whether the aggregated decision is better than one draw; NaN and infinities are open."""
+    """Return in words whether aggregation beats one draw; it is open for NaN and infinities."""
     pays, costs = high < 0, low > 0
     if low.ndim:
         found = f"It pays to aggregate in {int(pays.sum())} of {pays.size} trials"
@@ -233,13 +237,16 @@ class ClippedRegret:
 
     @property
     def sums(self) -> Hashable:
+        """Key of the sums: guarantees of this class with one scale share a state."""
         return type(self), self.scale
 
     def init(self, lead: tuple[int, ...]) -> Regrets:
+        """Return the sums before any stage, with leading axes `lead`."""
         zero = np.zeros(lead)
         return Regrets(zero, zero, zero, zero, zero, zero, betting.no_bets(lead, self.scale))
 
     def step(self, state: Regrets, evidence: Evidence) -> Regrets:
+        """Return the sums after one more stage, with its regret cut at the scale."""
         e, known = evidence, np.isfinite(evidence.loss)
         paid = np.clip(np.where(known, e.loss, 0.0), 0.0, self.scale)
         ends = np.array(0.0), np.array(self.scale)
@@ -254,6 +261,7 @@ class ClippedRegret:
         )
 
     def certificate(self, state: Regrets) -> Certificate:
+        """Return the bound on the average expected regret, cut at the scale."""
         t = np.maximum(state.t, 1.0)
         cut = f"It was above {self.scale:g} {on(state.cut)}." if state.cut.any() else ""
         return certificate(

@@ -1,4 +1,4 @@
-"""What an ensemble that draws its arm can promise against the best of its arms."""
+"""A bound for an ensemble that draws its arm, against the best of its arms."""
 
 from typing import ClassVar, NamedTuple
 
@@ -30,9 +30,11 @@ class BestArm:
     lockstep: ClassVar[bool] = True
 
     def init(self, lead: tuple[int, ...]) -> Drawn:
+        """Return the sums before any stage, with leading axes `lead`."""
         return Drawn(np.zeros((*lead, len(Paid._fields))), np.zeros((*lead, 1)))
 
     def step(self, state: Drawn, evidence: Evidence) -> Drawn:
+        """Return the sums after one more stage, with the cost of the draw and of each arm (A)."""
         mean, arms, bound, stages = evidence.arms
         if not arms.ndim:
             arms = arms[None]
@@ -40,6 +42,7 @@ class BestArm:
         return Drawn(sums, state.arms + arms)
 
     def certificate(self, state: Drawn) -> Certificate:
+        """Return the bound on the average expected cost of the drawn arm."""
         paid = named(Paid, state.sums)
         t, drawn = np.maximum(paid.t, 1.0), np.isfinite(paid.bound + paid.mean)
         return certificate(

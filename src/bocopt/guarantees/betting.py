@@ -41,25 +41,25 @@ SIZE = len(Bets._fields) + 2 * len(STAKES)
 
 
 def no_bets(lead: tuple[int, ...], unit: float | None = None) -> Array:
-    """(SIZE) before any outcome."""
+    """Return the bets (SIZE) before any outcome."""
     bets = np.zeros((*lead, SIZE))
     bets[..., Bets._fields.index("unit")] = unit or 0.0
     return bets
 
 
 def after(bets: Array, outcome: Array, low: Array, high: Array) -> Array:
-    """(SIZE) with one more outcome () in [low, high]."""
+    """Return the bets (SIZE) after one more outcome () in [low, high]."""
     found: Array = kernels.bets.after(bets, outcome, low, high, STAKES)
     return found
 
 
 def of_counts(ones: Array, zeros: Array) -> Array:
-    """(SIZE) after outcomes that were 0 or 1, in a range of 1: their order does not matter."""
+    """Return the bets (SIZE) after outcomes of 0 or 1, in a range of 1: order does not matter."""
     return of_gains(np.asarray(ones)[..., None] * np.log1p(-STAKES), np.asarray(ones + zeros))
 
 
 def of_gains(gain: Array, t: Array) -> Array:
-    """(stakes) -> (SIZE) after t outcomes Y in [0, 1]: the sum of log(1 - a Y) of each stake a."""
+    """Return bets (SIZE) after t outcomes Y in [0, 1], by the sums (stakes) of log(1 - a Y)."""
     t = np.asarray(t, float)
     one = np.ones(t.shape)
     about = np.stack(Bets(unit=one, t=t, level=one, base=t), axis=-1)
@@ -67,13 +67,13 @@ def of_gains(gain: Array, t: Array) -> Array:
 
 
 def log_capital(bets: Array, total: float | Array) -> Array:
-    """() log E_t: the evidence that the expectations sum to less than `total`."""
+    """Return log E_t (): the evidence that the expectations sum to less than `total`."""
     found: Array = kernels.bets.log_capital(bets, total, STAKES, LOG_WEIGHTS)
     return found
 
 
 def most(bets: Array, delta: float, nats: float | Array = 0.0) -> Array:
-    """() what the expectations sum to at most, but for a chance of delta.
+    """Return the most () that the expectations sum to, but for a chance of delta.
 
     `nats` () are added to log(1/delta): what the choice among bets may have cost (a KL divergence).
     The logarithm of E_t is convex, so Newton's steps from above never go below: wherever they stop,

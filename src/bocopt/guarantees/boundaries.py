@@ -1,4 +1,4 @@
-"""How far a sum can stray from its conditional means, at all times at once.
+"""Bounds on how far a sum strays from its conditional means, at all times at once.
 
 For each rate r, exp(r S_t - psi(r) V_t) is a supermartingale that starts at 1, where S_t sums
 (conditional mean - outcome) and V_t is an intrinsic time. So is every mixture over rates, and by
@@ -39,7 +39,8 @@ _STEPS = 30
 
 
 def hoeffding(v: Array, delta: float) -> Array:
-    """() -> (): for outcomes whose squared predictable ranges sum to v, in units of the first.
+    """Return the boundary () for outcomes whose squared predictable ranges sum to v (), in units of
+    the first.
 
     psi(r) = r^2 / 8 per squared range (Hoeffding's lemma).
     """
@@ -47,7 +48,7 @@ def hoeffding(v: Array, delta: float) -> Array:
 
 
 def empirical_bernstein(v: Array, delta: float, square: float | Array = 0.0) -> Array:
-    """(), () -> (): for outcomes in [0, 1] whose squared errors of prediction sum to v.
+    """Return the boundary () for outcomes in [0, 1] whose squared errors of prediction sum to v ().
 
     psi(r) = -log(1 - r) - r, for any predictions in [0, 1] that are made before the outcome.
     Outcomes that are known before to have a wider range take Hoeffding's r^2 / 8 per squared range
@@ -60,7 +61,7 @@ def empirical_bernstein(v: Array, delta: float, square: float | Array = 0.0) -> 
 
 
 def _boundary(price: Array, delta: float, mixture: RateMixture) -> Array:
-    """(rates) -> (): the s at which the mixture of exp(rate s - price) reaches 1/delta.
+    """Return the s () at which the mixture of exp(rate s - price) over prices (rates) is 1/delta.
 
     Its logarithm is convex in s, so Newton's steps from above never go below: wherever they stop,
     the answer is on the safe side.

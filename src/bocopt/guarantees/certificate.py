@@ -25,7 +25,7 @@ S = TypeVar("S")
 
 
 class Shadow(NamedTuple):
-    """What a policy that is not followed would have paid."""
+    """Cost of a policy that is not followed, and the range of its difference to what was paid."""
 
     cost: Array  # ()
     low: Array  # () least that this, less what was paid, could have been, known before xi
@@ -33,7 +33,7 @@ class Shadow(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What one stage shows; leading axes are free, NaN where there is nothing."""
+    """Numbers of one stage for guarantees; leading axes are free, NaN where one is missing."""
 
     cost: Array  # () what was paid
     low: Array = _UNKNOWN  # () least that could have been paid, known before xi
@@ -84,7 +84,9 @@ class Certificate(NamedTuple):
     refuted: BoolArray = _NO  # () whether the note says that a target is surely missed
 
     def words(self, sense: Sense = Sense.MINIMISE) -> str:
-        """For one trial; a cost is told as a reward where the problem is a maximisation."""
+        """Return the certificate in words; of several trials, only how many have it. With
+        `MAXIMISE`, a cost is shown as a reward.
+        """
         if self.bound.ndim:
             return f"{self.name}: {int(self.applicable.sum())} of {self.bound.size} trials have it."
         if not self.applicable:
@@ -95,11 +97,11 @@ class Certificate(NamedTuple):
 
     @property
     def conditions(self) -> str:
-        """What the claim rests on."""
+        """The assumptions that the claim rests on, joined by semicolons."""
         return "; ".join(self.assumptions)
 
     def claim(self, sense: Sense = Sense.MINIMISE) -> str:
-        """For one trial: what is sure, if the conditions hold."""
+        """Return in words, for one trial, what is sure if the conditions hold."""
         sure = "surely" if self.delta == 0 else f"with {100 * (1 - self.delta):g}% confidence"
         if self.difference is not None:
             said = f"{sure}, at all times at once, {difference_in_words(self, sense)}"
@@ -115,7 +117,7 @@ def _seen(bound: Array, value: Array) -> str:
 
 
 def difference_in_words(found: Certificate, sense: Sense) -> str:
-    """For one trial: between what it lies, and what that says."""
+    """Return in words, for one trial, the interval of a difference and the verdict on it."""
     assert found.difference is not None
     d = found.difference
     interval = between(float(d.low), float(d.high), sense)
@@ -125,7 +127,7 @@ def difference_in_words(found: Certificate, sense: Sense) -> str:
 
 
 def verdict(found: Difference) -> str:
-    """For one trial; of the average so far, not of the stages since."""
+    """Return in words, for one trial, which is better on average so far, not lately."""
     if np.isnan(found.since):
         return "which is better is open"
     side = "better" if found.high <= 0 else "worse"
@@ -135,9 +137,17 @@ def verdict(found: Difference) -> str:
 class Guarantee(Protocol[S]):
     """One fold over stages: the same live and afterwards, bit for bit."""
 
-    def init(self, lead: tuple[int, ...]) -> S: ...
-    def step(self, state: S, evidence: Evidence) -> S: ...
-    def certificate(self, state: S) -> Certificate: ...
+    def init(self, lead: tuple[int, ...]) -> S:
+        """Return the state before any stage, with leading axes `lead`."""
+        ...
+
+    def step(self, state: S, evidence: Evidence) -> S:
+        """Return the state after one more stage."""
+        ...
+
+    def certificate(self, state: S) -> Certificate:
+        """Return the certificate of the stages so far."""
+        ...
 
 
 @runtime_checkable
@@ -145,7 +155,7 @@ class TwoSided(Protocol):
     """A guarantee that bounds its risk from below as well."""
 
     def interval(self, state: Any) -> tuple[Array, Array]:
-        """() the least and the most that is believable."""
+        """Return the least and the largest risk that is believable, each ()."""
         ...
 
 
@@ -154,7 +164,9 @@ class Summed(Protocol):
     """A guarantee whose state is that of every other one with the same `sums`."""
 
     @property
-    def sums(self) -> Hashable: ...
+    def sums(self) -> Hashable:
+        """Key of the state: guarantees with equal keys share one."""
+        ...
 
 
 def nan_is_no_news() -> np.errstate:
@@ -255,7 +267,8 @@ def together(deltas: Iterable[float], of: str = "") -> str:
 
 
 def on(count: Array) -> str:
-    """
+    """Return in words on how many stages it was, and in how many trials.
+
     >>> on(np.array(3.0)), on(np.array([3.0, 0.0]))
     ('on 3 stages', 'on 3 stages, in 1 of 2 trials')
     """
@@ -265,11 +278,12 @@ def on(count: Array) -> str:
 
 
 def verb(sense: Sense) -> str:
+    """Return "costs" or "earns", as the sense has it."""
     return "costs" if sense is Sense.MINIMISE else "earns"
 
 
 def amount(difference: float, sense: Sense, unit: str = "") -> str:
-    """What a difference in cost is.
+    """Return a difference in cost in words, as so much less or more.
 
     >>> amount(-1.5, Sense.MINIMISE, " EUR"), amount(-1.5, Sense.MAXIMISE)
     ('1.5 EUR less', '1.5 more')
@@ -278,7 +292,7 @@ def amount(difference: float, sense: Sense, unit: str = "") -> str:
 
 
 def between(low: float, high: float, sense: Sense, unit: str = "") -> str:
-    """What an interval of differences in cost is.
+    """Return an interval of differences in cost in words.
 
     >>> between(-4.0, -2.0, Sense.MINIMISE), between(-4.0, 1.0, Sense.MAXIMISE)
     ('2 to 4 less', 'from 1 less to 4 more')

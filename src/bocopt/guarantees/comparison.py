@@ -1,4 +1,4 @@
-"""Whether another policy is better than the one that decides, by how much, and how sure that is."""
+"""Confidence sequences for how much better another policy is than the one that decides."""
 
 import math
 from collections.abc import Sequence
@@ -59,6 +59,7 @@ class Comparison:
         return np.concatenate([np.zeros((*lead, _SUMS)), bets], axis=-1)
 
     def step(self, state: Array, evidence: Evidence) -> Array:
+        """Return the state after one more stage, with bets on its difference and on minus that."""
         e, enough = evidence, math.log(2.0 / self.delta)
         shown = e.cost, *self._shown(e), e.came, e.possible, e.late
         stakes = betting.STAKES, betting.LOG_WEIGHTS
@@ -66,14 +67,14 @@ class Comparison:
         return sums
 
     def _shown(self, e: Evidence) -> tuple[Array, Array, Array]:
-        """() cost of the shadow and the range of the difference; NaN where there is no shadow."""
+        """Return the shadow's cost and its difference's range, each (); NaN without a shadow."""
         if len(e.shadows) > self.shadow:
             return e.shadows[self.shadow]
         nothing = np.full(e.cost.shape, np.nan)
         return nothing, nothing, nothing
 
     def difference(self, state: Array) -> Difference:
-        """What is known of it."""
+        """Return the average difference that was seen, and the ends of its confidence sequence."""
         sums, bets = named(Apart, state[..., :_SUMS]), state[..., _SUMS:]
         t, since = np.maximum(sums.t, 1.0), np.maximum(sums.better, sums.worse)
         came = np.maximum(sums.t - sums.missing, 1.0)
@@ -86,7 +87,7 @@ class Comparison:
         )
 
     def log_evidence(self, state: Array) -> Array:
-        """() log e-value that the other one is better on average so far; -inf where it says none.
+        """Return the log e-value () that the other is better on average so far; -inf if none.
 
         See `many`, which weighs those of many comparisons.
         """
@@ -100,7 +101,7 @@ class Comparison:
         return np.where(broken > 0, -np.inf, sure)
 
     def interval(self, state: Array) -> tuple[Array, Array]:
-        """() the least and the largest average expected difference that is believable."""
+        """Return the least and the largest believable average expected difference, each ()."""
         found = self.difference(state)
         return found.low, found.high
 
@@ -131,7 +132,7 @@ class Comparison:
 def comparisons(
     names: Sequence[str], *, scale: float | None = None, delta: float = 0.05
 ) -> list[Comparison]:
-    """One for each shadow; all hold together but for a chance of delta, which they share."""
+    """Return one for each shadow; all hold together but for a chance of delta, which they share."""
     names = tuple(arguments.each("comparisons", "names", names, str))
     arguments.number("comparisons", "delta", delta, "(0, 1)")
     return [

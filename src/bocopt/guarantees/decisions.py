@@ -27,7 +27,7 @@ _SHARED = len(WatchedSums._fields)
 
 @dataclass(frozen=True, kw_only=True)
 class _OnDecisions(ABC):
-    """What all of them fold, and say."""
+    """Base of guarantees on the decisions taken: the sums that all fold, and their certificate."""
 
     lockstep: ClassVar[bool] = True
     delta: float = 0.05
@@ -37,19 +37,21 @@ class _OnDecisions(ABC):
 
     @abstractmethod
     def _begun(self) -> Array:
-        """(n) sums of its own."""
+        """Return its own sums (n) before any stage."""
 
     @abstractmethod
     def _said(self, seen: WatchedSums, own: Array) -> Certificate:
-        """By what all of them remember, and by its own sums (n)."""
+        """Return the certificate from the sums that all share, and from its own sums (n)."""
 
     def init(self, lead: tuple[int, ...]) -> Array:
+        """Return the sums before any stage, as one array with leading axes `lead`."""
         own = self._begun()
         sums = np.zeros((*lead, _SHARED + len(own)))
         sums[..., _SHARED:] = own
         return sums
 
     def certificate(self, state: Array) -> Certificate:
+        """Return the bound on the average expected cost of the decisions taken."""
         return self._said(named(WatchedSums, state[..., :_SHARED]), state[..., _SHARED:])
 
     def _of(
@@ -87,16 +89,18 @@ class _OnDecisions(ABC):
 
 
 class _OnSquares(_OnDecisions):
-    """What those fold that read nothing but how wide the ranges were."""
+    """Base of guarantees that read no more than how wide the ranges were."""
 
     @property
     def sums(self) -> Hashable:
+        """Key of the sums: all guarantees by squared ranges share a state."""
         return Squares
 
     def _begun(self) -> Array:
         return np.zeros(len(Squares._fields))
 
     def step(self, state: Array, evidence: Evidence) -> Array:
+        """Return the sums after one more stage, with its squared range."""
         e = evidence
         sums: Array = kernels.folds.squared(state, e.cost, e.low, e.high, e.possible, e.late)
         return sums
@@ -163,6 +167,7 @@ class EmpiricalBernstein(_OnDecisions):
         return np.zeros(len(Errors._fields))
 
     def step(self, state: Array, evidence: Evidence) -> Array:
+        """Return the sums after one more stage, with its squared error of prediction."""
         e, fold = evidence, kernels.folds.erred
         sums: Array = fold(state, e.cost, e.low, e.high, e.possible, e.late, self.scale)
         return sums
@@ -204,6 +209,7 @@ class Betting(_OnDecisions):
         return betting.no_bets((), self.scale)
 
     def step(self, state: Array, evidence: Evidence) -> Array:
+        """Return the sums after one more stage, with bets on its cost."""
         e, fold = evidence, kernels.bets.watched
         sums: Array = fold(state, e.cost, e.low, e.high, e.possible, e.late, betting.STAKES)
         return sums
@@ -215,7 +221,7 @@ class Betting(_OnDecisions):
 
 
 def hint(square: Array, t: Array, delta: float) -> str:
-    """What the best lam would have cost, for squared ranges that sum to `square`."""
+    """Return in words what the best lam costs a stage, for squared ranges that sum to `square`."""
     least = np.sqrt(square * np.log(1 / delta) / 2) / np.maximum(t, 1.0)
     return f"The best lam for these stages would have cost {float(least.mean()):.3g} a stage."
 

@@ -1,4 +1,4 @@
-"""Whether the decisions are feasible as often as was asked for."""
+"""A confidence sequence for how often decisions are infeasible, with a verdict on the target."""
 
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
@@ -12,7 +12,7 @@ from bocopt.guarantees.certificate import LATE, Certificate, Evidence, certifica
 
 
 class Counts(NamedTuple):
-    """Of stages, and of infeasible ones."""
+    """Counts of stages, of infeasible ones, and of those whose outcome came late."""
 
     t: Array  # ()
     infeasible: Array  # ()
@@ -50,9 +50,11 @@ class Feasibility:
         arguments.number("Feasibility", "delta", self.delta, "(0, 1)")
 
     def init(self, lead: tuple[int, ...]) -> Counts:
+        """Return counts of zero, with leading axes `lead`."""
         return Counts(*(np.zeros(lead),) * 3)
 
     def step(self, state: Counts, evidence: Evidence) -> Counts:
+        """Return the counts after one more stage."""
         return Counts(
             t=state.t + 1.0,
             infeasible=state.infeasible + ~evidence.feasible,
@@ -60,7 +62,7 @@ class Feasibility:
         )
 
     def interval(self, state: Counts, missing: Array | float = 0.0) -> tuple[Array, Array]:
-        """() the least and the largest chance of an infeasible decision that is believable.
+        """Return the least and the largest believable chance of an infeasible decision, each ().
 
         `missing` () stages beside those counted have no outcome: each end holds whatever it was.
         """
@@ -75,6 +77,9 @@ class Feasibility:
         return 1.0 - most_feasible, most
 
     def certificate(self, state: Counts) -> Certificate:
+        """Return the bound on the average chance of an infeasible decision, with the verdict on
+        alpha.
+        """
         least, most = self.interval(state)
         low, high = 1.0 - most, 1.0 - least  # of feasibility
         value = state.infeasible / np.maximum(state.t, 1.0)

@@ -34,7 +34,8 @@ from bocopt.core import Array, BoolArray
 
 
 def discoveries(log_e: Array, shares: Array, q: float = 0.05) -> BoolArray:
-    """(n), (n) -> (n) which ones e-BH believes: of these, a share of q is expected to be wrong.
+    """Return which hypotheses (n) e-BH believes, by log e-values (n) and shares (n): of these, a
+    share of q is expected to be wrong.
 
     `log_e` are logarithms of e-values, -inf where there is no evidence. `shares` sum to 1 at most;
     what is missing belongs to hypotheses that are not shown.
@@ -67,7 +68,7 @@ def discoveries(log_e: Array, shares: Array, q: float = 0.05) -> BoolArray:
 
 
 def share(generation: int, of: int) -> float:
-    """How much of a stream's share a shadow has that was declared with others, `of` in all.
+    """Return the fraction of its stream's share for one shadow, of `of` that are declared together.
 
     `generation` counts the times that shadows were declared, from 1: a new name, another
     definition or another unit begins a new one.

@@ -39,7 +39,7 @@ _YES = np.array(True)[()]
 
 
 def range_of(problem: Problem, x: Array, z: Array) -> tuple[Array, Array]:
-    """(k), (d) -> (), (): between what the cost must lie, where the problem is `Ranged`."""
+    """Return the ends (), () of the cost of z (d) at x (k); NaN unless the problem is `Ranged`."""
     if is_ranged(problem):
         low, high = problem.range(x, z)
         low, high = np.asarray(low, float), np.asarray(high, float)
@@ -52,7 +52,8 @@ def range_of(problem: Problem, x: Array, z: Array) -> tuple[Array, Array]:
 
 
 def range_of_difference(problem: Problem, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
-    """(k), (d), (d) -> (), (): between what the cost of the other less that of z must lie.
+    """Return the ends (), () between which the cost of other (d) less that of z (d) must lie, at x
+    (k).
 
     By the problem where it can say, else by both ranges.
     """
@@ -64,7 +65,7 @@ def range_of_difference(problem: Problem, x: Array, z: Array, other: Array) -> t
 
 
 def _shadows(problem: Problem, stage: Stage) -> tuple[Shadow, ...]:
-    """What each shadow would have paid, and between what its difference had to lie."""
+    """Return the cost of each shadow, and the range in which its difference had to lie."""
     z = shadow_decisions(problem, stage.reports)
     if z is None or stage.shadows is None:
         return ()
@@ -82,7 +83,7 @@ R = TypeVar("R", bound=Report)
 
 
 def _report(stage: Stage, kind: type[R]) -> R | None:
-    """The first of its kind."""
+    """Return the first report of this kind; None where there is none."""
     for report in stage.reports:
         if isinstance(report, kind):
             return report
@@ -97,7 +98,7 @@ def evidence_of(
     stale: bool | BoolArray = False,
     late: bool | BoolArray = False,
 ) -> Evidence:
-    """What a stage shows; `cost_range` is that of `range_of`, if it was asked before.
+    """Return the evidence of a stage; `cost_range` is that of `range_of`, if it was asked before.
 
     `stale`: whether the policy learned anything between the decision and its outcome. `late`: that,
     or whether it decided while outcomes of earlier decisions were unknown. Of all trials, or of
@@ -219,7 +220,7 @@ class Monitor:
         return tuple(guarantee.init(lead) for guarantee in self.guarantees)
 
     def certificates(self) -> list[Certificate]:
-        """What each guarantee says now, the headline first."""
+        """Return the certificate of each guarantee now, the headline first."""
         return [self._certificate(i) for i in range(len(self.guarantees))]
 
     def _certificate(self, i: int) -> Certificate:
@@ -234,7 +235,7 @@ class Monitor:
         return self._certificate(0)
 
     def __str__(self) -> str:
-        """What each guarantee says now, a line each, and with what confidence all of it holds."""
+        """Return the certificates in words, one a line, and with what confidence all hold."""
         found = self.certificates()
         lines = [each.words(self._problem.sense) for each in found]
         said = together(each.delta for each in found if (each.applicable | each.refuted).any())

@@ -1,4 +1,4 @@
-"""What the next decisions will cost, as long as the future resembles the past.
+"""An interval for the cost of the next decisions, as long as the future resembles the past.
 
 All other guarantees are about decisions that were taken, and assume nothing of how outcomes come
 about. To say anything of future costs, one has to assume that they are like those seen. This one
@@ -88,6 +88,7 @@ class Outlook:
         return int(np.ceil(2.0 / self.delta - 1.0 - 1e-9))
 
     def init(self, lead: tuple[int, ...]) -> BlockAverages:
+        """Return the state before any stage, without blocks, with leading axes `lead`."""
         zero = np.zeros(lead)
         return BlockAverages(
             *(zero,) * 4,
@@ -101,6 +102,7 @@ class Outlook:
         )
 
     def step(self, state: BlockAverages, evidence: Evidence) -> BlockAverages:
+        """Return the state after one more stage; a block that ends is tested and kept."""
         t, paid, weighed, begun, *rest = state
         cost, weight = evidence.cost, begun * _GOLDEN % 1.0
         state = BlockAverages(t + 1.0, paid + cost, weighed + weight * cost, begun + 1.0, *rest)
@@ -111,7 +113,7 @@ class Outlook:
         return after if ended.all() else _where(ended, after, state)
 
     def _with_block(self, state: BlockAverages) -> BlockAverages:
-        """After the last stage of a block."""
+        """Return the state after the last stage of a block."""
         average = state.paid / self.ahead
         top, bottom = kernels.ranks.ranked(
             state.averages, state.seconds, state.compared, average, state.weighed
@@ -137,7 +139,7 @@ class Outlook:
         )
 
     def interval(self, state: BlockAverages) -> tuple[Array, Array]:
-        """() between what the next block's average lies; NaN where there are too few blocks."""
+        """Return the ends of the next block's average, each (); NaN with too few blocks."""
         left_out = np.floor((state.many + 1.0) * self.delta / 2.0 + 1e-9).astype(int)
         ordered = np.sort(state.averages, axis=-1)  # NaN last
         few = self._few(state)
@@ -152,6 +154,7 @@ class Outlook:
         return np.asarray(state.many < self._needed)
 
     def certificate(self, state: BlockAverages) -> Certificate:
+        """Return the upper end of the next block's average cost; the note has both ends."""
         low, high = self.interval(state)
         few = self._few(state)
         known = np.isfinite(state.averages)
@@ -198,7 +201,7 @@ class Outlook:
 
 
 def _kept(before: Array, latest: Array, won: BoolArray) -> Array:
-    """(window) with the latest instead of the first, or nothing once the test has won."""
+    """Return the window with the latest instead of the first; NaN once the test has won."""
     kept = np.concatenate([before[..., 1:], latest[..., None]], axis=-1)
     return np.where(won[..., None], np.nan, kept)
 
@@ -207,6 +210,7 @@ def _where(ended: BoolArray, after: BlockAverages, before: BlockAverages) -> Blo
     """The trials whose block has ended after it, the others as they were."""
 
     def each(new: Array, old: Array) -> Array:
+        """Return the new array for trials whose block has ended, else the old one."""
         return np.where(ended.reshape(*ended.shape, *[1] * (new.ndim - ended.ndim)), new, old)
 
     chosen: BlockAverages = mapped(each, after, before)

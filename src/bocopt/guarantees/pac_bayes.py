@@ -41,7 +41,7 @@ _TWICE = np.searchsorted(_STAKES, betting.STAKES)
 
 
 class Wealth(NamedTuple):
-    """Of bets at each parameter: a sum over stages, so that later ones can be added."""
+    """Sums of log gains of bets at each parameter, over stages: later ones can be added."""
 
     scale: Array  # () C
     t: Array  # ()
@@ -51,7 +51,9 @@ class Wealth(NamedTuple):
 
 
 def wealth(losses: Array, *, scale: float, before: Wealth | None = None) -> Wealth:
-    """(n, N) -> what bets made of n stages, `before` included: the same however they are cut."""
+    """Return what bets made of n stages of losses (n, N), `before` included: the same however they
+    are cut.
+    """
     arguments.number("wealth", "scale", scale, "(0, inf)")
     losses = arguments.array("wealth", "losses", losses, (None, None))
     if before is not None and not (before.scale == scale).all():
@@ -130,7 +132,7 @@ def bounded(
 
 
 def bettor(found: Wealth, log_prior: Array, *, delta: float = 0.05) -> Array:
-    """(N) log weights of the posterior with the least bound, among one for each stake a.
+    """Return the log weights (N) of the posterior with the least bound, among one for each stake a.
 
     q ~ pi_0 prod_s (1 - a l_s / C), which makes E_q log M_t - KL as large as it can be.
     """
@@ -144,7 +146,7 @@ def bettor(found: Wealth, log_prior: Array, *, delta: float = 0.05) -> Array:
 
 
 def divergence(posterior: Array, prior: Array) -> Array:
-    """(N), (N) log weights -> () KL(posterior || prior)."""
+    """Return KL(posterior || prior) () from log weights (N), (N)."""
     with np.errstate(invalid="ignore"):
         q = np.exp(posterior)
         kl: Array = np.where(q > 0, q * (posterior - prior), 0.0).sum(axis=-1)
@@ -152,7 +154,7 @@ def divergence(posterior: Array, prior: Array) -> Array:
 
 
 def _most(found: Wealth, posterior: Array, kl: Array, delta: float) -> Array:
-    """() what sum_s E_q R_s can be at most: q's own bets, at a level raised by KL."""
+    """Return the most () that sum_s E_q R_s can be: q's own bets, at a level raised by KL."""
     gain = np.matmul(np.exp(posterior)[..., None, :], found.gain)[..., 0, :]
     bets = betting.of_gains(gain[..., _TWICE], np.broadcast_to(found.t, gain.shape[:-1]))
     return np.asarray(found.scale * betting.most(bets, delta, kl))

@@ -1,4 +1,4 @@
-"""What share of a payment is saved, in expectation, at all times at once.
+"""A confidence interval for the share of a payment that is saved, at all times at once.
 
 A difference d_s, and a payment p_s that it is a share of, have expectations that sum to D and P up
 to stage t; the share saved is r = -D / P. For a number a that was fixed in advance, d + a p is an
@@ -44,7 +44,7 @@ class BoundedSeries(NamedTuple):
 def shares(
     difference: BoundedSeries, paid: BoundedSeries, delta: float, scale: float | None = None
 ) -> tuple[float, float] | None:
-    """Between what -D / P lies, but for a chance of delta; None where P may not be above 0.
+    """Return the ends of -D / P, but for a chance of delta; None where P may not be above 0.
 
     An outcome that never came counts at its worst. `scale`, declared in advance, is about what a
     difference can be on most stages.
@@ -63,7 +63,7 @@ def shares(
 def pairs_of(
     difference: BoundedSeries, paid: BoundedSeries, delta: float, scale: float | None = None
 ) -> "MeanPairs | None":
-    """What D and P can be; None where a range is not known, or P is not above 0."""
+    """Return the unrefuted (D, P); None without ranges, or if the middle P is not above 0."""
     ends = np.stack([difference.low, difference.high, paid.low, paid.high])
     if not (np.abs(ends) < _LARGEST).all():
         return None
@@ -75,13 +75,13 @@ def pairs_of(
 
 
 def _middle(outcomes: BoundedSeries) -> float:
-    """A sum that no bet speaks against."""
+    """Return a sum that no bet speaks against."""
     missing = ~np.isfinite(outcomes.value)
     return float(np.where(missing, (outcomes.low + outcomes.high) / 2.0, outcomes.value).sum())
 
 
 def _folded(d: BoundedSeries, p: BoundedSeries, scale: float | None) -> tuple[Array, Array]:
-    """Of d + a p and of minus that: (a, 2, SIZE) bets, and (a, 2) the most that it can sum to."""
+    """Return bets (a, 2, SIZE) on d + a p and on minus that, and the most (a, 2) of each sum."""
     a, b = _D[:, None], _P[:, None]
     low = a * d.low + np.minimum(b * p.low, b * p.high)
     high = a * d.high + np.maximum(b * p.low, b * p.high)
@@ -98,7 +98,7 @@ def _folded(d: BoundedSeries, p: BoundedSeries, scale: float | None) -> tuple[Ar
 
 
 class MeanPairs(NamedTuple):
-    """Those (D, P) that are not refuted: a convex set around the middle."""
+    """The set of pairs (D, P) that are not refuted, which is convex and contains the middle."""
 
     bets: Array  # (a, 2, SIZE)
     most: Array  # (a, 2) that each can sum to
@@ -118,7 +118,7 @@ class MeanPairs(NamedTuple):
             step, edge = float(turns[1] - turns[0]), self.edge(turns)
 
     def edge(self, turns: Array) -> Array:
-        """(n) shares of a full turn -> (n, 2) where the ray from the middle leaves the set."""
+        """Return the points (n, 2) where rays, at shares (n) of a full turn, leave the set."""
         ways = np.stack([np.cos(2.0 * np.pi * turns), np.sin(2.0 * np.pi * turns)], axis=-1)
         inside, outside = np.zeros(len(turns)), np.full(len(turns), self.far)
         for _ in range(_STEPS):
@@ -128,7 +128,7 @@ class MeanPairs(NamedTuple):
         return np.asarray(self.middle + outside[:, None] * ways)
 
     def log_capital(self, pairs: Array) -> Array:
-        """(..., 2) -> ()."""
+        """Return the log capital () against each of the pairs (..., 2); inf if impossible."""
         sums = pairs[..., :1] * _D + pairs[..., 1:] * _P
         both = np.stack([sums, -sums], axis=-1)
         logs = betting.log_capital(self.bets, both) + _LOG_WEIGHTS

@@ -42,22 +42,26 @@ class _OnBeliefs(ABC):
 
     @property
     def sums(self) -> Hashable:
+        """Key of the sums: theorems with one lam and one scale share a state."""
         return _OnBeliefs, self.lam, self.scale
 
     @abstractmethod
     def _said(self, sums: Losses) -> Certificate:
-        """By these."""
+        """Return the certificate from the sums."""
 
     def init(self, lead: tuple[int, ...]) -> Array:
+        """Return the sums before any stage, as one array with leading axes `lead`."""
         return np.zeros((*lead, len(Losses._fields)))
 
     def step(self, state: Array, evidence: Evidence) -> Array:
+        """Return the sums after one more stage of the belief."""
         e, (losses, bounds, intact) = evidence, evidence.belief
         shown = *losses, *bounds, intact, e.loss, e.stale, e.late
         sums: Array = kernels.folds.lost(state, *shown, self.lam, self.scale)
         return sums
 
     def certificate(self, state: Array) -> Certificate:
+        """Return the certificate from the sums so far."""
         return self._said(named(Losses, state))
 
     def _price(self, sums: Losses) -> Array:
@@ -111,6 +115,7 @@ def of_losses(
 
 
 def late(sums: Losses) -> tuple[str, ...]:
+    """Return the assumption `LATE` where an outcome came late, else no assumption."""
     return (LATE,) * bool(sums.late.any())
 
 
@@ -207,7 +212,7 @@ class Corollary35(_OnBeliefs):
 
 
 def _refuted(sums: Losses, stages: Array, gap: Array, which: BoolArray) -> str:
-    """How often, of the trials in question, and the mean gap."""
+    """Return in words how often it was refuted, of the trials in question, and the mean gap."""
     share, mean = (float((n / np.maximum(sums.t, 1.0))[which].mean()) for n in (stages, gap))
     verdict = f"refuted on {100 * share:.3g}% of stages" if share else "not refuted"
     return f"{verdict} (mean gap {mean:+.3g})"

@@ -13,7 +13,7 @@ from bocopt.guarantees.decisions import Betting
 
 @dataclass(frozen=True)
 class Tightest:
-    """Of guarantees for the same risk, whichever applies and says most, trial by trial.
+    """The tightest of several guarantees for the same risk, of those that apply, trial by trial.
 
     All hold together but for a chance of the sum of their deltas, which is therefore its own.
     """
@@ -28,17 +28,20 @@ class Tightest:
 
     @property
     def parts(self) -> Sequence[Guarantee[Any]]:
-        """All of them."""
+        """The guarantees, of which the tightest is taken."""
         return self.guarantees
 
     def init(self, lead: tuple[int, ...]) -> tuple[Any, ...]:
+        """Return the state of each guarantee before any stage, with leading axes `lead`."""
         return tuple(guarantee.init(lead) for guarantee in self.guarantees)
 
     def step(self, state: tuple[Any, ...], evidence: Evidence) -> tuple[Any, ...]:
+        """Return the state of each guarantee after one more stage."""
         pairs = zip(self.guarantees, state, strict=True)
         return tuple([guarantee.step(part, evidence) for guarantee, part in pairs])
 
     def certificate(self, state: tuple[Any, ...]) -> Certificate:
+        """Return the certificate with the least bound of those that apply, trial by trial."""
         tried = [g.certificate(part) for g, part in zip(self.guarantees, state, strict=True)]
         if len({found.risk for found in tried}) > 1:
             risks = ", ".join(found.risk for found in tried)
@@ -80,6 +83,7 @@ class Tightest:
 
 
 def headline(scale: float | None = None, delta: float = 0.05) -> Tightest:
-    """For the expected cost of the decisions taken: tighter with a `scale`, declared in advance,
-    that few ranges exceed."""
+    """Return the guarantee for the expected cost of the decisions taken: tighter with a `scale`,
+    declared in advance, that few ranges exceed.
+    """
     return Tightest([Betting(scale=scale, delta=delta)])

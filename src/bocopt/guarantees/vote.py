@@ -21,7 +21,7 @@ from bocopt.guarantees.certificate import Certificate, certificate
 
 
 def vote_margin(decisions: Array, w: Array, right: BoolArray) -> Array:
-    """(N, d) decisions with weights (N), whether each is right (N) -> () the margin M in [-1, 1].
+    """Return the margin M () of decisions (N, d) with weights (N), each right or wrong (N).
 
     Two thirds for a right decision, and one third for a wrong one:
 
@@ -39,7 +39,7 @@ def vote_margin(decisions: Array, w: Array, right: BoolArray) -> Array:
 
 
 def c_bound(margins: Array, *, delta: float = 0.05) -> Certificate:
-    """(n) margins of votes, in order -> a bound on how often such a vote is wrong.
+    """Return a bound on how often a vote is wrong, from margins (n) of votes in order.
 
     The two moments in (C) are bounded by Hoeffding's inequality at delta / 2 each, at this n alone:
     the average of E M is at least the mean of M less sqrt(2 log(2/delta) / n), that of E M^2 at
@@ -83,7 +83,7 @@ def c_bound(margins: Array, *, delta: float = 0.05) -> Certificate:
 
 
 def _at_most(first: Array, second: Array) -> Array:
-    """(C), or 1 where the mean margin is not above 0."""
+    """Return the bound (C), or 1 where the mean margin is not above 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(first > 0, 1.0 - first**2 / second, 1.0)
 

@@ -1,4 +1,4 @@
-"""Whether another policy that was better has cost more lately: an e-detector.
+"""An e-detector of change: an alarm when another policy that was better has cost more lately.
 
 A `Comparison` is about the average so far, which a change for the worse moves slowly. Let d_s be
 what the other decision costs more at stage s, at least low_s, and nu_s its expectation given the
@@ -60,6 +60,7 @@ class Worsening:
         return state
 
     def step(self, state: Array, evidence: Evidence) -> Array:
+        """Return the state after one more stage, with bets that the difference has changed."""
         e, nothing = evidence, np.full(evidence.cost.shape, np.nan)
         known = len(e.shadows) > self.shadow
         shown = e.shadows[self.shadow] if known else (nothing, nothing, nothing)
@@ -69,16 +70,16 @@ class Worsening:
         return after
 
     def alarm(self, state: Array) -> Array:
-        """() the compared stage of the latest alarm; NaN where there is none, or it is over."""
+        """Return the compared stage () of the latest alarm; NaN without one, or if it is over."""
         worse = named(Lately, state[..., :_FIRST]).worse
         return np.where(worse > 0, worse, np.nan)
 
     def stages(self, state: Array) -> int:
-        """For one trial: how many were compared."""
+        """Return how many stages were compared, for one trial."""
         return int(named(Lately, state[..., :_FIRST]).t)
 
     def certificate(self, state: Array) -> Certificate:
-        """How often there are false alarms; the note says whether it costs more lately."""
+        """Return the bound on the rate of false alarms; the note says if it costs more lately."""
         sums = named(Lately, state[..., :_FIRST])
         value = sums.alarms / np.maximum(sums.t, 1.0)
         return certificate(
@@ -111,6 +112,6 @@ class Worsening:
 
 
 def worsenings(names: Sequence[str], *, scale: float | None = None) -> list[Worsening]:
-    """One for each shadow."""
+    """Return a `Worsening` for each shadow."""
     names = tuple(arguments.each("worsenings", "names", names, str))
     return [Worsening(shadow=i, name=name, scale=scale) for i, name in enumerate(names)]

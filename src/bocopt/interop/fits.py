@@ -1,4 +1,4 @@
-"""What was fitted, remembered by a digest of what it was fitted to.
+"""Fitted models, remembered by a digest of what they were fitted to.
 
 Regressors of other libraries are no arrays, so a state cannot hold them. It holds what they were
 fitted to, and a digest of it. What is fitted is found again by the digest; after a restart, or in
@@ -18,7 +18,7 @@ KEY_SIZE = 4  # integers
 
 
 def key_of(*parts: Array | IntArray) -> IntArray:
-    """(4): a digest of arrays.
+    """Return a digest (4) of arrays.
 
     >>> bool((key_of(np.zeros(2)) == key_of(np.zeros(3))).any())
     False
@@ -53,14 +53,14 @@ class LatestFits:
         return LatestFits, ()
 
     def answer(self, key: IntArray, most: int, fit: Callable[[], Any]) -> Any:
-        """What has this key, or is fitted now."""
+        """Return the fit that has this key, or fit it now."""
         with self.guard:  # who asks meanwhile waits, and does not fit the same again
             found = self.take(key, fit)
             self.put(key, most, found)
         return found
 
     def take(self, key: IntArray, fit: Callable[[], Any]) -> Any:
-        """The same, which is then forgotten: for who is going to change it."""
+        """Return the fit that has this key, or fit it now; forget it, as it will be changed."""
         with self.guard:
             kept = self._kept.pop(key.tobytes(), None)
         return fit() if kept is None else kept.value

@@ -56,7 +56,7 @@ def framed(columns: Mapping[str, Any], owner: str, library: Library | None = Non
 
 
 def columns_of(trace: Trace) -> dict[str, NDArray[Any]]:
-    """(trials * T) each, trial after trial."""
+    """Return the columns (trials * T) of a trace by name, trial after trial."""
     stages = trace.horizon
     trials = trace.cost.size // stages
     vectors = {"x": trace.x, "z": trace.z, "xi": trace.xi}

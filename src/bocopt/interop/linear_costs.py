@@ -31,7 +31,7 @@ class _Oracle:
         self.size = arguments.integer(_OWNER, "optmodel.num_cost", model.num_cost, "[1, inf)")
 
     def best(self, costs: Array) -> Array:
-        """(d) -> (d): optimal for these costs, integers where the solver means them."""
+        """Return the optimal z (d) for costs (d), integers where the solver means them."""
         with self._guard:
             try:
                 self.model.setObj(costs.copy())
@@ -64,7 +64,7 @@ class FromPyepo:
 
     @property
     def dims(self) -> Dims:
-        """As many costs as decisions."""
+        """Sizes of the vectors: as many costs as decisions."""
         return Dims(x=None, z=self._oracle.size, xi=self._oracle.size)
 
     @property
@@ -73,7 +73,7 @@ class FromPyepo:
         return Sense.MINIMISE if int(self._oracle.model.modelSense) > 0 else Sense.MAXIMISE
 
     def solve(self, scenarios: Array, w: Array | None = None, x: Array | None = None) -> Solution:
-        """(s, m), (s), (k) -> what is best for the mean of the scenarios, which is exact."""
+        """Return the best z for the mean of scenarios (s, m) with weights (s), which is exact."""
         owner, size = f"{_OWNER}.solve", self._oracle.size
         scenarios, w, x = filled_in(owner, self.dims, scenarios, w, x)
         x = arguments.array(owner, "x", x, (...,), gaps=True)
@@ -86,25 +86,27 @@ class FromPyepo:
         return Solution(z, value, np.full(lead, Status.OPTIMAL, np.int64), np.zeros(lead))
 
     def cost(self, x: Array, z: Array, xi: Array) -> Array:
-        """(k), (d), (m) -> () z'xi, or minus that where it is earned."""
+        """Return z'xi () for z (d) and xi (m), or minus that where it is earned."""
         z, xi = self._checked("cost", z, xi)
         lead = np.broadcast_shapes(np.shape(x)[:-1], z.shape[:-1], xi.shape[:-1])
         paid = self.sense.sign * (z * xi).sum(axis=-1)
         return np.asarray(np.broadcast_to(paid, lead))
 
     def violation(self, x: Array, z: Array, xi: Array) -> Array:
-        """(k), (d), (m) -> () as the user's function says, or how far z is from a decision."""
+        """Return the violation () of z (d), as the user's function says, or how far z is from a
+        decision.
+        """
         z, xi = self._checked("violation", z, xi)
         found = np.array([self._judged(z[i]) for i in np.ndindex(z.shape[:-1])])
         lead = np.broadcast_shapes(np.shape(x)[:-1], z.shape[:-1], xi.shape[:-1])
         return np.broadcast_to(found.reshape(z.shape[:-1]), lead).copy()
 
     def judge(self, x: Array, z: Array, xi: Array) -> tuple[Array, Array]:
-        """(k), (d), (m) -> (), () cost and violation."""
+        """Return cost and violation, each ()."""
         return self.cost(x, z, xi), self.violation(x, z, xi)
 
     def _best(self, scenarios: Array, w: Array) -> tuple[Array, float]:
-        """(s, m), (s) -> (d), () for one instance."""
+        """Return the best z (d) and its value () for scenarios (s, m) with weights (s)."""
         mean = (w[:, None] * scenarios).sum(axis=0)
         z = self._oracle.best(mean)
         self._oracle.recent.answer(self, (z,), lambda: self._asked(z, allowed=True))
@@ -115,13 +117,15 @@ class FromPyepo:
         return self._oracle.recent.answer(self, (z,), lambda: self._asked(z, allowed=False))
 
     def _asked(self, z: Array, allowed: bool) -> float:
-        """How much z violates; what the model itself decided is allowed."""
+        """Return the violation: by the user's function, else 0 if `allowed`, else the distance."""
         if self.violates is not None:
             return arguments.number(_OWNER, "violation(z)", self.violates(z.copy()), "(-inf, inf)")
         return 0.0 if allowed else self._distance(z)
 
     def _distance(self, z: Array) -> float:
-        """To the nearest decision: where those are 0 or 1, |z - z'| is linear in z'."""
+        """Return the distance to the nearest decision: where those are 0 or 1, |z - z'| is linear
+        in z'.
+        """
         slope = np.abs(z - 1) - np.abs(z)
         nearest = self._oracle.best(self.sense.sign * slope)
         if not np.isin(nearest, (0.0, 1.0)).all():

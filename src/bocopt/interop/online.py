@@ -42,7 +42,7 @@ class Learner(NamedTuple):
     together: bool
 
     def predict(self, x: Array, size: int) -> Array:
-        """(k) -> (m)."""
+        """Return the prediction (m) under a context (k)."""
         features = self._features(x)
         if self.together:
             said = self.regressors[0].predict_one(features)
@@ -54,7 +54,7 @@ class Learner(NamedTuple):
         )
 
     def learn(self, x: Array, xi: Array) -> None:
-        """(k), (m)."""
+        """Learn the outcome (m) of a context (k)."""
         features, targets = self._features(x), xi.tolist()
         if self.together:
             self.regressors[0].learn_one(features, {f"y{j}": y for j, y in enumerate(targets)})
@@ -88,12 +88,14 @@ class FromRiver:
             object.__setattr__(self, "names", _checked_names(self.names))
 
     def init(self, seeds: IntArray) -> OnlineState:
+        """Return the state before any outcome, with the leading axes of the seeds."""
         seeds = arguments.seeds_of(_OWNER, seeds)
         none = empty(seeds.shape, 0)
         keys = np.stack([key_of(seed) for seed in seeds.reshape(-1, 1)])
         return OnlineState(seeds, none, none, none, keys.reshape(*seeds.shape, KEY_SIZE))
 
     def step(self, state: OnlineState, t: int, x: Array, xi: Array) -> OnlineState:
+        """Return the state after the outcome xi (m) of context x (k), with its error kept."""
         first, lead = not state.xi.size, state.seeds.shape
         widths = (... if first else state.x.buffer.shape[-1], state.xi.buffer.shape[-1] or None)
         x = arguments.finite_and_squarable(f"{_OWNER}.step", "x", x, widths[0])
@@ -110,7 +112,7 @@ class FromRiver:
         )
 
     def sample(self, state: OnlineState, x: Array) -> tuple[Array, Array]:
-        """(k) -> (s, m), (s)."""
+        """Return scenarios (s, m) under a context (k), and their weights (s)."""
         lead, width = state.seeds.shape, state.x.buffer.shape[-1]
         x = arguments.inner(f"{_OWNER}.sample", "x", x, width)
         seen = int(state.xi.size)
@@ -128,7 +130,7 @@ class FromRiver:
         return np.maximum(scenarios, lowest(state.xi)), w
 
     def _learned(self, state: OnlineState, x: Array, xi: Array) -> tuple[IntArray, Array]:
-        """(k), (m) -> (4), (m): the keys of what is learned after it, and what was missed.
+        """Return the keys (4) after x (k) and xi (m) are learned, and the errors (m) before.
 
         Regressors change in place: the newest state has them. An older one learns its past again.
         """
@@ -144,13 +146,13 @@ class FromRiver:
         return np.stack(keys).reshape(state.key.shape), np.stack(errors).reshape(*lead, -1)
 
     def _learners(self, state: OnlineState) -> tuple[IntArray, list[partial[Learner]]]:
-        """(trials, 4), and how each is made from its past where it is not remembered."""
+        """Return the keys (trials, 4), and how to make each from its past if not remembered."""
         x, xi = (by_trial(state.seeds, part.rows, 2) for part in (state.x, state.xi))
         again = [partial(self._replayed, *rows) for rows in zip(x, xi, strict=True)]
         return state.key.reshape(-1, KEY_SIZE), again
 
     def _replayed(self, x: Array, xi: Array) -> Learner:
-        """(n, k), (n, m): a new one that has learned all of it."""
+        """Return a new learner that has learned contexts (n, k) and outcomes (n, m)."""
         names = self.names or tuple(f"x{j}" for j in range(x.shape[-1]))
         if len(names) != x.shape[-1]:
             expected = f"{x.shape[-1]} names, one for each number of a context"
@@ -209,7 +211,7 @@ def _check_regressor(regressor: Any) -> None:
 
 
 def _draws_at_random(part: Any) -> bool:
-    """Whether a part of it has a seed that is None."""
+    """Return whether a part of the regressor has a seed that is None."""
     if isinstance(part, dict):
         return any(_draws_at_random(inner) for inner in part.values())
     if isinstance(part, list | tuple):
@@ -221,7 +223,7 @@ def _draws_at_random(part: Any) -> bool:
 
 
 def _takes_many(regressor: Any) -> bool:
-    """Whether it, or the last step of a pipeline, is made for several targets."""
+    """Return whether the regressor, or the last step of a pipeline, is made for several targets."""
     last = [*regressor.steps.values()][-1] if hasattr(regressor, "steps") else regressor
     return isinstance(last, needed("river.base", _OWNER, "river").MultiTargetRegressor)
 

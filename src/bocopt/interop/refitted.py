@@ -29,7 +29,7 @@ class RefittedState(NamedTuple):
 
     @property
     def seen(self) -> int:
-        """How many outcomes there were, the same for all trials."""
+        """Number of outcomes so far, the same for all trials."""
         return int(self.xi.size + self.xi.dropped.max())
 
 
@@ -52,33 +52,37 @@ class Refitted(ABC):
 
     @abstractmethod
     def due(self, seen: int, fitted: int) -> bool:
-        """Whether to fit again, after so many outcomes."""
+        """Return whether to fit again after `seen` outcomes, the last fit being after `fitted`."""
 
     @abstractmethod
     def fit(self, x: Array, xi: Array, seed: int) -> Any:
-        """(n, k), (n, m) -> whatever `predicted` needs, for one trial."""
+        """Return whatever `predicted` needs, fitted to (n, k), (n, m) of one trial."""
 
     @abstractmethod
     def predicted(self, fit: Any, x: Array, xi: Array) -> tuple[Array, Array]:
-        """A fit, (k), the outcomes (n, m) that it has seen -> (s, m), (s): weighted scenarios."""
+        """Return scenarios (s, m) and their weights (s), from a fit, a context (k) and the outcomes
+        (n, m) that the fit has seen.
+        """
 
     @property
     def rows_to_fit(self) -> int | None:
-        """The latest so many outcomes are fitted to; None: all."""
+        """Number of the latest outcomes that are fitted to; None: all."""
         return None
 
     @property
     def rows_to_keep(self) -> float:
-        """So many outcomes are kept: those of the last fit until the next one."""
+        """Number of the latest outcomes that are kept: those of the last fit until the next one."""
         return np.inf
 
     def init(self, seeds: IntArray) -> RefittedState:
+        """Return the state before any outcome and any fit, with the leading axes of the seeds."""
         seeds = arguments.seeds_of(type(self).__name__, seeds)
         none = empty(seeds.shape, 0)
         key = np.zeros((*seeds.shape, KEY_SIZE), np.int64)
         return RefittedState(seeds, none, none, np.array(0), key)
 
     def step(self, state: RefittedState, t: int, x: Array, xi: Array) -> RefittedState:
+        """Return the state after the outcome xi (m) of context x (k), with a fit if one is due."""
         state = _appended(type(self).__name__, state, x, xi, self.rows_to_keep)
         seen = state.seen
         if not self.due(seen, int(state.fitted)):
@@ -91,7 +95,7 @@ class Refitted(ABC):
         return state
 
     def sample(self, state: RefittedState, x: Array) -> tuple[Array, Array]:
-        """(k) -> (s, m), (s)."""
+        """Return scenarios (s, m) under a context (k), and their weights (s)."""
         lead, width = state.seeds.shape, state.x.buffer.shape[-1]
         x = arguments.inner(f"{type(self).__name__}.sample", "x", x, width)
         if not state.fitted:
@@ -106,7 +110,7 @@ class Refitted(ABC):
         return np.maximum(scenarios, lowest(state.xi)), w.reshape(*lead, -1)
 
     def _rows(self, state: RefittedState) -> tuple[Array, Array]:
-        """(trials, n, k), (trials, n, m): what the last fit has seen."""
+        """Return contexts (trials, n, k) and outcomes (trials, n, m) that the last fit has seen."""
         stop = int(state.fitted - state.xi.dropped.max())
         start = 0 if self.rows_to_fit is None else max(stop - self.rows_to_fit, 0)
         x, xi = (part.rows[..., start:stop, :] for part in (state.x, state.xi))
@@ -139,5 +143,5 @@ def by_trial(seeds: IntArray, values: Array, axes: int) -> Array:
 
 
 def lowest(outcomes: History) -> Array:
-    """(1, m): zero where no outcome was ever below, else nothing is too low."""
+    """Return the least scenario (1, m) allowed: 0 where no outcome was ever below, else -inf."""
     return np.where(outcomes.rows.min(axis=-2) >= 0, 0.0, -np.inf)[..., None, :]

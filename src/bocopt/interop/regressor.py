@@ -21,7 +21,7 @@ class FittedRegressor(NamedTuple):
     residuals: Array  # (r, m)
 
     def predict(self, x: Array) -> Array:
-        """(n, k) -> (n, m)."""
+        """Return predictions (n, m) for contexts (n, k)."""
         return predicted_by(self.regressors, x)
 
 
@@ -55,15 +55,15 @@ class FromSklearn(Refitted):
 
     @property
     def rows_to_keep(self) -> float:
-        """Those of the last fit are still there when the next one is due."""
+        """Number of outcomes to keep: those of the last fit until the next one is due."""
         return np.inf if self.window is None else self.window + self.every
 
     def due(self, seen: int, fitted: int) -> bool:
-        """When the past has doubled, and later after every so many outcomes."""
+        """Return whether the past has doubled, or later `every` outcomes came, since a fit."""
         return seen >= self.begin and seen - fitted >= min(self.every, fitted)
 
     def fit(self, x: Array, xi: Array, seed: int) -> FittedRegressor:
-        """(n, k), (n, m): the later half is predicted, block by block, from what was before it."""
+        """Return a fit to (n, k), (n, m), with errors on the later half, predicted in blocks."""
         random_state = (self.seed + seed) % _LARGEST_STATE
         half = (len(x) + 1) // 2
         blocks = [rows for rows in np.array_split(np.arange(half, len(x)), self.folds) if rows.size]
@@ -75,11 +75,12 @@ class FromSklearn(Refitted):
         return FittedRegressor(self._trained(x, xi, len(x), random_state), residuals)
 
     def predicted(self, fit: FittedRegressor, x: Array, xi: Array) -> tuple[Array, Array]:
+        """Return the prediction plus each past error as scenarios (s, m), with weights (s)."""
         scenarios = fit.predict(x[None]) + fit.residuals
         return scenarios, np.full(len(scenarios), 1.0 / len(scenarios))
 
     def _trained(self, x: Array, xi: Array, rows: int, random_state: int) -> tuple[Any, ...]:
-        """By the first rows: one regressor of all components, or one of each."""
+        """Return regressors fitted to the first rows: one of all components, or one of each."""
         together = xi.shape[-1] > 1 and _takes_many(self.regressor)
         targets = [xi[:rows]] if together else list(xi[:rows].T)
         new = (_seeded(self.regressor, random_state) for _ in targets)
@@ -137,7 +138,7 @@ def _check_regressor(regressor: Any) -> None:
 
 
 def _random_states(regressor: Any) -> dict[str, Any]:
-    """Those of all its parts, by name."""
+    """Return each `random_state` of the regressor and of its parts, by parameter name."""
     return {
         name: value
         for name, value in sorted(regressor.get_params(deep=True).items())
@@ -153,7 +154,7 @@ def _seeded(regressor: Any, random_state: int) -> Any:
 
 
 def _takes_many(regressor: Any) -> bool:
-    """Whether it says that it predicts several outputs at once."""
+    """Return whether the regressor says that it predicts several outputs at once."""
     if not hasattr(regressor, "__sklearn_tags__"):
         return False
     tags = needed("sklearn.utils", _OWNER, '"bocopt[sklearn]"').get_tags(regressor)
@@ -161,12 +162,12 @@ def _takes_many(regressor: Any) -> bool:
 
 
 def predicted_by(regressors: tuple[Any, ...], x: Array) -> Array:
-    """(n, k) -> (n, m): finite numbers, of one regressor for all components or of one for each."""
+    """Return finite predictions (n, m) at (n, k), of one regressor for all components or each."""
     found = [np.asarray(one.predict(_at_least_one(x)), np.float64) for one in regressors]
     columns = np.concatenate([part.reshape(len(x), -1) for part in found], axis=-1)
     return arguments.array("the regressor", "predict", columns, (None,), arguments.RETURNED)
 
 
 def _at_least_one(x: Array) -> Array:
-    """(n, k): a regressor wants a column, where contexts have none."""
+    """Return contexts (n, k), or a column of ones, which a regressor wants, where k is 0."""
     return x if x.shape[-1] else np.ones((len(x), 1))

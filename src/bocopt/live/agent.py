@@ -112,7 +112,7 @@ class Agent(Generic[S]):
 
     @property
     def monitor(self) -> Monitor:
-        """What is guaranteed of the decisions whose outcome is known."""
+        """The monitor, which says what is guaranteed of the decisions whose outcome is known."""
         with self._guard:
             self._fold.monitor.restore(self._live.watched)
             return self._fold.monitor
@@ -124,11 +124,11 @@ class Agent(Generic[S]):
 
     @property
     def taught(self) -> int:
-        """How many outcomes it was taught: none of them is of a decision."""
+        """Number of outcomes that it was taught: none of them is of a decision."""
         return self._live.taught
 
     def __repr__(self) -> str:
-        """Who decides on what, and how far it is."""
+        """Return the names of policy and problem, and the counts of decisions and outcomes."""
         live = self._live
         lessons = f"{live.taught} lessons, " * bool(live.taught)
         return (
@@ -137,7 +137,7 @@ class Agent(Generic[S]):
         )
 
     def scenarios(self, x: Any) -> tuple[Array, Array]:
-        """(k) -> (s, m), (s): what may come under a context, and how much each weighs.
+        """Return the scenarios (s, m) that may come under a context (k), and their weights (s).
 
         It is what the next decision would be taken under. A policy may have no scenarios, or none
         before the first outcome; that is an error.
@@ -383,7 +383,7 @@ class Agent(Generic[S]):
             self._try(self._live, *self._live.last)
 
     def _try(self, live: Live, x: Array, xi: Array) -> None:
-        """Whether the state is one that the policy can go on from: policies are pure."""
+        """Check that the policy can go on from the state, by one stage: policies are pure."""
         live = live._replace(state=read_only(live.state))  # what it shares is copied, not added to
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

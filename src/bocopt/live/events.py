@@ -51,7 +51,7 @@ class OtherConfigurationError(CheckpointError):
 
 
 def kind_of(event: Event) -> str:
-    """What it is called in a log.
+    """Return the name of the event's kind in a log.
 
     >>> kind_of(Forgotten(3))
     'forgotten'
@@ -128,7 +128,7 @@ def _outcome(arrays: Arrays, problem: Problem) -> Array:
 
 
 def read_only_open(waiting: Open) -> Open:
-    """So that nobody can change what was logged."""
+    """Return the open decision with read-only arrays, so that nobody can change what was logged."""
     decision = _read_only_decision(waiting.decision)
     return waiting._replace(x=read_only(waiting.x), decision=decision)
 
@@ -148,7 +148,7 @@ def snapshot_bytes(fold: Fold[Any], live: Live, beside: Any = ()) -> bytes:
 
 
 def beside_snapshot(data: bytes, begun: Any) -> Any:
-    """What was kept beside it, or a CheckpointError."""
+    """Return the state that was kept beside a snapshot, or raise a CheckpointError."""
     try:
         return rebuild(begun, unsealed(data)[1], _BESIDE)
     except (KeyError, TypeError, ValueError) as error:
@@ -157,7 +157,9 @@ def beside_snapshot(data: bytes, begun: Any) -> Any:
 
 
 def from_snapshot(data: bytes, fold: Fold[Any], seed: int) -> Live:
-    """What was known, or a CheckpointError: damaged, or of another configuration."""
+    """Return the state of an agent from a snapshot, or raise a CheckpointError: it is damaged, or
+    of another configuration.
+    """
     header, arrays = unsealed(data)
     try:
         if header["by"] != fold.by:
@@ -173,7 +175,7 @@ def from_snapshot(data: bytes, fold: Fold[Any], seed: int) -> Live:
 
 
 def sealed(header: Mapping[str, Any], arrays: Arrays) -> bytes:
-    """With a checksum in front."""
+    """Return a header and arrays as bytes, with a checksum in front."""
     body = _FORMAT + pack(header, arrays)
     return hashlib.sha256(body).digest() + body
 

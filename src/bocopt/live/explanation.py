@@ -67,7 +67,7 @@ class Explanation(NamedTuple):
 
     @property
     def taken(self) -> Candidate:
-        """What was decided."""
+        """The candidate that was decided."""
         return self.candidates[0]
 
     @property
@@ -84,7 +84,7 @@ class Explanation(NamedTuple):
         return gain(self.sense, each.expected, self.taken.expected)
 
     def __str__(self) -> str:
-        """What was decided, by whom, what it was expected to bring, and what else would have."""
+        """Return in words the decision, who took it, what it was to bring, and better ones."""
         z, x = _listed(self.names["z"], self.taken.z), _listed(self.names["x"], self.x)
         bare = len(self.names["x"]) != len(self.x)
         given = f", given {f'x = ({x})' if bare else x}" * bool(x)
@@ -123,7 +123,7 @@ class Explanation(NamedTuple):
 
 
 def gain(sense: Sense, expected: float | None, taken: float) -> float:
-    """By how much something is better than what was taken, beyond rounding; -inf if unknown.
+    """Return by how much it is better than what was taken, beyond rounding; -inf if unknown.
 
     >>> gain(Sense.MAXIMISE, 12.0, 10.0), gain(Sense.MINIMISE, 12.0, 10.0)
     (2.0, -2.0)
@@ -136,7 +136,7 @@ def gain(sense: Sense, expected: float | None, taken: float) -> float:
 
 
 def meets(feasibility: float, alpha: float | None) -> bool:
-    """Whether a decision is feasible as often as it is to be.
+    """Return whether a decision is feasible as often as it is to be.
 
     >>> meets(0.9, 0.9), meets(0.8, 0.9), meets(0.8, None)
     (True, False, True)
@@ -212,7 +212,7 @@ def _neighbours(names: Sequence[str], z: Array) -> Iterator[tuple[str, str, Arra
 def _others(
     policy: Policy[Any], memo: tuple[Any, ...], then: Any
 ) -> Iterator[tuple[str, str, Array]]:
-    """What shadows and arms would have done."""
+    """Yield the decisions of shadows and arms, each with its kind and its name."""
     if shadowed := find(policy, HasShadows, then, memo):
         for name, z in shadowed.part.shadow_decisions(shadowed.memo):
             yield "shadow", name, z
@@ -222,7 +222,7 @@ def _others(
 
 
 def _arm(policy: Policy[Any], memo: tuple[Any, ...], then: Any) -> Arm | None:
-    """Whose decision was taken, of an ensemble's arms: only the model's is under its scenarios."""
+    """Return the arm whose decision was taken, or None: only the model's is under its scenarios."""
     found = find(policy, HasArms, then, memo)
     if found is None:
         return None
@@ -234,7 +234,9 @@ def _arm(policy: Policy[Any], memo: tuple[Any, ...], then: Any) -> Arm | None:
 def _expected(
     problem: Problem, x: Array, z: Array, scenarios: Array, w: Array
 ) -> list[tuple[float, float]]:
-    """(k), (n, d), (s, m), (s) -> what each z brings on average, and how often it is feasible."""
+    """Return what each z (n, d) brings on average at x (k), under scenarios (s, m) with weights
+    (s), and how often it is feasible.
+    """
     costs, violations = judge(problem, x, z[:, None, :], scenarios)
     means = problem.sense.sign * (w * costs).sum(axis=-1)
     shares = (w * (violations <= 0)).sum(axis=-1)

@@ -1,4 +1,4 @@
-"""What an agent knows is a fold of events: decisions, outcomes, lessons, and what was given up.
+"""The state of an agent as a fold of events: decisions, outcomes, lessons, and what was given up.
 
     live' = apply(live, event)
 
@@ -92,12 +92,12 @@ class Fold(Generic[S]):
         check_same_problem(self.policy, self.problem)
 
     def begin(self, seed: int) -> Live:
-        """What is known before any event."""
+        """Return the state of the agent before any event."""
         state = self.policy.init(np.array(seed))
         return Live(state, t=0, learned=0, open={}, watched=None, last=None)
 
     def context(self, owner: str, live: Live, x: Any) -> Array:
-        """One that fits the problem, the policy and the contexts before it; a copy."""
+        """Return a copy of a context (k) that fits problem, policy and the contexts before it."""
         found = context(owner, self.policy, self.problem, x).copy()
         if found.ndim != 1:
             raise arguments.wrong(owner, "x", "one context", found.shape)
@@ -110,14 +110,16 @@ class Fold(Generic[S]):
             raise arguments.wrong(owner, "x", expected, x)
 
     def outcome(self, owner: str, xi: Any) -> Array:
-        """One that fits the problem; a copy."""
+        """Return a copy of an outcome (m) that fits the problem."""
         found = arguments.array(owner, "xi", xi, (self.problem.dims.xi,)).copy()
         if found.ndim != 1:
             raise arguments.wrong(owner, "xi", "one outcome", found.shape)
         return found
 
     def history(self, owner: str, live: Live, x: Any, xi: Any) -> tuple[Array, Array]:
-        """(T, k), (T, m) contexts and outcomes that fit; (k), (m) are a history of one. Copies."""
+        """Return copies of contexts (T, k) and outcomes (T, m) that fit; (k), (m) are a history of
+        one.
+        """
         contexts = context(owner, self.policy, self.problem, x).copy()
         outcomes = arguments.array(owner, "xi", xi, (self.problem.dims.xi,)).copy()
         if contexts.ndim > 2:
@@ -129,7 +131,7 @@ class Fold(Generic[S]):
         return np.atleast_2d(contexts), np.atleast_2d(outcomes)
 
     def decide(self, live: Live, x: Array) -> Decided:
-        """What the policy decides next, under a context that fits."""
+        """Return the next decision of the policy as an event, under a context that fits."""
         decision = self.decision(live, x)
         ends = range_of(self.problem, x, decision.solution.z)
         known = np.array(live.learned), *ends, np.array(live.taught)
@@ -142,13 +144,13 @@ class Fold(Generic[S]):
         return Taught(live.taught, *own_row, decision, self.by)
 
     def decision(self, live: Live, x: Array) -> Decision:
-        """What the policy decides, checked, and copied so that nobody else can change it."""
+        """Return the policy's decision, checked, and copied so that nobody else can change it."""
         owner = f"{type(self.policy).__name__}.decide"
         decision = arguments.checked(self.policy.decide, live.state, live.stage, x)
         return own(checked_decision(owner, self.problem, decision))
 
     def apply(self, live: Live, event: Event) -> tuple[Live, Stage | None]:
-        """What is known after an event; of an outcome also what came of the decision."""
+        """Return the state after an event, and the stage where it is an outcome, else None."""
         if isinstance(event, Decided):
             return self._after_decision(live, event), None
         if isinstance(event, Taught):
@@ -179,7 +181,7 @@ class Fold(Generic[S]):
         return live._replace(t=live.t + 1, open=opened, foreign=foreign)
 
     def _after_lesson(self, live: Live, event: Taught) -> Live:
-        """What the policy knows then; nothing is watched, since nobody took a decision."""
+        """Return the state after a lesson; the monitor skips it, since nobody took a decision."""
         if live.open:
             raise CheckpointError(f"Lesson {event.number} stands where decisions were open.")
         if event.number != live.taught:
@@ -200,7 +202,7 @@ class Fold(Generic[S]):
         return self.learned(live, number, xi, state, self.watched(live, number, stage)), stage
 
     def learned(self, live: Live, number: int, xi: Array, state: S, watched: Any) -> Live:
-        """What is known after an outcome, by what the policy and the monitor made of it."""
+        """Return the state after an outcome, from what the policy and the monitor made of it."""
         return live._replace(
             state=state,
             learned=live.learned + 1,
@@ -219,7 +221,7 @@ class Fold(Generic[S]):
         return self._not_compared(live.watched, watched) if number in live.foreign else watched
 
     def lesson(self, before: S, t: int, x: Array, decision: Decision, xi: Array) -> tuple[S, Stage]:
-        """What the policy learns from an outcome at its stage t, and what came of the decision."""
+        """Return the policy's state after an outcome at stage t, and what came of the decision."""
         state = self.policy.learn(before, t, x, decision, xi)
         info = read_only(state.info)
         return state, review(self.problem, t, x, decision, xi, info, self.hindsight)
@@ -232,6 +234,6 @@ class Fold(Generic[S]):
 
 
 def _closed(live: Live, number: int) -> dict[str, Any]:
-    """What changes when a decision is no longer open."""
+    """Return the fields of the state that change when a decision is no longer open."""
     rest = {other: waiting for other, waiting in live.open.items() if other != number}
     return {"open": rest, "foreign": live.foreign - {number}}

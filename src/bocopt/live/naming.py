@@ -27,7 +27,7 @@ class RowNames(NamedTuple):
         return x, xi, known
 
     def known(self) -> dict[str, tuple[str, ...]]:
-        """Those that there are."""
+        """Return the names of x and of xi that are known, by "x" and "xi"."""
         return {name: names for name, names in self._asdict().items() if names}
 
 

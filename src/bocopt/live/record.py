@@ -55,7 +55,7 @@ class Live(NamedTuple):
 
     @property
     def width(self) -> int | None:
-        """How many numbers a context has; None before the first."""
+        """Number of entries of a context; None before the first."""
         known = [self.last[0]] if self.last else [waiting.x for waiting in self.open.values()]
         return len(known[0]) if known else None
 
@@ -91,7 +91,7 @@ def kept(live: Live, closed: Mapping[int, Array]) -> tuple[dict[str, Any], Array
 def restored(
     header: Mapping[str, Any], arrays: Arrays, begun: Live, problem: Problem
 ) -> tuple[Live, dict[int, Array]]:
-    """What was kept, into the nesting of an agent that has just begun; checked all over."""
+    """Return the state and the outcomes that were kept, in the nesting of `begun`; all checked."""
     counts = ("t", "learned", "taught")
     t, learned, taught = (arguments.integer(_OWNER, n, header[n], "[0, inf)") for n in counts)
     opened, closed = list(header["open"]), list(header["closed"])
@@ -117,7 +117,7 @@ def restored(
 
 
 def flat_open(waiting: Open, name: str) -> Arrays:
-    """Its arrays; those of the memo by number, since only the policy knows what they are."""
+    """Return its arrays; those of the memo by number, since only the policy knows what they are."""
     bare = waiting._replace(decision=waiting.decision._replace(memo=()))
     return flatten(bare, name) | _flat_memo(waiting.decision, name)
 
@@ -146,7 +146,7 @@ def read_decision(problem: Problem, arrays: Arrays, name: str, memo: Shape) -> D
 def _whole(
     problem: Problem, solution: Solution, arrays: Arrays, name: str, memo: Shape
 ) -> Decision:
-    """With its memo, and checked."""
+    """Return the decision with its memo, checked."""
     arguments.array(_OWNER, "z", solution.z, (problem.dims.z,))
     Status(int(solution.status))
     parts = [arrays[f"{name}.memo.{i}"] for i in range(str(memo).count("None"))]

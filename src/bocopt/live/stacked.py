@@ -47,7 +47,7 @@ class StackedFold(Generic[S]):
         arguments.integer("Together", "at_once", self.at_once, "[1, inf)")
 
     def decide(self, lives: Sequence[Live], contexts: Sequence[Array]) -> list[Decided | Exception]:
-        """What each decides next, under contexts that fit."""
+        """Return the next decision of each stream under contexts that fit, or its error."""
         pairs = list(zip(lives, contexts, strict=True))
         keys = [self._key(live, x.shape) for live, x in pairs]
         return _answers(pairs, keys, self.at_once, self._decided, self._decided_alone)
@@ -55,7 +55,7 @@ class StackedFold(Generic[S]):
     def observe(
         self, lives: Sequence[Live], outcomes: Sequence[Observed]
     ) -> list[tuple[Live, Stage] | Exception]:
-        """What each knows after the outcome of a decision, and what came of it."""
+        """Return the state and the stage of each after the outcome of a decision, or its error."""
         pairs = list(zip(lives, outcomes, strict=True))
         keys = [self._key(live, self._waiting(live, outcome)) for live, outcome in pairs]
         return _answers(pairs, keys, self.at_once, self._learned, self._learned_alone)
@@ -77,7 +77,7 @@ class StackedFold(Generic[S]):
         return axes_of(lambda seeds: monitor.begun(seeds.shape))
 
     def _key(self, live: Live, beside: Hashable) -> Hashable:
-        """What streams have in common that can be stacked; None of one that is played alone."""
+        """Return the key of streams that can be stacked; None for one that is played alone."""
         if beside is None or not self._lockstep:
             return None
         try:
@@ -167,7 +167,7 @@ def _answers(
     at_once: Callable[[list[Q]], list[T]],
     alone: Callable[[Q], T],
 ) -> list[T | Exception]:
-    """In the order of the questions: of equal keys together, of None alone."""
+    """Return the answers in the order of the questions: equal keys in one call, None alone."""
     found: dict[int, T | Exception] = {}
     for places in _groups(keys, most):
         some, answers = [asked[i] for i in places], list[T | Exception]()
@@ -213,7 +213,7 @@ def _shown(stage: Stage, many: int) -> list[Any]:
 def _stage_of(
     stage: Stage, pair: tuple[Live, Observed], state: Any, shown: tuple[Any, ...]
 ) -> Stage:
-    """Of one stream."""
+    """Return the stage of one stream."""
     live, (number, xi) = pair
     waiting, info = live.open[number], read_only(state.info)
     cost, feasible, hindsight, solvable, shadows = shown

@@ -1,4 +1,4 @@
-"""What an agent answers with: a decision to act on."""
+"""The answer of an agent: a decision to act on."""
 
 from typing import NamedTuple
 
@@ -30,7 +30,7 @@ class Ticket(NamedTuple):
         return dict(zip(names, self.z.tolist(), strict=True))
 
     def __repr__(self) -> str:
-        """Its number, what is to be done, and how that came about."""
+        """Return its number, the decision, and its status."""
         shown = ", ".join(f"{name} = {value:.6g}" for name, value in [*self.named.items()][:_SHOWN])
         left = len(self.z) - _SHOWN
         more = f" and {left} more" if left > 0 else ""

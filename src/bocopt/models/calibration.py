@@ -25,7 +25,7 @@ _SLIGHT = 0.002  # a change of levels that is not worth the time
 
 
 class Calibration(NamedTuple):
-    """What is known of the levels of outcomes, in bins."""
+    """Counts of past levels of outcomes in bins, and log weights of the priors."""
 
     counts: Array  # (m, b) of outcomes
     log_w: Array  # (p) of the priors

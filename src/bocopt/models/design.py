@@ -23,7 +23,7 @@ _ROUNDED = 1e-13  # of a mean: a spread that may be rounding alone
 
 
 class RidgeFit(NamedTuple):
-    """What is kept of a regression to predict at another context."""
+    """Ridge regression of xi on (1, x): all that a prediction at another context needs."""
 
     centre: Array  # (k) of x
     width: Array  # (k)
@@ -56,6 +56,7 @@ def with_one(x: Array) -> Array:
 
 
 def initial(lead: tuple[int, ...], dim_x: int, dim_xi: int) -> RidgeFit:
+    """Return the regression before any outcome, with leading axes `lead`."""
     return RidgeFit(
         centre=np.zeros((*lead, dim_x)),
         width=np.ones((*lead, dim_x)),
@@ -78,6 +79,7 @@ def design(x: Array, xi: Array, discount: float, *, by_evidence: bool = False) -
     size = weight.sum()
 
     def average(values: Array) -> Array:
+        """Return the weighted mean (k) of rows (n, k)."""
         mean: Array = np.matmul(weight[None, :], values)[..., 0, :] / size
         return mean
 

@@ -1,4 +1,4 @@
-"""What a fleet of streams has in common, found from their outcomes: empirical Bayes.
+"""Prior that a fleet of streams has in common, found from their outcomes: empirical Bayes.
 
 The likelihood of all outcomes of all streams, given what is common to them (`hierarchical`), rises
 with every round of expectation and maximisation. How alike streams are comes out of it: if they are
@@ -27,7 +27,7 @@ _SHRINKAGE = 15.0  # outcomes that say: errors are not correlated
 
 
 class _Sums(NamedTuple):
-    """Of the streams, with phi = (1, x)."""
+    """Sums over the outcomes of each stream, with phi = (1, x)."""
 
     size: Array  # (s)
     normal: Array  # (s, 1, q, q) of phi phi'
@@ -41,7 +41,7 @@ class _Sums(NamedTuple):
 
 
 class _Common(NamedTuple):
-    """What is sought: see `FleetPrior`."""
+    """Parameters common to all streams, which are estimated: see `FleetPrior`."""
 
     mean: Array  # (m, q)
     covariance: Array  # (m, q, q)
@@ -50,7 +50,7 @@ class _Common(NamedTuple):
 
 
 class _Each(NamedTuple):
-    """What is known of each stream, given that."""
+    """Posterior of each stream, given the common parameters."""
 
     mean: Array  # (s, m, q) of beta
     covariance: Array  # (s, m, q, q) in units of v
@@ -59,7 +59,7 @@ class _Each(NamedTuple):
 
 
 def fleet_prior_of(scale: Scale, streams: list[Rows]) -> FleetPrior:
-    """What the streams have in common on this scale; there are two of them or more."""
+    """Return the prior that two or more streams have in common, on this scale."""
     x, xi = (np.concatenate(parts) for parts in zip(*streams, strict=True))
     params = scale.fit(x, xi)
     seen_x, seen_xi = scale.context(params, x), scale.outcome(params, xi)
@@ -101,7 +101,7 @@ def _sums(scale: Scale, fleet: FleetPrior, streams: list[Rows]) -> _Sums:
 
 
 def _found(sums: _Sums) -> tuple[_Common, _Each]:
-    """By expectation and maximisation, from a wide belief."""
+    """Estimate the common parameters by expectation and maximisation, from a wide start."""
     common = _start(sums)
     each = _expected(common, sums)
     for _ in range(_ROUNDS):

@@ -27,7 +27,7 @@ _FAR = 0.2  # of all weight: laws far from the fleet
 
 
 class FleetPosteriors(NamedTuple):
-    """What is known of a stream as one of the fleet."""
+    """Posteriors of a stream as one of the fleet, and the widths of their laws."""
 
     posterior: tuple[StreamPosterior, ...]  # near and far, on each scale
     widths: Widths  # of laws with heavy tails
@@ -125,7 +125,7 @@ class FleetLaws:
         return found
 
     def after(self, known: FleetPosteriors, laws: Law, x: Array, xi: Array) -> FleetPosteriors:
-        """With one outcome more, for which these were the laws."""
+        """Return the posteriors after one more outcome (m), which `laws` predicted at x (k)."""
         errors = laws.errors(self.seen(xi)[0])
         posterior = tuple(
             update(fleet, posterior, fleet.regressors(scale, x), fleet.outcome(scale, xi))
@@ -151,5 +151,5 @@ class FleetLaws:
         return np.concatenate([(1.0 - _FAR) * share, _FAR * share])
 
     def _twice(self, values: Array, axis: int) -> Array:
-        """For each of the tails."""
+        """Return the values repeated along an axis, once for each of the tails."""
         return np.repeat(values, len(_TAILS), axis=axis)

@@ -32,7 +32,7 @@ class Grown(NamedTuple):
     overall: Array  # (m) the pooled mean square
 
     def trimmed(self) -> "Grown":
-        """Of one forest, without room that it does not need."""
+        """Return one forest without the spare room in its tables."""
         nodes = self.nodes[: int(np.flatnonzero(self.nodes.any(axis=-1))[-1]) + 1]
         leaves = int(nodes[nodes[:, 0] < 0, 2].max()) + 1
         if len(nodes) == len(self.nodes) and leaves == len(self.mean):
@@ -77,11 +77,13 @@ class Forest:
         arguments.number("Forest", "renewed_at", self.renewed_at, "[0, 1]")
 
     def init(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
+        """Return the fit before any outcome: trees of one empty leaf, mean squares (m) of 1."""
         nodes = np.broadcast_to([-1.0, 0.0, 0.0], (*lead, self.trees, 3))
         leaves = np.zeros((*lead, 1, dim_xi))
         return Grown(nodes, leaves, leaves, np.zeros((*lead, 1)), np.ones((*lead, dim_xi)))
 
     def refit(self, fit: Fit, past: Design) -> Fit:
+        """Return a forest grown anew on the residuals of the regression."""
         from bocopt.models.kernels import forest
 
         variance = pooled(past)
@@ -109,6 +111,7 @@ class Forest:
         )
 
     def predict(self, fit: Fit, regression: RidgeFit, x: Array) -> Moments:
+        """Return the regression plus the trees' mean (m) at x (k), and the scale (m) there."""
         from bocopt.models.kernels import forest
 
         location, leverage = ridge(regression, x)
@@ -116,7 +119,8 @@ class Forest:
         return Moments(location + beside, np.sqrt(variance * (1 + leverage)))
 
     def _most_leaves(self, past: Design) -> int:
-        """Of all trees: each leaf has an outcome and its least weight, and each tree has one.
+        """Return a bound on the leaves: each has an outcome and its least weight, each tree has
+        one.
 
         A little more than fits, as sums are rounded: the kernel does not look where it writes.
         """

@@ -9,7 +9,7 @@ from bocopt.numeric.stacking import alike
 
 
 class Gaps(NamedTuple):
-    """What was seen of each number of a context.
+    """Counts and totals of the values seen of each number of a context.
 
     One that is missing at the first stage is measured from the first value that is seen of it.
     It is 0 until then, and so it never looks as if it had jumped.
@@ -27,7 +27,7 @@ class Gaps(NamedTuple):
         return np.asarray(np.where(np.isnan(x), mean, x) - gaps._origin(x))
 
     def after(self, x: Array) -> "Gaps":
-        """With one context more, of the leading axes of the trials."""
+        """Return the counts after one more context (k), with the leading axes of the trials."""
         gaps = self._begun(x)
         known = ~np.isnan(x)
         return Gaps(
@@ -38,7 +38,7 @@ class Gaps(NamedTuple):
         )
 
     def _begun(self, x: Array) -> "Gaps":
-        """With the shape of the first context."""
+        """Return the counts; before the first context (k), zeros of its shape."""
         return self if alike("with and without a context", self.stages > 0) else initial(x.shape)
 
     def _origin(self, x: Array) -> Array:

@@ -12,7 +12,7 @@ from bocopt.numeric.stacking import UnlikeError, are_together, axes_of, is_ragge
 
 
 def init(member: Member, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
-    """What it knows before any outcome; nothing where that fails, and then it cannot predict."""
+    """Return a member's fit before any outcome; () if that fails, and then it cannot predict."""
     try:
         return member.init(lead, dim_x, dim_xi)
     except Exception as error:
@@ -21,7 +21,7 @@ def init(member: Member, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
 
 
 def refit(member: Member, fit: Fit, past: Design) -> tuple[Fit, BoolArray]:
-    """From where the fit was; () where that failed, and a fresh start there."""
+    """Return the fit to the past, from an earlier fit, and () where it failed and starts afresh."""
     lead, widths = past.regression.mean.shape[:-1], (past.x.shape[-1], past.xi.shape[-1])
     begun: Fit = ()
     try:
@@ -48,7 +48,7 @@ def _broken(found: Fit, lead: tuple[int, ...]) -> BoolArray:
 
 
 def _mended(begun: Fit, found: Fit, axes: tuple[bool, ...], broken: BoolArray) -> Fit:
-    """What was found, with a fresh start where it is broken; what is common to all stays."""
+    """Return the fit found, with a fresh start where it is broken; what is common to all stays."""
     if is_ragged(found) and are_together():  # sizes are those of the largest
         raise UnlikeError("Streams with a broken fit are played apart.")
     mended = [

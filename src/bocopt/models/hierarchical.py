@@ -28,7 +28,7 @@ _WIDER, _LITTLE = 4.0, 1.5  # far from the fleet: the variance of levels and eff
 
 
 class FleetPrior(NamedTuple):
-    """What streams have in common, on one scale; y and x in units of the fleet's spread."""
+    """Prior of a fleet's streams on one scale; y and x are in units of the fleet's sd."""
 
     params: ScaleParams
     centre: Array  # (k) of x
@@ -62,7 +62,7 @@ class FleetPrior(NamedTuple):
 
 
 class StreamPosterior(NamedTuple):
-    """What one stream says beyond that, as sums: of r = y - (1, x) mean, with phi = (1, x)."""
+    """Posterior of one stream in sums of r = y - (1, x) mean, with phi = (1, x)."""
 
     precision: Array  # (m, q, q) with the fleet's
     moment: Array  # (m, q) of phi r

@@ -21,7 +21,8 @@ from bocopt.numeric.weights import normalised
 
 
 class InformedInfo(NamedTuple):
-    """What the last outcome said of the stream's own mixture and the laws of the fleet together.
+    """Weights and scores, at the last outcome, of the stream's own mixture and the laws of the
+    fleet together.
 
     Its first parts are called as those of a mixture alone.
     """
@@ -34,7 +35,7 @@ class InformedInfo(NamedTuple):
 
 
 class InformedState(NamedTuple):
-    """What the stream's own mixture knows, what is known of it as one of the fleet, and weights."""
+    """State of the stream's own mixture, its posteriors as one of the fleet, and log weights."""
 
     seeds: IntArray  # ()
     own: MixtureState
@@ -87,7 +88,7 @@ class Informed:
 
     @property
     def dim_xi(self) -> int:
-        """How many components an outcome has."""
+        """Number of components m of an outcome."""
         return self.prior.dim_xi
 
     @property
@@ -97,7 +98,7 @@ class Informed:
 
     @property
     def knows_at_once(self) -> bool:
-        """Whether it predicts before any outcome."""
+        """True if it predicts before any outcome."""
         return self.at_once
 
     @property
@@ -120,6 +121,7 @@ class Informed:
         return np.array([self.own_weight, *(1.0 - self.own_weight) * self.prior.weights])
 
     def init(self, seeds: IntArray) -> InformedState:
+        """Return the state before any outcome, with the leading axes of the seeds."""
         seeds = arguments.seeds_of("Informed.init", seeds)
         lead, own = seeds.shape, self._mixture.init(seeds)
         weights = np.broadcast_to(self._start, (*lead, len(self._start)))
@@ -138,6 +140,7 @@ class Informed:
         )
 
     def step(self, state: InformedState, t: int, x: Array, xi: Array) -> InformedState:
+        """Return the state after outcome (m) at context (k), with the laws weighed by score."""
         x = self._checked("step", state, x)
         xi = arguments.finite_and_squarable("Informed.step", "xi", xi, self.dim_xi)
         xi = np.broadcast_to(xi, (*state.seeds.shape, self.dim_xi))

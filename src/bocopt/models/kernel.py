@@ -28,6 +28,7 @@ class KernelVariance:
         arguments.integer("KernelVariance", "rows", self.rows, "[1, inf)")
 
     def init(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
+        """Return the fit before any outcome: one row of weight 0, and pooled variances (m) of 1."""
         return (
             np.zeros((*lead, 1, dim_x)),
             np.zeros((*lead, 1, dim_xi)),
@@ -36,11 +37,13 @@ class KernelVariance:
         )
 
     def refit(self, fit: Fit, past: Design) -> Fit:
+        """Return the latest contexts, squared residuals and weights, and pooled variances (m)."""
         last = slice(-self.rows, None)
         square = past.residual[..., last, :] ** 2
         return past.x[..., last, :].copy(), square, past.weight[last], pooled(past)
 
     def predict(self, fit: Fit, regression: RidgeFit, x: Array) -> Moments:
+        """Return the regression (m) at x (k), and the scale (m) of the residuals nearby."""
         location, leverage = ridge(regression, x)
         variance = nearby(x, self.prior, *fit)
         return Moments(location, np.sqrt(variance * (1 + leverage)))

@@ -32,6 +32,7 @@ class LogVariance:
         arguments.number("LogVariance", "ridge", self.ridge, "(0, inf)")
 
     def init(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
+        """Return the fit before any outcome: coefficients, levels and inverse information of 0."""
         terms = _quadratic(np.zeros(dim_x)).shape[-1]
         return (
             np.zeros((*lead, terms, dim_xi)),
@@ -55,6 +56,7 @@ class LogVariance:
         return coefficients, level, back
 
     def predict(self, fit: Fit, regression: RidgeFit, x: Array) -> Moments:
+        """Return the regression (m) at x (k), and the scale (m) by the quadratic of x."""
         location, leverage = ridge(regression, x)
         coefficients, level, back = fit
         terms = _quadratic(x)[..., None, :]

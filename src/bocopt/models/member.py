@@ -17,7 +17,7 @@ Fit = tuple[Array, ...]
 
 
 class Moments(NamedTuple):
-    """Where xi is expected, how far from there it lies, and how light the tails can be."""
+    """Location and scale of xi at a context, and how light the tails of its law can be."""
 
     location: Array  # (m)
     scale: Array  # (m)
@@ -28,7 +28,7 @@ class Member(Protocol):
     """One family. All three functions are pure."""
 
     def init(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
-        """What is known before any outcome, of the shapes that `refit` returns."""
+        """Return the fit before any outcome, of the shapes that `refit` returns."""
         ...
 
     def refit(self, fit: Fit, past: Design) -> Fit:
@@ -59,6 +59,7 @@ def ridge(regression: RidgeFit, x: Array) -> tuple[Array, Array]:
 
 
 def inverse(matrix: Array) -> Array:
+    """Return the inverse (q, q) of each matrix (q, q)."""
     return np.linalg.inv(matrix).astype(np.float64, copy=False)
 
 

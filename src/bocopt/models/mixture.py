@@ -32,6 +32,7 @@ _LARGEST_ERROR = 4.0  # in units of the scale: what one outcome can say about co
 
 
 def default_members() -> tuple[Member, ...]:
+    """Return the members of a mixture for which none are given."""
     return (
         RandomCoefficients(),
         LogVariance(),
@@ -137,6 +138,7 @@ class Mixture:
         return [fits[f] + ("" if tail >= tails.LIGHT else f", df {tail:g}") for f, tail in pairs]
 
     def init(self, seeds: IntArray) -> MixtureState:
+        """Return the state before any outcome: even weights, with the leading axes of the seeds."""
         seeds = arguments.seeds_of("Mixture.init", seeds)
         lead, many = seeds.shape, len(self._fit)
         nan = np.full((*lead, many), np.nan)
@@ -166,6 +168,7 @@ class Mixture:
         return np.asarray(state.xi.size + state.xi.dropped)
 
     def step(self, state: MixtureState, t: int, x: Array, xi: Array) -> MixtureState:
+        """Return the state after outcome (m) at context (k): laws are scored, then fits renewed."""
         lead = state.seeds.shape
         x = self.checked_context("Mixture.step", state, x)
         xi = arguments.finite_and_squarable("Mixture.step", "xi", xi, self.dim_xi)
@@ -240,7 +243,7 @@ class Mixture:
         return np.linalg.cholesky(correlation).astype(np.float64, copy=False)
 
     def _scored(self, state: MixtureState, x: Array, xi: Array, lowest: Array) -> MixtureState:
-        """With the weights, widths and correlations that the outcome leaves.
+        """Return the state with the weights, widths and correlations that the outcome leaves.
 
         Weights are shared out among the laws that the past suits, before the outcome is looked at:
         one that cannot give it has density 0, and nothing of it lies below.

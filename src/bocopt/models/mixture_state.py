@@ -1,4 +1,4 @@
-"""What a mixture knows: outcomes, what was made of them, and the weights of laws."""
+"""State of a mixture: outcomes, what was made of them, and the weights of laws."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from bocopt.numeric.history import History
 
 
 class MixtureInfo(NamedTuple):
-    """What the last outcome said about the laws; NaN before there was a prediction."""
+    """Weights and scores of the laws at the last outcome; scores are NaN before any prediction."""
 
     weights: Array  # (M) after the outcome
     log_score: Array  # (M) log density of the outcome, as predicted

@@ -26,19 +26,20 @@ _IN_DESIGN: Any = (False, True, True, True, True, _IN_GROUND)
 
 
 class PastView(NamedTuple):
-    """How the past is looked at: on a scale, and with what weight of old outcomes."""
+    """View of the past: on a scale, and with a discount of old outcomes."""
 
     scale: Scale
     discount: float
 
     @property
     def name(self) -> str:
+        """Suffix of a fit's name: its scale unless plain, and its discount unless 1."""
         scale = "" if isinstance(self.scale, Plain) else f", {type(self.scale).__name__.lower()}"
         return scale + ("" if self.discount == 1 else f", discount {self.discount:g}")
 
 
 class Fits(NamedTuple):
-    """What views and members have made of the past."""
+    """Fits of scales, regressions and members to the past."""
 
     scale_params: tuple[ScaleParams, ...]  # (V) views
     regressions: tuple[RidgeFit, ...]  # (V)
@@ -49,7 +50,7 @@ class Fits(NamedTuple):
 
 
 class Predicted(NamedTuple):
-    """What all fits say of the next outcome, each on the scale of its view."""
+    """Predictions of the next outcome by all fits, each on the scale of its view."""
 
     location: Array  # (F, m)
     scale: Array  # (F, m)
@@ -67,6 +68,7 @@ class Panel:
 
     @cached_property
     def views(self) -> list[PastView]:
+        """Views (V) of the past: each scale with each discount."""
         return [PastView(scale, discount) for scale in self.scales for discount in self.discounts]
 
     @cached_property
@@ -81,6 +83,7 @@ class Panel:
 
     @property
     def names(self) -> list[str]:
+        """Names of the fits (F)."""
         return [name_of(member) + self.views[v].name for v, member in self.seats]
 
     @cached_property
@@ -89,6 +92,7 @@ class Panel:
         return np.array([self.views[v].discount for v, _ in self.seats])
 
     def init(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fits:
+        """Return the fits before any outcome, with leading axes `lead`."""
         return Fits(
             scale_params=tuple(view.scale.init(lead, dim_x, dim_xi) for view in self.views),
             regressions=tuple(initial(lead, dim_x, dim_xi) for _ in self.views),
@@ -156,7 +160,7 @@ class Panel:
         return np.stack([suits[v] for v, _ in self.seats], axis=-1)
 
     def refitted(self, state: Fits, x: History, xi: History, lowest: Array) -> Fits:
-        """Where enough is new since the last fit, on the scales that suit the outcomes."""
+        """Return the fits, renewed where enough is new, on the scales that suit the outcomes."""
         with one_thread():
             return self._refitted(state, x, xi, lowest)
 
@@ -182,7 +186,7 @@ class Panel:
     def _renewed(
         self, v: int, effective: float, state: Fits, x: Array, xi: Array, seen: IntArray
     ) -> Fits:
-        """With the fits of one view, of those members for whom enough is new."""
+        """Return the fits with those of one view renewed, of the members for whom enough is new."""
         (scale, discount), xi = self.views[v], _tamed(xi)
         params = scale.fit(x, xi)
         rows = _by_row(params)
@@ -207,7 +211,7 @@ class Panel:
 
 
 def _refit(member: Member, fit: Fit, past: Design, due: BoolArray) -> tuple[Fit, BoolArray]:
-    """Of the trials whose turn it is; () of these whether it failed."""
+    """Renew the fit of the trials that are due; return it, and () of these whether it failed."""
     if due.all():
         after, failed = refit(member, fit, past)
         return after, failed[due]
@@ -218,7 +222,7 @@ def _refit(member: Member, fit: Fit, past: Design, due: BoolArray) -> tuple[Fit,
 
 
 def _looked_at(discount: float, size: int) -> tuple[int, float]:
-    """How many of the latest outcomes still count, and how much."""
+    """Return how many of the latest outcomes still count, and the sum of their weights."""
     if discount == 1:
         return size, float(size)
     rows = min(size, int(np.ceil(np.log(_NEGLIGIBLE) / np.log(discount))))
@@ -238,5 +242,5 @@ def _tamed(xi: Array) -> Array:
 
 
 def _by_row(params: ScaleParams) -> ScaleParams:
-    """For rows of numbers instead of one."""
+    """Return the parameters with an axis for rows, to broadcast over (n, k) and (n, m)."""
     return tuple(part[..., None, :] for part in params)

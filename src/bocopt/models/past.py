@@ -1,4 +1,4 @@
-"""What a stage has behind it: outcomes of so many stages ago, and where in a season it stands."""
+"""Past of a stage: outcomes of so many stages ago, and its place in the seasons."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -23,11 +23,11 @@ class OutcomeHistory(NamedTuple):
 
     @property
     def begun(self) -> bool:
-        """Whether there was an outcome."""
+        """True if there was an outcome."""
         return alike("with and without an outcome", self.outcomes > 0)
 
     def after(self, t: When, xi: Array, kept: int) -> "OutcomeHistory":
-        """With the outcome of a stage; the latest so many are kept."""
+        """Return the history with the outcome (m) of stage t (); the latest `kept` are kept."""
         past = self if self.begun else initial(xi.shape[:-1], xi.shape[-1])
         rows = past.rows
         if kept:
@@ -52,12 +52,13 @@ class OutcomeHistory(NamedTuple):
 
 
 def initial(lead: tuple[int, ...], dim_xi: int) -> OutcomeHistory:
+    """Return an empty history of outcomes (dim_xi), with leading axes `lead`."""
     none = np.zeros(lead, np.int64)
     return OutcomeHistory(empty(lead, 1 + dim_xi), np.zeros((*lead, dim_xi)), none, none)
 
 
 def waves(periods: Sequence[float], harmonics: int) -> list[Wave]:
-    """Those that stages can tell apart, each once.
+    """Return the waves that stages can tell from each other, each once.
 
     >>> waves([4, 2], harmonics=3)
     [(1, 4), (2, 4)]

@@ -40,6 +40,7 @@ class RandomCoefficients:
             arguments.number("RandomCoefficients", name, getattr(self, name), "(0, inf)")
 
     def init(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> Fit:
+        """Return the fit before any outcome: slopes, their covariances, and the first contexts."""
         q = 1 + min(dim_x, _MOST_CONTEXTS)
         return (
             np.zeros((*lead, dim_xi, q)),
@@ -91,6 +92,7 @@ class RandomCoefficients:
         return slopes, covariance, spread, chosen.astype(np.float64)
 
     def predict(self, fit: Fit, regression: RidgeFit, x: Array) -> Moments:
+        """Return the location and scale (m) of xi at x (k), whose variance is quadratic in x."""
         slopes, covariance, spread, chosen = fit
         phi = _some(x, chosen.astype(np.int64))[..., None, :]
         location, leverage = regression.mean, np.zeros(1)

@@ -1,4 +1,4 @@
-"""How far beyond what came the next outcome may be thought to lie."""
+"""Bounds on how far beyond the past outcomes the next one may lie."""
 
 import numpy as np
 

@@ -22,7 +22,7 @@ _MOST_HARMONICS = 1000
 
 
 class Remembered(NamedTuple):
-    """What the model knows, and what it is shown beside the context."""
+    """State of the model, and what it is shown beside the context."""
 
     seeds: IntArray  # ()
     width: IntArray  # () how many numbers a context has; -1 before the first outcome
@@ -91,17 +91,17 @@ class Remembering:
         return self.model
 
     def inside(self, state: Remembered, memo: Any) -> tuple[Any, Any]:
-        """What the model knows."""
+        """Return the model's state, and its memo."""
         return state.model, memo
 
     @property
     def takes_missing(self) -> bool:
-        """Whether a context may have NaN in it."""
+        """True if a context may contain NaN."""
         return self.missing is not None
 
     @property
     def knows_at_once(self) -> bool:
-        """Where the model does and no lag is asked for: before any outcome none is known."""
+        """True if the model does and there are no lags: before any outcome no lag is known."""
         return bool(says(self.model, KnowsAtOnce)) and not self.lags
 
     @cached_property
@@ -109,6 +109,7 @@ class Remembering:
         return waves(self.periods, self.harmonics)
 
     def init(self, seeds: IntArray) -> Remembered:
+        """Return the model's state and an empty past, with the leading axes of the seeds."""
         seeds = arguments.seeds_of("Remembering.init", seeds)
         lead = seeds.shape
         return Remembered(
@@ -120,6 +121,7 @@ class Remembering:
         )
 
     def step(self, state: Remembered, t: int, x: Array, xi: Array) -> Remembered:
+        """Return the state after outcome (m) at context (k), which past and season join."""
         x = self._checked("step", state, x)
         components = state.past.total.shape[-1] if state.past.begun else None
         xi = arguments.finite_and_squarable("Remembering.step", "xi", xi, components)

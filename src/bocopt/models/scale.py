@@ -51,24 +51,31 @@ class Plain:
     """Numbers as they are."""
 
     def init(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> ScaleParams:
+        """Return no parameters."""
         return ()
 
     def fit(self, x: Array, xi: Array) -> ScaleParams:
+        """Return no parameters, whatever the past."""
         return ()
 
     def suits(self, lowest: Array) -> BoolArray:
+        """Return True (), whatever the lowest outcomes (m)."""
         return np.ones(lowest.shape[:-1], bool)
 
     def context(self, params: ScaleParams, x: Array) -> Array:
+        """Return the context (k) as it is."""
         return x
 
     def outcome(self, params: ScaleParams, xi: Array) -> Array:
+        """Return the outcome (m) as it is."""
         return xi
 
     def inverse(self, params: ScaleParams, seen: Array) -> Array:
+        """Return the outcome (m) as it is."""
         return seen
 
     def log_abs_det_jacobian(self, params: ScaleParams, xi: Array) -> Array:
+        """Return 0 (), the log volume of a unit of outcomes (m)."""
         return np.zeros(xi.shape[:-1])
 
 
@@ -86,6 +93,7 @@ class Logarithmic:
         arguments.number("Logarithmic", "base", self.base, "(0, inf)")
 
     def init(self, lead: tuple[int, ...], dim_x: int, dim_xi: int) -> ScaleParams:
+        """Return the parameters before any outcome: ones (k), (m) and (m)."""
         return np.ones((*lead, dim_x)), np.ones((*lead, dim_xi)), np.ones((*lead, dim_xi))
 
     def fit(self, x: Array, xi: Array) -> ScaleParams:
@@ -107,18 +115,23 @@ class Logarithmic:
         return unit
 
     def suits(self, lowest: Array) -> BoolArray:
+        """Return () whether none of the lowest outcomes (m) is negative."""
         return np.asarray((lowest >= 0).all(axis=-1))
 
     def context(self, params: ScaleParams, x: Array) -> Array:
+        """Return log(1 + x / c) (k), and the contexts of infinite c as they are."""
         bent = np.log1p(np.maximum(x, 0.0) / params[0])
         return np.where(np.isinf(params[0]), x, bent)
 
     def outcome(self, params: ScaleParams, xi: Array) -> Array:
+        """Return log(1 + xi / c) (m); negative outcomes count as 0."""
         return np.asarray(np.log1p(np.maximum(xi, 0.0) / params[1]))
 
     def inverse(self, params: ScaleParams, seen: Array) -> Array:
+        """Return the outcome (m) with this logarithm, at most the furthest one of `fit`."""
         return np.asarray(params[1] * np.expm1(np.minimum(seen, params[2])))
 
     def log_abs_det_jacobian(self, params: ScaleParams, xi: Array) -> Array:
+        """Return the log volume () of a unit of outcomes (m): -sum of log(c + xi)."""
         slope: Array = -np.log(params[1] + np.maximum(xi, 0.0)).sum(axis=-1)
         return slope

@@ -1,4 +1,4 @@
-"""What old streams know, for a new one to start with: fitted once, kept in one small file."""
+"""Prior from old streams, for a new one to start with: fitted once, kept in one small file."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _FIRST, _JUDGES = 20, 200  # outcomes and streams by which laws are weighed
 
 
 class Reach(NamedTuple):
-    """Where the outcomes of a fleet lie."""
+    """Range of the outcomes of a fleet, and which components are whole numbers."""
 
     lowest: Array  # (m)
     highest: Array  # (m)
@@ -33,7 +33,7 @@ class Reach(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SharedPrior:
-    """What streams of one kind have in common: `SharedPrior.of` finds it, `Informed` starts there.
+    """Prior common to streams of one kind: `SharedPrior.of` finds it, `Informed` starts there.
 
     >>> rng = np.random.default_rng(0)
     >>> shops = []
@@ -73,7 +73,7 @@ class SharedPrior:
 
     @classmethod
     def of(cls, streams: Iterable[Any]) -> "SharedPrior":
-        """From two or more old streams: each its contexts and outcomes, (n, k) and (n, m).
+        """Fit two or more old streams: each its contexts and outcomes, (n, k) and (n, m).
 
         Or a state that holds them, as that of an `Ensemble` does (`histories_of`).
         """
@@ -93,12 +93,12 @@ class SharedPrior:
 
     @property
     def dim_x(self) -> int:
-        """How many numbers a context has."""
+        """Length k of a context."""
         return int(self.fleet[0].centre.shape[-1])
 
     @property
     def dim_xi(self) -> int:
-        """And an outcome."""
+        """Length m of an outcome."""
         return int(self.fleet[0].middle.shape[-1])
 
     @property
@@ -128,7 +128,7 @@ class SharedPrior:
 
     @classmethod
     def load(cls, path: str | Path) -> "SharedPrior":
-        """What was saved, or a `CheckpointError` that says what is wrong with the file."""
+        """Return the prior that was saved; raise a `CheckpointError` if the file is not sound."""
         header, arrays = checkpoint.load(path)
         if header.get("kind") != _KIND:
             raise CheckpointError(
@@ -226,7 +226,7 @@ def _reach(xi: Array) -> Reach:
 
 
 def _template(dim_x: int, dim_xi: int) -> FleetPrior:
-    """Of the shapes that fleet have, but for their params."""
+    """Return a template of the shapes of a `FleetPrior`, but for its params."""
     k, m, q = np.zeros(dim_x), np.zeros(dim_xi), 1 + dim_x
     shaped = np.zeros((dim_xi, q)), np.zeros((dim_xi, q, q))
     return FleetPrior((), k, k, m, m, *shaped, m, m, np.zeros((dim_xi, dim_xi)))

@@ -63,6 +63,7 @@ class Smooth:
         )
 
     def refit(self, fit: Fit, past: Design) -> Fit:
+        """Return the waves fitted to the regression's residuals, and the squared errors left."""
         size, dim_x = past.regression.size, past.x.shape[-1]
         sd = np.sqrt(pooled(past))
         features = waved(past.x)
@@ -86,6 +87,7 @@ class Smooth:
         )
 
     def predict(self, fit: Fit, regression: RidgeFit, x: Array) -> Moments:
+        """Return the regression plus the waves (m) at x (k), and the scale (m) of errors nearby."""
         coefficients, mean, *around = fit
         location, leverage = ridge(regression, x)
         features = (waved(x) - mean)[..., None, :]

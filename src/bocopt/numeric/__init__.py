@@ -1,1 +1,1 @@
-"""What numbers need everywhere: noise, weights, resampling, history, stacking, machine code."""
+"""Numerics used everywhere: noise, weights, resampling, history, stacking, machine code."""

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """Of BLAS, meanwhile: matrices here are small, and threads wait longer than they work.
+    """Limit BLAS to one thread: matrices here are small, and threads wait longer than they work.
 
     On a machine that is busy with something else, by ten times.
     """

@@ -9,7 +9,7 @@ _RESAMPLED = 1000
 
 
 def block_length(series: Array) -> int:
-    """(T) -> how many stages belong together, from how long they resemble each other.
+    """Return how many stages of a series (T) belong together, by how long they are alike.
 
     Lags are cut where two times as many autocorrelations in a row are within chance.
 
@@ -46,7 +46,7 @@ def block_length(series: Array) -> int:
 
 
 def block_interval(series: Array, length: int, coverage: float = 0.95) -> tuple[float, float]:
-    """(T) -> the middle of the means of as many stages, drawn in blocks that go around the end.
+    """Return the middle of the means of resampled series (T), in blocks that go around the end.
 
     Asymptotic, and for one look.
 

@@ -80,6 +80,7 @@ def gufunc(types: str, shapes: str) -> Callable[[Callable[..., None]], Gufunc]:
     """
 
     def decorate(function: Callable[..., None]) -> Gufunc:
+        """Return the function as a compiled gufunc."""
         with held_back(), _caching(), alone():
             result: Gufunc = _guvectorize([types], shapes, cache=True)(function).ufunc
         return result
@@ -89,7 +90,7 @@ def gufunc(types: str, shapes: str) -> Callable[[Callable[..., None]], Gufunc]:
 
 @contextmanager
 def _caching() -> Iterator[None]:
-    """What is decorated meanwhile is cached in our folder; numba asks for it at decoration."""
+    """Cache what is decorated meanwhile in our folder; numba asks for it at decoration."""
     with _GUARD:
         before = _config.CACHE_DIR
         _config.CACHE_DIR = str(folder())
@@ -112,7 +113,7 @@ def alone(name: str = "lock") -> Iterator[None]:
 
 @cache
 def folder() -> Path:
-    """Where the machine code of these sources is kept."""
+    """Return the folder where the machine code of these sources is kept."""
     mine = _first_private() / digest()
     mine.mkdir(exist_ok=True)
     os.utime(mine)
@@ -121,7 +122,7 @@ def folder() -> Path:
 
 
 def digest() -> str:
-    """Of all that machine code depends on."""
+    """Return a digest of all that machine code depends on."""
     root = Path(__file__).parents[1]
     versions = [version(name) for name in ("numba", "llvmlite", "numpy")]
     found = hashlib.sha256(" ".join(versions).encode())
@@ -160,7 +161,7 @@ def _user() -> int:
 
 
 def _usable(path: Path, private: bool) -> bool:
-    """Whether we can write there and, if it is to be private, nobody else can."""
+    """Return whether we can write there and, if it is to be private, nobody else can."""
     try:
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
         found = path.lstat()
@@ -175,7 +176,7 @@ def _usable(path: Path, private: bool) -> bool:
 
 
 def _remove_old(current: Path) -> None:
-    """Machine code of other sources that nobody has used for a month."""
+    """Remove machine code of other sources that nobody has used for a month."""
     for other in current.parent.iterdir():
         with suppress(OSError):  # another process may be doing the same
             if other != current and other.stat().st_mtime < time.time() - _KEPT_SECONDS:

@@ -31,7 +31,7 @@ class History(NamedTuple):
 
     @property
     def rows(self) -> Array:
-        """(..., size, m), read only."""
+        """The rows (..., size, m) that belong to this state, read only."""
         rows = self.buffer[..., int(self.start) : int(self.start + self.size), :]
         rows.flags.writeable = False
         return rows
@@ -55,7 +55,7 @@ class History(NamedTuple):
         return self.without_the_oldest() if self.size > rows else self
 
     def with_rows(self, rows: Array) -> "History":
-        """As many other rows, in a buffer of their own."""
+        """Return this history with as many other rows (..., size, m), in a buffer of their own."""
         history = self._copied()
         history.buffer[..., : int(self.size), :] = rows
         return history

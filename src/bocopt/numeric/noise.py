@@ -47,7 +47,7 @@ def at(stage: When, some: IntArray | BoolArray) -> When:
 
 
 def merged(stage: When) -> When:
-    """With all leading axes merged into one."""
+    """Return the stages with all leading axes merged into one."""
     return stage if np.ndim(stage) == 0 else np.reshape(stage, -1)
 
 

@@ -32,7 +32,7 @@ class Recent:
         return Recent, (self._size,)
 
     def answer(self, owner: object, arrays: tuple[Array, ...], compute: Callable[[], T]) -> T:
-        """What `compute` answered the last time, or answers now."""
+        """Return what `compute` answered the last time, or answers now."""
         key = (id(owner), *((a.shape[-1], a.tobytes()) for a in arrays))
         kept = self._kept.get(key)
         if kept is not None and kept[0] is owner:

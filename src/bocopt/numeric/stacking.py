@@ -30,7 +30,7 @@ class UnlikeError(ValueError):
 
 
 def alike(what: str, flags: BoolArray | Sequence[bool]) -> bool:
-    """What is true of all trials, or of none.
+    """Return whether all flags are true or none is; raise an `UnlikeError` where they differ.
 
     >>> alike("with and without an outcome", np.array([True, False]))
     Traceback (most recent call last):
@@ -52,6 +52,7 @@ def together(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """
 
     def call() -> T:
+        """Call the function with the streams marked as played together."""
         _TOGETHER.set(True)
         return function(*args, **kwargs)
 
@@ -59,7 +60,7 @@ def together(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
 
 
 def are_together() -> bool:
-    """Whether trials are streams that must have the same bits as alone, whatever happens."""
+    """Return whether trials are streams that must have the same bits as alone, whatever happens."""
     return _TOGETHER.get()
 
 
@@ -67,7 +68,7 @@ _TOGETHER: ContextVar[bool] = ContextVar("together", default=False)
 
 
 def axes_of(init: Callable[[IntArray], Any]) -> Any:
-    """Which leaves have leading axes: those that have one more where there is one trial more.
+    """Return which leaves have leading axes: those with one more where seeds have one more.
 
     >>> axes_of(lambda seeds: (seeds, np.array(0)))
     (True, False)
@@ -77,7 +78,7 @@ def axes_of(init: Callable[[IntArray], Any]) -> Any:
 
 
 def key(tree: Any, axes: Any) -> Hashable:
-    """What trials must have in common for their states to be stacked.
+    """Return the key that trials must have in common for their states to be stacked.
 
     Here and below, `axes` may be True for all of a tree.
     """
@@ -134,7 +135,7 @@ def unstack(tree: Any, axes: Any, many: int, *, read_only: bool = False) -> list
 
 
 def is_ragged(tree: object) -> TypeGuard[Ragged]:
-    """Whether the arrays of a tree may have room at the end that it does not need."""
+    """Return whether the arrays of a tree may have room at the end that it does not need."""
     return hasattr(
         tree, "trimmed"
     )  # it is asked of every tuple in a state, so as quickly as can be
@@ -145,12 +146,12 @@ def _each(tree: tuple[Any, ...], axes: Any) -> Any:
 
 
 def some_of(tree: Any, axes: Any, which: BoolArray) -> Any:
-    """Only these trials."""
+    """Return the tree of these trials alone."""
     return mapped(lambda part, axis: part[which] if axis else part, tree, axes)
 
 
 def with_some(tree: Any, axes: Any, which: BoolArray, new: Any) -> Any:
-    """With these trials replaced; what is common to all must stay as it was."""
+    """Return the tree with these trials replaced; what is common to all must stay as it was."""
     if isinstance(tree, tuple):
         trios = list(zip(tree, axes, new, strict=True))
         if is_ragged(tree):
@@ -164,7 +165,7 @@ def with_some(tree: Any, axes: Any, which: BoolArray, new: Any) -> Any:
 
 
 def _replaced(old: Any, which: BoolArray, new: Any, *, room: bool) -> NDArray[Any]:
-    """With other rows; where there is `room`, with as many more as it takes."""
+    """Return an array with other rows for these trials; with `room`, as large as they need."""
     lead, sizes, core = which.shape, old.shape[which.ndim :], new.shape[1:]
     if sizes != core and not room:
         raise UnlikeError("Trials whose fits have different sizes are played apart.")
@@ -186,7 +187,7 @@ def _like(tree: Any, parts: Sequence[Any]) -> Any:
 
 
 def _padded(leaves: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Of different sizes: with zeros at the end."""
+    """Return arrays of different sizes as one, with zeros at the end."""
     shape = np.max([leaf.shape for leaf in leaves], axis=0)
     out = np.zeros((len(leaves), *shape), leaves[0].dtype)
     for i, leaf in enumerate(leaves):
@@ -195,7 +196,7 @@ def _padded(leaves: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 
 def _joined(histories: Sequence[History]) -> History:
-    """As many rows each, in one buffer that has room for no more."""
+    """Return histories of equally many rows as one, in a buffer without spare room."""
     rows = np.array([history.rows for history in histories])
     return _full(rows, np.array([history.dropped for history in histories]))
 

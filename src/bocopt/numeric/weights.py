@@ -12,18 +12,19 @@ _search = np.vectorize(
 
 
 def uniform(lead: tuple[int, ...], size: int) -> Array:
+    """Return equal log weights (N) for N = `size`, with leading axes `lead`."""
     return np.full((*lead, size), -np.log(size))
 
 
 def log_total(log_w: Array) -> Array:
-    """(N) -> (): log of the sum of the weights."""
+    """Return the log of the sum of the weights (), from log weights (N)."""
     top = log_w.max(axis=-1, keepdims=True)
     total: Array = (top + np.log(np.exp(log_w - top).sum(axis=-1, keepdims=True)))[..., 0]
     return total
 
 
 def normalised(log_w: Array) -> Array:
-    """The same weights, with sum 1."""
+    """Return log weights (N), normalised so that the weights sum to 1."""
     weights: Array = log_w - log_total(log_w)[..., None]
     return weights
 
@@ -39,7 +40,7 @@ def effective_size(log_w: Array) -> Array:
 
 
 def multinomial(w: Array, u: Array) -> IntArray:
-    """(N) weights, (M) uniforms -> (M) independent indices: I_k = i with probability w_i.
+    """Draw independent indices (M) by weights (N), uniforms (M): I_k = i with probability w_i.
 
     >>> multinomial(np.array([0.2, 0.0, 0.8]), np.array([0.1, 0.2, 0.99])).tolist()
     [0, 2, 2]
@@ -52,7 +53,7 @@ def multinomial(w: Array, u: Array) -> IntArray:
 
 
 def systematic(w: Array, u: Array) -> IntArray:
-    """(N) weights, () one uniform -> (N) indices: i comes up floor or ceil of N w_i times.
+    """Draw indices (N) by weights (N), one uniform (): i comes up floor or ceil of N w_i times.
 
     >>> systematic(np.array([0.5, 0.25, 0.25, 0.0]), np.array(0.3)).tolist()
     [0, 0, 1, 2]

@@ -84,12 +84,15 @@ class Constant:
         object.__setattr__(self, "z", arguments.numbers("Constant", "z", self.z, "(-inf, inf)"))
 
     def init(self, seeds: IntArray) -> Seeded:
+        """Return the state, which is the seeds alone."""
         return Seeded(arguments.seeds_of(type(self).__name__, seeds))
 
     def decide(self, state: Seeded, t: int, x: Array) -> Decision:
+        """Return the decision z (d), with the leading axes of the seeds."""
         return given(self.z, state.seeds.shape)
 
     def learn(self, state: Seeded, t: int, x: Array, decision: Decision, xi: Array) -> Seeded:
+        """Return the state as it is."""
         return state
 
 
@@ -121,6 +124,7 @@ class SampleAverage:
             arguments.integer("SampleAverage", "latest", self.latest, "[1, inf)")
 
     def init(self, seeds: IntArray) -> OutcomesSoFar:
+        """Return the state before any outcome, with the leading axes of the seeds."""
         seeds = arguments.seeds_of("SampleAverage", seeds)
         return OutcomesSoFar(seeds, empty(seeds.shape, self.problem.dims.xi))
 
@@ -131,6 +135,7 @@ class SampleAverage:
         return (rows, np.full(seen, 1.0 / seen)) if seen else None
 
     def decide(self, state: OutcomesSoFar, t: int, x: Array) -> Decision:
+        """Return the decision (d) under the outcomes so far; before the first, the initial one."""
         found = self.scenarios(state, t, x)
         if found is None:
             return before_any_outcome(self.problem, self.initial_decision, state.seeds.shape, x)
@@ -139,6 +144,7 @@ class SampleAverage:
     def learn(
         self, state: OutcomesSoFar, t: int, x: Array, decision: Decision, xi: Array
     ) -> OutcomesSoFar:
+        """Return the state with one more outcome (m), and only the latest if so many are kept."""
         xi = arguments.inner("SampleAverage.learn", "xi", xi, self.problem.dims.xi)
         latest = np.inf if self.latest is None else self.latest
         return state._replace(outcomes=state.outcomes.append(xi).at_most(latest))
@@ -159,15 +165,18 @@ class ConditionalOptimum:
         arguments.integer("ConditionalOptimum", "scenarios", self.scenarios, "[1, inf)")
 
     def init(self, seeds: IntArray) -> Seeded:
+        """Return the state, which is the seeds alone."""
         return Seeded(arguments.seeds_of(type(self).__name__, seeds))
 
     def decide(self, state: Seeded, t: int, x: Array) -> Decision:
+        """Return the decision (d) under scenarios (s, m) drawn from the true law given x (k)."""
         u = noise.normal(state.seeds, t, "conditional", (self.scenarios, self.law.dim_noise))
         scenarios = self.law.sample_given(x[..., None, :], u)
         w = np.full(self.scenarios, 1.0 / self.scenarios)
         return Decision(self.problem.solve(scenarios, w, x))
 
     def learn(self, state: Seeded, t: int, x: Array, decision: Decision, xi: Array) -> Seeded:
+        """Return the state as it is."""
         return state
 
 
@@ -186,10 +195,13 @@ class Frozen(Generic[S]):
         return self.policy
 
     def init(self, seeds: IntArray) -> S:
+        """Return the state of the policy before any stage."""
         return self.policy.init(seeds)
 
     def decide(self, state: S, t: int, x: Array) -> Decision:
+        """Return the decision (d) of the policy, from a state that never changes."""
         return self.policy.decide(state, t, x)
 
     def learn(self, state: S, t: int, x: Array, decision: Decision, xi: Array) -> S:
+        """Return the state as it is."""
         return state

@@ -37,9 +37,12 @@ class FromBelief(ABC, Generic[B]):
         return (self.sampler,)
 
     @abstractmethod
-    def decide(self, state: B, t: int, x: Array) -> Decision: ...
+    def decide(self, state: B, t: int, x: Array) -> Decision:
+        """Return the decision (d) from the belief at context x (k)."""
+        ...
 
     def init(self, seeds: IntArray) -> B:
+        """Return the sampler's belief before any stage, with the leading axes of the seeds."""
         belief = self.sampler.init(seeds)
         if belief.theta.shape[-1] != self.predictor.dim:
             expected = f"one over {self.predictor.dim} parameters, as the predictor has"
@@ -47,10 +50,11 @@ class FromBelief(ABC, Generic[B]):
         return belief
 
     def learn(self, state: B, t: int, x: Array, decision: Decision, xi: Array) -> B:
+        """Return the sampler's belief after outcome xi (m) at context x (k)."""
         return self.sampler.step(state, t, x, xi)
 
     def scenarios(self, state: B, t: int, x: Array) -> tuple[Array, Array]:
-        """What each particle predicts, with its weight."""
+        """Return the predictions (N, m) of the particles, and their weights (N)."""
         return self._predictions(state, t, x), np.exp(state.log_w)
 
     def _predictions(self, state: B, t: int, x: Array) -> Array:
@@ -71,6 +75,7 @@ class BMA(FromBelief[B]):
     """
 
     def decide(self, state: B, t: int, x: Array) -> Decision:
+        """Return the decision (d) under the weighted predictions of all particles."""
         return Decision(self.problem.solve(*self.scenarios(state, t, x), x))
 
 
@@ -82,6 +87,7 @@ class BGS(FromBelief[B]):
     """
 
     def decide(self, state: B, t: int, x: Array) -> Decision:
+        """Return the best decision (d) for the prediction of a particle drawn by weight."""
         scenarios = self._predictions(state, t, x)
         drawn = multinomial(np.exp(state.log_w), noise.uniform(state.seeds, t, "bgs.draw", (1,)))
         scenario = np.take_along_axis(scenarios, drawn[..., None], axis=-2)[..., 0, :]
@@ -93,6 +99,7 @@ class MostProbable(FromBelief[B]):
     """The particle with the highest density (as far as the sampler knows it) decides alone."""
 
     def decide(self, state: B, t: int, x: Array) -> Decision:
+        """Return the best decision (d) for the prediction of the particle of highest density."""
         scenarios = self._predictions(state, t, x)
         best = state.score.argmax(axis=-1)[..., None, None]
         return Decision(
@@ -105,6 +112,7 @@ class MeanPrediction(FromBelief[B]):
     """The program for the belief's mean prediction: z_t = P(E m(x_t; theta))."""
 
     def decide(self, state: B, t: int, x: Array) -> Decision:
+        """Return the best decision (d) for the weighted mean (m) of the particles' predictions."""
         scenarios = self._predictions(state, t, x)
         mean = np.matmul(np.exp(state.log_w)[..., None, :], scenarios)[..., 0, :]
         return Decision(decide_as_if(self.problem, x, mean))
@@ -119,6 +127,7 @@ class Vote(FromBelief[B]):
     """
 
     def decide(self, state: B, t: int, x: Array) -> Decision:
+        """Return the decision (d) with the most weight among those of the particles."""
         scenarios = self._predictions(state, t, x)
         w = np.exp(state.log_w)
         decisions = decide_as_if(self.problem, x[..., None, :], scenarios).z

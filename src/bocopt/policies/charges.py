@@ -1,4 +1,4 @@
-"""What the hedge charges its arms: costs under the risk that was asked for, and a price of misses.
+"""Charges of the hedge's arms: costs under the risk that was asked for, and a price of misses.
 
 An arm that pays little because it breaks the constraints is no good arm. Where the problem has a
 chance constraint and does not price infeasibility by itself, a decision that turns out infeasible
@@ -67,7 +67,7 @@ _LONG = 20  # stages before which nobody is blamed
 
 
 class Charges(NamedTuple):
-    """What the arms have paid, and what they were charged for."""
+    """Costs and misses of the arms so far, and the differences that set the price of a miss."""
 
     past: History  # (n, A) the latest costs, where the risk is no mean
     paid: Array  # (A) in all
@@ -82,7 +82,7 @@ class Charges(NamedTuple):
 
 
 def prices_infeasibility(problem: Problem) -> bool:
-    """Whether a problem says that what it costs to be infeasible is part of its cost."""
+    """Return True if a problem says that its cost includes what it costs to be infeasible."""
     return bool(says(problem, PricesInfeasibility))
 
 

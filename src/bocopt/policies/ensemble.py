@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 
 class EnsembleInfo(NamedTuple):
-    """What the last outcome said about the arms, and what each of them learned from it."""
+    """Costs, weights and failures of the arms at the last outcome, and the info of each."""
 
     arms: ArmsReport
     arm_weights: Array  # (A) after the outcome
@@ -51,7 +51,7 @@ class EnsembleInfo(NamedTuple):
 
 
 class EnsembleState(NamedTuple):
-    """What every arm knows, and what it was charged."""
+    """States of all arms, and what they were charged."""
 
     seeds: IntArray  # ()
     arms: tuple[Any, ...]
@@ -133,7 +133,7 @@ class Ensemble:
 
     @property
     def guarantee(self) -> str:
-        """What is promised, as a sentence."""
+        """Sentence that says what is promised of cost and feasibility."""
         if self.selection != "sample":
             return "no guarantee"
         cost = "expected cost at most the best arm's plus info.arm_bound"
@@ -178,6 +178,7 @@ class Ensemble:
         return np.array([self.prior_weight, *[(1.0 - self.prior_weight) / others] * others])
 
     def init(self, seeds: IntArray) -> EnsembleState:
+        """Return the states of all arms before any stage, with the leading axes of the seeds."""
         seeds = arguments.seeds_of("Ensemble.init", seeds)
         states = tuple(arm.init(seeds) for arm in self._arms)
         many, nan = (*seeds.shape, len(states)), np.full(seeds.shape, np.nan)
@@ -200,12 +201,12 @@ class Ensemble:
         )
 
     def arm_decisions(self, memo: tuple[Any, ...]) -> list[tuple[str, Array]]:
-        """What each arm is called, and the z that it decided, by the memo of a decision."""
+        """Return the name of each arm and its decision z (d), by the memo of a decision."""
         pairs = zip(self.arm_names, _Memo(*memo).decisions, strict=True)
         return [(name, solution[0]) for name, (solution, _) in pairs]
 
     def arm_taken(self, memo: tuple[Any, ...]) -> str:
-        """What the arm is called whose decision was taken, by the memo of a decision."""
+        """Return the name of the arm whose decision was taken, by the memo of a decision."""
         return self.arm_names[int(_Memo(*memo).chosen)]
 
     def decide(self, state: EnsembleState, t: int, x: Array) -> Decision:
@@ -235,6 +236,7 @@ class Ensemble:
     def learn(
         self, state: EnsembleState, t: int, x: Array, decision: Decision, xi: Array
     ) -> EnsembleState:
+        """Return the state after outcome (m): arms learn, and are charged for their decisions."""
         x = self._context("learn", state, x)
         xi = arguments.finite_and_squarable("Ensemble.learn", "xi", xi, self.problem.dims.xi)
         memo = _Memo(*decision.memo)
@@ -279,7 +281,7 @@ class Ensemble:
         )
 
     def _context(self, where: str, state: EnsembleState, x: Array) -> Array:
-        """As long as before: what no arm can take is an error, not the failure of an arm."""
+        """Check the context (k), as long as before: a bad one is an error, no failure of an arm."""
         size = int(state.width) if state.width >= 0 else ...
         return arguments.finite_and_squarable(
             f"Ensemble.{where}", "x", x, size, gaps=promises(self, TakesMissing)
@@ -288,7 +290,7 @@ class Ensemble:
     def _taught(
         self, state: EnsembleState, t: int, x: Array, own: list[Decision], xi: Array
     ) -> list[Any]:
-        """What each arm knows after the outcome; None of one that failed."""
+        """Return the state of each arm after the outcome; None for one that failed."""
         trios = zip(self._arms, state.arms, own, strict=True)
         return [_tried(arm, partial(arm.learn, before, t, x, z, xi)) for arm, before, z in trios]
 
@@ -299,7 +301,7 @@ def _default_model(problem: Problem) -> Mixture:
 
 
 class _Memo(NamedTuple):
-    """What every arm decided."""
+    """Decisions of all arms, and the number of the one that was taken."""
 
     chosen: IntArray  # ()
     failed: Array  # (A)

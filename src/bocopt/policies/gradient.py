@@ -46,6 +46,7 @@ class Adam:
         arguments.number("Adam", "epsilon", self.epsilon, "(0, inf)")
 
     def init(self, theta: Array) -> AdamState:
+        """Return moments (p) of zero, before any gradient."""
         none = np.zeros(theta.shape[:-1], np.int64)
         return AdamState(np.zeros_like(theta), np.zeros_like(theta), none)
 
@@ -67,7 +68,7 @@ def _powers(number: float, exponents: IntArray) -> Array:
 
 
 class GradientInfo(NamedTuple):
-    """What the last stage showed; NaN before the first."""
+    """Error of the last prediction; NaN before the first."""
 
     squared_error: Array  # () mean squared error of the prediction
 
@@ -111,18 +112,21 @@ class OneModel(ABC):
         """The gradient of the policy's loss in the prediction, (m)."""
 
     def init(self, seeds: IntArray) -> GradientState:
+        """Return a draw (p) of the prior before any stage, with the leading axes of the seeds."""
         seeds = arguments.seeds_of(type(self).__name__, seeds)
         theta = self.prior.sample(noise.normal(seeds, 0, "prior", (self.prior.dim,)))
         info = GradientInfo(np.full(seeds.shape, np.nan))
         return GradientState(seeds, theta, self.adam.init(theta), info)
 
     def decide(self, state: GradientState, t: int, x: Array) -> Decision:
+        """Return the best decision (d) for the prediction (m) at context x (k)."""
         predicted = self.predictor.sample(state.theta, x, np.empty(0))
         return Decision(decide_as_if(self.problem, x, predicted))
 
     def learn(
         self, state: GradientState, t: int, x: Array, decision: Decision, xi: Array
     ) -> GradientState:
+        """Return the state after one gradient step, at context x (k) and outcome xi (m)."""
         xi = arguments.inner(type(self).__name__, "xi", xi, self.problem.dims.xi)
         with np.errstate(over="ignore", invalid="ignore"):  # such a step is not taken
             predicted = self.predictor.sample(state.theta, x, np.empty(0))
@@ -158,6 +162,7 @@ class PtO(OneModel):
     lockstep: ClassVar[bool] = True
 
     def gradient(self, seeds: IntArray, t: int, x: Array, predicted: Array, xi: Array) -> Array:
+        """Return the error of the prediction divided by its length (m); 0 where there is none."""
         error = predicted - xi
         root = np.sqrt((error**2).sum(axis=-1, keepdims=True))
         unit: Array = np.divide(error, root, out=np.zeros_like(error), where=root > 0)  # E22
@@ -185,6 +190,7 @@ class DFL(OneModel):
             arguments.number("DFL", "floor", self.floor, "(-inf, inf)")
 
     def gradient(self, seeds: IntArray, t: int, x: Array, predicted: Array, xi: Array) -> Array:
+        """Return the estimate (m) of the regret's gradient, from random perturbations."""
         e = noise.normal(seeds, t, "dfl.perturbation", (self.perturbations, predicted.shape[-1]))
         perturbed = predicted[..., None, :] + e
         if self.floor is not None:

@@ -19,7 +19,7 @@ def hedge(cost: Array, gap: Array, prior: Array) -> Array:
 
 
 def mixability_gap(cost: Array, gap: Array, prior: Array, paid: Array) -> Array:
-    """How much more the weighted mean of what is paid is than the mix loss, in logs throughout."""
+    """Return the weighted mean () of what is paid (A) less the mix loss, in logs throughout."""
     log_w, eta = hedge(cost, gap, prior), _eta(gap, prior)
     low = paid.min(axis=-1)
     with np.errstate(over="ignore", invalid="ignore"):

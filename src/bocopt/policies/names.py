@@ -1,4 +1,4 @@
-"""What the numbers of decisions and weights are called, wherever they are shown."""
+"""Names of the numbers of decisions and weights, wherever they are shown."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -17,7 +17,7 @@ _BEGUN = "with and without an outcome"
 
 
 class Predicting(NamedTuple):
-    """What the model knows, and of how many outcomes."""
+    """State of the model, and the number of outcomes it has seen."""
 
     seeds: IntArray  # ()
     outcomes: IntArray  # () so far
@@ -30,7 +30,7 @@ class Predicting(NamedTuple):
 
 
 def can_predict(model: Model[Any], outcomes: IntArray) -> bool:
-    """From the first outcome on, or at once where a model says `knows_at_once`."""
+    """Return True from the first outcome on, or at once if a model says `knows_at_once`."""
     return bool(says(model, KnowsAtOnce)) or alike(_BEGUN, outcomes > 0)
 
 
@@ -65,10 +65,11 @@ class Predictive:
         return self.model
 
     def inside(self, state: Predicting, memo: Any) -> tuple[Any, Any]:
-        """What the model knows."""
+        """Return the model's state, and no memo."""
         return state.model, ()
 
     def init(self, seeds: IntArray) -> Predicting:
+        """Return the model's state before any outcome, with the leading axes of the seeds."""
         seeds = arguments.seeds_of("Predictive", seeds)
         return Predicting(seeds, np.zeros(seeds.shape, np.int64), self.model.init(seeds))
 
@@ -79,6 +80,7 @@ class Predictive:
         return sample_at(self.model, state.model, t, x)
 
     def decide(self, state: Predicting, t: int, x: Array) -> Decision:
+        """Return the decision (d) under the model's scenarios; without any, the initial one."""
         found = self.scenarios(state, t, x)
         if found is None:
             return before_any_outcome(self.problem, self.initial_decision, state.seeds.shape, x)
@@ -87,5 +89,6 @@ class Predictive:
     def learn(
         self, state: Predicting, t: int, x: Array, decision: Decision, xi: Array
     ) -> Predicting:
+        """Return the state after the model has seen outcome xi (m) at context x (k)."""
         model = self.model.step(state.model, t, x, xi)
         return state._replace(outcomes=state.outcomes + 1, model=model)

@@ -70,12 +70,14 @@ class Shadowed:
         return [(name, solution[0]) for name, (solution, _) in pairs]
 
     def init(self, seeds: IntArray) -> ShadowedState:
+        """Return the states of the policy and its shadows, with the leading axes of the seeds."""
         own = self.policy.init(seeds)
         shadows = tuple(shadow.init(seeds) for shadow in self.shadows.values())
         nothing = np.full((*np.shape(seeds), len(shadows), 0), np.nan)
         return ShadowedState(own, shadows, ShadowedInfo(own.info, ShadowReport(nothing)))
 
     def decide(self, state: ShadowedState, t: int, x: Array) -> Decision:
+        """Return the decision (d) of the policy; those of the shadows are in its memo."""
         taken = self.policy.decide(state.own, t, x)
         pairs = zip(self.shadows.values(), state.shadows, strict=True)
         others = tuple(tuple(shadow.decide(own, t, x)) for shadow, own in pairs)
@@ -84,6 +86,7 @@ class Shadowed:
     def learn(
         self, state: ShadowedState, t: int, x: Array, decision: Decision, xi: Array
     ) -> ShadowedState:
+        """Return the states after outcome xi (m), from which each learns with its own decision."""
         memo, others = decision.memo
         own = self.policy.learn(state.own, t, x, decision._replace(memo=memo), xi)
         decisions = [Decision(Solution(*solution), kept) for solution, kept in others]

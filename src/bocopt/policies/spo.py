@@ -47,12 +47,14 @@ class SPOPlus(OneModel):
     def learn(
         self, state: GradientState, t: int, x: Array, decision: Decision, xi: Array
     ) -> GradientState:
+        """Return the state after one subgradient step; the first checks that the cost is xi'z."""
         xi = arguments.inner("SPOPlus", "xi", xi, self.problem.dims.xi)
         if (state.adam.steps == 0).any():
             self._refuse_other_costs(x, decision.solution.z, xi)
         return super().learn(state, t, x, decision, xi)
 
     def gradient(self, seeds: IntArray, t: int, x: Array, predicted: Array, xi: Array) -> Array:
+        """Return the subgradient (m) of the SPO+ loss, 2 (P(xi) - P(2 p - xi)) for costs."""
         best = decide_as_if(self.problem, x, xi).z
         tempted = decide_as_if(self.problem, x, 2 * predicted - xi).z
         return 2 * self.problem.sense.sign * (best - tempted)

@@ -17,7 +17,7 @@ _MOST = float(np.log(1000.0))  # beyond, numbers overflow rather than help
 
 
 class SpreadInfo(NamedTuple):
-    """How far the scenarios are spread, and what that has done."""
+    """Factor of the scenarios, and whether the last decision was infeasible."""
 
     spread: Array  # () the factor, for the next decision
     missed: Array  # () 1 where the last decision was infeasible
@@ -25,7 +25,7 @@ class SpreadInfo(NamedTuple):
 
 
 class Spreading(NamedTuple):
-    """What the model knows, of how many outcomes, and how far its scenarios are spread."""
+    """State of the model, the number of outcomes, and the log factor of its scenarios."""
 
     seeds: IntArray  # ()
     outcomes: IntArray  # () so far
@@ -81,7 +81,7 @@ class SpreadControl:
         return self.model
 
     def inside(self, state: Spreading, memo: Any) -> tuple[Any, Any]:
-        """What the model knows."""
+        """Return the model's state, and no memo."""
         return state.model, ()
 
     @property
@@ -93,10 +93,11 @@ class SpreadControl:
 
     @property
     def _least(self) -> float:
-        """Of the factor's logarithm."""
+        """Least logarithm of the factor."""
         return 0.0 if prices_infeasibility(self.problem) else float(np.log(self.narrowest))
 
     def init(self, seeds: IntArray) -> Spreading:
+        """Return the model's state and a factor of 1, with the leading axes of the seeds."""
         seeds = arguments.seeds_of("SpreadControl", seeds)
         model, even = self.model.init(seeds), np.zeros(seeds.shape)
         info = SpreadInfo(np.exp(even), np.full(seeds.shape, np.nan), model.info)
@@ -110,12 +111,14 @@ class SpreadControl:
         return stretched(scenarios, w, state.info.spread), w
 
     def decide(self, state: Spreading, t: int, x: Array) -> Decision:
+        """Return the decision (d) under the stretched scenarios; without any, the initial one."""
         found = self.scenarios(state, t, x)
         if found is None:
             return before_any_outcome(self.problem, self.initial_decision, state.seeds.shape, x)
         return Decision(self.problem.solve(*found, x))
 
     def learn(self, state: Spreading, t: int, x: Array, decision: Decision, xi: Array) -> Spreading:
+        """Return the state after outcome (m): a miss raises the factor, else it is lowered."""
         model = self.model.step(state.model, t, x, xi)
         missed = (self.problem.violation(x, decision.solution.z, xi) > 0).astype(np.float64)
         moved = state.log_spread + self.rate * (missed - self._allowed)

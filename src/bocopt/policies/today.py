@@ -1,4 +1,4 @@
-"""What is done today, as a policy: a rule, or the decisions that were taken."""
+"""Policies for what is done today: a rule, or the decisions that were taken."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,9 +16,11 @@ class _Unlearned:
     """It never learns."""
 
     def init(self, seeds: IntArray) -> Seeded:
+        """Return the state, which is the seeds alone."""
         return Seeded(arguments.seeds_of(type(self).__name__, seeds))
 
     def learn(self, state: Seeded, t: int, x: Array, decision: Decision, xi: Array) -> Seeded:
+        """Return the state as it is."""
         return state
 
 
@@ -39,6 +41,7 @@ class Rule(_Unlearned):
             raise arguments.wrong("Rule", "function", "a function of x", self.function)
 
     def decide(self, state: Seeded, t: int, x: Array) -> Decision:
+        """Return the decision (d) of the function at context x (k), trial by trial."""
         lead = state.seeds.shape
         contexts = np.broadcast_to(x, (*lead, x.shape[-1]))
         found = [self._one(contexts[trial]) for trial in np.ndindex(lead)]
@@ -71,6 +74,7 @@ class Recorded(_Unlearned):
         object.__setattr__(self, "decisions", taken)
 
     def decide(self, state: Seeded, t: int, x: Array) -> Decision:
+        """Return the decision (d) that was taken at stage t."""
         taken = np.asarray(self.decisions)
         if np.max(t) >= len(taken):
             raise ValueError(f"Recorded has {len(taken)} decisions; stage {np.max(t)} has none.")

@@ -23,7 +23,7 @@ class PairHistory(NamedTuple):
 
 
 class Nearness(Protocol):
-    """How much each past outcome counts at a context."""
+    """Weights of past outcomes, by how near their contexts are."""
 
     def __call__(self, distance: Array, dim_x: int) -> Array:
         """(n) squared distances of standardised contexts -> (n) weights, not all zero."""
@@ -63,7 +63,7 @@ class Near:
 
 @dataclass(frozen=True)
 class _FromPairs:
-    """What both have in common: they keep the latest pairs, and start without any."""
+    """Base of policies that keep the latest pairs of context and outcome, and start without any."""
 
     lockstep: ClassVar[bool] = True
     problem: Problem
@@ -78,6 +78,7 @@ class _FromPairs:
         arguments.integer(name, "latest", self.latest, "[1, inf)")
 
     def init(self, seeds: IntArray) -> PairHistory:
+        """Return the state before any pair, with the leading axes of the seeds."""
         seeds = arguments.seeds_of(type(self).__name__, seeds)
         return PairHistory(seeds, empty(seeds.shape, 0), empty(seeds.shape, self.problem.dims.xi))
 
@@ -89,6 +90,7 @@ class _FromPairs:
     def learn(
         self, state: PairHistory, t: int, x: Array, decision: Decision, xi: Array
     ) -> PairHistory:
+        """Return the state with one more pair (k) and (m), of which the latest are kept."""
         name = f"{type(self).__name__}.learn"
         xi = arguments.finite_and_squarable(name, "xi", xi, self.problem.dims.xi)
         x = self._checked_context("learn", state, x)
@@ -112,6 +114,7 @@ class WeightedSampleAverage(_FromPairs):
         arguments.kind("WeightedSampleAverage", "nearness", self.nearness, Nearness)
 
     def decide(self, state: PairHistory, t: int, x: Array) -> Decision:
+        """Return the decision (d) under past outcomes (n, m), weighted by nearness to x (k)."""
         x = self._checked_context("decide", state, x)
         if not state.xi.size:
             return before_any_outcome(self.problem, self.initial_decision, state.seeds.shape, x)
@@ -133,6 +136,7 @@ class ResidualSampleAverage(_FromPairs):
     """
 
     def decide(self, state: PairHistory, t: int, x: Array) -> Decision:
+        """Return the decision (d) under the prediction at x (k) plus each past residual (m)."""
         x = self._checked_context("decide", state, x)
         if not state.xi.size:
             return before_any_outcome(self.problem, self.initial_decision, state.seeds.shape, x)

@@ -26,10 +26,12 @@ class Linear:
 
     @property
     def dim(self) -> int:
+        """Number of parameters p = m (k + 1)."""
         return self.dim_xi * (self.dim_x + 1)
 
     @property
     def dim_noise(self) -> int:
+        """Number of noise variables: 0."""
         return 0
 
     def sample(self, theta: Array, x: Array, u: Array) -> Array:
@@ -72,10 +74,12 @@ class SigmoidLinear:
 
     @property
     def dim(self) -> int:
+        """Number of parameters p = m (k + 1)."""
         return self._inner.dim
 
     @property
     def dim_noise(self) -> int:
+        """Number of noise variables: 0."""
         return 0
 
     @property

@@ -41,10 +41,12 @@ class _LocationScale(ABC):
 
     @property
     def dim(self) -> int:
+        """Number of parameters p: those of the mean, and those of each component's scale."""
         return self._mean.dim + self.dim_xi * self._scale_terms
 
     @property
     def dim_noise(self) -> int:
+        """Number of noise variables m: one for each component."""
         return self.dim_xi
 
     @cached_property
@@ -165,10 +167,12 @@ class WithResiduals:
 
     @property
     def dim(self) -> int:
+        """Number of parameters p of the predictor."""
         return self.predictor.dim
 
     @property
     def dim_noise(self) -> int:
+        """Number of noise variables: the predictor's, and one that picks the residual."""
         return self.predictor.dim_noise + 1
 
     def sample(self, theta: Array, x: Array, u: Array) -> Array:

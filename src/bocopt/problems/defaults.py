@@ -1,4 +1,4 @@
-"""What stands for the weights and the context that `solve` was given without."""
+"""Defaults for the weights and the context that `solve` was called without."""
 
 import numpy as np
 

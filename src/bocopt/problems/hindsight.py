@@ -45,7 +45,7 @@ def _solved(problem: Problem, x: Array, xi: Array) -> Hindsight:
 
 
 def regret(problem: Problem, x: Array, predicted: Array, xi: Array) -> Array:
-    """What deciding as if xi were `predicted` costs above hindsight, (k), (m), (m) -> ().
+    """Return the cost above hindsight of deciding as if xi were `predicted`: (k), (m), (m) -> ().
 
     c'(P(predicted); xi) - min over z of c(z; xi)
     """

@@ -1,4 +1,4 @@
-"""What the numbers of a decision are called, wherever they are shown."""
+"""Names of the numbers of a decision, wherever they are shown."""
 
 from collections.abc import Mapping
 

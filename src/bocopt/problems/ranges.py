@@ -14,7 +14,7 @@ Ends = tuple[Array, Array]
 
 
 class FeasibilityCase(NamedTuple):
-    """Which of two decisions are feasible: whether that can be, and the ends of a difference."""
+    """Case of which of two decisions are feasible: if it can be, and the ends of a difference."""
 
     can_be: BoolArray  # ()
     low: Array  # ()
@@ -59,7 +59,7 @@ def support_of(problem: Problem) -> Ends | None:
 
 
 def why_unranged(problem: Problem) -> str:
-    """What to do where certificates found no finite range of a problem's cost.
+    """Return advice where certificates found no finite range of a problem's cost.
 
     The words of the problem, if it has any; else they are for whoever wrote its class.
 

@@ -1,4 +1,4 @@
-"""What a decision under scenarios is judged by: one number for its costs, and how sure it must be.
+"""Risks of a decision under scenarios: one number for its costs, and how sure it must be.
 
 Each risk values the costs of a decision in its own way. `alpha` is the weight of the scenarios in
 which the constraints must hold; None promises nothing: what infeasibility costs is part of the

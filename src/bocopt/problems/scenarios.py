@@ -38,7 +38,7 @@ def merged(scenarios: Array, w: Array) -> tuple[Array, Array]:
 
 
 def _all_differ(scenarios: Array) -> bool:
-    """Whether they surely do: equal ones have equal sums."""
+    """Return whether all scenarios (s, m) surely differ: equal ones have equal sums."""
     sums = (scenarios * np.sqrt(np.arange(2.0, scenarios.shape[1] + 2))).sum(axis=1)
     return len(np.unique(sums)) == len(sums)
 
@@ -65,6 +65,7 @@ def synthetic(scenarios: Array, w: Array, wanted: int) -> Array:
     below = w[order].cumsum(axis=0) / w.sum()
 
     def quantile(level: float) -> Array:
+        """Return the weighted quantile (m) of each component at this level."""
         at = (below >= level - _LEVELS).argmax(axis=0)[None]
         taken: Array = np.take_along_axis(ascending, at, axis=0)[0]
         return taken

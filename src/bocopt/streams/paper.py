@@ -47,6 +47,7 @@ class PaperStream:
 
     @property
     def dim_noise(self) -> int:
+        """Number of noise variables of an outcome: 3 of delta and 12 of eps."""
         return 3 + 12
 
     def stages(self, seeds: IntArray) -> Iterator[tuple[Array, Array]]:

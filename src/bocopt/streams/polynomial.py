@@ -47,6 +47,7 @@ class PolynomialCosts:
 
     @property
     def dim_noise(self) -> int:
+        """Number of noise variables m of an outcome: one for each cost."""
         return self.dim_xi
 
     @cached_property

@@ -40,7 +40,7 @@ class Replay:
             raise arguments.wrong("Replay", "xi", f"{stages[0]} stages long, as x is", stages[1])
 
     def __repr__(self) -> str:
-        """How long, and of what."""
+        """Return the number of stages and trials, and the sizes and names of x and xi."""
         names = self.x_names, self.xi_names
         shown = ", ".join(
             f"{name} ({series.shape[-1]}){': ' * bool(own)}{', '.join(own)}"
@@ -61,7 +61,7 @@ class Replay:
         return self._columns[1].names
 
     def stages(self, seeds: IntArray) -> Iterator[tuple[Array, Array]]:
-        """As many as were recorded."""
+        """Yield (x, xi) of each recorded stage, with the leading axes of the seeds."""
         seeds = arguments.seeds_of("Replay.stages", seeds)
         for name, series in zip(("x", "xi"), self._arrays, strict=True):
             if series.ndim > 2 and series.shape[:-2] != seeds.shape:

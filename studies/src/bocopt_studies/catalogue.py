@@ -200,7 +200,7 @@ STUDIES: Mapping[str, Study] = {
 
 
 def studies_of(command: str) -> Sequence[Study]:
-    """Those of a group's command, or the one that is named."""
+    """Return the studies of a group's command, or the one that the command names."""
     groups = {group.command: name for name, group in GROUPS.items()}
     if command not in groups:
         return [STUDIES[command]]

@@ -35,7 +35,7 @@ Plan = Sequence[tuple[Study, Size]]
 
 
 class Result(NamedTuple):
-    """What a study found, and the run that found it: times, versions, software."""
+    """Summary of a study, and the run that found it: times, versions, software."""
 
     summary: Summary
     run: Mapping[str, Any]
@@ -55,7 +55,7 @@ def work_of(plan: Plan, store: BlockStore, fresh: bool = False) -> Work:
 
 
 def results_of(plan: Plan, work: Work, about: Mapping[str, Any]) -> dict[str, Result]:
-    """What each study found, and what is known of its run."""
+    """Return each study's summary, and what is known of its run, by name."""
     results = {}
     for study, size in plan:
         tasks = study.tasks(size)
@@ -125,7 +125,7 @@ def _software() -> str:
 
 
 def _earlier(folder: Path) -> dict[str, Result]:
-    """What earlier commands left in the folder, where the same code made it."""
+    """Return results that earlier commands left in the folder, where the same code made them."""
     try:
         runs = json.loads((folder / "run.json").read_text(encoding="utf-8"))
         return {

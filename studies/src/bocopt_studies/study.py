@@ -1,4 +1,4 @@
-"""What a study is: tasks to run, a summary of their records, and how to show it."""
+"""Studies: tasks to run, a summary of their records, and how to show it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ Summary = dict[str, Any]  # the content of a JSON file
 
 
 class Size(NamedTuple):
-    """By default that of table 1."""
+    """Size of a study, by default that of table 1."""
 
     trials: int = 100
     horizon: int = 1000
@@ -23,10 +23,12 @@ class Size(NamedTuple):
 
     @property
     def seeds(self) -> tuple[int, ...]:
+        """Seeds of the trials, in a row from `seed` on."""
         return tuple(range(self.seed, self.seed + self.trials))
 
     @classmethod
     def of(cls, summary: "Summary") -> "Size":
+        """Return the size that a summary was made at."""
         return cls(summary["trials"], summary["horizon"], summary["seed"])
 
     def part(self, one_in: int = 5, percent: int = 100) -> "Size":
@@ -49,6 +51,7 @@ class Size(NamedTuple):
 
 
 def whole(size: Size) -> Size:
+    """Return the size as it is."""
     return size
 
 
@@ -67,10 +70,11 @@ class Study:
 
     @property
     def full(self) -> Size:
+        """Size at which the study is made when table 1 has its default size."""
         return self.size(Size())
 
     def tasks(self, size: Size) -> Mapping[str, "Task"]:
-        """What to run; the names are those of the records."""
+        """Return the tasks to run; the names are those of the records."""
         tasks: Mapping[str, Task] = self._code.tasks(size)
         return tasks
 
@@ -80,6 +84,7 @@ class Study:
         return summary
 
     def show(self, summary: Summary) -> "Section":
+        """Return the section that shows a summary."""
         section: Section = self._code.show(summary)
         return section
 

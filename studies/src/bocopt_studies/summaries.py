@@ -120,4 +120,5 @@ def stages_shown(horizon: int) -> list[int]:
 
 
 def cell(numbers: MeanSd | Paired) -> Cell:
+    """Return the numbers by name, with None for those that are not finite."""
     return {name: v if isfinite(v) else None for name, v in numbers._asdict().items()}

@@ -65,7 +65,7 @@ class Batch:
         return Reply(200, shown(self._store, self._of(command.stream), command))
 
     def snapshots(self) -> list[Snapshot]:
-        """Of those that have gone far since their last one; they are held to have it."""
+        """Return snapshots of the streams that are due for one, and note that they have it."""
         due = [h for h in self.held.values() if h.seq - h.snapped >= h.kind.limits.snapshot]
         self.held |= {held.stream: held._replace(snapped=held.seq) for held in due}
         return [held.snapshot() for held in due]
@@ -74,7 +74,7 @@ class Batch:
         return self.held.get(stream) or self._find(stream)
 
     def _be_fresh(self, stream: str) -> None:
-        """Where somebody would be told of a past that is over."""
+        """Raise a StaleError if the log has events of a stream that its state in memory lacks."""
         if self._store.last_seq(stream) != self._find(stream).seq - 1:
             raise StaleError(stream)
 
@@ -160,7 +160,7 @@ class Batch:
         return Reply(201, done)
 
     def _is_lesson(self, held: StreamState, teach: Teach) -> bool:
-        """Whether it is the one that was taught under this number."""
+        """Return True if the command equals the lesson that is logged under its number."""
         before, xi = self._lesson(held, teach.number), _lesson_outcome(held, teach.xi)
         if held.kind.featuriser is not None and isinstance(teach.x, Mapping):
             same = before.row == row_of(teach.x) and before.came == teach.came
@@ -186,7 +186,7 @@ class Batch:
         return Reply(200, {"id": drop.number, "forgotten": True})
 
     def _ended(self, held: StreamState, number: int) -> Observed | Forgotten:
-        """What became of a decision that is not open."""
+        """Return the event that closed a decision; a RefusedError (404) if there is none."""
         fresh = [row for row in self.rows if (row.stream, row.decision) == (held.stream, number)]
         events = [
             from_bytes(row.body, held.kind.problem)
@@ -222,7 +222,7 @@ def _lesson_outcome(held: StreamState, given: Any) -> Array:
 
 
 def _said(held: StreamState, missing: tuple[str, ...]) -> dict[str, Any]:
-    """Which fields were not there, where a context is made of fields."""
+    """Return the names of absent fields for the reply, where contexts are made of fields."""
     return {"missing": list(missing)} if held.kind.featuriser is not None else {}
 
 

@@ -1,4 +1,4 @@
-"""What is asked of the engine, and what it answers: plain data, fit for a pipe."""
+"""Commands to the engine, and its replies: plain data that can be sent through a pipe."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple

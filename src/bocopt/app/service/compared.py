@@ -33,7 +33,7 @@ class ShadowStatus(NamedTuple):
     alarm: int | None  # the compared stage of an alarm that it costs more lately
 
     def lately(self, name: str) -> str:
-        """Whether it has cost more lately, in words; nothing where there is no sign of it."""
+        """Return a sentence on the alarm that it costs more lately; empty without an alarm."""
         if self.alarm is None:
             return ""
         often = round(1 / Worsening().rate)
@@ -52,7 +52,7 @@ class Better(NamedTuple):
 
 
 class Since(NamedTuple):
-    """From when on a stream's shadows are compared."""
+    """The decision from which a stream's shadows are compared, and flags for the text on it."""
 
     decision: int  # the first of this configuration
     before: bool  # whether there are decisions of others before it
@@ -60,6 +60,7 @@ class Since(NamedTuple):
 
     @property
     def words(self) -> str:
+        """Return a sentence for users: since which decision the shadows are compared."""
         if not self.before:
             said = "Compared since the first decision."
         else:
@@ -71,7 +72,7 @@ class Since(NamedTuple):
 
 
 def shown(kind: StreamTemplate, live: Live) -> dict[str, Any]:
-    """What is told of the shadows with an outcome, for `read`; nothing where there are none."""
+    """Return each shadow's log e-value, stages and alarm as plain data for `read`; may be empty."""
     pairs: list[tuple[Any, Any]]
     pairs = list(zip(kind.fold.monitor.guarantees, live.watched or (), strict=False))
     lately = {g.shadow: (g, state) for g, state in pairs if has(g, AlarmsOfShadow)}
@@ -87,7 +88,7 @@ def shown(kind: StreamTemplate, live: Live) -> dict[str, Any]:
 
 
 def read(kind: StreamTemplate, told: Mapping[str, Any]) -> dict[str, ShadowStatus]:
-    """Of the configuration that decides now; nothing of what another one told."""
+    """Return the status of each shadow; empty if another configuration wrote the numbers."""
     found = told.get("compared")
     if not isinstance(found, dict) or found.get("by") != kind.fold.by:
         return {}
@@ -95,7 +96,7 @@ def read(kind: StreamTemplate, told: Mapping[str, Any]) -> dict[str, ShadowStatu
 
 
 def since(configured: Sequence[Configured], by: str) -> Since:
-    """What the log has of one stream."""
+    """Return the first decision of configuration `by`, and whether others decided around it."""
     own = [each for each in configured if each.by == by]
     first = min((each.decision for each in own), default=0)
     others = [each.decision for each in configured if each.by != by]
@@ -107,7 +108,7 @@ def better(
     configured: Iterable[Configured],
     kinds: Mapping[str, StreamTemplate],
 ) -> tuple[int, list[Better]]:
-    """How many shadows were ever compared, and those that may be called better.
+    """Return how many shadows were ever compared, and those that may be called better.
 
     `standings` are of all streams, each with what was told of it; `configured` is in order.
     """
@@ -127,7 +128,7 @@ def better(
 
 
 def _generations(configured: Iterable[Configured]) -> dict[str, tuple[int, int]]:
-    """Of each configuration with shadows: which one it is, from 1, and how many it has."""
+    """Return the place, from 1, of each configuration with shadows, and how many it has."""
     found: dict[str, tuple[int, int]] = {}
     for by, of in _with_shadows(configured):
         found.setdefault(by, (len(found) + 1, of))

@@ -49,6 +49,7 @@ class Config:
 
     @property
     def folder(self) -> Path:
+        """Return the folder of the configuration file, from which relative paths start."""
         return self.path.parent
 
 
@@ -85,7 +86,7 @@ def load_config(path: str | Path, *, host: str | None = None, port: int | None =
 
 
 def _cores() -> int:
-    """That this process may use."""
+    """Return the number of processor cores that this process may use."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 

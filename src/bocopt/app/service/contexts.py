@@ -1,4 +1,4 @@
-"""What programs send, as the numbers that a stream decides and learns by: in order, or by name."""
+"""Contexts and outcomes as clients send them, in order or by name, checked and made arrays."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from bocopt.state import CheckpointError
 
 
 class Context(NamedTuple):
-    """Of one decision, or of one lesson."""
+    """The context x (k) of a decision or of a lesson, and the fields that it was made of."""
 
     x: Array
     row: str = ""  # the named fields that x was made of, as JSON; empty where x came as it is
@@ -32,7 +32,7 @@ def row_of(given: Mapping[str, Any]) -> str:
 def context_of(
     kind: StreamTemplate, live: Live, features: FeaturiserState | None, owner: str, given: Any
 ) -> Context:
-    """What a stream is shown; a ValueError says all that is wrong with it."""
+    """Return the checked context of a decision or lesson; a ValueError says all that is wrong."""
     if kind.featuriser is not None:
         assert features is not None
         if not isinstance(given, Mapping):
@@ -52,7 +52,7 @@ def context_of(
 
 
 def outcome_of(kind: StreamTemplate, owner: str, given: Any) -> Array:
-    """What came, in order or by name."""
+    """Return the checked outcome (m), given in order or by name; a ValueError if it is wrong."""
     if isinstance(given, Mapping):
         given = _in_order(owner, "xi", given, kind.outcomes, "outcome")
     return kind.fold.outcome(owner, given)
@@ -76,7 +76,7 @@ def _in_order(
 def features_after(
     kind: StreamTemplate, live: Live, features: FeaturiserState | None, event: Event
 ) -> FeaturiserState | None:
-    """What rows to come can look back to, after an event on what was known."""
+    """Return the featuriser's state after an event; `live` is the state before it."""
     if kind.featuriser is None or features is None:
         return features
     if isinstance(event, Observed):

@@ -66,7 +66,7 @@ class Engine:
         return self._ready.wait(seconds)
 
     def refuse(self) -> None:
-        """What comes from now on; what was accepted is answered."""
+        """Refuse all commands from now on; those accepted before are still answered."""
         self._stopping.set()
 
     def stop(self) -> None:
@@ -81,11 +81,11 @@ class Engine:
 
     @property
     def ready(self) -> bool:
-        """Whether it answers: machine code is compiled."""
+        """Return True while commands are accepted: code is compiled, and no stop was asked."""
         return self._ready.is_set() and not self._stopping.is_set() and self._thread.is_alive()
 
     def gauges(self) -> Mapping[str, float]:
-        """What is now."""
+        """Return the queue length, the streams in memory and their open decisions."""
         latest = self._latest
         return {"queue": self._queue.qsize(), "streams": latest.held, "open": latest.open}
 
@@ -162,7 +162,7 @@ class Engine:
         ]
 
     def _begun(self, asked: Sequence[Create]) -> Iterator[bool | RefusedError]:
-        """Whether each stream is new."""
+        """Begin streams; return for each whether it is new, or the error that refused it."""
         try:
             return iter(self._registry.begin(asked, self._clock()))
         except StoreError as error:
@@ -252,6 +252,7 @@ class Router:
 
     @property
     def ready(self) -> bool:
+        """Return True while all engines accept commands."""
         return all(engine.ready for engine in self.engines)
 
     @property

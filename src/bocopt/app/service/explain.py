@@ -43,7 +43,7 @@ def explanation(store: Store, held: StreamState, row: EventRow) -> dict[str, Any
 
 
 def _then(store: Store, held: StreamState, row: EventRow, event: Decided) -> Live:
-    """What was known when it was decided: only outcomes and lessons change that."""
+    """Return a record with the policy's state at a decision; a RefusedError if it is too old."""
     learned, taught = int(event.waiting.learned), int(event.waiting.taught)
     if (held.live.learned, held.live.taught) == (learned, taught):
         return held.live

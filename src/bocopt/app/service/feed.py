@@ -27,10 +27,11 @@ class Notifier:
         self.stopping: Callable[[], bool] = lambda: False
 
     def attach(self) -> None:
-        """To the loop that runs now."""
+        """Attach to the event loop that runs now; before that, `ring` has no effect."""
         self._loop = asyncio.get_running_loop()
 
     def ring(self, rows: Sequence[EventRow]) -> None:
+        """Wake the listeners to the streams of these rows; safe to call from any thread."""
         if self._loop is not None and rows and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._wake, {row.stream for row in rows})
 
@@ -39,7 +40,7 @@ class Notifier:
             self._events.pop(stream).set()
 
     def expected(self, stream: str) -> asyncio.Event:
-        """What happens at the next event of a stream; to be asked before the log is read."""
+        """Return the event that a stream's next row sets; call it before the log is read."""
         return self._events.setdefault(stream, asyncio.Event())
 
     async def heard(self, ring: asyncio.Event) -> None:
@@ -58,6 +59,7 @@ class EventCache:
         self._found: OrderedDict[tuple[str, int], bytes] = OrderedDict()
 
     def of(self, kind: StreamTemplate, row: EventRow) -> bytes:
+        """Return a row as the bytes of a server-sent event, from the cache if it is there."""
         place = (row.stream, row.seq)
         if place not in self._found:
             self._found[place] = _text(kind, row)

@@ -53,7 +53,7 @@ class Fleet:
         return rebuilt(self.store, kind, declared, self.beat)
 
     def keep(self, held: Mapping[str, StreamState]) -> None:
-        """What was committed."""
+        """Replace states by those that were committed, as the most recently used."""
         for each in held.values():
             self._in(each)
 
@@ -63,10 +63,11 @@ class Fleet:
             self._out(stream)
 
     def drop_all(self) -> None:
+        """Drop all states from memory; each is built again from the log when asked for."""
         self.drop(list(self._held))
 
     def catch_up(self, streams: Iterable[str]) -> None:
-        """With what another writer has logged."""
+        """Fold in what another writer has logged; drop the streams where that fails."""
         for stream in streams:
             try:
                 self._in(followed(self.store, self.held(stream), self.beat))
@@ -81,7 +82,7 @@ class Fleet:
         return len(self._held) + len(changed) - len(before), self._open + more - less
 
     def surplus(self, busy: Mapping[str, StreamState]) -> list[StreamState]:
-        """Those that have to go, so that no more are held than may be."""
+        """Return the least recently used idle states that exceed the most allowed in memory."""
         many = self.counted(busy)[0] - self.most
         idle = (held for stream, held in self._held.items() if stream not in busy)
         return list(islice(idle, max(many, 0)))
@@ -90,6 +91,7 @@ class Fleet:
         return len(self._held)
 
     def all(self) -> list[StreamState]:
+        """Return all states in memory, the least recently used first."""
         return list(self._held.values())
 
 

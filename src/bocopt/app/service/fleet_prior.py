@@ -1,4 +1,4 @@
-"""What the streams of a service have in common, from its log: a start for new ones."""
+"""A shared prior for new streams, fitted to the log of all streams of one kind."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Who may ask: those who show the token; without one, programs and pages of this machine alone.
+"""Access control by a token; without one, programs and pages of this machine alone may ask.
 
 A browser shows the token once, and then a cookie. A cookie goes along with whatever a page asks
 for, so it opens nothing but what is read.
@@ -68,7 +68,7 @@ _ELSEWHERE = (
 
 
 def _is_local(scope: Scope) -> bool:
-    """Whether it asks for this machine by name, and not for the page of another site.
+    """Return True if a request names this machine, and no page of another site sent it.
 
     A browser on this machine asks for any page that it shows, and a site may claim our address as
     its own. It tells us in these headers, which a page cannot change.
@@ -82,7 +82,7 @@ def _is_local(scope: Scope) -> bool:
 
 
 def _is_own_page(scope: Scope) -> bool:
-    """Whether no page of another site asks."""
+    """Return True unless a request has the origin of another site."""
     hosts, origins = _headers(scope, b"host"), _headers(scope, b"origin")
     try:
         pages = [urlsplit(origin.decode("ascii")).netloc.encode() for origin in origins]
@@ -92,7 +92,7 @@ def _is_own_page(scope: Scope) -> bool:
 
 
 def _is_looked_at(scope: Scope) -> bool:
-    """Whether a person asks for a page, and not a program for data."""
+    """Return True if a browser asks for a page, and not a program for data."""
     shown = scope["path"] == "/" or scope["path"].startswith("/streams/")
     wants = b",".join(_headers(scope, b"accept"))
     return shown and scope["method"] in ("GET", "HEAD") and b"text/html" in wants

@@ -57,7 +57,7 @@ class Lesson(NamedTuple):
     came: str | None = None
 
     def is_in(self, event: Taught) -> bool:
-        """Whether it is what a stream was taught."""
+        """Return True if a logged lesson has the same context or fields, and the same outcome."""
         if isinstance(self.x, Mapping):
             same = event.row == row_of(self.x) and event.came == self.came
         else:
@@ -66,7 +66,7 @@ class Lesson(NamedTuple):
 
 
 class HistoryRows(NamedTuple):
-    """What is to be taught, and where it stands in its file."""
+    """Lessons to teach, with the file and the place in it of each, for error messages."""
 
     path: str
     where: Sequence[str]  # "line 3", say, of each
@@ -74,7 +74,7 @@ class HistoryRows(NamedTuple):
 
 
 class Imported(NamedTuple):
-    """What came of it."""
+    """Counts of an import: rows of the table, lessons before it, decisions of the stream."""
 
     stream: str
     rows: int  # of the table
@@ -102,8 +102,13 @@ class Imported(NamedTuple):
 class ProgressHook(Protocol):
     """Hears how far it is."""
 
-    def begin(self, what: str, stages: int, done: int | None = None) -> None: ...
-    def advance(self, stages: int) -> None: ...
+    def begin(self, what: str, stages: int, done: int | None = None) -> None:
+        """Start a count of `stages` steps, of which `done` are done."""
+        ...
+
+    def advance(self, stages: int) -> None:
+        """Add steps that were done to the count."""
+        ...
 
 
 def imported(
@@ -128,7 +133,7 @@ def imported(
 
 
 def _kind(config: Config, store: Store, stream: str, like: str | None) -> StreamTemplate:
-    """Of a stream that there is, or that is to begin."""
+    """Return the template of a stream that exists or is to begin; a ValueError if unknown."""
     there = store.stream(stream)
     name = like or (stream if there is None else there.problem)
     if name not in config.kinds:
@@ -143,7 +148,7 @@ def _kind(config: Config, store: Store, stream: str, like: str | None) -> Stream
 
 
 def columns(frame: Table, kind: StreamTemplate, names: Names) -> HistoryRows:
-    """Those of a table: all that is wrong with them in one error."""
+    """Return the lessons of a table; one error names all that is wrong with its columns."""
     if kind.featuriser is not None:
         return _fields(frame, kind, kind.featuriser.spec, names)
     dims, policy = kind.problem.dims, kind.fold.policy
@@ -162,7 +167,7 @@ def columns(frame: Table, kind: StreamTemplate, names: Names) -> HistoryRows:
 
 
 def _fields(frame: Table, kind: StreamTemplate, spec: Spec, names: Names) -> HistoryRows:
-    """As the case's own data are read: in the order of time, contexts made of named fields."""
+    """Return the lessons in time order, with contexts of named fields, read as the case's data."""
     if names.x is not None or names.xi is not None:
         raise ValueError(
             f"[cases.{kind.name}.data] says which columns are read: leave out --x and --xi."
@@ -245,7 +250,7 @@ def taught(
 def _check_the_same(
     store: Store, kind: StreamTemplate, stream: str, rows: HistoryRows, many: int
 ) -> None:
-    """Whether the first rows are what was taught."""
+    """Check that the first rows equal the lessons logged; a TableError at one that differs."""
     for first in range(0, many, _READ):
         last = min(first + _READ, many) - 1
         found = store.events_of(stream, lesson_place(last), lesson_place(first))

@@ -62,7 +62,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 @dataclass
 class Api:
-    """What answers requests: commands go to the engine, the log is read beside it."""
+    """Handlers of requests: commands go to the engine, and reads of the log go beside it."""
 
     engine: Router
     reader: Store  # read only
@@ -81,7 +81,7 @@ class Api:
         return answer(reply.status, reply.body)
 
     async def reply(self, command: Command) -> Reply:
-        """What the engine answers."""
+        """Return the engine's reply; a RefusedError if it refuses, or (504) takes too long."""
         patience = self.limit + _WAIT
         try:
             waiting = asyncio.wrap_future(self.engine.submit(command))
@@ -98,10 +98,12 @@ class Api:
         return reply
 
     async def streams(self, request: Request) -> Response:
+        """Answer with the ids of the streams whose kind the configuration file has."""
         found = await self._read(self.reader.streams)
         return answer(200, {"streams": [each.id for each in found if each.problem in self.kinds]})
 
     async def begin(self, request: Request) -> Response:
+        """Begin a stream like one of the file, with a seed if given; answer with its summary."""
         body = await body_of(request, self.patience, ("like", "seed"))
         like, seed = body.get("like"), body.get("seed")
         if like is not None and not (isinstance(like, str) and ID.fullmatch(like)):
@@ -111,34 +113,42 @@ class Api:
         return await self._do(Create(stream_of(request), like, seed))
 
     async def decide(self, request: Request) -> Response:
+        """Decide under the context x (k) of the body; answer with the decision."""
         stream, key = stream_of(request), key_of(request)
         body = await body_of(request, self.patience, ("x",))
         return await self._do(Decide(stream, vector_or_fields(body, "x"), key))
 
     async def observe(self, request: Request) -> Response:
+        """Learn the outcome xi (m) of a decision; answer with its cost or reward if new."""
         stream, number = stream_of(request), decision_of(request)
         body = await body_of(request, self.patience, ("xi",))
         return await self._do(Observe(stream, number, vector_or_fields(body, "xi")))
 
     async def forget(self, request: Request) -> Response:
+        """Give up waiting for the outcome of a decision."""
         return await self._do(Forget(stream_of(request), decision_of(request)))
 
     async def show(self, request: Request) -> Response:
+        """Answer with the summary of a stream: counts, averages, dimensions and names."""
         return await self._do(Query(stream_of(request), "summary"))
 
     async def certificates(self, request: Request) -> Response:
+        """Answer with what is guaranteed so far of a stream."""
         return await self._do(Query(stream_of(request), "certificates"))
 
     async def decision(self, request: Request) -> Response:
+        """Answer with all logged events of a decision."""
         return await self._about(request, "decision")
 
     async def explanation(self, request: Request) -> Response:
+        """Answer with the z of a decision, compared with neighbours, arms and shadows."""
         return await self._about(request, "explanation")
 
     async def _about(self, request: Request, what: Literal["decision", "explanation"]) -> Response:
         return await self._do(Query(stream_of(request), what, decision_of(request)))
 
     async def log(self, request: Request) -> Response:
+        """Answer with up to `limit` events after number `after`, and where to go on."""
         stream = stream_of(request)
         after = number_in_query(request, "after", -1, 10**15)
         limit = number_in_query(request, "limit", 1000, _MOST)
@@ -150,6 +160,7 @@ class Api:
         return answer(200, {"events": shown, "next": rows[-1].seq if rows else after})
 
     async def events(self, request: Request) -> Response:
+        """Answer with a stream of server-sent events, after the one that the client has."""
         stream = stream_of(request)
         kind = await self._kind(stream)
         after = self._after(request)
@@ -194,16 +205,18 @@ class Api:
             raise RefusedError(503, str(error)) from error
 
     async def better(self) -> tuple[int, list[Better]]:
-        """How many shadows were ever compared, and those that may be called better."""
+        """Return how many shadows were ever compared, and those that may be called better."""
         reader = self.page_reader or self.reader
 
         def read() -> tuple[int, list[Better]]:
+            """Judge the shadows of all streams, from the log."""
             found = [(each, read_told(each.told)) for each in reader.standings()]
             return better(found, reader.configurations(), self.kinds)
 
         return await self._better.of("", lambda: self._read(read))
 
     async def shadows(self, request: Request) -> Response:
+        """Answer with the shadows that may be called better, judged over all streams."""
         compared, found = await self.better()
         told = [
             {
@@ -218,17 +231,21 @@ class Api:
         return answer(200, {"level": LEVEL, "compared": compared, "better": told})
 
     async def healthy(self, request: Request) -> Response:
+        """Answer that the process is alive."""
         return answer(200, {"status": "alive"})
 
     async def ready(self, request: Request) -> Response:
+        """Answer with 200 if the engines accept commands, and with 503 if not."""
         if not self.engine.ready:
             return refused(503, "Not ready: streams are being built, or the service stops.")
         return answer(200, {"status": "ready"})
 
     async def metrics(self, request: Request) -> Response:
+        """Answer with the metrics in the text format of Prometheus."""
         return PlainTextResponse(self.engine.metrics.text(), media_type="text/plain; version=0.0.4")
 
     async def openapi(self, request: Request) -> Response:
+        """Answer with the OpenAPI document of the service."""
         return answer(200, document())
 
 
@@ -237,6 +254,7 @@ def application(front: Api, token: str | None) -> Starlette:
 
     @asynccontextmanager
     async def life(app: Starlette) -> AsyncIterator[None]:
+        """Start the engine when the server starts, and stop it when the server ends."""
         front.bell.attach()
         front.engine.start()
         yield

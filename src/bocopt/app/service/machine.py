@@ -1,4 +1,4 @@
-"""What the last bits of a number depend on: the processor, and the versions of libraries."""
+"""A fingerprint of what the last bits of a number depend on: processor and libraries."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ _LIBRARIES = ("numpy", "scipy", "numba", "highspy")
 
 
 def numeric_fingerprint() -> str:
-    """Where it is the same, decisions that are taken again have the same bits."""
+    """Return a digest; where it is equal, decisions that are taken again have the same bits."""
     pools = import_module("threadpoolctl").threadpool_info()
     kernels = {f"{pool['internal_api']} {pool.get('architecture')}" for pool in pools}
     about = {

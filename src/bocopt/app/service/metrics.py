@@ -1,4 +1,4 @@
-"""What is counted, in the text format of Prometheus."""
+"""Counters, gauges and response times of the service, in the text format of Prometheus."""
 
 import time
 from collections import Counter
@@ -27,14 +27,17 @@ class Metrics:
         self._sum = 0.0
 
     def count(self, name: str, labels: str = "", by: int = 1) -> None:
+        """Add `by` to a counter; `labels` are text in the form of Prometheus."""
         with self._lock:
             self._counts[name, labels] += by
 
     def committed(self, rows: Sequence[EventRow]) -> None:
+        """Count the events that were logged, by kind."""
         for kind, many in Counter(row.kind for row in rows).items():
             self.count("bocopt_events_total", f'{{kind="{kind}"}}', many)
 
     def answered(self, command: str, status: int, came: float) -> None:
+        """Count a command, and the seconds since it came (on the clock perf_counter)."""
         took = time.perf_counter() - came
         labels = f'{{command="{command.lower()}",status="{status}"}}'
         self.count("bocopt_requests_total", labels)

@@ -1,4 +1,4 @@
-"""What each address takes and gives, as OpenAPI, with examples."""
+"""The OpenAPI document of the service: what each address takes and returns, with examples."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -75,7 +75,7 @@ def _operation(
 
 
 def _watched() -> dict[str, Any]:
-    """What those ask who look after the process; the first two need no token."""
+    """Return the paths for monitoring; /healthz and /readyz need no token."""
     alive = _operation("Whether it lives.", {200: {"status": "alive"}}, parameters=())
     ready = _operation("Whether it decides.", {200: {"status": "ready"}}, (503,), parameters=())
     for free in (alive, ready):

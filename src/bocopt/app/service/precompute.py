@@ -36,7 +36,7 @@ class _Told(NamedTuple):
 
 
 class Precomputed:
-    """What was worked out ahead, by stream: of the first command of each."""
+    """Results computed ahead, by stream: of the first command of each."""
 
     def __init__(self) -> None:
         self._decided: dict[str, tuple[_Asked, Decided]] = {}
@@ -75,7 +75,7 @@ class Precomputed:
                 self._learned[each.held.stream] = each, lesson
 
     def decide(self, held: StreamState, x: Array) -> Decided:
-        """What a stream decides under a context that fits."""
+        """Return the decision under a checked context x (k), from the cache if it is there."""
         if held.stream in self._decided:
             asked, event = self._decided[held.stream]
             if asked.held is held and np.array_equal(asked.x, x, equal_nan=True):
@@ -83,7 +83,7 @@ class Precomputed:
         return held.kind.fold.decide(held.live, x)
 
     def apply(self, held: StreamState, event: Event) -> tuple[Live, Stage | None]:
-        """What is known after an event, and what came of the decision."""
+        """Return the record and the stage after an event, from the cache if it is there."""
         if held.stream in self._learned and isinstance(event, Observed):
             told, lesson = self._learned[held.stream]
             same = told.held is held and told.event.number == event.number
@@ -93,7 +93,7 @@ class Precomputed:
 
 
 def _read(commands: Iterable[Command], find: Find) -> Iterator[_Asked | _Told]:
-    """Those that decide or learn, with what is held of their streams."""
+    """Yield the valid commands that decide or observe, with the state of their stream."""
     for command in commands:
         try:
             if isinstance(command, Decide):

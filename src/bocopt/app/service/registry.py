@@ -1,4 +1,4 @@
-"""Which streams have begun, and of which kind: kept in the store, and changed only here."""
+"""The streams that have begun, and their kinds: kept in the store, and changed only here."""
 
 import difflib
 from collections.abc import Mapping, Sequence

@@ -43,7 +43,7 @@ def chosen(config: Config, store: Store, stream: str | None) -> list[StreamRecor
 
 
 def replayed(config: Config, store: Store, stream: str | None, verify: bool) -> Iterator[Finding]:
-    """For each stream what is known at its end, and whether decisions come out the same."""
+    """Yield for each stream its state at the end, and whether decisions come out the same."""
     for declared in chosen(config, store, stream):
         held, checked = begun(config.kinds[declared.problem], declared), _Checked()
         try:

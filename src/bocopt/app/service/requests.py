@@ -25,13 +25,14 @@ _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 
 def answer(status: int, body: Mapping[str, Any]) -> Response:
-    """As JSON, in ASCII: half a character of a request may be quoted in it."""
+    """Return a JSON response in ASCII: half a character of a request may be quoted in it."""
     text = json.dumps(body, allow_nan=False, separators=(",", ":"))
     headers = {**_HEADERS, **_MORE.get(status, {})}
     return Response(text, status, headers, media_type="application/json")
 
 
 def refused(status: int, message: str) -> Response:
+    """Return a JSON response with an error message."""
     return answer(status, {"error": message})
 
 
@@ -147,6 +148,7 @@ def key_of(request: Request) -> str | None:
 
 
 def number_in_query(request: Request, name: str, default: int, most: int) -> int:
+    """Return an integer of the query, at most `most`, or the default if it is absent."""
     found = request.query_params.get(name)
     if found is None:
         return default
@@ -164,15 +166,18 @@ def _header(request: Request, name: str, allowed: re.Pattern[str], default: str)
 
 
 async def on_refused(request: Request, error: Exception) -> Response:
+    """Answer a RefusedError with its status and its message."""
     assert isinstance(error, RefusedError)
     return refused(error.status, str(error))
 
 
 async def on_http(request: Request, error: Exception) -> Response:
+    """Answer an HTTPException of the framework as JSON."""
     assert isinstance(error, HTTPException)
     told = "There is nothing here." if error.status_code == 404 else f"{error.detail}."
     return refused(error.status_code, told)
 
 
 async def on_error(request: Request, error: Exception) -> Response:
+    """Answer any other exception with 500 and a message without details."""
     return refused(500, "Something failed inside: the server's log has it.")

@@ -39,14 +39,17 @@ class _Prompt(H11Protocol):
     _end: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
+        """Start the time limit for the headers of the first request."""
         super().connection_made(transport)
         self._wait_for_headers()
 
     def data_received(self, data: bytes) -> None:
+        """Stop the time limit once the headers are complete, or start it for new ones."""
         super().data_received(data)
         self._wait_for_headers()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Cancel the time limit of a connection that has ended."""
         self._wait_no_more()
         super().connection_lost(exc)
 
@@ -63,7 +66,7 @@ class _Prompt(H11Protocol):
 
 
 def prompt(patience: float) -> type[H11Protocol]:
-    """For a server that waits so many seconds."""
+    """Return a protocol for a server that waits so many seconds for headers."""
     return type("Prompt", (_Prompt,), {"patience": patience})
 
 
@@ -142,6 +145,7 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
+        """Handle the signals while the server runs, then restore the handlers before."""
         before = {
             number: signal.signal(number, self.handle_exit)
             for number in (signal.SIGINT, signal.SIGTERM)
@@ -154,6 +158,7 @@ class _Server(uvicorn.Server):
 
     @property
     def address(self) -> str:
+        """Return the URL at which the server listens."""
         listening: socket.socket = self.servers[0].sockets[0]
         host, port = listening.getsockname()[:2]
         return f"http://{f'[{host}]' if ':' in host else host}:{port}"

@@ -31,7 +31,7 @@ Answer = Reply | RefusedError
 
 
 def place_of(stream: str, of: int) -> int:
-    """Which one of so many decides for a stream: always the same.
+    """Return which of `of` deciders, from 0, decides for a stream: always the same.
 
     >>> [place_of(stream, 4) for stream in ("north", "south", "west")]
     [1, 3, 2]
@@ -40,7 +40,7 @@ def place_of(stream: str, of: int) -> int:
 
 
 class Proposal(NamedTuple):
-    """What to log, and what to answer once it is logged."""
+    """Rows to log, and the answers to give once they are logged."""
 
     answers: Sequence[Answer]
     rows: Sequence[EventRow] = ()
@@ -51,7 +51,7 @@ class Proposal(NamedTuple):
 
 
 class CommitResult(Enum):
-    """What became of a proposal."""
+    """The result of committing a proposal."""
 
     KEPT = "it is logged"
     BEATEN = "another writer was quicker: nothing is logged"
@@ -73,7 +73,7 @@ class Decider(Protocol):
         ...
 
     def settle(self, verdict: CommitResult) -> None:
-        """What became of the latest proposal."""
+        """Keep, update or drop the streams of the latest proposal, by the result."""
         ...
 
     def close(self) -> Sequence[Snapshot]:
@@ -101,6 +101,7 @@ class Shard:
         self._leaving: list[str] = []
 
     def open(self) -> None:
+        """Compile the machine code, then build some streams from the log."""
         self.compile()
         self.warm()
 
@@ -123,6 +124,7 @@ class Shard:
         return place_of(stream, self._of) == self._place
 
     def propose(self, commands: Sequence[Command], now: float, alone: bool = False) -> Proposal:
+        """Return what to log and to answer; a batch on stale states is done again."""
         look = now - self._looked >= _LOOK or now < self._looked
         for _ in range(_TRIES):
             find = self.fleet.held
@@ -173,6 +175,7 @@ class Shard:
             return RefusedError(500, f"{type(error).__name__}: {error}")
 
     def settle(self, verdict: CommitResult) -> None:
+        """Keep the proposed states, catch up with the log, or drop them, by the result."""
         if verdict is CommitResult.KEPT:
             self.fleet.keep(self._batch.held)
         elif verdict is CommitResult.BEATEN:
@@ -183,6 +186,7 @@ class Shard:
         self._leaving = []
 
     def close(self) -> Sequence[Snapshot]:
+        """Return snapshots of the states that have changed since their last one."""
         return [held.snapshot() for held in self.fleet.all() if held.seq > held.snapped]
 
 

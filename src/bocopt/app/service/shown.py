@@ -1,4 +1,4 @@
-"""What is shown of a stream, as plain data: numbers that are finite, or null."""
+"""Streams, decisions and events as plain data for JSON: numbers are finite, or null."""
 
 import copy
 import math
@@ -31,6 +31,7 @@ def number(value: Any) -> float | None:
 
 
 def numbers(values: Array) -> list[float | None]:
+    """Return an array of any shape as a flat list, with None for numbers that are not finite."""
     return [number(value) for value in np.asarray(values, float).ravel()]
 
 
@@ -49,7 +50,7 @@ def ticket(kind: StreamTemplate, event: Decided, at: float) -> dict[str, Any]:
 
 
 def outcome_shown(kind: StreamTemplate, tally: OutcomeTotals) -> dict[str, Any]:
-    """What came of a decision."""
+    """Return the cost or reward of a decision, its feasibility and its value in hindsight."""
     sign, word = kind.problem.sense.sign, kind.problem.sense.value
     best = None if tally.hindsight is None else number(sign * tally.hindsight)
     return {
@@ -77,7 +78,7 @@ def event_shown(kind: StreamTemplate, row: EventRow) -> dict[str, Any]:
 
 
 def shown(store: Store, held: StreamState, show: Query) -> Mapping[str, Any]:
-    """What a command asks to see."""
+    """Return the data that a query asks for; a RefusedError (404) for an unknown decision."""
     if show.what == "summary":
         return summary(held)
     if show.what == "certificates":
@@ -121,7 +122,7 @@ def summary(held: StreamState) -> dict[str, Any]:
 
 
 def certificates(held: StreamState) -> list[Certificate]:
-    """What is guaranteed so far; a comparison that has not begun says nothing."""
+    """Return what is guaranteed so far, without comparisons that have not begun."""
     watched = held.live.watched
     if watched is None:
         return []
@@ -145,7 +146,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def all_together(said: Sequence[Mapping[str, Any]]) -> str:
-    """With what confidence all of these certificates hold; nothing of fewer than two."""
+    """Return a sentence on the joint confidence of the certificates; empty for fewer than two."""
     claim = [each["delta"] for each in said if each["applicable"] or each["refuted"]]
     return together(claim, "the certificates")
 

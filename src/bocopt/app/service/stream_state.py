@@ -1,4 +1,4 @@
-"""What is held of a stream in memory: a fold of its log, and never more than that."""
+"""The state of a stream in memory: a fold of its log, and never more than that."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -43,6 +43,7 @@ class StreamState(NamedTuple):
 
     @property
     def stream(self) -> str:
+        """Return the id of the stream."""
         return self.declared.id
 
     def after(
@@ -52,7 +53,7 @@ class StreamState(NamedTuple):
         key: str | None = None,
         known: tuple[Live, Stage | None] | None = None,
     ) -> tuple["StreamState", EventRow, OutcomeTotals | None]:
-        """With one more event, and what is to be logged; `known` is what it brings, if it is."""
+        """Return the state after an event, and what to log; `known` is the fold, if computed."""
         row = EventRow(self.stream, self.seq, *_place(event), key, to_bytes(event), at)
         features = features_after(self.kind, self.live, self.features, event)
         live, stage = known or self.kind.fold.apply(self.live, event)
@@ -63,7 +64,7 @@ class StreamState(NamedTuple):
         return moved._replace(tally=tally or self.tally), row, tally
 
     def caught_up(self, rows: Iterable[EventRow]) -> "StreamState":
-        """With events that somebody logged; sums of outcomes come with them."""
+        """Return the state after events of the log; the sums of outcomes are made anew."""
         held = self
         for row in rows:
             try:
@@ -99,7 +100,7 @@ class StreamState(NamedTuple):
         return [number for number, since in self.since.items() if now - since > expire]
 
     def snapshot(self) -> Snapshot:
-        """For the next start."""
+        """Return a snapshot for the next start."""
         state = snapshot_bytes(self.kind.fold, self.live, self.features or ())
         return Snapshot(self.stream, self.seq, state)
 
@@ -117,13 +118,13 @@ def logged(row: EventRow, held: StreamState) -> Event:
 
 
 def _place(event: Event) -> tuple[str, int]:
-    """What a row says of it: its kind, and which decision it is about."""
+    """Return the kind of an event, and the number that its row has for the decision."""
     taught = isinstance(event, Taught)
     return kind_of(event), lesson_place(event.number) if taught else event.number
 
 
 def lesson_place(number: int) -> int:
-    """What stands for the decision in the row of a lesson, which is about none.
+    """Return the number that stands for the decision in a lesson's row, as it is about none.
 
     >>> [lesson_place(number) for number in (0, 1, 2)]
     [-1, -2, -3]
@@ -145,14 +146,14 @@ def rebuilt(
     declared: StreamRecord,
     beat: Callable[[], None] = lambda: None,
 ) -> StreamState:
-    """From the latest snapshot that is sound, and the rest of the log."""
+    """Return the state from the latest sound snapshot and the rest of the log."""
     return followed(store, _from_snapshot(store, kind, declared), beat)
 
 
 def followed(
     store: Store, held: StreamState, beat: Callable[[], None] = lambda: None
 ) -> StreamState:
-    """With all that was logged since; `beat` is called now and then."""
+    """Return the state after all that was logged since; `beat` is called now and then."""
     while rows := store.tail(held.stream, held.seq - 1, _AT_ONCE):
         held = held.caught_up(rows)
         beat()

@@ -24,7 +24,7 @@ _TRIED = 3  # outcomes after which all code has run
 
 @dataclass(frozen=True)
 class StreamTemplate:
-    """What streams of one kind have in common.
+    """The problem, policy, names and limits that streams of one kind have in common.
 
     `fingerprint` is of the problem and of the policy that was declared to decide. Shadows may come
     and go, and one may be promoted: what is known is then folded from the log again.
@@ -45,6 +45,7 @@ class StreamTemplate:
 
     @property
     def problem(self) -> Problem:
+        """Return the problem that is decided."""
         return self.fold.problem
 
     @property

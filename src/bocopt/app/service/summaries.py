@@ -1,4 +1,4 @@
-"""What a policy tells of a stage, in a few numbers that charts are drawn from."""
+"""Summaries of stages as JSON: a few numbers of the policy that charts are drawn from."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ _LEAST = 0.0005  # of a weight that is told
 
 
 def stage_summary(kind: StreamTemplate, live: Live, stage: Stage) -> str:
-    """As JSON: weights by name, where the outcome lay in what was predicted, and the shadows."""
+    """Return weights by name, levels of the outcome in its forecast and shadows, as JSON."""
     found: dict[str, Any] = {
         what: weights
         for what, names in kind.weighed.items()
@@ -46,7 +46,7 @@ def _weights(names: Sequence[str], given: Array | None) -> dict[str, float]:
 
 
 def read(text: str) -> Mapping[str, Any]:
-    """What was told; nothing of what cannot be read."""
+    """Return a summary from its JSON text; empty if it cannot be read."""
     try:
         found = json.loads(text)
     except ValueError:

@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 
 
 class _Setting(NamedTuple):
-    """What a worker is told when it starts."""
+    """The parameters of a worker process when it starts."""
 
     path: Path
     host: str  # that was checked
@@ -69,6 +69,7 @@ class Worker:
     _first: bool = field(default=True, init=False)
 
     def open(self) -> None:
+        """Start the process; a RefusedError (503) if its configuration differs from the front's."""
         ours, theirs = Pipe()
         path, host = self.config.path.resolve(), self.config.host
         setting = _Setting(path, host, self.place, self.of, self.most, self._first)
@@ -88,7 +89,7 @@ class Worker:
         self._first = False
 
     def propose(self, commands: Sequence[Command], now: float, alone: bool = False) -> Proposal:
-        """Where a worker is lost, the command that it was at is refused, and the others go on.
+        """Do commands in the process; one at which it is lost is refused, and the others go on.
 
         They then go one by one, so that it is known which one it was.
         """
@@ -117,6 +118,7 @@ class Worker:
         return RefusedError(503, "Its worker process ended, and nothing was changed. Try again.")
 
     def settle(self, verdict: CommitResult) -> None:
+        """Send the result of the latest commit to the process, if there is one."""
         if self._pipe is not None:
             try:
                 self._pipe.send(("settle", verdict))
@@ -124,6 +126,7 @@ class Worker:
                 self._end()
 
     def close(self) -> Sequence[Snapshot]:
+        """Return the process's snapshots, none if it is lost, and end it."""
         try:
             snapshots: Sequence[Snapshot] = () if self._pipe is None else self._asked("close")
         except (WorkerLostError, RefusedError):  # a cache: the log is whole without it
@@ -133,7 +136,7 @@ class Worker:
         return snapshots
 
     def _asked(self, what: str, *arguments: object) -> Any:
-        """What it answers; a LostError where it does not, and then there is none."""
+        """Return the process's answer; a WorkerLostError if it is lost, and then ended."""
         if self._pipe is None:
             self.open()
         try:
@@ -184,12 +187,12 @@ def _context() -> SpawnContext | ForkServerContext:
 
 
 def _made_of(kinds: Mapping[str, StreamTemplate]) -> dict[str, tuple[str, str, str]]:
-    """Where it is the same, the same code decides."""
+    """Return version and fingerprints by kind; where they are equal, the same code decides."""
     return {name: (k.version, k.fingerprint, k.fold.by) for name, k in kinds.items()}
 
 
 def _work(setting: _Setting, pipe: "Connection[Any, Any]") -> None:
-    """What the process does until its front is gone."""
+    """Answer commands in the worker process, until its front is gone or closes it."""
     left_to_the_parent()
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the front says when to end
     config = load_config(setting.path, host=setting.host)

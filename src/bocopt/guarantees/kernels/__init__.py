@@ -1,4 +1,4 @@
-"""What guarantees do as machine code: imported at first use, as numba takes a while to load."""
+"""Machine code of the guarantees: imported at first use, as numba takes a while to load."""
 
 from importlib import import_module
 from types import ModuleType

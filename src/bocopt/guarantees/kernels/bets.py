@@ -46,6 +46,7 @@ def place(bets: Array, outcome: float, low: float, high: float, stakes: Array) -
 
 @inlined
 def gain_and_room(bets: Array, stakes: Array) -> tuple[Array, Array]:
+    """Return views of the sums of log((Q - Y) stake) and of Q stake, each (stakes)."""
     return bets[EACH : EACH + len(stakes)], bets[EACH + len(stakes) :]
 
 
@@ -53,6 +54,7 @@ def gain_and_room(bets: Array, stakes: Array) -> tuple[Array, Array]:
 def after(
     before: Array, outcome: float, low: float, high: float, stakes: Array, bets: Array
 ) -> None:
+    """Write the bets (n) after one more outcome () in [low, high]."""
     bets[:] = before
     place(bets, outcome, low, high, stakes)
 
@@ -61,7 +63,7 @@ def after(
 def all_after(
     before: Array, outcomes: Array, low: Array, high: Array, stakes: Array, bets: Array
 ) -> None:
-    """The same, for outcomes in order."""
+    """Write the bets (n) after more outcomes (t), in order."""
     bets[:] = before
     for i in range(len(outcomes)):
         place(bets, outcomes[i], low[i], high[i], stakes)
@@ -78,7 +80,7 @@ def watched(
     stakes: Array,
     sums: Array,
 ) -> None:
-    """Bets on what decisions cost."""
+    """Write the sums (n) of decisions after one more stage, with bets on its cost."""
     sums[:] = before
     low, high, kept = watch(sums, cost, low, high, possible, late)
     place(sums[OWN:], kept, low, high, stakes)
@@ -88,7 +90,7 @@ def watched(
 def capital(
     t: float, gain: Array, room: Array, total: float, stakes: Array, log_weights: Array, logs: Array
 ) -> tuple[float, float]:
-    """Its log at expectations that sum to `total`, and the slope of that; `logs` is for each."""
+    """Return the log capital if expectations sum to `total`, and its slope; `logs` is for each."""
     top = -np.inf
     for k in range(len(stakes)):
         left = (room[k] - total * stakes[k]) / t
@@ -107,6 +109,7 @@ def capital(
 
 @compiled
 def log_capital_of(bets: Array, total: float, stakes: Array, log_weights: Array) -> float:
+    """Return the log capital at expectations that sum to `total`; inf refutes them for sure."""
     t, unit, base = bets[BETS.t], bets[BETS.unit], bets[BETS.base]
     if t == 0.0:  # all were certain
         return np.inf if total - base > _ROUNDING * max(abs(total), abs(base)) else 0.0
@@ -117,6 +120,7 @@ def log_capital_of(bets: Array, total: float, stakes: Array, log_weights: Array)
 
 @gufunc("void(f8[:], f8, f8[:], f8[:], f8[:])", "(n),(),(b),(b)->()")
 def log_capital(bets: Array, total: float, stakes: Array, log_weights: Array, out: Array) -> None:
+    """Write the log capital () of bets (n) at expectations that sum to `total` ()."""
     out[0] = log_capital_of(bets, total, stakes, log_weights)
 
 
@@ -124,7 +128,7 @@ def log_capital(bets: Array, total: float, stakes: Array, log_weights: Array, ou
 def refutes_zero(
     sums: Array, bets: Array, enough: float, stakes: Array, log_weights: Array
 ) -> bool:
-    """Whether expected differences surely sum to less; of certain ones rounding alone does not."""
+    """Return whether expected differences surely sum to less than 0, by more than rounding."""
     if bets[BETS.t] == 0.0:
         rounding = 4.0 * EPSILON * sums[APART.t] * (abs(sums[APART.own]) + abs(sums[APART.other]))
         return bool(bets[BETS.base] < -rounding)

@@ -19,14 +19,14 @@ PAID, LOSSES = records.places(Paid), records.places(Losses)
 
 @compiled
 def is_outside(value: float, low: float, high: float) -> bool:
-    """As `arguments.outside`."""
+    """Return whether a value is outside [low, high], but for rounding, as `arguments.outside`."""
     least = 1e-14 * max(abs(low), abs(high)) + 1e-9 * (high - low)
     return not (low - least <= value and value <= high + least)
 
 
 @compiled
 def within(value: float, low: float, high: float) -> tuple[bool, float, float, float]:
-    """Whether there is a range, the range, and the value in it; without one it is certain."""
+    """Return whether there is a range, its ends and the value in it; without one, it is certain."""
     if not (np.isfinite(low) and np.isfinite(high)) or max(-low, high) > _LARGEST:
         return False, value, value, value
     if value < low:
@@ -38,7 +38,7 @@ def within(value: float, low: float, high: float) -> tuple[bool, float, float, f
 def watch(
     sums: Array, cost: float, low: float, high: float, possible: bool, late: bool
 ) -> tuple[float, float, float]:
-    """What all guarantees of decisions add up; the range, and the cost in it."""
+    """Add a stage to the sums of all guarantees of decisions; return range and clipped cost."""
     known, low, high, kept = within(cost, low, high)
     sums[WATCHED.t] += 1.0
     sums[WATCHED.cost] += cost
@@ -55,6 +55,7 @@ def watch(
 def squared(
     before: Array, cost: float, low: float, high: float, possible: bool, late: bool, sums: Array
 ) -> None:
+    """Write the sums (n) after one more stage, with its squared range."""
     sums[:] = before
     low, high, _ = watch(sums, cost, low, high, possible, late)
     wide = high - low
@@ -76,6 +77,7 @@ def erred(
     scale: float,
     sums: Array,
 ) -> None:
+    """Write the sums (n) after one more stage, with its squared error of prediction."""
     sums[:] = before
     low, high, kept = watch(sums, cost, low, high, possible, late)
     above, wide = (kept - low) / scale, high - low
@@ -98,6 +100,7 @@ def drawn(
     stale: bool,
     sums: Array,
 ) -> None:
+    """Write the sums (n) of an ensemble after one more stage with arms (a)."""
     sums[:] = before
     sums[PAID.t] += 1.0
     sums[PAID.mean] += mean
@@ -130,6 +133,7 @@ def lost(
     scale: float,
     sums: Array,
 ) -> None:
+    """Write the sums (n) of a belief's losses after one more stage."""
     gap = _ROUNDING * scale
     own = np.minimum(loss, upper)
     gibbs = posterior + kl / lam  # mix loss, if lam is the policy's own

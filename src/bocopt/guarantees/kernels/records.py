@@ -1,4 +1,4 @@
-"""What guarantees remember of the stages: sums, which are folded as one array.
+"""The sums that guarantees keep of the stages, folded as one array.
 
 Certificates read them by name, kernels by place: neither has an order of its own.
 """
@@ -13,7 +13,7 @@ Record = TypeVar("Record", bound=NamedTuple)
 
 
 class WatchedSums(NamedTuple):
-    """What all guarantees of decisions remember; each may add numbers of its own."""
+    """Sums that all guarantees of decisions keep; each may add numbers of its own."""
 
     t: Array  # ()
     cost: Array  # () sum
@@ -34,7 +34,7 @@ class Squares(NamedTuple):
 
 
 class Errors(NamedTuple):
-    """In units of the declared range."""
+    """Sums of errors of prediction, in units of the declared range."""
 
     narrow: Array  # () stages whose range is within it
     paid: Array  # () their sum of cost - low
@@ -43,7 +43,7 @@ class Errors(NamedTuple):
 
 
 class Bets(NamedTuple):
-    """Of bets, beside what has become of each; Q and Y are in units, and above the level."""
+    """Numbers that all stakes of a bet share; Q and Y are in units, and above the level."""
 
     unit: Array  # () if none was declared, the first range above 0; 0 before there is one
     t: Array  # () stages that were bet on: those whose outcome was not certain
@@ -52,7 +52,7 @@ class Bets(NamedTuple):
 
 
 class Apart(NamedTuple):
-    """A difference is the cost of the other decision less that of the one taken."""
+    """Sums over compared stages; a difference is the other cost less that of the decision taken."""
 
     t: Array  # () stages compared
     missing: Array  # () of them, those whose outcome never came
@@ -70,7 +70,7 @@ class Apart(NamedTuple):
 
 
 class Paid(NamedTuple):
-    """By an ensemble."""
+    """Sums and counts of an ensemble that draws its arm."""
 
     t: Array  # ()
     mean: Array  # () expected cost of the draw
@@ -81,7 +81,7 @@ class Paid(NamedTuple):
 
 
 class Losses(NamedTuple):
-    """Of a belief."""
+    """Sums and counts of the losses of a belief."""
 
     t: Array  # ()
     mean: Array  # () E_pi loss
@@ -119,7 +119,7 @@ class Lately(NamedTuple):
 
 
 def places(record: type[Record], first: int = 0) -> Any:
-    """Where each field is, with its name.
+    """Return the record with the index of each field, from `first` on.
 
     >>> places(Squares, 8)
     Squares(square=8, unit=9, in_units=10)
@@ -128,7 +128,7 @@ def places(record: type[Record], first: int = 0) -> Any:
 
 
 def named(record: type[Record], sums: Array) -> Record:
-    """(fields) -> its fields () by name.
+    """Return the record of the sums (fields), each field ().
 
     >>> named(Squares, np.array([[2.0, 1.0, 2.0], [8.0, 2.0, 2.0]])).unit
     array([1., 2.])

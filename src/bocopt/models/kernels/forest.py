@@ -14,7 +14,7 @@ GUESS_COUNTS = 2.0  # outcomes that the guess of a variance is worth
 
 
 class GrowthRule(NamedTuple):
-    """How a forest is grown."""
+    """Settings by which a forest is grown."""
 
     trees: int
     folds: int  # each tree leaves out one
@@ -169,7 +169,7 @@ def predict(
     location: Array,
     variance: Array,
 ) -> None:
-    """What the trees predict at x, on average, and the mean square of the leaves there.
+    """Compute the trees' mean prediction (m) at x (k), and the mean square (m) of the leaves there.
 
     In each leaf the pooled mean square is worth `prior` rows.
     """

@@ -23,7 +23,7 @@ SMALLEST_WEIGHT = 1e-300  # of a leaf: those of very old outcomes can be zero
 
 
 class GrowingData(NamedTuple):
-    """What trees are grown from, oldest row first."""
+    """Data that trees are grown from, oldest row first."""
 
     x: Array  # (n, k)
     weight: Array  # (n)
@@ -79,7 +79,7 @@ def sums(past: GrowingData, rows: IntArray, total: Array) -> float:
 
 @inlined
 def some_contexts(many: int, key: np.uint64) -> IntArray:
-    """Those that are looked at in a split: all, or a third of them, drawn at random."""
+    """Return the contexts to look at in a split: all up to ten, or a random third, at least ten."""
     chosen = np.arange(many)
     if many <= MOST_TRIED:
         return chosen
@@ -132,9 +132,10 @@ def sums_up_to(
 def best_split(
     past: GrowingData, rows: IntArray, smallest: float, key: np.uint64
 ) -> tuple[int, float]:
-    """Of one random cut in each of some contexts, the one that leaves the least squared errors.
+    """Return the context and the cut that leave the least squared errors, of one random cut in each
+    of some contexts.
 
-    It is -1 if there is none.
+    The context is -1 if there is none.
 
     With a weight W in all and w up to the cut, and sums S and s of weighted outcomes, errors fall
     by the sum over outcomes of (W s - w S)^2 / (W w (W - w)).
@@ -163,7 +164,7 @@ def best_split(
 
 @inlined
 def part_rows(x: Array, feature: int, cut: float, rows: IntArray, spare: IntArray) -> int:
-    """Those up to the cut to the front, both parts in their order; how many these are."""
+    """Move the rows up to the cut to the front, parts in their order; return how many these are."""
     front, back = 0, 0
     for i in rows:
         stays = x[i, feature] <= cut

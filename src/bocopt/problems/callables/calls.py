@@ -156,7 +156,7 @@ def _number(name: str, function: Measure, *values: Array) -> float:
 
 
 def _plain(result: Any) -> Any:
-    """As an array; what is ragged becomes one of objects, which is refused by its kind."""
+    """Return the result as an array; a ragged one as an array of objects, refused by its kind."""
     try:
         return np.asarray(result)
     except ValueError:

@@ -38,7 +38,7 @@ class DecisionBox:
 
     @classmethod
     def of(cls, box: Any, integer: Any, size: int) -> "DecisionBox":
-        """From what a user gives: two bounds, each a number or one for each coordinate."""
+        """Return the box (d) of a user's bounds, each a number or one for each coordinate."""
         try:
             low, high = box
         except (TypeError, ValueError):
@@ -184,6 +184,7 @@ def _guesses(
     some = thin(len(judge.w), max(_GUESSED // len(both), _FEWEST))
 
     def added_up(parts: Array) -> Array:
+        """Return the sums of the parts of each guess's moves, scaled: (n, ...) -> (g, ...)."""
         return much[:, :1] * parts[both[:, 0]] + much[:, 1:] * parts[both[:, 1]]
 
     costs = np.array([one.costs[some] for one in moves]) - base.costs[some]
@@ -227,7 +228,7 @@ def _fitted(much: Array, effects: Array, slack: float) -> tuple[Array, BoolArray
 def _most_promising(
     judge: CandidateJudge, best: Candidate, guesses: _Guesses, possible: IntArray
 ) -> int | None:
-    """Of the possible guesses the one that would rank first, if it would be an improvement."""
+    """Return the index of the possible guess that ranks first; None if it is no improvement."""
     w = judge.w[guesses.some]
     costs, violations = best.costs[guesses.some], best.violations[guesses.some]
     now = ranks(judge.risk, costs, violations, w)

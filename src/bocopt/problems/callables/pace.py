@@ -1,4 +1,4 @@
-"""How long a user's functions take: said once, before the time is spent, with what to do about it.
+"""Timing of a user's functions: one warning before the time is spent, with advice.
 
 What is decided never depends on the clock: a log is replayed on another machine, and must come to
 the same decisions. So nothing is cut short here; the user says how many calls are enough.
@@ -17,7 +17,7 @@ _LONG, _SHORT = 10.0, 3.0  # seconds for one program: a warning is due, and advi
 
 
 class CallBudget(NamedTuple):
-    """What one program is made of."""
+    """Numbers of scenarios, candidates and moves of one program."""
 
     scenarios: int
     candidates: int
@@ -25,6 +25,7 @@ class CallBudget(NamedTuple):
 
     @property
     def calls(self) -> int:
+        """The planned number of calls of `cost` for one program; see `evaluations`."""
         return evaluations(*self)
 
 
@@ -43,7 +44,7 @@ class Pace:
         self.planned: CallBudget | None = None  # of the program that is being solved
 
     def of(self, function: Callable[..., Any], *values: Any, many: int | None = None) -> Any:
-        """What the function answers; `many` is of how many instances, None of one alone."""
+        """Return function(*values), timed for the warning; `many` instances, None for one alone."""
         if self._told or self.planned is None or many == 1:
             return function(*values)
         began = perf_counter()

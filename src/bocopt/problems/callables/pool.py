@@ -25,7 +25,7 @@ class Question(NamedTuple):
 
     @property
     def alone(self) -> bool:
-        """Whether there is one scenario, and so nothing to weigh up."""
+        """True where there is one scenario, and so no average to take."""
         return len(self.scenarios) == 1
 
 
@@ -122,7 +122,7 @@ def best_of(
 
 
 def evaluations(scenarios: int, candidates: int, moves: int) -> int:
-    """How often `cost` is asked for one program, as long as a finalist meets the risk.
+    """Return the planned evaluations of `cost` for one program, if a finalist meets the risk.
 
     >>> evaluations(1024, 26, 0), evaluations(64, 13, 25)
     (11520, 2432)

@@ -41,7 +41,7 @@ _MADE_UP = (
 
 
 class _Parts(NamedTuple):
-    """What is made of the configuration, once."""
+    """Objects that are built from the configuration, once."""
 
     solver: Solver
     cost: _Measured
@@ -180,7 +180,7 @@ class FromCallables:
 
     @property
     def why_unranged(self) -> str:
-        """What to do where no range was known."""
+        """Advice where no range of the cost is known."""
         return f"give bounds=... and support=... to {OWNER}(...)"
 
     def possible(self, x: Array, xi: Array) -> BoolArray:

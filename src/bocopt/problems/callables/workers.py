@@ -27,7 +27,7 @@ _GRACE = 5.0  # seconds that a worker whose pipe is closed has to end
 
 
 class SolverReply(NamedTuple):
-    """What the user's solve returned, or that it raised an error or was too late."""
+    """Reply of the user's solve: what it returned, or that it raised an error or was too late."""
 
     given: Any
     late: bool = False
@@ -52,7 +52,7 @@ def _sendable(solve: Solve) -> bytes:
 
 
 def solver_of(owner: str, solve: Solve, workers: int | None, timeout: float | None) -> "Solver":
-    """What answers questions with the user's solve: this process, or others."""
+    """Return the solver that calls the user's solve: in this process, or in `workers` others."""
     if workers is None:
         if timeout is not None:
             raise arguments.wrong(owner, "timeout", "None without workers", timeout)
@@ -70,7 +70,7 @@ class Here:
         self._solve = solve
 
     def answers(self, questions: Sequence[Question]) -> Iterator[SolverReply]:
-        """What the user's solve says to each (x, xi), in order."""
+        """Yield the replies of the user's solve to each (x, xi), in order."""
         for question in questions:
             try:
                 yield SolverReply(called("solve", self._solve, *question))
@@ -92,7 +92,7 @@ class Workers:
         return self._same  # a copy has processes of its own
 
     def answers(self, questions: Sequence[Question]) -> Iterator[SolverReply]:
-        """What the user's solve says to each (x, xi), in order."""
+        """Return an iterator over the replies of the user's solve to each (x, xi), in order."""
         with self._guard:
             try:
                 return iter(self._answers(questions))
@@ -118,7 +118,7 @@ class Workers:
             self._workers.append(_Worker(self._solve))
 
     def _next_to_act(self) -> list["_Worker"]:
-        """Those that have something to say, or whose time is over."""
+        """Wait, and return the workers that have sent a message or passed their deadline."""
         expected = [worker for worker in self._workers if worker.busy or not worker.ready]
         deadline = min((worker.deadline for worker in expected), default=float("inf"))
         left = None if deadline == float("inf") else max(deadline - perf_counter(), 0.0)
@@ -160,9 +160,11 @@ class _Worker:
 
     @property
     def busy(self) -> bool:
+        """True while the worker has a question to answer."""
         return self.question >= 0
 
     def ask(self, number: int, question: Question, timeout: float | None) -> None:
+        """Send a question (x, xi) and set its deadline; `number` is its place among the answers."""
         self.question = number
         self.deadline = float("inf") if timeout is None else perf_counter() + timeout
         try:
@@ -171,6 +173,7 @@ class _Worker:
             raise self._died() from None
 
     def reply(self) -> _Reply:
+        """Return the worker's next reply; raise RuntimeError if its process has died."""
         try:
             reply: _Reply = self.pipe.recv()
         except (EOFError, OSError):
@@ -186,6 +189,7 @@ class _Worker:
         )
 
     def end(self) -> None:
+        """Close the pipe, kill the process and wait for its end."""
         self.pipe.close()
         self.process.kill()
         self.process.join()

@@ -12,7 +12,7 @@ from bocopt.problems.conic.cones import Cone
 
 
 class SolverStatus(Enum):
-    """How a solver ended."""
+    """Status in which a solver ended."""
 
     SOLVED = "solved"
     INACCURATE = "inaccurate"  # a point, and nothing is proved of it
@@ -30,7 +30,7 @@ _VERDICTS = {
 
 
 class ConeSolution(NamedTuple):
-    """What a solver says of a program; a point only where it is solved or inaccurate."""
+    """Solution of a cone program; a point only where it is solved or inaccurate."""
 
     verdict: SolverStatus
     point: Array | None = None

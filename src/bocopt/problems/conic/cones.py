@@ -106,7 +106,7 @@ def compiled(
 
 
 def _read(problem: Any) -> tuple[ConeSizes, Any]:
-    """What cvxpy would give to the solver for the present values of the parameters."""
+    """Return the sizes and numbers that cvxpy gives to the solver for the parameters' values."""
     data, _, inverse = problem.get_problem_data(cvxpy().CLARABEL)
     rows, columns = data["A"].shape
     layout = ConeSizes(rows, columns, tuple(_listed(data["dims"])))
@@ -150,7 +150,7 @@ def _at_unit_vectors(problem: Any, parameters: list[Any]) -> list[Any]:
 
 
 def _affine(problem: Any, layout: ConeSizes, parameters: list[Any], points: list[Any]) -> bool:
-    """Whether the numbers at a point of no structure are what the others say."""
+    """Return whether the affine function of `points` has the right numbers at a random point."""
     rng = np.random.default_rng(0)
     values = [rng.uniform(0.5, 2.0, parameter.shape) for parameter in parameters]
     for i, parameter in enumerate(parameters):

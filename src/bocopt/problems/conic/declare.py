@@ -68,6 +68,7 @@ def from_cvxpy(
     used = _solver(solver, decided)
 
     def declare(function: Callable[..., Any]) -> Conic:
+        """Return the convex problem that a function declares."""
         name = getattr(function, "__name__", "program")
         declared = Declaration(function, context, outcome, decided)
         try:
@@ -96,7 +97,7 @@ def from_cvxpy(
 
 
 def _check(one: Instance, other: Instance, solver: str) -> None:
-    """Whether cvxpy and the solver take it, and all symbols are its own."""
+    """Check that cvxpy and the solver accept the program, and that all symbols are its own."""
     cp, problem = cvxpy(), one.problem()
     own = {parameter.id for parameter in one.parameters}
     for parameter in problem.parameters():

@@ -76,7 +76,7 @@ class ConicJudge:
         return np.inf if np.isnan(worst) else float(worst) - self._tolerance
 
     def _misfit(self, z: Array) -> float:
-        """How far z is from what its attributes want: exact where it is integer."""
+        """Return the distance of z (d) from its attributes, less the tolerance if not integer."""
         worst, first = -self._tolerance, 0
         for leaf in self._declared.variables.values():
             part = z[first : first + leaf.size]
@@ -87,7 +87,7 @@ class ConicJudge:
         return worst
 
     def _best(self, later: "SecondStage", x: Array, z: Array, xi: Array) -> tuple[float, float]:
-        """What the best second stage costs, and by how much its constraints fail."""
+        """Return the cost of the best second stage, and by how much its constraints fail."""
         if self._cones is None:
             verdict, cost = later.exact(x, z, xi, self._solver, self._options)
         else:
@@ -105,7 +105,7 @@ class ConicJudge:
 
 
 class SecondStage:
-    """What is left to decide once z and xi are known, as problems of cvxpy."""
+    """Problems of cvxpy for what is left to decide once z and xi are known."""
 
     def __init__(self, declared: Declaration) -> None:
         cp = cvxpy()
@@ -123,6 +123,7 @@ class SecondStage:
         self._wide = cp.Problem(cost, fixed + [_loosened(row, self._room) for row in open_])
 
     def exact(self, x: Array, z: Array, xi: Array, *how: Any) -> tuple[SolverStatus, float]:
+        """Return the solver's status and the least cost for x (k), z (d) and xi (m)."""
         self._set(x, z, xi)
         return extensive.solved(self._exact, *how)
 

@@ -1,4 +1,4 @@
-"""What a declaration in cvxpy says: its leaves as plain data, and one instance of it as symbols."""
+"""Declarations in cvxpy: their leaves as plain data, and one instance as symbols."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -40,20 +40,23 @@ def cvxpy() -> Any:
 
 
 class Leaf(NamedTuple):
-    """What a `cvxpy.Variable` or `cvxpy.Parameter` is made from."""
+    """Shape and attributes of a `cvxpy.Variable` or `cvxpy.Parameter`."""
 
     shape: tuple[int, ...]
     attributes: Mapping[str, Any]
 
     @property
     def size(self) -> int:
+        """The number of entries."""
         return prod(self.shape)
 
     @property
     def integer(self) -> bool:
+        """True where all entries must be whole numbers."""
         return "integer" in self.attributes or "boolean" in self.attributes
 
     def variable(self) -> Any:
+        """Return a new `cvxpy.Variable` of this shape, with these attributes."""
         return cvxpy().Variable(self.shape, **self.attributes)
 
     def bare(self) -> Any:
@@ -61,6 +64,7 @@ class Leaf(NamedTuple):
         return cvxpy().Variable(self.shape)
 
     def parameter(self) -> Any:
+        """Return a new `cvxpy.Parameter` of this shape, with these attributes."""
         return cvxpy().Parameter(self.shape, **self.attributes)
 
     def fitted(self, value: Array) -> Array:
@@ -73,7 +77,7 @@ class Leaf(NamedTuple):
 
 
 def leaf(name: str, given: object, kind: str) -> Leaf:
-    """From a length, or from a `cvxpy.Parameter` or `cvxpy.Variable` (kind) that shows how."""
+    """Return the leaf of a length, or of a `cvxpy.Parameter` or `cvxpy.Variable` (kind)."""
     wanted = f"an integer in [1, inf) or a cvxpy.{kind}"
     if isinstance(given, int | np.integer) and not isinstance(given, bool) and given >= 1:
         return Leaf((int(given),), {})
@@ -102,6 +106,7 @@ class Declaration(NamedTuple):
 
     @property
     def size(self) -> int:
+        """The length d of the decision z."""
         return sum(leaf.size for leaf in self.variables.values())
 
     def split(self, z: Array) -> list[Array]:
@@ -156,12 +161,13 @@ class Instance(NamedTuple):
 
     @property
     def sense(self) -> Sense:
+        """The sense of the objective."""
         least = isinstance(self.objective, cvxpy().Minimize)
         return Sense.MINIMISE if least else Sense.MAXIMISE
 
     @property
     def cost(self) -> Any:
-        """What is to be small."""
+        """The expression to minimise: the objective, with a minus where it is maximised."""
         expression = self.objective.args[0]
         return expression if self.sense is Sense.MINIMISE else -expression
 
@@ -173,19 +179,21 @@ class Instance(NamedTuple):
 
     @property
     def parameters(self) -> list[Any]:
+        """The parameters: x, where there is one, and xi."""
         return [self.xi] if self.x is None else [self.x, self.xi]
 
     def problem(self) -> Any:
+        """Return the `cvxpy.Problem` of the cost and the constraints."""
         return cvxpy().Problem(cvxpy().Minimize(self.cost), self.constraints)
 
     def certain(self, constraint: Any) -> bool:
-        """Whether a constraint is the same in all scenarios."""
+        """Return whether a constraint is the same in all scenarios."""
         own = {variable.id for variable in self.variables}
         outcome = any(parameter.id == self.xi.id for parameter in constraint.parameters())
         return not outcome and all(v.id in own for v in constraint.variables())
 
     def decided(self, constraint: Any) -> bool:
-        """Whether a constraint has nothing that is decided once xi is known."""
+        """Return whether a constraint has no variable that is decided once xi is known."""
         own = {variable.id for variable in self.variables}
         return all(variable.id in own for variable in constraint.variables())
 
@@ -196,5 +204,5 @@ def assign(leaf: Any, value: Array) -> None:
 
 
 def plainly(error: Exception) -> str:
-    """What cvxpy says, in one line."""
+    """Return the message of cvxpy's error in one line."""
     return " ".join(str(error).split()).rstrip(".")

@@ -47,15 +47,16 @@ class Conic:
 
     @property
     def prices_infeasibility(self) -> bool:
+        """True where `infeasible_objective` is paid if a constraint is violated."""
         return self.infeasible_objective is not None
 
     @property
     def why_unranged(self) -> str:
-        """What to do for certificates of what its decisions cost: it knows no range."""
+        """Advice for certificates of what its decisions cost: it knows no range."""
         return "write range(x, z) and possible(x, xi) in a class around it: from_cvxpy knows none"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """By its name where it has one: a decorated function is not found under its own name."""
+        """Pickle by name where it has one: a decorated function is not found under its own name."""
         where, what = self.declared.function.__module__, self.declared.function.__qualname__
         if getattr(sys.modules.get(where), what, None) is self:
             return _by_name, (where, what)
@@ -183,7 +184,7 @@ class Conic:
 
     @cached_property
     def _compiled(self) -> stack.Compiled | None:
-        """As cone programs; None where only cvxpy itself can solve it."""
+        """The cone programs of the declaration; None where only cvxpy itself can solve it."""
         whole = self.declared.instance().problem()
         if self.solver != CLARABEL or whole.is_mixed_integer() or not whole.is_dpp():
             return None

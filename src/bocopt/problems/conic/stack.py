@@ -28,7 +28,7 @@ class Compiled(NamedTuple):
 
 
 def needs_epigraph(risk: Risk) -> bool:
-    """Whether the costs of scenarios count one by one, and not only their mean."""
+    """Return whether the risk needs the cost of each scenario, and not only their mean."""
     return share_of_worst(risk, "from_cvxpy") < 1.0
 
 
@@ -129,6 +129,7 @@ class BlockStack:
         self.rows += many
 
     def program(self) -> ConeProgram:
+        """Return the cone program of all blocks added so far."""
         costs = np.zeros(self.columns)
         for place, cost in self.c:
             np.add.at(costs, place, cost)
@@ -164,7 +165,7 @@ def _value(stack: BlockStack, epigraphs: IntArray, w: Array, risk: Risk) -> None
 
 
 def _upper(parts: list[Triplets], size: int) -> Any:
-    """Of a symmetric matrix, the triangle that solvers read."""
+    """Return the upper triangle (n, n) of a symmetric matrix, which solvers read."""
     from scipy import sparse
 
     row, column, values = _joined(parts)

@@ -1,4 +1,4 @@
-"""What the searches share to prune; (R) is explained in `reference`."""
+"""Bounds that the searches share to prune; (R) is explained in `reference`."""
 
 import numpy as np
 

@@ -56,6 +56,7 @@ class Desk(NamedTuple):
 
 @compiled
 def desk_for(items: int, resources: int) -> Desk:
+    """Return empty working arrays for instances of so many items (d) and resources (r)."""
     return Desk(
         plan=SearchPlan(
             item=np.empty(items, np.int64),
@@ -79,7 +80,7 @@ def desk_for(items: int, resources: int) -> Desk:
 
 @inlined
 def reach_of(use: Array, room: Array, most: float) -> float:
-    """How often an item fits the room, at most `most`."""
+    """Return how many units of an item, `use` (r) each, fit the room (r), at most `most`."""
     for r in range(len(room)):
         if use[r] * most > room[r]:
             most = np.floor(room[r] / use[r])
@@ -122,6 +123,7 @@ def set_prices(p: SearchPlan, first: int, room: Array, table: Array) -> None:
 
 @inlined
 def pivot(table: Array, leave: int, enter: int, last: int) -> None:
+    """Pivot the simplex table in place, on row `leave` and column `enter`."""
     inverse = 1.0 / table[leave, enter]
     for k in range(last + 1):
         table[leave, k] *= inverse
@@ -142,6 +144,7 @@ def interval(p: SearchPlan, j: int, earned: float, room: Array, goal: float) -> 
 
 @inlined
 def feasible(a: KnapsackInstance, z: Array) -> bool:
+    """Return whether z (d) keeps all capacities."""
     for r in range(len(a.capacity)):
         if dot(a.weights[0, r], z) - a.capacity[r] > 0.0:
             return False
@@ -150,6 +153,7 @@ def feasible(a: KnapsackInstance, z: Array) -> bool:
 
 @inlined
 def objective_of(a: KnapsackInstance, z: Array) -> float:
+    """Return the weighted reward of a feasible z (d)."""
     total = dot(a.value, z)
     for r in range(len(a.capacity)):
         total += a.salvage[r] * (a.capacity[r] - dot(a.weights[0, r], z))
@@ -245,7 +249,7 @@ def search(
 
 @inlined
 def order_items(p: SearchPlan) -> None:
-    """Those first that are least clear at the root's prices: insertion sort by |reduced profit|."""
+    """Sort the items by |reduced profit| at the root's prices, smallest first, by insertion."""
     for k in range(1, len(p.item)):
         while k > 0 and clarity(p, k) < clarity(p, k - 1):
             p.item[k], p.item[k - 1] = p.item[k - 1], p.item[k]
@@ -258,6 +262,7 @@ def order_items(p: SearchPlan) -> None:
 
 @inlined
 def clarity(p: SearchPlan, k: int) -> float:
+    """Return the |reduced profit| of item k at the root's prices."""
     return float(abs(p.profit[k] - dot(p.price[0], p.use[k])))
 
 
@@ -292,7 +297,7 @@ def plan_of(desk: Desk, margin: float) -> SearchPlan:
 
 @compiled
 def solve_certain(a: KnapsackInstance, desk: Desk, limit: int, best_z: Array) -> SearchResult:
-    """For one scenario without negative weights."""
+    """Solve an instance of one scenario without negative weights; z (d) is written to `best_z`."""
     _, resources, items = a.weights.shape
     best_z[:] = a.lower
     if not feasible(a, a.lower):

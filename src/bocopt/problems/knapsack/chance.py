@@ -42,7 +42,7 @@ class SearchDepth(NamedTuple):
 
 @reordered
 def set_limits(s: SearchDepth, j: int, weights: Array, most: float) -> None:
-    """How far each scenario lets item j go: min over r of slack / weight."""
+    """Set how far each scenario (s) lets item j go: min over r of slack / weight, and `most`."""
     limit = s.limit[j]
     limit[:] = most
     for r in range(len(weights)):
@@ -82,7 +82,7 @@ def take(s: SearchDepth, j: int, weights: Array, value: float) -> None:
 
 @compiled
 def paid_by_lost(a: KnapsackInstance, s: SearchDepth, j: int) -> float:
-    """What the scenarios pay that are lost after j items, or so nearly that rounding decides."""
+    """Return the payments above 0 of scenarios lost after j items, or nearly, up to rounding."""
     total = 0.0
     for i in range(len(a.w)):
         lost = s.left[j, i] == 0.0
@@ -129,6 +129,7 @@ def set_cuts(
 
 @inlined
 def earned_at(s: SearchDepth, j: int, worth: float, salvage: Array) -> float:
+    """Return the reward W c'z + q'SW of the scenarios still met after j items."""
     return float(s.weight[j] * worth + dot(salvage, s.spare[j]))
 
 
@@ -261,7 +262,7 @@ def bound(c: Cuts, s: SearchDepth, j: int, worth: float, salvage: Array) -> floa
 
 @compiled
 def solve_chance(a: KnapsackInstance, limit: int, best_z: Array) -> SearchResult:
-    """For any number of scenarios without negative weights."""
+    """Solve an instance of any scenarios without negative weights; z (d) is written to `best_z`."""
     scenarios, resources, items = a.weights.shape
     by_item = np.empty((items, resources, scenarios))
     for j in range(items):

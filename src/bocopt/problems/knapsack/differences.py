@@ -1,4 +1,4 @@
-"""How far apart the costs of two knapsack decisions can lie, whatever the weights A >= 0 are.
+"""Bounds on the difference of two knapsack decisions' costs, whatever the weights A >= 0 are.
 
 There are four cases, of which of both are feasible; the ends are those of all cases that can be.
 They are exact where capacities are positive, but that some are only approached: what is feasible
@@ -14,7 +14,7 @@ from bocopt.problems.knapsack.judge import dot
 
 @inlined
 def is_allowed(z: Array, lower: Array, upper: Array) -> bool:
-    """Whether it is an integer point of its box: what is not is never feasible."""
+    """Return whether z (d) is an integer point of its box; any other is never feasible."""
     for j in range(len(z)):
         if z[j] < lower[j] or z[j] > upper[j] or z[j] != np.rint(z[j]):
             return False
@@ -67,7 +67,7 @@ def range_of_difference(
     low: Array,
     high: Array,
 ) -> None:
-    """What z costs more than the other; `unmet` is what an infeasible decision costs."""
+    """Compute the ends of cost(z) - cost(other); an infeasible decision costs `unmet`."""
     fits, other_fits = is_allowed(z, lower, upper), is_allowed(other, lower, upper)
     least, largest = np.inf, -np.inf
     more, less = ahead(z, other), ahead(other, z)

@@ -28,7 +28,7 @@ class KnapsackInstance(NamedTuple):
 
 
 class SearchResult(NamedTuple):
-    """What every search returns beside the best z."""
+    """Result of a search, beside the best z."""
 
     best: float  # the objective, -inf if nothing is feasible
     at_most: float  # an upper bound on it
@@ -71,6 +71,7 @@ def comes_before(z: Array, other: Array) -> bool:
 def violation(
     weights: Array, z: Array, capacity: Array, lower: Array, upper: Array, out: Array
 ) -> None:
+    """Compute the violation () of z (d) for weights (r, d); see `violation_of`."""
     out[0] = violation_of(weights, z, capacity, lower, upper)
 
 
@@ -89,6 +90,7 @@ def cost(
     payment: float,
     out: Array,
 ) -> None:
+    """Compute the cost () of z (d) for weights (r, d); an infeasible z earns `payment`."""
     reward = payment
     if violation_of(weights, z, capacity, lower, upper) <= 0.0:
         reward = dot(value, z)
@@ -111,7 +113,7 @@ def ends(
     low: Array,
     high: Array,
 ) -> None:
-    """Of what z can cost: of the reward, worth `least` at least, and what is paid otherwise."""
+    """Compute the ends of the cost of z (d): of its best reward, `least` or more, and `unmet`."""
     low[0] = 0.0 - (max(dot(z, value), least) + dot(salvage, capacity))
     high[0] = unmet
 

@@ -23,7 +23,7 @@ _FEW = 10_000  # numbers
 
 @cache
 def _judge() -> ModuleType:
-    """What is asked at every stage: to import it takes as long as to ask, even when it is there."""
+    """Return the judge's module, imported once: a repeated import takes as long as a judgement."""
     from bocopt.problems.knapsack import judge
 
     return judge
@@ -115,14 +115,17 @@ class Knapsack:
 
     @cached_property
     def dims(self) -> Dims:
+        """The sizes of z (items) and xi (resources * items); x is not read."""
         return Dims(x=None, z=len(self.value), xi=len(self.value) * len(self.capacity))
 
     @property
     def sense(self) -> Sense:
+        """The sense: the reward is maximised."""
         return Sense.MAXIMISE
 
     @property
     def risk(self) -> Chance:
+        """The expected cost, subject to the chance constraint at level alpha."""
         return Chance(self.alpha)
 
     def solve(self, scenarios: Array, w: Array | None = None, x: Array | None = None) -> Solution:

@@ -221,7 +221,7 @@ def least_loads(a: KnapsackInstance) -> tuple[Array, BoolArray]:
 
 @inlined
 def most_paid(a: KnapsackInstance, spare: float) -> float:
-    """What scenarios of weight `spare` pay at the most, if above 0."""
+    """Return the most that scenarios of weight `spare` pay, if above 0."""
     total = highest = 0.0
     for i in range(len(a.w)):
         total += a.w[i] * max(a.payments[i], 0.0)
@@ -231,7 +231,7 @@ def most_paid(a: KnapsackInstance, spare: float) -> float:
 
 @compiled
 def solve_readably(a: KnapsackInstance, limit: int, best_z: Array) -> SearchResult:
-    """For weights of either sign."""
+    """Solve an instance with weights of either sign; z (d) is written to `best_z`."""
     scenarios, resources, items = a.weights.shape
     spare = a.w.sum() - a.need + ROUNDING
     m, magnitude = relaxed_weights(a.weights, a.w, spare)

@@ -1,4 +1,4 @@
-"""What the worst feasible decision earns, for weights that are known: Assumption 3.1(a).
+"""Rewards of the worst feasible decision, for weights that are known: Assumption 3.1(a).
 
     min over z of c'z + q'(b - A z)  =  q'b - max over z of (q'A - c)'z,   A z <= b, z in its box,
 

@@ -30,6 +30,7 @@ def portfolio(
 
     @program(x=assets, xi=assets, risk=CVaR(beta), hold=real(assets, upper=most), **options)
     def portfolio(x: Any, xi: Any, hold: Any) -> Any:
+        """Return the objective and the rows of one instance, from its symbols."""
         trading = fee * absolute(hold - x).sum()
         return minimise(trading - xi @ hold), hold.sum() == 1
 

@@ -74,10 +74,12 @@ class BinaryKnapsack:
 
     @property
     def dims(self) -> Dims:
+        """The sizes of z (items) and xi (items, or twice as many with weights); x is not read."""
         return Dims(x=None, z=self.items, xi=self.items * (2 if self.weights is None else 1))
 
     @property
     def risk(self) -> Chance:
+        """The expected cost, with a chance constraint at alpha, or at 1 for certain weights."""
         return Chance(self.alpha if self.weights is None else 1.0)
 
     def solve(self, scenarios: Array, w: Array | None = None, x: Array | None = None) -> Solution:
@@ -136,7 +138,7 @@ class BinaryKnapsack:
 
     @property
     def why_unranged(self) -> str:
-        """What to do where the reward has no upper bound."""
+        """Advice where the reward has no upper bound."""
         return "give largest_value=... to BinaryKnapsack(...)"
 
     def possible(self, x: Array, xi: Array) -> BoolArray:
@@ -152,6 +154,7 @@ class BinaryKnapsack:
 
         @program(xi=self.dims.xi, chance=self.alpha, infeasible_objective=payment, take=binary(n))
         def knapsack(xi: Any, take: Any) -> Any:
+            """Return the objective and the rows of one instance, from its symbols."""
             heavy = xi[n:] if weights is None else np.array(weights)
             return maximise(xi[:n] @ take), heavy @ take <= self.capacity
 

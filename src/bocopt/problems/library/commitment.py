@@ -60,6 +60,7 @@ def unit_commitment(
         **options,
     )
     def unit_commitment(x: Any, xi: Any, run: Any, power: Any, unserved: Any) -> Any:
+        """Return the objective and the rows of one instance, from its symbols."""
         starts = run - np.concatenate([x[:, None], run[:, :-1]], axis=1)
         return (
             minimise(

@@ -37,6 +37,7 @@ def facility_location(
         **options,
     )
     def facility_location(xi: Any, opened: Any, ship: Any, unmet: Any) -> Any:
+        """Return the objective and the rows of one instance, from its symbols."""
         return (
             minimise(fixed @ opened + (ship_cost * ship).sum() + unmet_cost * unmet.sum()),
             ship.sum(axis=1) <= room * opened,

@@ -76,6 +76,7 @@ class Newsvendor:
 
     @property
     def dims(self) -> Dims:
+        """The sizes of z and xi, one number a product; x is not read."""
         return Dims(x=None, z=len(self.unit_cost), xi=len(self.unit_cost))
 
     def solve(self, scenarios: Array, w: Array | None = None, x: Array | None = None) -> Solution:
@@ -137,7 +138,7 @@ class Newsvendor:
 
     @property
     def why_unranged(self) -> str:
-        """What to do where the cost has no upper bound."""
+        """Advice where the cost has no upper bound."""
         return "give largest_demand=... to Newsvendor(...)"
 
     def possible(self, x: Array, xi: Array) -> BoolArray:
@@ -153,6 +154,7 @@ class Newsvendor:
 
         @program(xi=self.dims.xi, tolerance=self.tolerance, order=real(self.dims.z, upper=upper))
         def newsvendor(xi: Any, order: Any) -> Any:
+            """Return the objective and the rows of one instance, from its symbols."""
             lost = pos(xi - order)
             sold = xi - lost
             paid = unit_cost @ order - price @ sold - salvage @ (order - sold) + penalty @ lost
@@ -180,7 +182,7 @@ class Newsvendor:
 
     @cached_property
     def _coefficients(self) -> tuple[Array, Array, Array, Array]:
-        """What the kernel of the cost takes."""
+        """The coefficients of the cost as its kernel takes them, (d) each."""
         fields = self.unit_cost, self.price, self.salvage, self.penalty
         unit_cost, price, salvage, penalty = (np.array(field, float) for field in fields)
         return unit_cost, price, salvage, penalty
@@ -194,13 +196,13 @@ class Newsvendor:
 
     @cached_property
     def _gain(self) -> Array:
-        """What a unit more brings where it is sold."""
+        """The gain (d) from one more unit that is sold."""
         unit_cost, price, _, penalty = self._coefficients
         return price + penalty - unit_cost
 
     @cached_property
     def _turn(self) -> Array:
-        """How much more it brings there than where it is not."""
+        """The gain (d) from one more unit that is sold, less that from one that is left over."""
         _, price, salvage, penalty = self._coefficients
         return price + penalty - salvage
 

@@ -65,6 +65,7 @@ class ShortestPath:
 
     @property
     def dims(self) -> Dims:
+        """The sizes of z and xi, one number an edge; x is not read."""
         return Dims(x=None, z=len(self.edges), xi=len(self.edges))
 
     def solve(self, scenarios: Array, w: Array | None = None, x: Array | None = None) -> Solution:
@@ -117,7 +118,7 @@ class ShortestPath:
 
     @property
     def why_unranged(self) -> str:
-        """What to do where the cost has no upper bound."""
+        """Advice where the cost has no upper bound."""
         return "give largest_cost=... to ShortestPath(...)"
 
     def possible(self, x: Array, xi: Array) -> BoolArray:
@@ -139,6 +140,7 @@ class ShortestPath:
 
         @program(xi=self.dims.xi, take=real(self.dims.z, upper=1))
         def path(xi: Any, take: Any) -> Any:
+            """Return the objective and the rows of one instance, from its symbols."""
             return minimise(xi @ take), (leaves - arrives) @ take == supply
 
         return path
@@ -178,7 +180,7 @@ class ShortestPath:
 
     @property
     def acyclic(self) -> bool:
-        """Whether the graph has no cycle: then costs of either sign are no difficulty."""
+        """True where the graph has no cycle: then costs of either sign are no difficulty."""
         return self._topological is not None
 
     @cached_property
@@ -196,7 +198,7 @@ class ShortestPath:
 
 
 def grid(rows: int, columns: int, *, largest_cost: float | None = None) -> ShortestPath:
-    """From one corner of a grid to the opposite one, by steps to the right and down.
+    """Return the path problem of a grid, corner to opposite corner, by steps to the right and down.
 
     Edges stand row by row, first those to the right, then those down.
 

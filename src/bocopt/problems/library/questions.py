@@ -1,4 +1,4 @@
-"""What a problem is asked, checked: finite, of the right sizes, and not huge."""
+"""Checks of a problem's arguments: finite, of the right sizes, and not huge."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ Lead = tuple[int, ...]
 def program(
     owner: str, dims: Dims, scenarios: Array, w: Array | None, x: Array | None
 ) -> tuple[Array, Array, Lead]:
-    """What `solve` is given: scenarios and weights, and their leading axes."""
+    """Return the scenarios (s, m) and weights (s) of `solve`, checked, and their leading axes."""
     scenarios, w, x = filled_in(owner, dims, scenarios, w, x)
     _refuse_huge(owner, "scenarios", scenarios)
     leads = {"x": np.shape(x)[:-1], "scenarios": scenarios.shape[:-2], "w": w.shape[:-1]}
@@ -21,7 +21,7 @@ def program(
 
 
 def outcome(owner: str, dims: Dims, x: Array, z: Array, xi: Array) -> tuple[Array, Array, Lead]:
-    """What `cost` and `violation` are given: a decision and an outcome, and their leading axes."""
+    """Return the decision (d) and outcome (m) of `cost`, checked, and their leading axes."""
     z = arguments.inner(owner, "z", z, dims.z)
     xi = arguments.inner(owner, "xi", xi, dims.xi)
     _refuse_huge(owner, "xi", xi)

@@ -28,6 +28,7 @@ def staffing(
 
     @program(xi=intervals, chance=chance, start=integer(shifts, upper=upper), **options)
     def staffing(xi: Any, start: Any) -> Any:
+        """Return the objective and the rows of one instance, from its symbols."""
         return minimise(wage @ start), covers @ start >= xi
 
     return staffing

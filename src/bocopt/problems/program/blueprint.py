@@ -1,4 +1,4 @@
-"""What a declaration said, as frozen data: columns, planes and the tape of their numbers."""
+"""Blueprints of declarations, as frozen data: columns, planes and the tape of their numbers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -67,10 +67,11 @@ class Blueprint:
 
     @cached_property
     def recourse(self) -> bool:
+        """True where some variable is decided once xi is known."""
         return any(variable.later for variable in self.variables)
 
     def name_of(self, column: int) -> str:
-        """As the declaration calls it."""
+        """Return the name of a column, as the declaration calls it."""
         first = 0
         for name, variable in zip(self.names, self.variables, strict=True):
             first = max(first, self.shared) if variable.later else first
@@ -89,7 +90,7 @@ class Blueprint:
 
 
 def surely_held(blueprint: Blueprint) -> bool:
-    """Whether a recourse without a bound can make up for whatever each row lacks.
+    """Return whether a recourse without a bound can make up for whatever each row lacks.
 
     By structure alone: a row that holds for another reason is taken as one that may fail.
     """
@@ -98,7 +99,7 @@ def surely_held(blueprint: Blueprint) -> bool:
 
 
 def _made_up_for(blueprint: Blueprint, plane: Plane, row: int) -> bool:
-    """Whether the left side of a row can be made as small as one likes, and as large where ==."""
+    """Return whether the left side of a row can get arbitrarily small, and large where ==."""
     own = np.flatnonzero((plane.row == row) & (plane.column >= blueprint.shared))
     step, columns = blueprint.steps[plane.value], plane.column[own]
     if step.kind != "constant" and len(own):

@@ -1,4 +1,4 @@
-"""From a blueprint and the numbers of its tape to the form that solvers take."""
+"""Compilation of a blueprint, and of the numbers of its tape, to the form that solvers take."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -24,7 +24,7 @@ class RowBlock(NamedTuple):
 
 
 class Template(NamedTuple):
-    """Where all numbers of a form go; made once."""
+    """Template of a form: the places of all its numbers, made once."""
 
     objective: RowBlock  # one row, its limit is minus the constant
     certain: RowBlock
@@ -33,6 +33,7 @@ class Template(NamedTuple):
 
 
 def template_of(blueprint: Blueprint) -> Template:
+    """Return the template for the forms of a blueprint."""
     certain: list[tuple[Plane, int]] = []
     defining: list[tuple[Plane, int]] = []
     uncertain: list[tuple[Plane, int]] = []

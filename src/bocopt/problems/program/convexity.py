@@ -15,7 +15,7 @@ _REASON = (
 
 
 def convex_uses(blueprint: Blueprint) -> tuple[tuple[int, IntArray], ...]:
-    """Which values, as (step, entries), must not be negative for that; what is constant is checked.
+    """Return the values, as (step, entries), that must not be negative; constants are checked.
 
     The cost must not fall with an auxiliary, and no row may be eased by one.
     """

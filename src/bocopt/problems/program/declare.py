@@ -95,6 +95,7 @@ def program(
         raise DeclarationError("A program needs a variable that is decided before xi is known.")
 
     def declare(function: Callable[..., Any]) -> Program:
+        """Return the program that a function declares."""
         name = getattr(function, "__name__", "program")
         try:
             blueprint = _traced(function, x, xi, ordered)
@@ -153,7 +154,7 @@ def _traced(
 
 
 def asked(function: Callable[..., Any], symbols: dict[str, Any]) -> dict[str, Any]:
-    """What the function takes, by name."""
+    """Return the symbols that the function takes, by name."""
     if not isinstance(function, FunctionType):
         raise DeclarationError(f"it is declared by a function, not by {function!r}")
     taken = inspect.signature(function).parameters.values()
@@ -184,7 +185,7 @@ def called(function: Callable[..., Any], given: dict[str, Any], no_context: bool
 
 
 def _line(function: Any, error: Exception) -> str:
-    """Where in the function's file an error came up."""
+    """Return the line of the function's file in which an error came up."""
     trace, line = error.__traceback__, 0
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == function.__code__.co_filename:
@@ -195,6 +196,7 @@ def _line(function: Any, error: Exception) -> str:
 
 
 def flat(returned: Any) -> Iterator[Any]:
+    """Yield the parts of what a function returned, out of nested tuples and lists."""
     if isinstance(returned, tuple | list) and not isinstance(returned, Objective | ConstraintRow):
         for part in returned:
             yield from flat(part)
@@ -245,7 +247,7 @@ def _between(objective_bounds: tuple[float, float], sense: Sense) -> tuple[float
 
 
 def _check_payment(blueprint: Blueprint, risk: Risk, infeasible_objective: float | None) -> None:
-    """Where rows need not hold, what is paid must be known: recourse, or `infeasible_objective`."""
+    """Check that rows that may fail have a price: by recourse, or by `infeasible_objective`."""
     if risk.alpha == 1 or infeasible_objective is not None or not blueprint.recourse:
         return
     if not surely_held(blueprint):

@@ -39,7 +39,7 @@ class Positive(NamedTuple):
 
 
 class Recording:
-    """What a declaration has said so far."""
+    """Record of what a declaration has said so far."""
 
     def __init__(self, columns: int) -> None:
         self.tape = Tape()
@@ -47,6 +47,7 @@ class Recording:
         self.positives: list[Positive] = []
 
     def known(self, value: ParamExpr) -> "Expression":
+        """Return a value that is known before the decision as an expression."""
         return Expression(self, value, ())
 
     def decision(self, first: int, shape: Shape) -> "Expression":
@@ -57,6 +58,7 @@ class Recording:
         return Expression(self, self.tape.constant(np.zeros(shape)), (own,))
 
     def positive(self, of: "Expression") -> "Expression":
+        """Return the positive part of an expression: new columns, unless it has no decision."""
         if not of.entries:
             zero = self.tape.constant(0.0)
             return self.known(self.tape.ufunc("maximum", of.offset, zero))
@@ -80,7 +82,7 @@ class ConstraintRow(NamedTuple):
 
 
 class Objective(NamedTuple):
-    """What is minimised or maximised."""
+    """Objective of a declaration: an expression to be minimised or maximised."""
 
     expression: "Expression"
     sense: Sense
@@ -97,14 +99,17 @@ class Expression(NDArrayOperatorsMixin):
 
     @property
     def shape(self) -> Shape:
+        """The shape of the array."""
         return self.offset.shape
 
     @property
     def size(self) -> int:
+        """The number of elements of the array."""
         return prod(self.shape)
 
     @property
     def ndim(self) -> int:
+        """The number of axes of the array."""
         return len(self.shape)
 
     def arranged(self, arrange: Callable[[IntArray], Any]) -> "Expression":
@@ -117,12 +122,15 @@ class Expression(NDArrayOperatorsMixin):
         return Expression(self.recording, self.offset.take(positions), followed)
 
     def reshape(self, *shape: Any) -> "Expression":
+        """Return the same elements in another shape, as numpy does."""
         return self.arranged(lambda array: array.reshape(*shape))
 
     def ravel(self) -> "Expression":
+        """Return the same elements as a flat array."""
         return self.reshape(-1)
 
     def transpose(self) -> "Expression":
+        """Return the expression with its axes in reverse order."""
         return self.arranged(np.transpose)
 
     T = property(transpose)
@@ -140,11 +148,13 @@ class Expression(NDArrayOperatorsMixin):
         return Expression(self.recording, last.offset.total(), summed)
 
     def mean(self, axis: int | tuple[int, ...] | None = None) -> "Expression":
+        """Return the mean over one axis, several or all."""
         total = self.sum(axis)
         mean: Expression = total / (self.size / total.size)
         return mean
 
     def dot(self, other: Any) -> "Expression":
+        """Return the matrix product `self @ other`."""
         product: Expression = self @ other
         return product
 
@@ -203,7 +213,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 
 
 def _without_zeros(entries: Entries) -> Entries:
-    """What never counts is left out."""
+    """Return the entries without those whose value is the constant zero."""
     constant = entries.value.constant
     if constant is None or constant.all():
         return entries
@@ -212,7 +222,7 @@ def _without_zeros(entries: Entries) -> Entries:
 
 
 def _followed(row: IntArray, positions: IntArray) -> tuple[IntArray, IntArray]:
-    """Where each position wants all entries of one row: the new row of each, and which it is."""
+    """Return the new row and the old index of each entry when rows are taken at `positions`."""
     order = row.argsort(kind="stable")
     first = np.searchsorted(row[order], positions, "left")
     many = np.searchsorted(row[order], positions, "right") - first

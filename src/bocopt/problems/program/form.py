@@ -58,6 +58,7 @@ class Rows(NamedTuple):
 
     @property
     def many(self) -> int:
+        """The number r of rows."""
         return len(self.equal)
 
 
@@ -126,6 +127,7 @@ class EndlessError(ValueError):
         super().__init__(self.about(f"column {column}"))
 
     def about(self, column: str) -> str:
+        """Return the message of the error, with this name of the column."""
         return f"The bounds of {column} must be finite: {self.reason}. Got {self.bounds} instead."
 
 

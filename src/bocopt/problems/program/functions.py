@@ -71,7 +71,7 @@ def _divide(left: Expression, right: Expression) -> Expression:
 
 
 def _matmul(left: Expression, right: Expression) -> Expression:
-    """Of vectors and matrices: rows of the left with columns of the right, in order."""
+    """Return left @ right of vectors or matrices: rows with columns, summed in order."""
     if not 1 <= left.ndim <= 2 or not 1 <= right.ndim <= 2:
         raise DeclarationError(
             f"@ takes vectors and matrices, not arrays of shapes {left.shape} and {right.shape}"
@@ -102,6 +102,7 @@ def _is_zero(expression: Expression) -> bool:
 
 
 def absolute_value(of: Expression) -> Expression:
+    """Return the absolute value of an expression: the sum of two positive parts."""
     return _add(of.recording.positive(of), of.recording.positive(_negative(of)))
 
 
@@ -186,6 +187,7 @@ def _together(function: Callable[..., Any]) -> Callable[..., Expression]:
     """np.concatenate and its kind: done to the numbers of the entries, then to these."""
 
     def put(values: Sequence[Any], *given: Any, **options: Any) -> Expression:
+        """Return the values joined as `function` joins arrays."""
         parts = _all_alike(values)
         numbers, entries, first = [], [], 0
         for part in parts:
@@ -203,6 +205,7 @@ def _arranged(function: Callable[..., Any]) -> Callable[..., Expression]:
     """np.reshape and its kind: entries change places."""
 
     def put(value: Expression, *given: Any, **options: Any) -> Expression:
+        """Return the value rearranged as `function` rearranges an array."""
         return value.arranged(lambda array: function(array, *given, **options))
 
     return put

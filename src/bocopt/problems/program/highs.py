@@ -55,7 +55,7 @@ class LinearProgram(NamedTuple):
 
 
 class LinearSolution(NamedTuple):
-    """What HiGHS answers; `point` is None where it found none."""
+    """Solution found by HiGHS; `point` is None where it found none."""
 
     point: Array | None  # (n)
     value: float  # of the point; +inf without one
@@ -199,6 +199,7 @@ class Shifting:
         _pass(self._highs, program)
 
     def solve(self, row_lower: Array, row_upper: Array) -> LinearSolution:
+        """Solve for new limits of the rows (r), from the last basis."""
         many = len(self._rows)
         if many:
             _checked(self._highs.changeRowsBounds(many, self._rows, row_lower, row_upper))

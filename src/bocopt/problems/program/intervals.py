@@ -27,6 +27,7 @@ class Interval(NamedTuple):
 
     @property
     def certain(self) -> bool:
+        """True where both ends are the same array."""
         return self.low is self.high
 
 
@@ -86,7 +87,7 @@ def _padded(interval: Interval, rank: int, axes: int) -> Interval:
 
 
 def _bounded(found: Interval) -> Interval:
-    """Where an end is not a number, nothing is known."""
+    """Return the interval, without bounds where an end is not a number."""
     if found.low.dtype == np.bool_:
         return found
     unknown = np.isnan(found.low) | np.isnan(found.high)
@@ -118,6 +119,7 @@ def _nearly_rising(name: str) -> Callable[..., Interval]:
     function = getattr(np, name)
 
     def rule(of: Interval) -> Interval:
+        """Return the interval of a rising function, wider by some units in the last place."""
         low, high = function(of.low), function(of.high)
         below, above = (_ULPS * np.spacing(np.abs(end)) for end in (low, high))
         return Interval(low - below, high + above)
@@ -142,7 +144,7 @@ def _divide(left: Interval, right: Interval) -> Interval:
 
 
 def absolute(of: Interval) -> Interval:
-    """How far from zero."""
+    """Return the interval of the absolute value."""
     of = Interval(*(np.asarray(end, np.float64) for end in of))
     farthest = np.maximum(np.abs(of.low), np.abs(of.high))
     return Interval(np.maximum(np.maximum(of.low, -of.high), 0.0), farthest)
@@ -154,7 +156,7 @@ def _square(of: Interval) -> Interval:
 
 
 def _power(base: Interval, exponent: Interval) -> Interval:
-    """Of a known exponent: monotone on either side of zero, where it is defined."""
+    """Return the interval of a power: monotone on either side of zero, where it is defined."""
     if not exponent.certain:
         return _anything(base, exponent)
     power = exponent.low
@@ -173,10 +175,11 @@ def _power(base: Interval, exponent: Interval) -> Interval:
 
 
 def _compared(name: str) -> Callable[[Interval, Interval], Interval]:
-    """Whether left > right, or >=: surely, and perhaps; what may be NaN is never surely so."""
+    """Return the rule of > or >=: true surely, and perhaps; what may be NaN is never surely so."""
     compare = getattr(np, name)
 
     def rule(left: Interval, right: Interval) -> Interval:
+        """Return whether the comparison is true: surely, and perhaps."""
         bounded = np.isfinite(left.low) & np.isfinite(left.high)
         bounded = bounded & np.isfinite(right.low) & np.isfinite(right.high)
         return Interval(bounded & compare(left.low, right.high), compare(left.high, right.low))
@@ -211,7 +214,7 @@ def _where(condition: Interval, yes: Interval, no: Interval) -> Interval:
 
 
 def _truth(of: Interval) -> tuple[BoolArray, BoolArray]:
-    """Whether it is surely not zero, and whether perhaps."""
+    """Return where numbers are surely not zero, and where perhaps."""
     return (of.low > 0) | (of.high < 0), (of.low != 0) | (of.high != 0)
 
 

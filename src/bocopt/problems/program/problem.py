@@ -54,10 +54,12 @@ class Program:
 
     @property
     def sense(self) -> Sense:
+        """The sense of the objective."""
         return self.blueprint.sense
 
     @property
     def prices_infeasibility(self) -> bool:
+        """True where `infeasible_objective` is paid if a row is violated."""
         return self.infeasible_objective is not None
 
     def solve(self, scenarios: Array, w: Array | None = None, x: Array | None = None) -> Solution:
@@ -125,7 +127,7 @@ class Program:
 
     @property
     def why_unranged(self) -> str:
-        """What to do where the cost has no known range."""
+        """Advice where the cost has no known range."""
         between = "give objective_bounds=(low, high) to program(...)"
         if reason := self._ranges.missing():
             return f"{between}: {reason}"
@@ -185,6 +187,7 @@ class Program:
         form = instantiate(self.blueprint, self._mould, values)
 
         def judge(z: Array) -> Judged:
+            """Return the verdict on z (d) under all scenarios; the last one is kept."""
             question = z.tobytes()
             if question not in kept:
                 kept.clear()
@@ -192,6 +195,7 @@ class Program:
             return kept[question]
 
         def measured(z: Array) -> tuple[Array, Array]:
+            """Return the cost and the violation of z (d) in each scenario."""
             if len(w) > 1 or not self.blueprint.recourse:
                 return self._measured(values, z[None], form)
             one = x, z, scenarios[0]  # hindsight is judged again
@@ -271,7 +275,7 @@ class Program:
         return found.cost, excess
 
     def _allowed(self, z: Array) -> bool:
-        """Whether all z keep their bounds."""
+        """Return whether all z (d) keep their bounds."""
         return bool((self._judge.outside(z) <= 0).all())
 
     def _played(self, x: Array, xi: Array, axes: int) -> list[Array]:
@@ -319,7 +323,7 @@ class Program:
         return [step for step in sorted(steps) if not self._given(self.blueprint.steps[step])]
 
     def _given(self, step: Step) -> bool:
-        """Whether its numbers are constant, or some of x or xi, which were checked."""
+        """Return whether a step's numbers are constant, or some of x or xi, which were checked."""
         while step.kind in ("take", "cut"):
             step = self.blueprint.steps[step.inputs[0]]
         return step.kind in ("constant", "input")

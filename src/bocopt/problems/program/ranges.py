@@ -22,7 +22,7 @@ _LARGEST = 1_000_000  # numbers, up to which ends are looked for one by one
 
 
 class Ranges:
-    """What can be said before xi of a judge's verdicts; x, z and other have the same leading axes.
+    """Ranges of a judge's verdicts before xi is known; x, z and other have the same leading axes.
 
     `infeasible_objective` is paid by a decision that is infeasible; None: the objective is.
     """
@@ -77,7 +77,7 @@ class Ranges:
         return f"the {what} not derived"
 
     def _objective(self, x: Array, z: Array, other: Array | None) -> tuple[Array, Array]:
-        """Of z, or of z less the other."""
+        """Return the ends of the objective of z (d), or of that of z less that of the other."""
         lead = z.shape[:-1]
         if self.blueprint.recourse:
             return np.full(lead, -np.inf), np.full(lead, np.inf)
@@ -120,7 +120,7 @@ class Ranges:
 
     @cached_property
     def _places(self) -> tuple[IntArray, IntArray]:
-        """Which entries of the objective are positive parts, and which of all parts each is."""
+        """The objective's entries that are positive parts, and the number of each among all."""
         columns = [
             np.arange(first, first + plane.size) for first, plane in self.blueprint.positives
         ]

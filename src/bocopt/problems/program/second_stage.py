@@ -37,7 +37,7 @@ class RecourseProgram(NamedTuple):
 
     @property
     def alike(self) -> bool:
-        """Whether scenarios differ in their limits alone."""
+        """True where scenarios differ in their limits alone, and no column is integer."""
         return len(self.cost) == 1 and len(self.matrix) == 1 and not self.integer.any()
 
     def of(self, scenarios: IntArray | BoolArray) -> "RecourseProgram":

@@ -39,7 +39,7 @@ class HingeSum(NamedTuple):
 
 
 def is_affine(blueprint: Blueprint) -> bool:
-    """Whether the objective and the positive parts in it are affine in xi."""
+    """Return whether the objective and the positive parts in it are affine in xi."""
     affine = list[bool]()
     for step in blueprint.steps:
         affine.append(_stays_affine(step, blueprint.steps, affine))
@@ -110,7 +110,7 @@ def _split(hinges: HingeSum) -> HingeSum:
 
 
 def _bounded(line: Slopes, hinges: HingeSum, alone: BoolArray) -> Ends:
-    """Those `alone` exactly, the others by themselves."""
+    """Return the ends of the sum: hinges that are `alone` exactly, the others by themselves."""
     least, largest = _apart(line, hinges, alone)
     if not alone.all():
         ends = [np.where(alone, 0.0, hinges.weight * end) for end in _together(hinges)]
@@ -160,7 +160,7 @@ def _along(of: Slopes) -> _Along:
 
 
 def _turns(line: Slopes, parts: Sequence[_Along]) -> tuple[Array, IntArray]:
-    """Where a function of one component can have an end: (c) the place, (c) the component."""
+    """Return places (c), and components (c), where a function of one component can have an end."""
     m, lead = line.slope.shape[-1], line.slope.shape[:-1]
     ends = np.broadcast_to(np.repeat([-1.0, 1.0], m), (*lead, 2 * m))
     axes = np.broadcast_to(np.tile(np.arange(m), 2), ends.shape)

@@ -20,7 +20,7 @@ Shape = tuple[int, ...]
 
 
 class Depends(IntEnum):
-    """What a number is a function of; of several, the largest counts."""
+    """Kind of input that a number is a function of; of several, the largest counts."""
 
     NOTHING = 0
     CONTEXT = 1
@@ -46,10 +46,12 @@ class ParamExpr:
 
     @property
     def step(self) -> Step:
+        """The step of the tape that it stands for."""
         return self.tape.steps[self.at]
 
     @property
     def shape(self) -> Shape:
+        """The shape of its array, without leading axes."""
         return self.step.shape
 
     @property
@@ -78,15 +80,17 @@ class ParamExpr:
 
 
 class Tape:
-    """What is being recorded."""
+    """Tape of steps that is being recorded."""
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
 
     def input(self, name: str, size: int, depends: Depends) -> ParamExpr:
+        """Record an input vector of this name and size."""
         return self._append(Step("input", (size,), depends, name=name))
 
     def constant(self, values: ArrayLike) -> ParamExpr:
+        """Record an array of numbers that depend on neither x nor xi."""
         array = np.array(values, dtype=np.float64)
         array.flags.writeable = False
         return self._append(Step("constant", array.shape, Depends.NOTHING, array=array))
@@ -100,7 +104,7 @@ class Tape:
         return self._simpler(name, shape, inputs) or self.record("ufunc", shape, inputs, name=name)
 
     def _simpler(self, name: str, shape: Shape, inputs: Sequence[ParamExpr]) -> ParamExpr | None:
-        """What needs no step: 0 times or over something, 1 times it, 0 added to it."""
+        """Return a result without a step, or None: 0 times or over it, 1 times it, 0 added."""
         if name in ("multiply", "divide"):
             zeros = [_is(given, 0.0) for given in inputs]
             if zeros[0] or (zeros[1] and name == "multiply"):
@@ -129,6 +133,7 @@ class Tape:
         name: str = "",
         array: IntArray | None = None,
     ) -> ParamExpr:
+        """Record a step of this kind, and return its array as a `ParamExpr`."""
         depends = max(given.step.depends for given in inputs)
         return self._append(Step(kind, shape, depends, tuple(g.at for g in inputs), name, array))
 
@@ -153,7 +158,7 @@ class Tape:
 
 
 def _cut(step: Step) -> Step:
-    """What is taken in its order, one after the other, needs no copy."""
+    """Return the step; a `take` of consecutive elements becomes a `cut`, which needs no copy."""
     if step.kind != "take" or not step.array.size:
         return step
     first = int(step.array.flat[0])
@@ -200,7 +205,7 @@ def _is(given: ParamExpr, number: float | None) -> bool:
 
 
 def padded(array: Array, rank: int, axes: int) -> Array:
-    """With axes of length 1 between the leading ones and its own, up to this rank."""
+    """Insert axes of length 1 between the leading ones and the array's own, up to this rank."""
     if array.ndim == rank:
         return array
     return array.reshape(array.shape[:axes] + (1,) * (rank - array.ndim) + array.shape[axes:])

@@ -25,6 +25,7 @@ class Variable:
 
     @property
     def size(self) -> int:
+        """The number of columns."""
         return prod(self.shape)
 
 
@@ -58,7 +59,7 @@ def recourse(
     upper: ArrayLike = np.inf,
     integer: bool = False,
 ) -> Variable:
-    """What is decided once xi is known, at best: no part of z, but of what z costs."""
+    """Variable that is decided once xi is known, at best: no part of z, but of what z costs."""
     return _variable("recourse", shape, lower, upper, integer=integer, later=True)
 
 

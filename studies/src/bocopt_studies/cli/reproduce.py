@@ -37,7 +37,7 @@ Address = Annotated[
 
 
 class Crew(NamedTuple):
-    """Who does the work."""
+    """Number of local processes, and the address of a Dask scheduler where one is used instead."""
 
     processes: int  # here
     cluster: str | None  # the address of a scheduler, and nobody works here
@@ -133,6 +133,7 @@ def _finish(name: str, work: "Work", crew: Crew) -> None:
     with progress(name) as shown:
 
         def begin() -> None:
+            """Show progress over all stages, of which those in the store are done."""
             shown.begin("playing", work.stages, work.stages - work.stages_missing)
 
         if crew.cluster is None:
@@ -155,12 +156,13 @@ def _finish(name: str, work: "Work", crew: Crew) -> None:
 def workers_at(
     address: str, hear: Callable[[str], None]
 ) -> Iterator[tuple[Executor, Callable[[], int]]]:
-    """Those of a cluster, and how many there are now, which is also told in words."""
+    """Yield a cluster's executor, and a function that counts its workers and reports to `hear`."""
     from bocopt_studies.work.cluster import cluster
 
     with cluster(address) as executor:
 
         def size() -> int:
+            """Return the number of workers now, and report it to `hear` in words."""
             now = executor.size()
             hear(f"{now} worker{'s' * (now != 1)}" if now else "waiting for workers")
             return now
@@ -169,6 +171,7 @@ def workers_at(
 
 
 def versions() -> dict[str, str]:
+    """Return the versions of Python, bocopt, NumPy, Numba, SciPy and Matplotlib, by name."""
     from importlib.metadata import PackageNotFoundError, version
     from platform import python_version
 

@@ -15,7 +15,7 @@ NAMES = tuple(STUDIES)
 
 
 def files_of(name: str) -> dict[str, bytes]:
-    """By file name."""
+    """Return the contents of a study's files, by file name."""
     folder = files("bocopt_studies.data") / name
     return {
         "bocopt.toml": (folder / "bocopt.toml").read_bytes(),
@@ -25,13 +25,13 @@ def files_of(name: str) -> dict[str, bytes]:
 
 
 def tables_of(name: str) -> Mapping[str, Columns]:
-    """What the package holds."""
+    """Return the tables of a study as the package has them, by name."""
     read, _ = STUDIES[name]
     return read()
 
 
 def rows_of(name: str, tables: Mapping[str, Columns]) -> Table:
-    """What is made of it: a row a stage, with what is known and what came of it."""
+    """Return a study's columns (T) by name, a row a stage: what is known then, and the outcome."""
     _, made = STUDIES[name]
     return made(tables)
 

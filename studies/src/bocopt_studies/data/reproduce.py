@@ -63,7 +63,7 @@ def _section(name: str, found: Found) -> Section:
 
 
 def markdown_of(studies: Mapping[str, Found]) -> str:
-    """As a page, with the command that makes it."""
+    """Return the summary as a Markdown page, with the command that makes it."""
     parts: list[str | Grid] = [LEAD, *grids(studies)]
     shown = [
         in_markdown(part) if isinstance(part, str) else markdown(part).rstrip() for part in parts

@@ -1,4 +1,4 @@
-"""What the studies found: plain data for a JSON file, and how it is shown."""
+"""Summaries of what the studies found: plain data for a JSON file, and tables that show it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -65,7 +65,7 @@ def _short(value: float) -> float:
 
 
 def grids(studies: Mapping[str, Found]) -> list[Grid]:
-    """What was found in words, and all policies of all studies."""
+    """Return two tables: each study's headline in words, and all policies of all studies."""
     return [_headlines(studies), _policies(studies)]
 
 
@@ -144,6 +144,6 @@ def _unit(found: Found) -> str:
 
 
 def command_of(studies: Iterable[str]) -> str:
-    """That makes them."""
+    """Return the command that makes the results of these studies."""
     named = [] if tuple(studies) == NAMES else list(studies)
     return " ".join(["bocopt reproduce data", *named])

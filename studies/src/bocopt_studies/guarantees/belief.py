@@ -64,6 +64,7 @@ def _at(horizon: int) -> tuple[int, ...]:
 
 
 def tasks(size: Size) -> dict[str, Task]:
+    """Return the tasks by name: the paper's stream, each simulation and the batch."""
     runs, short = range(_RUNS * size.trials), min(size.horizon, _LONGEST)
     seeds = tuple(size.seed + i for i in runs)
     policy: Any = policies()[CLIPPED]
@@ -85,6 +86,7 @@ def tasks(size: Size) -> dict[str, Task]:
 
 
 def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
+    """Return slacks on the paper's stream, rates of failure, and the means of the batch."""
     stream = dict(records[_STREAM])
     stream |= {
         f"{_BOTH}/{part}": stream[f"{_HALVES[0]}/{part}"] + stream[f"{_HALVES[1]}/{part}"]
@@ -163,6 +165,7 @@ def _mean(values: Array) -> dict[str, float] | None:
 
 
 def show(summary: Summary) -> Section:
+    """Return the section: the stream's table, the batch in words, and the failures."""
     return Section(
         "The belief's certificates", [_stream(summary), _batch(summary), _cover(summary)]
     )

@@ -29,6 +29,7 @@ class Certify(Play):
     draws: int = 256
 
     def run(self) -> Record:
+        """Return certificates and true risks (trials, len(at)), statuses and notes, by name."""
         names = ["headline", "feasibility", *(name for name, _ in self.guarantees)]
         monitor = Monitor(self.problem, [g for _, g in self.guarantees], scale=self.scale)
         found: dict[str, list[Array]] = {}
@@ -64,7 +65,7 @@ class Certify(Play):
         return record | {f"{name}/note": np.array(texts) for name, texts in said}
 
     def _notes(self, monitor: Monitor, trial: int) -> list[str]:
-        """What each guarantee says of one trial."""
+        """Return each guarantee's note on one trial."""
         pairs = zip(monitor.guarantees, monitor.states or (), strict=True)
         return [guarantee.certificate(_of_trial(state, trial)).note for guarantee, state in pairs]
 

@@ -38,6 +38,7 @@ class CertifyBelief(Play):
     trials_per_block: ClassVar[int] = 10
 
     def run(self) -> Record:
+        """Return parts of certificates and true risks by name, (trials, len(at)) each."""
         seeds = np.array(self.seeds)
         states = {name: one.init(seeds.shape) for name, one in self.guarantees}
         belief, found = self.policy.init(seeds), dict[str, list[Array]]()
@@ -96,6 +97,7 @@ class CoverAnytime(Task):
     trials_per_block: ClassVar[int] = 250
 
     def run(self) -> Record:
+        """Return the worst used shares, the slacks and the bounds by name, (trials) each."""
         seeds, chances = np.array(self.seeds), np.linspace(0.4, 0.6, self.parameters)
         prior, found = uniform(seeds.shape, self.parameters), Record()
         points = np.where(np.eye(self.parameters) > 0, 0.0, -np.inf)

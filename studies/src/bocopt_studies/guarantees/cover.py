@@ -1,4 +1,4 @@
-"""How often certificates fail where the true risk is known, and how much of their slack is used."""
+"""Rates of failure of certificates where the true risk is known, and how much slack is used."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,6 +32,7 @@ class Cover(Task):
     trials_per_block: ClassVar[int] = 1000
 
     def run(self) -> Record:
+        """Return the worst used share of the slack (trials), by certificate and delta."""
         simulation = {**SIMULATIONS, **LOSSES}[self.simulation]
         tried = {
             (name, delta): entry
@@ -47,7 +48,9 @@ def used(
     seeds: IntArray,
     horizon: int,
 ) -> Record:
-    """By name and delta: of a guarantee for one of the risks that the simulation knows."""
+    """Return the worst used share of the slack (trials), by name and delta of each guarantee.
+    `tried` names the risk that each one is for, of those that the simulation knows.
+    """
     states = {key: guarantee.init(seeds.shape) for key, (_, guarantee) in tried.items()}
     totals: dict[str, Array] = {}
     found: Record = {}
@@ -78,6 +81,7 @@ class CoverBatch(Task):
     trials_per_block: ClassVar[int] = 200
 
     def run(self) -> Record:
+        """Return the used share of the offline bound's slack (trials), by delta."""
         seeds, chances = np.array(self.seeds), np.linspace(0.4, 0.6, self.parameters)
         coins = [
             noise.uniform(seeds, t, "batch", (self.coins,)) < chances for t in range(self.horizon)

@@ -1,4 +1,4 @@
-"""How often certificates fail, by simulation, beside how often they may."""
+"""Rates of failure of certificates, by simulation, beside the rates that are allowed."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -33,7 +33,7 @@ _WHAT = {
 
 
 def proportion(failed: BoolArray) -> dict[str, float | int]:
-    """With the binomial interval of Clopper and Pearson, 95%.
+    """Return the share of failures with the binomial interval of Clopper and Pearson, 95%.
 
     >>> found = proportion(np.array([True] + [False] * 99))
     >>> found["failed"], round(found["low"], 4), round(found["high"], 4)
@@ -51,6 +51,7 @@ def proportion(failed: BoolArray) -> dict[str, float | int]:
 
 
 def tasks(size: Size) -> dict[str, Task]:
+    """Return a task for each simulation and two for batches, by name."""
     return {
         **{
             name: Cover(simulation=name, seeds=size.seeds, horizon=size.horizon)
@@ -66,6 +67,7 @@ def tasks(size: Size) -> dict[str, Task]:
 
 
 def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
+    """Return each certificate's rate of failure, and the number of intervals above delta."""
     rows: list[dict[str, Any]] = [
         {
             "simulation": simulation,
@@ -84,6 +86,7 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
 
 
 def show(summary: Summary) -> Section:
+    """Return the section: the verdict in words, and the table of failures."""
     return Section("How often certificates fail", [_verdict(summary), _table(summary)])
 
 

@@ -21,6 +21,7 @@ _PARAMETERS = 5
 
 class _Beliefs(Simulation):
     def guarantees(self, horizon: int, delta: float) -> Mapping[str, tuple[str, Guarantee[Any]]]:
+        """Return Theorems 3.2 and 3.3 at the belief's lam and at lam*, with their risks."""
         best = for_horizon(horizon, 1.0, delta)
         return {
             "Theorem 3.2, own lam": (UPDATED, Theorem32(lam=LAM, scale=1.0, delta=delta)),
@@ -43,6 +44,7 @@ class FiniteBelief(_Beliefs):
     restless: bool = False
 
     def stages(self, seeds: IntArray, horizon: int) -> Iterator[Shown]:
+        """Yield each stage's evidence, and the risks of one draw and of the updated belief."""
         size = (*seeds.shape, _PARAMETERS)
         log_w, chances = uniform(seeds.shape, _PARAMETERS), np.linspace(0.4, 0.6, _PARAMETERS)
         for t in range(horizon):
@@ -77,6 +79,7 @@ class Squared(_Beliefs):
     otherwise: float = 0.05
 
     def guarantees(self, horizon: int, delta: float) -> Mapping[str, tuple[str, Guarantee[Any]]]:
+        """Return the theorems of all beliefs, and Corollary 3.5 for the aggregated decision."""
         best = for_horizon(horizon, 1.0, delta)
         corollary = Corollary35(lam=best, scale=1.0, delta=delta)
         return {
@@ -85,6 +88,7 @@ class Squared(_Beliefs):
         }
 
     def stages(self, seeds: IntArray, horizon: int) -> Iterator[Shown]:
+        """Yield each stage's evidence, and the risks of one draw, update and aggregation."""
         theta = np.linspace(0.0, self.highest, _PARAMETERS)
         log_w, ahead = uniform(seeds.shape, _PARAMETERS), np.zeros(seeds.shape)
         for t in range(horizon):
@@ -109,7 +113,7 @@ class Squared(_Beliefs):
 
 
 def belief_of(cost: Array, losses: LossReport, intact: Array, **known: Any) -> Evidence:
-    """Of losses in [0, 1]."""
+    """Return the evidence of a stage whose belief has losses in [0, 1]."""
     zero = np.zeros(cost.shape)
     bounds = LossBounds(zero, zero + 1.0, zero + 1.0)
     return Evidence(cost, belief=BeliefReport(losses, bounds, intact), **known)

@@ -33,7 +33,7 @@ PEEKING, NORMAL = "control: Hoeffding for one time", "control: normal interval f
 
 
 class Peeking(HoeffdingMixture):
-    """For one time, and watched at all times: a control that must fail.
+    """Hoeffding bound for one time, watched at all times: a control that must fail.
 
     sum R_t <= sum c_t + sqrt(sum C_t^2 log(1/delta) / 2)
     """
@@ -60,6 +60,7 @@ class _Decisions(Simulation):
     scale: ClassVar[float] = 1.0
 
     def guarantees(self, horizon: int, delta: float) -> Mapping[str, tuple[str, Guarantee[Any]]]:
+        """Return guarantees of cost, feasibility and difference, and two controls, by name."""
         return {
             "direct": (COST, Direct(lam=for_horizon(horizon, self.scale, delta), delta=delta)),
             "Hoeffding mixture": (COST, HoeffdingMixture(delta=delta)),
@@ -79,6 +80,7 @@ class Coin(_Decisions):
     chance: float
 
     def stages(self, seeds: IntArray, horizon: int) -> Iterator[Shown]:
+        """Yield each stage's evidence and risks; the chance is always the same."""
         for t in range(horizon):
             paid = noise.uniform(seeds, t, "coin", ()) < self.chance
             risk = np.full(seeds.shape, self.chance)
@@ -90,6 +92,7 @@ class Power(_Decisions):
     """U^9: mean 1/10, many small costs and few large ones. Above 1/2 they are infeasible."""
 
     def stages(self, seeds: IntArray, horizon: int) -> Iterator[Shown]:
+        """Yield each stage's evidence and risks; the law of the cost is always the same."""
         for t in range(horizon):
             cost = noise.uniform(seeds, t, "power", ()) ** 9
             above = np.full(seeds.shape, 1 - 0.5 ** (1 / 9))
@@ -102,6 +105,7 @@ class Gambler(_Decisions):
     """Plays with rare large costs while lucky, and at even chances to get lucky again."""
 
     def stages(self, seeds: IntArray, horizon: int) -> Iterator[Shown]:
+        """Yield each stage's evidence and risks; the chance is 1/2 while behind, else 1/20."""
         ahead = np.zeros(seeds.shape)
         for t in range(horizon):
             risk = np.where(ahead < 0, 0.5, 0.05)
@@ -117,6 +121,7 @@ class Drift(_Decisions):
     period: int = 40
 
     def stages(self, seeds: IntArray, horizon: int) -> Iterator[Shown]:
+        """Yield each stage's evidence and risks; the chance depends on the stage alone."""
         for t in range(horizon):
             risk = np.full(seeds.shape, 0.1 + 0.8 * (t % self.period) / self.period)
             cost = (noise.uniform(seeds, t, "drift", ()) < risk).astype(float)
@@ -128,6 +133,7 @@ class Duel(_Decisions):
     """Two costs between 0 and 1 that have luck in common, and a rare loss for whoever is ahead."""
 
     def stages(self, seeds: IntArray, horizon: int) -> Iterator[Shown]:
+        """Yield each stage's evidence, with the other cost as its shadow, and the risks."""
         ahead = np.zeros(seeds.shape)
         for t in range(horizon):
             common, own, rare = np.moveaxis(noise.uniform(seeds, t, "duel", (3,)), -1, 0)
@@ -146,9 +152,11 @@ class Stakes(_Decisions):
     """Even chances for a stake that is known before: raised while unlucky, lowered while lucky."""
 
     def stake(self, ahead: Array) -> Array:
+        """Return the stake: 0.05 while ahead, else from 0.1 to 1, more the further behind."""
         return np.where(ahead > 0, 0.05, np.minimum(1.0, 0.1 - ahead / 2))
 
     def stages(self, seeds: IntArray, horizon: int) -> Iterator[Shown]:
+        """Yield each stage's evidence, whose cost is 0 or the stake, and the risks."""
         ahead = np.zeros(seeds.shape)
         for t in range(horizon):
             stake = self.stake(ahead)
@@ -164,9 +172,11 @@ class Wide(Stakes):
     """Two stakes, of which the one while unlucky is twice as wide as declared."""
 
     def stake(self, ahead: Array) -> Array:
+        """Return the stake: 0.5 while ahead, else 1, which is twice the declared scale."""
         return np.where(ahead > 0, 0.5, 1.0)
 
     def guarantees(self, horizon: int, delta: float) -> Mapping[str, tuple[str, Guarantee[Any]]]:
+        """Return three guarantees that declare a scale of 0.5, with their risks."""
         forgiving = EmpiricalBernstein(scale=0.5, delta=delta, strict=False)
         return {
             "empirical Bernstein, not strict": (COST, forgiving),
@@ -183,6 +193,7 @@ class Warehouse(_Decisions):
     problem: ClassVar[Knapsack] = Knapsack(value=[12], capacity=[8], salvage=[3], upper=10)
 
     def stages(self, seeds: IntArray, horizon: int) -> Iterator[Shown]:
+        """Yield each stage's evidence of a sample average beside a constant 4, and the risks."""
         policy = Shadowed(SampleAverage(self.problem, latest=30), {"four": Constant([4])})
         for stage in run(
             policy, UniformWeights(), problem=self.problem, seeds=seeds, horizon=horizon
@@ -209,6 +220,7 @@ class UniformWeights:
 
     @staticmethod
     def ends(x: Array) -> tuple[Array, Array]:
+        """Return the least and the largest weight given x, each of the shape of x."""
         return 0.8 + x, 1.2 + 2 * x
 
     def stages(self, seeds: IntArray) -> Iterator[tuple[Array, Array]]:
@@ -230,5 +242,5 @@ def _bounded(cost: Array, shadow: Shadow | None = None, high: Array | None = Non
 
 
 def _risks(risk: Array) -> dict[str, Array]:
-    """Of a cost of 1 with this chance, which is infeasible, beside nothing."""
+    """Return the risks of a cost of 1 with this chance, infeasible if paid, beside a cost of 0."""
     return {COST: risk, INFEASIBLE: risk, DIFFERENCE: -risk}

@@ -32,7 +32,7 @@ _FAIR, _RARE, _PERIOD = 0.5, 0.02, 40
 
 
 def certificates(scale: float, delta: float = 0.05) -> dict[str, Guarantee[Any]]:
-    """By name: of the decision's losses and the belief's, by bets."""
+    """Return the certificates by bets, of the decision's losses and the belief's, by name."""
     return {
         "clipped regret": ClippedRegret(scale=scale, delta=delta),
         "against one draw": AgainstOneDraw(scale=scale, delta=delta),
@@ -56,9 +56,11 @@ class ChosenLosses(Simulation):
     opposed: bool = False
 
     def guarantees(self, horizon: int, delta: float) -> Mapping[str, tuple[str, Guarantee[Any]]]:
+        """Return, by name, each certificate by bets and the risk that it bounds."""
         return {name: (RISKS[name], one) for name, one in certificates(1.0, delta).items()}
 
     def stages(self, seeds: IntArray, horizon: int) -> Iterator[Shown]:
+        """Yield each stage's evidence, and the true risks of the decision and the belief."""
         log_w = uniform(seeds.shape, _PARAMETERS)
         own_luck, luck = np.zeros(seeds.shape), np.zeros(seeds.shape)  # expected less lost, so far
         for t in range(horizon):

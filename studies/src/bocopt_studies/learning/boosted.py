@@ -42,6 +42,7 @@ class BoostedQuantiles(Refitted):
     renewed: ClassVar[float] = 0.5
 
     def fit(self, x: Array, xi: Array, seed: int) -> Boosted:
+        """Return boosted quantiles of the outcomes (n, m) given the contexts (n, k)."""
         regressor = extra("sklearn.ensemble").GradientBoostingRegressor
         found = [
             regressor(
@@ -64,6 +65,7 @@ class BoostedQuantiles(Refitted):
         return fitted._replace(ranks=_ranks(xi, fitted.quantiles(x)))
 
     def predicted(self, fit: Boosted, x: Array, xi: Array) -> tuple[Array, Array]:
+        """Return scenarios (n, m) given x (k), at the ranks of past errors, and weights (n)."""
         (quantiles,) = fit.quantiles(x[None])
         low, high = quantiles[:, :1], quantiles[:, -1:]
         ends = 2 * low - quantiles[:, 1:2], 2 * high - quantiles[:, -2:-1]

@@ -61,9 +61,11 @@ class ForestWeights(Refitted):
     """
 
     def fit(self, x: Array, xi: Array, seed: int) -> GrownForest:
+        """Return a forest that is grown from contexts (n, k) and outcomes (n, m)."""
         return grown(x, xi, seed)
 
     def predicted(self, fit: GrownForest, x: Array, xi: Array) -> tuple[Array, Array]:
+        """Return the past outcomes (n, m), and their weights (n) at a context (k)."""
         return xi, fit.weights(x)
 
 
@@ -72,8 +74,10 @@ class ForestResiduals(Refitted):
     """The forest's mean at x, and the residuals of the outcomes that share leaves with x."""
 
     def fit(self, x: Array, xi: Array, seed: int) -> GrownForest:
+        """Return a forest, grown from (n, k) and (n, m), with its residuals out of bag."""
         return grown(x, xi, seed)
 
     def predicted(self, fit: GrownForest, x: Array, xi: Array) -> tuple[Array, Array]:
+        """Return the mean at a context (k) plus each residual (n, m), and weights (n)."""
         w = fit.weights(x)
         return np.matmul(w, xi) + fit.residual, w

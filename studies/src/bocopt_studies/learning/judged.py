@@ -1,4 +1,4 @@
-"""How policies are judged on a world: cost beside the best, feasibility, coverage."""
+"""Verdicts on policies on a world: cost beside the best, feasibility, coverage."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class Judge(Learn):
 
 
 def judge(world: LearningWorld, policies: Mapping[str, Policy[Any]], size: Size) -> dict[str, Task]:
-    """Who knows the law is shown all that it reads; all see the same outcomes."""
+    """Return a task a policy, all on the same outcomes; only BEST sees all that the law reads."""
     return {
         name: Judge(
             policy=policy,
@@ -44,7 +44,7 @@ def judge(world: LearningWorld, policies: Mapping[str, Policy[Any]], size: Size)
 
 
 def verdict(world: LearningWorld, records: Mapping[str, Record]) -> Summary:
-    """What is known of all policies on one world."""
+    """Return costs, differences and feasibility of all policies on one world, and coverage."""
     sense = world.problem.sense
     costs = {name: sense.sign * record[sense.value] for name, record in records.items()}
     best = min((name for name in costs if name != BEST), key=lambda name: costs[name].mean())

@@ -16,6 +16,7 @@ _HOW = "Mean ± sd over trials; differences are paired, with 95% intervals (Stud
 
 
 def tasks(size: Size) -> dict[str, Task]:
+    """Return the tasks of learners, members and optimum, by `world/policy`."""
     return {
         f"{place}/{name}": task
         for place, world in synthetic_worlds(size.horizon).items()
@@ -28,17 +29,19 @@ def _tasks(world: LearningWorld, size: Size) -> dict[str, Task]:
 
 
 def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
+    """Return the verdict on each of the synthetic worlds."""
     worlds = synthetic_worlds(size.horizon)
     found = {place: verdict(world, at(place, records)) for place, world in worlds.items()}
     return {**size._asdict(), "worlds": found}
 
 
 def at(place: str, records: Mapping[str, Record]) -> dict[str, Record]:
-    """Those of one world, by policy."""
+    """Return the records of one world, by policy."""
     first = f"{place}/"
     return {n.removeprefix(first): record for n, record in records.items() if n.startswith(first)}
 
 
 def show(summary: Summary) -> Section:
+    """Return the section: an overview, a table for each world, and the coverages."""
     each = (of_world(summary, place, _HOW) for place in summary["worlds"])
     return Section("Learning on nine worlds", [overview(summary), *each, coverages(summary)])

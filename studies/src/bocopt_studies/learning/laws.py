@@ -30,11 +30,12 @@ class Process(ABC):
 
     @property
     def dim_hidden(self) -> int:
-        """How many of the last numbers of a context learners do not see."""
+        """Number of components at the end of a context that learners do not see."""
         return 0
 
     @property
     def dim_noise(self) -> int:
+        """Number of normal draws for an outcome: one for each component."""
         return self.dim_xi
 
     def stages(self, seeds: IntArray) -> Iterator[tuple[Array, Array]]:
@@ -68,6 +69,7 @@ class Shown:
     process: Process
 
     def stages(self, seeds: IntArray) -> Iterator[tuple[Array, Array]]:
+        """Yield contexts without their hidden components, and outcomes (m), without end."""
         hidden = self.process.dim_hidden
         for x, xi in self.process.stages(seeds):
             yield (x[..., :-hidden] if hidden else x), xi
@@ -90,6 +92,7 @@ class Sine(Process):
     dim_x: ClassVar[int] = 2
 
     def sample_given(self, x: Array, u: Array) -> Array:
+        """Return xi (m), sines of the context (2) and the noise u (m), at least 0.1."""
         slope, phase = self._draw("sine", self.dim_xi, 2), np.pi * self._draw("phase", self.dim_xi)
         mean = 1.0 + 0.5 * np.sin(1.5 * _times(slope, x) + phase)
         return np.maximum(mean + 0.1 * u, _LEAST)
@@ -106,6 +109,7 @@ class Categories(Process):
     values: ClassVar[tuple[int, ...]] = (4, 3, 3)
 
     def context(self, normal: Array, t: int, before: Array) -> Array:
+        """Return the three categories, one-hot (10), that normal numbers (3) fall into."""
         from scipy.special import ndtr
 
         which = np.minimum(ndtr(normal) * self.values, np.array(self.values) - 1).astype(int)
@@ -113,6 +117,7 @@ class Categories(Process):
         return np.concatenate(shown, axis=-1, dtype=np.float64)
 
     def sample_given(self, x: Array, u: Array) -> Array:
+        """Return xi (m) by the effects of the categories (10) and the noise u (m)."""
         first, second, third = np.split(x, np.cumsum(self.values)[:-1], axis=-1)
         pairs = (first[..., :, None] * second[..., None, :]).reshape(*first.shape[:-1], -1)
         together = 0.35 * self._draw("pairs", self.dim_xi, pairs.shape[-1])
@@ -129,9 +134,11 @@ class Multiplied(Process):
 
     @property
     def dim_noise(self) -> int:
+        """Number of normal draws for an outcome: the common shock, and one a component."""
         return 1 + self.dim_xi
 
     def sample_given(self, x: Array, u: Array) -> Array:
+        """Return xi (m), lognormal given the context (3), by the shocks u (1 + m)."""
         shift = 0.3 * _times(self._draw("multiplied", self.dim_xi, 3), x)
         s = 0.35 * np.exp(0.4 * x[..., 2:])
         shocks = (u[..., :1] + u[..., 1:]) / np.sqrt(2)
@@ -149,9 +156,11 @@ class TwoModes(Process):
 
     @property
     def dim_noise(self) -> int:
+        """Number of normal draws for an outcome: one for the jam, and one a component."""
         return 1 + self.dim_xi
 
     def sample_given(self, x: Array, u: Array) -> Array:
+        """Return xi (m) given the context (2); the first of u (1 + m) says if there is a jam."""
         from scipy.special import ndtr
 
         jam = ndtr(u[..., :1]) < _logistic(2.0 * x[..., :1] - 1.0)
@@ -174,15 +183,18 @@ class Drift(Process):
 
     @property
     def dim_hidden(self) -> int:
+        """Number of hidden components: one, the angle."""
         return 1
 
     def context(self, normal: Array, t: int, before: Array) -> Array:
+        """Return the context (4): the normal numbers (3), and the angle at stage t."""
         share = t / self.period
         turned = np.floor(3 * share) / 3 if self.abrupt else share
         angle = np.full((*normal.shape[:-1], 1), 2 * np.pi * turned)
         return np.concatenate([normal, angle], axis=-1)
 
     def sample_given(self, x: Array, u: Array) -> Array:
+        """Return xi (m) given the context (4), which ends with the angle, and noise u (m)."""
         angle, seen = x[..., -1:], x[..., :-1]
         features = np.concatenate([np.ones_like(angle), seen], axis=-1)
         cos, sin = (_times(self._draw(name, self.dim_xi, 4), features) for name in ("cos", "sin"))
@@ -201,9 +213,11 @@ class ChangingCorrelation(Process):
 
     @property
     def dim_noise(self) -> int:
+        """Number of normal draws for an outcome: the common shock, and one a component."""
         return 1 + self.dim_xi
 
     def sample_given(self, x: Array, u: Array) -> Array:
+        """Return xi (m) by the shocks u (1 + m), whose correlation the context (2) sets."""
         r = 0.95 * _logistic(3.0 * x[..., :1])
         shocks = np.sqrt(r) * u[..., :1] + np.sqrt(1.0 - r) * u[..., 1:]
         return np.maximum(1.2 + 0.3 * shocks, _LEAST)
@@ -216,6 +230,7 @@ class Sparse(Process):
     dim_x: ClassVar[int] = 30
 
     def sample_given(self, x: Array, u: Array) -> Array:
+        """Return xi (m), linear in the first three features of x (30), with noise u (m)."""
         mean = 1.0 + 0.15 * _times(self._draw("sparse", self.dim_xi, 3), x[..., :3])
         return np.maximum(mean + 0.1 * u, _LEAST)
 
@@ -229,12 +244,15 @@ class OwnPast(Process):
 
     @property
     def dim_hidden(self) -> int:
+        """Number of hidden components: the logarithms of the last outcome (m)."""
         return self.dim_xi
 
     def context(self, normal: Array, t: int, before: Array) -> Array:
+        """Return the context (2 + m): the normal numbers, and log of the last xi over `usual`."""
         last = np.zeros_like(before) if t == 0 else np.log(before / self.usual)
         return np.concatenate([normal, last], axis=-1)
 
     def sample_given(self, x: Array, u: Array) -> Array:
+        """Return xi (m) given x (2 + m), which ends with the last outcome, and noise u (m)."""
         shift = 0.05 * _times(self._draw("past", self.dim_xi, 2), x[..., :2])
         return np.asarray(self.usual * np.exp(0.85 * x[..., 2:] + shift + 0.2 * u))

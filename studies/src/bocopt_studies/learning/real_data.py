@@ -15,6 +15,7 @@ _HOW = "Every trial sees the same series; intervals are for its stages, 95% by a
 
 
 def tasks(size: Size) -> dict[str, Task]:
+    """Return the tasks of learners on all data sets, by `data set/policy`."""
     return {
         f"{place}/{name}": task
         for place, world in data_worlds().items()
@@ -23,11 +24,13 @@ def tasks(size: Size) -> dict[str, Task]:
 
 
 def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
+    """Return the verdict on each of the data sets."""
     worlds = data_worlds()
     found = {place: verdict(world, at(place, records)) for place, world in worlds.items()}
     return {**size._asdict(), "worlds": found}
 
 
 def show(summary: Summary) -> Section:
+    """Return the section: an overview, a table for each data set, and the coverages."""
     each = (of_world(summary, place, _HOW) for place in summary["worlds"])
     return Section("Learning on real data", [overview(summary), *each, coverages(summary)])

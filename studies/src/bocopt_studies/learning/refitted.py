@@ -26,6 +26,7 @@ class Refitted(refitted.Refitted):
         extra("sklearn")  # where it is missing, that is said before anything runs
 
     def due(self, seen: int, fitted: int) -> bool:
+        """Return whether `begin` outcomes are there, and new ones are `renewed` of those fitted."""
         return seen >= self.begin and seen - fitted >= self.renewed * fitted
 
 
@@ -58,11 +59,12 @@ class Trees(NamedTuple):
 
 
 def trees_of(estimators: Sequence[Any]) -> Trees:
-    """Those of fitted `DecisionTreeRegressor`s."""
+    """Return the trees of fitted `DecisionTreeRegressor`s, as padded arrays."""
     raw = [estimator.tree_ for estimator in estimators]
     nodes = max(tree.node_count for tree in raw)
 
     def padded(arrays: Sequence[Any], dtype: Any, fill: float) -> Any:
+        """Return arrays (nodes, ...) of all trees as one (b, nodes, ...), `fill` at the ends."""
         out = np.full((len(raw), nodes, *arrays[0].shape[1:]), fill, dtype)
         for row, array in zip(out, arrays, strict=True):
             row[: len(array)] = array

@@ -35,5 +35,5 @@ def learners(world: LearningWorld) -> dict[str, Policy[Any]]:
 
 
 def optimum(world: LearningWorld) -> dict[str, Policy[Any]]:
-    """Who knows the law, where it is known."""
+    """Return the policy that knows the law, by name, where it is known; else an empty mapping."""
     return {} if world.law is None else {BEST: ConditionalOptimum(world.problem, world.law)}

@@ -34,6 +34,7 @@ _SHOWN_WEIGHT = 0.03  # members with less, on average, share one curve
 
 
 def tasks(size: Size) -> dict[str, Task]:
+    """Return the tasks of ensembles, members and simple methods, by `stream/policy`."""
     return {
         f"{place}/{name}": task
         for place, world in worlds(size.horizon).items()
@@ -44,6 +45,7 @@ def tasks(size: Size) -> dict[str, Task]:
 
 
 def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
+    """Return rewards by policy, calibration and weights of the members, for each stream."""
     found = {}
     for place, world in worlds(size.horizon).items():
         here = {
@@ -92,6 +94,7 @@ def _histogram(probability: Array) -> list[float]:
 
 
 def show(summary: Summary) -> Section:
+    """Return the section: a table for each stream, the calibration, and the weights."""
     places = summary["worlds"]
     return Section(
         "Learning on four streams",
@@ -108,6 +111,7 @@ def _table(summary: Summary, place: str) -> Grid:
     found = summary["worlds"][place]
 
     def cells(row: Mapping[str, Mapping[str, float | None]]) -> list[str]:
+        """Return the cells of a policy's average rewards and feasibility."""
         return [
             *(tables.format_mean_sd(row[column]) for column in COLUMNS),
             tables.number(row["feasible"]["mean"], 4),

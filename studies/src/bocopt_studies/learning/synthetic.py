@@ -21,7 +21,7 @@ from bocopt_studies.learning.worlds import LearningWorld
 
 
 def synthetic_worlds(horizon: int = 600) -> dict[str, LearningWorld]:
-    """By name; `horizon` says how long drifts take."""
+    """Return the nine worlds by name; `horizon` says how long drifts take."""
     return {
         "sine": _world(_knapsack(), Sine()),
         "categories": _world(_knapsack(), Categories()),

@@ -37,6 +37,7 @@ def without_best(members: tuple[Member, ...]) -> tuple[Member, ...]:
 
 
 def ensembles(world: LearningWorld) -> dict[str, Policy[Any]]:
+    """Return the ensemble, and the one without random coefficients, by name."""
     problem, size = world.problem, world.problem.dims.xi
     others = Mixture(dim_xi=size, members=without_best(default_members()))
     return {ENSEMBLE: Ensemble(problem), AGNOSTIC: Ensemble(problem, others)}
@@ -55,6 +56,7 @@ def members(world: LearningWorld) -> dict[str, Policy[Any]]:
 
 
 def simple(world: LearningWorld) -> dict[str, Policy[Any]]:
+    """Return simple methods and, where the law is known, the conditional optimum, by name."""
     problem = world.problem
     best = {} if world.law is None else {BEST: ConditionalOptimum(problem, world.law)}
     return {
@@ -67,6 +69,7 @@ def simple(world: LearningWorld) -> dict[str, Policy[Any]]:
 
 
 def learn(world: LearningWorld, policies: Mapping[str, Policy[Any]], size: Size) -> dict[str, Task]:
+    """Return the task of each policy on a world, by name."""
     return {
         name: Learn(
             policy=policy,
@@ -80,6 +83,7 @@ def learn(world: LearningWorld, policies: Mapping[str, Policy[Any]], size: Size)
 
 
 def tasks(size: Size) -> dict[str, Task]:
+    """Return the tasks on the paper's stream, with BMA and DFL as printed, by policy."""
     world = worlds(size.horizon)["paper"]
     printed = policies_of(Settings())
     policies: dict[str, Policy[Any]] = {
@@ -120,6 +124,7 @@ def row(record: Record, others: Mapping[str, Record]) -> Summary:
 
 
 def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
+    """Return rewards and differences by policy, curves, and the regret to the best arm."""
     compared = {name: records[name] for name in (AVERAGE, BEST)}
     ensemble = records[ENSEMBLE]
     mixture = {"reward": -ensemble["arm_cost"][..., 0].astype(float)}
@@ -141,6 +146,7 @@ def _best_arm(record: Record) -> Array:
 
 
 def show(summary: Summary) -> Section:
+    """Return the section: the extended table 1, early differences, and the curves."""
     return Section("Learning", [_table(summary), _early(summary), _chart(summary)])
 
 

@@ -16,6 +16,7 @@ class Learn(Play):
     """Objective, feasibility and status of each stage, and what a mixture or an ensemble showed."""
 
     def run(self) -> Record:
+        """Return objective, feasibility, status and beliefs by name, (trials, T, ...) each."""
         found: dict[str, list[np.ndarray]] = {}
         sense = self.problem.sense
         for stage in run(

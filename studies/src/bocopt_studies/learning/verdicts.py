@@ -62,7 +62,7 @@ def of_world(summary: Summary, place: str, how: str) -> Grid:
 
 
 def coverages(summary: Summary, intervals: Sequence[str] = ("50", "90")) -> Grid:
-    """Of the ensemble's mixture."""
+    """Return the coverage of the ensemble's mixture, one row a world."""
     return Grid(
         title=f"Calibration of the ensemble's mixture: {Size.of(summary)}",
         header=["world", *(f"{p}%" for p in intervals)],

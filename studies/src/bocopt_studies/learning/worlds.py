@@ -35,11 +35,12 @@ class Synthetic:
 
     @property
     def dim_noise(self) -> int:
+        """Number of normal draws for an outcome: four for each component."""
         return self.dim_xi * (1 + _CHI)
 
     @cached_property
     def _coefficients(self) -> tuple[Array, Array, Array]:
-        """Of the autoregression, the mean and the spread."""
+        """Matrices of the autoregression (k, k), the mean (m, k) and the scale (m, k)."""
         normal = noise.normal(
             np.array(self.matrices), 0, "worlds", (self.dim_x + 2 * self.dim_xi, self.dim_x)
         )
@@ -80,11 +81,12 @@ class Later:
     skipped: int
 
     def stages(self, seeds: IntArray) -> Iterator[tuple[Array, Array]]:
+        """Yield the stages after the first `skipped`."""
         return islice(self.stream.stages(seeds), self.skipped, None)
 
 
 class LearningWorld(NamedTuple):
-    """Where policies are compared; `law` is what the best of them would know, where it is known."""
+    """World to compare policies on; `law` is what the best would know, where it is known."""
 
     problem: Problem
     stream: Stream
@@ -93,11 +95,12 @@ class LearningWorld(NamedTuple):
 
     @property
     def best_stream(self) -> Stream:
-        """What the best of them would see: the same outcomes."""
+        """Stream that the best of them would see, with the same outcomes."""
         return self.stream if self.knowing is None else self.knowing
 
 
 def worlds(horizon: int) -> dict[str, LearningWorld]:
+    """Return the four worlds by name; the regime changes at half of the horizon."""
     paper, problem = PaperStream(), problem_of(Settings())
     heavy = Synthetic(3, 12, "student", 1)
     other = Synthetic(5, 6, "lognormal", 2)

@@ -1,1 +1,1 @@
-"""What the paper reports, beside the numbers in print."""
+"""Studies of what the paper reports, beside the numbers in print."""

@@ -1,4 +1,4 @@
-"""How far our numbers are from table 1 of the print, under both ways of averaging (E19)."""
+"""Distances of our numbers from table 1 of the print, averaged along time and over trials (E19)."""
 
 from collections.abc import Mapping
 from math import sqrt

@@ -1,4 +1,4 @@
-"""What is wrong, open or missing in the print, what we do about it, and what that moves."""
+"""Errata: what is wrong, open or missing in the print, what we do about it, what that moves."""
 
 from typing import NamedTuple
 
@@ -148,6 +148,7 @@ ERRATA = (
 
 
 def section(sensitivity: Summary | None = None) -> Section:
+    """Return the section: the table of errata."""
     return Section("Errata of the print", [grid(sensitivity)])
 
 

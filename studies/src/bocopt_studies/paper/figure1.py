@@ -11,10 +11,12 @@ from bocopt_studies.work.task import Play, Record
 
 
 def tasks(size: Size) -> dict[str, Play]:
+    """Return the tasks of the paper's four policies, by name."""
     return tasks_of(Settings(), size, PRINTED)
 
 
 def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
+    """Return bands of the running reward and feasibility, by policy."""
     return {
         **size._asdict(),
         "stages": stages_shown(size.horizon),
@@ -26,6 +28,7 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
 
 
 def show(summary: Summary) -> Section:
+    """Return the section: the charts of reward and of feasibility."""
     return Section("Figure 1", [_chart(summary, what) for what in ("reward", "feasibility")])
 
 

@@ -29,6 +29,7 @@ DECAYS = (Settings().decay_every, 10, 5, 1)  # E17
 
 
 def tasks(tuning: Tuning, size: Size) -> dict[str, Play]:
+    """Return the tasks of one policy, by `decay/rate`."""
     return {
         f"{decay}/{rate}": tasks_of(Settings(rate=rate, decay_every=decay), size, [tuning.policy])[
             tuning.policy
@@ -39,9 +40,11 @@ def tasks(tuning: Tuning, size: Size) -> dict[str, Play]:
 
 
 def summarise(tuning: Tuning, size: Size, records: Mapping[str, Record]) -> Summary:
+    """Return the best rate at each decay, and the curve of each rate at the default decay."""
     series = {name: record[tuning.judged_by] for name, record in records.items()}
 
     def by_decay(decay: int) -> Summary:
+        """Return the means of all rates at one decay, the best two, and their difference."""
         per_trial = {rate: series[f"{decay}/{rate}"].mean(axis=-1) for rate in tuning.rates}
         sign = 1 if tuning.smallest else -1
         best, second = sorted(per_trial, key=lambda rate: sign * float(per_trial[rate].mean()))[:2]
@@ -65,6 +68,7 @@ def summarise(tuning: Tuning, size: Size, records: Mapping[str, Record]) -> Summ
 
 
 def show(tuning: Tuning, summary: Summary) -> Section:
+    """Return the section: the curves by rate, and the table by rate and decay."""
     title = f"Supplementary figure {tuning.name[-1]}"
     measure, policy, size = summary["measure"], summary["policy"], Size.of(summary)
     chart = Chart(

@@ -1,4 +1,4 @@
-"""Which reading of the print fits its table 1: the likely ones, at full size."""
+"""Fit of the likely readings of the print to its table 1, at full size."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -24,6 +24,7 @@ _NAMES = {"along_time": "along time", "over_trials": "over trials"}
 
 
 def tasks(size: Size) -> dict[str, Play]:
+    """Return the tasks of the paper's policies under each reading, by `reading/policy`."""
     return {
         f"{reading}/{name}": task
         for reading in READINGS
@@ -34,6 +35,7 @@ def tasks(size: Size) -> dict[str, Play]:
 
 
 def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
+    """Return the fit of each reading to the print, and which ones come closest."""
     fits = {
         reading: fit({name: shown(records[f"{reading}/{name}"]) for name in PRINTED})
         for reading in READINGS
@@ -55,6 +57,7 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
 
 
 def show(summary: Summary) -> Section:
+    """Return the section: distances of the readings, and the cells of the closest."""
     along, over = (summary["closest"][statistic]["all"] for statistic in STATISTICS)
     spreads = (number(_least_spread(summary, statistic)) for statistic in STATISTICS)
     return Section(
@@ -88,6 +91,7 @@ def _cells(summary: Summary, statistic: str) -> Grid:
     """The default and the closest reading of each policy beside the print."""
 
     def rows() -> Iterator[Row]:
+        """Yield rows of each policy: the default reading, the closest, and the print."""
         for name, printed in PRINTED.items():
             for reading in dict.fromkeys((DEFAULT, summary["closest"][statistic][name])):
                 cells = summary["readings"][reading][statistic]["cells"][name]

@@ -1,4 +1,4 @@
-"""What each errata choice and setting does to the paper's policies, and how well it fits the print.
+"""Effects of errata choices and settings on the paper's policies, and their fit to the print.
 
 Changes are over the first half of the stages (500 of 1000), the fit is over all of them.
 """
@@ -58,6 +58,7 @@ CHOICES = {
 
 
 def tasks(size: Size) -> dict[str, Play]:
+    """Return the tasks of the paper's policies under each choice, by `choice/policy`."""
     return {
         f"{label}/{name}": task
         for label, choice in CHOICES.items()
@@ -66,12 +67,15 @@ def tasks(size: Size) -> dict[str, Play]:
 
 
 def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
+    """Return means, changes and the fit to the print, for each choice."""
     half = max(1, size.horizon // 2)
 
     def first_half(label: str, name: str) -> Record:
+        """Return a policy's record under a choice, over the first half of the stages."""
         return {what: a[:, :half] for what, a in records[f"{label}/{name}"].items()}
 
     def cells(label: str, choice: Choice) -> Iterator[tuple[str, Summary]]:
+        """Yield means and changes of each policy under a choice, then hindsight's means."""
         for name in PRINTED:
             found = shown(first_half(label, name))
             ours, theirs = averages(found), averages(shown(first_half(choice.against, name)))
@@ -106,6 +110,7 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
 
 
 def show(summary: Summary) -> Section:
+    """Return the section: changes of reward and of feasibility, and the fits."""
     return Section(
         "Sensitivity",
         [
@@ -119,11 +124,13 @@ def show(summary: Summary) -> Section:
 
 
 def label_of(row: Summary) -> str:
+    """Return the name of a row's choice, with its errata in brackets."""
     return f"{row['choice']} ({', '.join(row['errata'])})" if row["errata"] else str(row["choice"])
 
 
 def _changes(summary: Summary, what: str, digits: int) -> Grid:
     def cells(row: Summary) -> Iterator[str]:
+        """Yield the mean and the change of each policy, then hindsight's mean."""
         for name in PRINTED:
             text = number(row[name][what]["mean"], digits)
             moved = change(row[name]["change"][what], digits)
@@ -152,7 +159,7 @@ def _fits(summary: Summary) -> Grid:
 
 
 def _on_one_series(summary: Summary) -> str:
-    """What "over trials" means where all trials have the same stream."""
+    """Return a sentence on what "over trials" means where all trials have the same stream."""
     rows = [row for row in summary["rows"] if row["settings"].get("one_stream")]
     return "".join(f" Row {row['choice']!r}: over {ONE_SERIES}." for row in rows)
 
@@ -173,6 +180,7 @@ FIT_CAPTION = (
 
 
 def fit_cells(fits: Summary) -> list[str]:
+    """Return the cells of a fit's distances: along time, then over trials."""
     return [
         number(fits[statistic]["distance"][measure], digits)
         for statistic in ("along_time", "over_trials")

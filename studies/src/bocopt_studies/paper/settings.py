@@ -74,6 +74,7 @@ class Settings:
 
 
 def problem_of(settings: Settings) -> Knapsack:
+    """Return the paper's knapsack of 4 items and 3 resources, at these settings."""
     return Knapsack(
         value=(12.0,) * ITEMS,
         capacity=(8.0,) * RESOURCES,
@@ -85,6 +86,7 @@ def problem_of(settings: Settings) -> Knapsack:
 
 
 def stream_of(settings: Settings) -> PaperStream:
+    """Return the paper's stream, with the offset and the run-in of these settings."""
     return PaperStream(offset=settings.offset, run_in=settings.run_in)
 
 

@@ -27,15 +27,18 @@ _HEADER = ("reward", "last half", "feasible", "last half")
 
 
 def tasks(size: Size) -> dict[str, Play]:
+    """Return the tasks of the paper's policies and of the baselines, by name, longest first."""
     return tasks_of(Settings(), size, _LONGEST_FIRST)
 
 
 def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
+    """Return averages over trials and along time by policy, and differences from two."""
     series = {name: shown(record) for name, record in records.items()}
     series["Hindsight"] = clairvoyant(records["Constant"])
     per_trial = {name: averages(values) for name, values in series.items()}
 
     def minus(name: str, other: str) -> dict[str, Cell]:
+        """Return the paired differences of two policies, by column."""
         found = differences(per_trial[name], per_trial[other])
         return {column: cell(found[column]) for column in COLUMNS}
 
@@ -56,6 +59,7 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
 
 
 def show(summary: Summary) -> Section:
+    """Return the section: table 1 beside the print, extended, and the differences."""
     return Section(
         "Table 1",
         [
@@ -68,6 +72,7 @@ def show(summary: Summary) -> Section:
 
 def _beside_print(summary: Summary) -> Grid:
     def rows() -> Iterator[Row]:
+        """Yield rows of each printed policy: over trials, along time, and the print."""
         for row in summary["rows"]:
             name = row["policy"]
             if name in PRINTED:

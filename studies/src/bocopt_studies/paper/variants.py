@@ -18,26 +18,34 @@ class OtherSolver(ABC):
 
     @property
     def dims(self) -> Dims:
+        """Sizes of the knapsack's context, decision and outcome."""
         return self.problem.dims
 
     @property
     def sense(self) -> Sense:
+        """Sense of the knapsack: whether reports show costs or rewards."""
         return self.problem.sense
 
     @property
     def risk(self) -> Risk:
+        """Risk of the knapsack, with its chance constraint."""
         return self.problem.risk
 
     @abstractmethod
-    def solve(self, scenarios: Array, w: Array, x: Array) -> Solution: ...
+    def solve(self, scenarios: Array, w: Array, x: Array) -> Solution:
+        """Return the decision (d) for scenarios (s, m) of weights (s) and a context (k)."""
+        ...
 
     def cost(self, x: Array, z: Array, xi: Array) -> Array:
+        """Return the knapsack's cost () of a decision z (d) at an outcome xi (m)."""
         return self.problem.cost(x, z, xi)
 
     def violation(self, x: Array, z: Array, xi: Array) -> Array:
+        """Return the knapsack's violation () of a decision z (d); feasible means <= 0."""
         return self.problem.violation(x, z, xi)
 
     def judge(self, x: Array, z: Array, xi: Array) -> tuple[Array, Array]:
+        """Return the knapsack's cost () and violation () of a decision z (d)."""
         return judge(self.problem, x, z, xi)
 
 
@@ -51,6 +59,7 @@ class Uncapped(OtherSolver):
     """
 
     def solve(self, scenarios: Array, w: Array, x: Array) -> Solution:
+        """Return z = lower (d), infeasible where it holds in too few of the scenarios (s, m)."""
         lowest = np.asarray(self.problem.lower, dtype=np.float64)
         z = np.broadcast_to(lowest, (*scenarios.shape[:-2], self.dims.z))
         each = (x[..., None, :], z[..., None, :], scenarios)
@@ -67,6 +76,7 @@ class OneStream:
     stream: Stream
 
     def stages(self, seeds: IntArray) -> Iterator[tuple[Array, Array]]:
+        """Yield contexts and outcomes of seed 0, broadcast to all seeds."""
         for x, xi in self.stream.stages(np.zeros(1, np.int64)):
             yield (
                 np.broadcast_to(x[0], (*seeds.shape, x.shape[-1])),

@@ -61,7 +61,10 @@ SETTINGS: dict[str, Setting] = {
 
 
 def tasks(size: Size) -> dict[str, Task]:
+    """Return the task of each setting, by name."""
+
     def task(setting: Setting) -> Oracle:
+        """Return the task that runs a setting's sampler against its exact posterior."""
         common = {"prior": Gaussian.isotropic(_DIM), "loss": setting.world, "lam": _LAM}
         sampler = GibbsPosterior if "move" in setting.options else ResampleMove
         return Oracle(
@@ -77,7 +80,10 @@ def tasks(size: Size) -> dict[str, Task]:
 
 
 def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
+    """Return errors, variances, standard errors and costs, by setting."""
+
     def row(record: Record) -> Summary:
+        """Return the numbers of one setting; only some samplers have standard errors."""
         error = record["error"]
         found: Summary = {
             "error": float(np.sqrt((error**2).mean())),
@@ -99,7 +105,10 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
 
 
 def show(summary: Summary) -> Section:
+    """Return the section: the table of samplers."""
+
     def cells(name: str, row: Summary) -> list[str]:
+        """Return the cells of one setting."""
         return [
             name,
             tables.number(row["error"], 3),

@@ -1,4 +1,4 @@
-"""Whether a sampler nearer to the exact posterior would change what the repairs bring."""
+"""Effect of a sampler nearer to the exact posterior on what the repairs bring."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -24,6 +24,7 @@ QUICK, LONG = "waste-free pCN, chains of 5", "fitted pCN, 10 sweeps"
 
 
 def tasks(size: Size) -> dict[str, Task]:
+    """Return the tasks of both beliefs under both samplers, by `belief/sampler`."""
     found: dict[str, Task] = {}
     for name, (stretch, lam) in SETTINGS.items():
         quick = full_history(calibrated(stretch), lam)
@@ -33,7 +34,10 @@ def tasks(size: Size) -> dict[str, Task]:
 
 
 def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
+    """Return rewards of both samplers and their difference, by belief and decision rule."""
+
     def row(name: str, rule: str) -> Summary:
+        """Return the rewards of both samplers under one belief and rule, and the difference."""
         quick, long = (
             records[f"{name}/{sampler}"][f"{rule}/reward"].mean(axis=-1)
             for sampler in (QUICK, LONG)
@@ -50,6 +54,7 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
 
 
 def show(summary: Summary) -> Section:
+    """Return the section: the table of both samplers."""
     grid = Grid(
         title=f"Two samplers: {Size.of(summary)}",
         header=["belief", "rule", QUICK, LONG, "difference"],

@@ -1,4 +1,4 @@
-"""Whether standard errors hold while stages leave a window, or fade."""
+"""Accuracy of standard errors while stages leave a window, or fade."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -50,7 +50,10 @@ SETTINGS: dict[str, ForgettingSetting] = {
 
 
 def tasks(size: Size) -> dict[str, Task]:
+    """Return the task of each setting, by name."""
+
     def task(setting: ForgettingSetting) -> Oracle:
+        """Return the task of one setting, with more trials where there are few parameters."""
         dim, world = setting.dim, Quadratic()
         return Oracle(
             sampler=ResampleMove(
@@ -74,7 +77,10 @@ def tasks(size: Size) -> dict[str, Task]:
 
 
 def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
+    """Return errors beside standard errors, variances and costs, by setting."""
+
     def row(record: Record) -> Summary:
+        """Return the numbers of one setting, with a bootstrap interval of the ratio."""
         error, se = record["error"], record["standard_error"]
         trials = len(error)
         drawn = np.random.default_rng(0).integers(0, trials, (_DRAWS, trials))
@@ -108,7 +114,10 @@ def _ratio(error: Array, se: Array) -> float:
 
 
 def show(summary: Summary) -> Section:
+    """Return the section: the table of settings."""
+
     def cells(name: str, row: Summary) -> list[str]:
+        """Return the cells of one setting."""
         low, high = row["ratio_interval"]
         return [
             name,

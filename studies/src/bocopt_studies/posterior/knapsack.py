@@ -50,6 +50,7 @@ SAMPLERS: dict[str, tuple[ResampleMove, int]] = {
 
 
 def tasks(size: Size) -> dict[str, Task]:
+    """Return the task of each sampler, the references included, by name."""
     return {
         name: LossSpread(
             sampler=sampler,
@@ -63,6 +64,8 @@ def tasks(size: Size) -> dict[str, Task]:
 
 
 def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
+    """Return losses under the posterior by sampler, and how far the references differ."""
+
     def moments(record: Record) -> tuple[Array, Array]:
         """(trials), (trials): the posterior's mean and sd of the mean loss per stage."""
         w = np.exp(record["log_w"])
@@ -74,6 +77,7 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
     reference = (one[0] + other[0]) / 2
 
     def row(name: str, record: Record) -> Summary:
+        """Return one sampler's mean and sd of the loss, its distance and its costs."""
         mean, sd = moments(record)
         share = record["spared"] / np.maximum(record["spared"] + record["evaluated"], 1)
         return {
@@ -95,6 +99,7 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
 
 
 def show(summary: Summary) -> Section:
+    """Return the section: the table of samplers and references."""
     grid = Grid(
         title=f"Decision-loss posterior of the knapsack, lambda 1e-2: {Size.of(summary)}",
         header=["sampler", "mean loss", "sd of loss", "minus reference", "computed", "spared"],

@@ -46,10 +46,12 @@ class Quadratic:
         return scales
 
     def stage(self, seeds: IntArray, t: int, dim: int) -> tuple[Array, Array]:
+        """Return a context of 0 (1) and an outcome (p), normal around 0.5, for each seed."""
         spread = noise.normal(seeds, t, "oracle", (dim,)) / np.sqrt(self._scales(dim))
         return np.zeros((len(seeds), 1)), 0.5 + spread
 
     def evidence(self, x: Array, xi: Array, dim: int) -> tuple[Array, Array]:
+        """Return the matrix A (p, p) with the scales on its diagonal, and b = s xi (p)."""
         scales = self._scales(dim)
         return np.diag(scales), scales * xi
 
@@ -72,6 +74,7 @@ class OneDirection:
         return x, (truth * x).sum(axis=-1, keepdims=True) + noise.normal(seeds, t, "oracle", (1,))
 
     def evidence(self, x: Array, xi: Array, dim: int) -> tuple[Array, Array]:
+        """Return A = x x' (p, p) and b = x xi (p)."""
         return x[..., :, None] * x[..., None, :], x * xi
 
 
@@ -90,6 +93,7 @@ class Oracle(Task):
     window: int | None = None
 
     def run(self) -> Record:
+        """Return errors and variances (trials, p) in posterior units, and costs (trials)."""
         seeds = np.array(self.seeds)
         belief = self.sampler.init(seeds)
         told, counts = [], np.zeros((3, len(seeds)))

@@ -42,10 +42,12 @@ _BEFORE, _AFTER = PaperStream(), PaperStream(offset=1.3)
 
 
 def tasks(size: Size) -> dict[str, Task]:
+    """Return the task of each kind of forgetting, and of a start at the change, by name."""
     at = size.horizon // 2
     stream = ChangePoint(_BEFORE, _AFTER, at)
 
     def play(sampler: ResampleMove | GibbsPosterior, change: int) -> Play:
+        """Return the task of a sampler; where `change` is 0, it starts at the change of regime."""
         return Play(
             policy=MeanPrediction(PROBLEM, PREDICTOR, sampler),
             problem=PROBLEM,
@@ -61,6 +63,7 @@ def tasks(size: Size) -> dict[str, Task]:
 
 
 def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
+    """Return rewards before and after the change, curves and stages to recovery, by name."""
     at = size.horizon // 2
     rewards = {name: record["reward"] for name, record in records.items()}
     curves = {name: _smooth(reward.mean(axis=0)) for name, reward in rewards.items()}
@@ -113,6 +116,7 @@ def _smooth(reward: Array) -> Array:
 
 
 def show(summary: Summary) -> Section:
+    """Return the section: the curves, and the table of recovery."""
     at, size = summary["change"], Size.of(summary)
 
     def stages(name: str) -> list[float]:

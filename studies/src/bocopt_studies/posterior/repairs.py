@@ -28,6 +28,7 @@ _NOTHING = 1e-9  # a learning rate at which nothing is learned
 
 
 def tasks(size: Size) -> dict[str, Task]:
+    """Return the tasks of each repair and of the baselines, by name."""
     settings = Settings()
     paper = tasks_of(settings, size, ["SAA", "Conditional", "Prior"])
     normal = Gaussian.isotropic(PREDICTOR.dim)
@@ -74,6 +75,7 @@ def _rewards(record: Record) -> dict[str, tuple[Array, Array]]:
 
 
 def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
+    """Return rewards, feasibility and paired differences, by repair and decision rule."""
     base, _ = _rewards(records["as printed"])["aggregated"]
     average, _ = _rewards(records["running sample average"])[""]
     return {
@@ -96,9 +98,11 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
 
 
 def show(summary: Summary) -> Section:
+    """Return the section: the tables of repairs and of decision rules."""
     (stretch, lam), (wide, hot) = summary["chosen"], summary["chosen_for_one"]
 
     def grid(title: str, rows: list[Summary]) -> Grid:
+        """Return the table of these rows."""
         return Grid(
             title=f"{title}: {Size.of(summary)}",
             header=["repair", "rule", "reward", "feasible", "minus printed BMA", "minus average"],

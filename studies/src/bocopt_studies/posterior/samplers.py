@@ -22,16 +22,19 @@ CHOSEN, CHOSEN_FOR_ONE = (1.5, 1e-4), (3.0, 1e-2)
 
 
 def full_history(prior: Gaussian | Calibrated, lam: float | LearningRate) -> ResampleMove:
+    """Return the sampler with full-history moves: 200 particles, waste-free pCN, chains of 5."""
     return ResampleMove(
         prior=prior, loss=LOSS, lam=lam, size=200, kernel=CrankNicolson(), chain_length=5
     )
 
 
 def calibrated(stretch: float) -> Calibrated:
+    """Return the prior whose predictions have `stretch` times the sd of xi."""
     return Calibrated(PREDICTOR, stretch=stretch)
 
 
 def rules(sampler: ResampleMove | GibbsPosterior, size: Size) -> Rules:
+    """Return the task of a sampler under every decision rule, on the paper's stream."""
     return Rules(
         problem=PROBLEM,
         predictor=PREDICTOR,

@@ -35,6 +35,7 @@ class Rules(Task):
     sampler: Sampler[Any]
 
     def run(self) -> Record:
+        """Return objective, feasibility and status by rule, mean loss and moves, (trials, T)."""
         seeds = np.array(self.seeds)
         policies = {
             name: rule(self.problem, self.predictor, self.sampler) for name, rule in RULES.items()
@@ -67,6 +68,7 @@ class LossSpread(Task):
     more_sweeps: int
 
     def run(self) -> Record:
+        """Return total losses and log weights (trials, n), and counts of losses (trials)."""
         seeds = np.array(self.seeds)
         belief = self.sampler.init(seeds)
         evaluated, spared = np.zeros(len(seeds)), np.zeros(len(seeds))

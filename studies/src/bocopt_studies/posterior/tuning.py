@@ -23,6 +23,7 @@ STRETCHES, LAMS = (1.0, 1.5, 2.0, 3.0), (1e-4, 1e-3, 1e-2)
 
 
 def tasks(size: Size) -> dict[str, Task]:
+    """Return the tasks of all scales and learning rates, by `stretch/lam`."""
     return {
         f"{stretch:g}/{lam:g}": rules(full_history(calibrated(stretch), lam), size)
         for stretch, lam in product(STRETCHES, LAMS)
@@ -30,12 +31,14 @@ def tasks(size: Size) -> dict[str, Task]:
 
 
 def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
+    """Return rewards and feasibility of all scales and learning rates, and the best."""
     rows: list[Summary] = [
         {"stretch": stretch, "lam": lam, **_rule_cells(records[f"{stretch:g}/{lam:g}"])}
         for stretch, lam in product(STRETCHES, LAMS)
     ]
 
     def best(rules: Iterable[str]) -> list[float]:
+        """Return the stretch and lam of the largest reward under any of these rules."""
         row = max(rows, key=lambda row: max(row[rule]["reward"]["mean"] for rule in rules))
         return [row["stretch"], row["lam"]]
 
@@ -64,6 +67,7 @@ def _named(setting: Sequence[float]) -> str:
 
 
 def show(summary: Summary) -> Section:
+    """Return the section: the table of rewards."""
     grid = Grid(
         title=f"Reward by prior scale and learning rate: {Size.of(summary)}",
         header=["scale, lambda", *RULES],

@@ -85,6 +85,7 @@ def _descent(world: ProblemWorld) -> SPOPlus:
 
 
 def tasks(size: Size) -> dict[str, Task]:
+    """Return the tasks of all policies on all worlds, by `class/policy`."""
     return {
         f"{place}/{name}": Decide(
             policy=policy,
@@ -99,6 +100,7 @@ def tasks(size: Size) -> dict[str, Task]:
 
 
 def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
+    """Return costs, differences from the optimum and feasibility, by class and policy."""
     found = {}
     for place, world in worlds().items():
         here = {
@@ -114,7 +116,7 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
 
 
 def _measure(world: ProblemWorld) -> str:
-    """What is compared: the risk of the problem, over the stages of a trial."""
+    """Return the name of what is compared: the problem's risk, over the stages of a trial."""
     risk = world.problem.risk
     return f"CVaR {risk.beta}" if isinstance(risk, CVaR) else world.problem.sense.value
 
@@ -141,6 +143,7 @@ def _risks(risk: Risk, costs: Array) -> Array:
 
 
 def show(summary: Summary) -> Section:
+    """Return the section: an overview, and a table for each class."""
     return Section(
         "Other problems",
         [_overview(summary), *(_table(summary, place) for place in summary["classes"])],

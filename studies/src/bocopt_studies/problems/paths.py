@@ -29,6 +29,7 @@ _RATES: Mapping[type[OneModel], float] = {SPOPlus: 0.003, PtO: 0.001, DFL: 0.03}
 
 
 def policies() -> dict[str, Policy[Any]]:
+    """Return the ensemble, SPO+, PtO, DFL and the sample average, by name."""
     mixture = Mixture(dim_xi=_PROBLEM.dims.xi, scenarios=_SCENARIOS)
     return {
         "Ensemble": Ensemble(_PROBLEM, mixture),
@@ -52,6 +53,7 @@ def descent(kind: type[OneModel], rate: float | None = None) -> OneModel:
 
 
 def tasks(size: Size) -> dict[str, Task]:
+    """Return the tasks of all policies, by `noise/degree/policy`."""
     return {
         f"{noise}/{degree}/{name}": Race(
             policy=policy,
@@ -67,6 +69,7 @@ def tasks(size: Size) -> dict[str, Task]:
 
 
 def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
+    """Return the normalised regret, by noise, policy and degree."""
     return {
         **size._asdict(),
         "degrees": list(DEGREES),
@@ -92,6 +95,7 @@ def _numbers(values: Array) -> Summary:
 
 
 def show(summary: Summary) -> Section:
+    """Return the section: a table and a chart for each noise."""
     return Section(
         "Polynomial shortest paths",
         [

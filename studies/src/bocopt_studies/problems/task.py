@@ -18,11 +18,12 @@ from bocopt_studies.work.task import Play, Record, Task
 
 @dataclass(frozen=True, kw_only=True)
 class Decide(Play):
-    """What each stage cost, whether it was feasible, and how it was decided."""
+    """Task that records each stage's cost, whether it was feasible, and how it was decided."""
 
     trials_per_block: ClassVar[int] = 2  # programs are solved one by one: no overhead to share
 
     def run(self) -> Record:
+        """Return costs, feasibility and statuses by name, (trials, T) each."""
         seen = partial(run, problem=self.problem, seeds=self.seeds, horizon=self.horizon)
         return stacked(
             {
@@ -61,13 +62,14 @@ class OwnLaws:
 
 @dataclass(frozen=True, kw_only=True)
 class Race(Task):
-    """What a path costs above the shortest, both by the mean costs that the context implies."""
+    """Task that records a path's cost above the shortest, by the mean costs given the context."""
 
     policy: Policy[Any]
     problem: ShortestPath
     stream: OwnLaws
 
     def run(self) -> Record:
+        """Return excess costs and least costs by name, (trials, T) each."""
         seen = partial(run, problem=self.problem, seeds=self.seeds, horizon=self.horizon)
         return stacked(
             self._missed(stage) for stage in seen(self.policy, self.stream, hindsight=False)

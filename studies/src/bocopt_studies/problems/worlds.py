@@ -51,6 +51,7 @@ class LogNormal:
 
     @property
     def dim_noise(self) -> int:
+        """Number of normal draws for an outcome: the common shock, and one a component."""
         return 1 + len(self.usual)
 
     @property
@@ -100,26 +101,33 @@ class Always:
 
     @property
     def dims(self) -> Dims:
+        """Sizes of the problem's vectors; no context is read."""
         return self.problem.dims._replace(x=None)
 
     @property
     def sense(self) -> Sense:
+        """Sense of the problem: whether reports show costs or rewards."""
         return self.problem.sense
 
     @property
     def risk(self) -> Risk:
+        """Risk of the problem."""
         return self.problem.risk
 
     def solve(self, scenarios: Array, w: Array, x: Array) -> Solution:
+        """Return the problem's decision (d) for scenarios (s, m), at the context `own`."""
         return self.problem.solve(scenarios, w, self._own(x))
 
     def cost(self, x: Array, z: Array, xi: Array) -> Array:
+        """Return the cost () of a decision z (d), at the context `own`."""
         return self.problem.cost(self._own(x), z, xi)
 
     def violation(self, x: Array, z: Array, xi: Array) -> Array:
+        """Return the violation () of a decision z (d), at the context `own`."""
         return self.problem.violation(self._own(x), z, xi)
 
     def judge(self, x: Array, z: Array, xi: Array) -> tuple[Array, Array]:
+        """Return the cost () and the violation () of a decision z (d), at the context `own`."""
         return judge(self.problem, self._own(x), z, xi)
 
     def _own(self, x: Array) -> Array:
@@ -127,7 +135,7 @@ class Always:
 
 
 class ProblemWorld(NamedTuple):
-    """Where policies are compared."""
+    """World to compare policies on: a problem, and a stream whose law is known."""
 
     problem: Problem
     stream: LogNormal
@@ -144,7 +152,7 @@ class ProblemWorld(NamedTuple):
 
 
 def worlds() -> dict[str, ProblemWorld]:
-    """By the name of the class."""
+    """Return the worlds, by the name of the class."""
     return {
         "newsvendor": _newsvendor(),
         "staffing": _staffing(),

@@ -1,1 +1,1 @@
-"""How results are shown."""
+"""Reports of results, for the terminal and for files."""

@@ -1,4 +1,4 @@
-"""What a report is made of: plain data, shown on the terminal, as Markdown, HTML or figures."""
+"""Blocks of a report: plain data, shown on the terminal, as Markdown, HTML or figures."""
 
 import re
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ class Chart:
 
 
 class Link(NamedTuple):
-    """To a file beside the page: only pages have it."""
+    """Link to a file beside the page: only pages have it."""
 
     text: str
     target: str

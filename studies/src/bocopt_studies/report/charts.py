@@ -37,7 +37,7 @@ INSTALL = 'pip install "bocopt[plot]"'  # what brings matplotlib
 
 
 def available() -> bool:
-    """Whether matplotlib, the extra `plot`, is installed."""
+    """Return whether matplotlib, the extra `plot`, is installed."""
     return find_spec("matplotlib") is not None
 
 
@@ -54,6 +54,7 @@ def files(chart: Chart) -> dict[str, bytes]:
 
 
 def draw(chart: Chart) -> "Figure":
+    """Return the chart as a figure of matplotlib, with each curve's name at its end."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import LogLocator, NullFormatter
 

@@ -57,6 +57,7 @@ def _blocks(blocks: Sequence[Block], drawings: Mapping[str, bytes]) -> str:
 
 def _table(grid: Grid) -> str:
     def line(row: Row, tag: str) -> str:
+        """Return a row as HTML: a heading, then cells in `tag`."""
         first, *others = row.cells
         cells = [f'<th scope="{"col" if tag == "th" else "row"}">{_inline(first)}</th>']
         cells += [f"<{tag}>{_inline(cell)}</{tag}>" for cell in others]

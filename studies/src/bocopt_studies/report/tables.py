@@ -11,6 +11,7 @@ from bocopt_studies.report.blocks import Grid
 
 
 def terminal(grid: Grid) -> Table:
+    """Return the table for the terminal; long cells are folded rather than cut."""
     table = Table(title=_shown(grid.title), caption=_shown(grid.caption), title_justify="left")
     for i, heading in enumerate(grid.header):
         table.add_column(
@@ -28,6 +29,7 @@ def _shown(text: str) -> Text:
 
 
 def markdown(grid: Grid) -> str:
+    """Return the table as Markdown, between its title and its caption."""
     right = "---" if grid.words else "---:"
     lines = [
         grid.header,
@@ -54,6 +56,7 @@ Numbers = Mapping[str, float | None]  # by name; None where there is none
 
 
 def number(value: float | None, digits: int = 2) -> str:
+    """Return the number with so many digits, or "-" for None."""
     return "-" if value is None else f"{value:.{digits}f}"
 
 

@@ -52,6 +52,7 @@ class Cluster(Executor):
         self._size, self._asked = 0, -_NEWS
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Send a call to the cluster, and return the future of its result."""
         outer: Future[Any] = Future()
         try:
             inner = self._inner.submit(
@@ -63,7 +64,7 @@ class Cluster(Executor):
         return outer
 
     def size(self) -> int:
-        """How many workers there are now; an error if the scheduler is gone."""
+        """Return the number of workers now; raise an error if the scheduler is gone."""
         if monotonic() - self._asked >= _NEWS:
             try:
                 about = self._client.sync(
@@ -104,7 +105,7 @@ class Cluster(Executor):
         return error
 
     def _lost(self, why: object) -> ClusterLostError:
-        """Of an error only its name: the rest is about the insides of Dask."""
+        """Return the error of a lost scheduler, with only the name of an exception of Dask."""
         told = type(why).__name__ if isinstance(why, BaseException) else why
         return ClusterLostError(f"The scheduler at {self._address} was lost: {told}.")
 
@@ -144,15 +145,17 @@ def _connected(distributed: Any, address: str) -> Any:
 
 
 def _greet(distributed: Any, address: str) -> None:
-    """Whether a scheduler is there: a client takes long to give up, and a stranger says nothing."""
+    """Check that a scheduler is there: a client takes long to give up, a stranger is silent."""
     security = distributed.Security().get_connection_args("client")
     failed: SimpleQueue[BaseException | None] = SimpleQueue()
 
     async def meet() -> None:
+        """Connect to the address, and close the connection."""
         comm = await distributed.core.connect(address, timeout=_CONNECT, **security)
         await comm.close()
 
     def attempt() -> None:
+        """Try to connect, and report the error, or None, to the thread that waits."""
         try:
             asyncio.run(meet())
             failed.put(None)
@@ -173,6 +176,6 @@ def _distributed() -> Any:
 
 
 def _hush() -> None:
-    """What it logs is what we tell in a sentence; some of it comes after we are done."""
+    """Silence the logs of Dask: we say it in a sentence, and some of it comes after we are done."""
     for name in ("distributed", "distributed.client", "tornado.application"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)

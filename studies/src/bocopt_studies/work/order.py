@@ -1,4 +1,4 @@
-"""What a worker is sent, and what it answers."""
+"""Orders that are sent to workers, and their answers."""
 
 import hashlib
 import pickle
@@ -16,10 +16,12 @@ _ONE_AT_A_TIME = Lock()
 class Job(Protocol):
     """Work that can be sent to another process."""
 
-    def run(self) -> Any: ...
+    def run(self) -> Any:
+        """Return the result of the work."""
+        ...
 
     def short(self) -> Self:
-        """As little of it as needs the same machine code."""
+        """Return as little of the work as needs the same machine code."""
         ...
 
 
@@ -33,7 +35,7 @@ class JobSpec(NamedTuple):
 
 
 class JobResult(NamedTuple):
-    """What came of it, or nothing where the worker has other code."""
+    """Result of an order, or None where the worker has other code."""
 
     origin: Origin
     result: Any
@@ -47,7 +49,7 @@ def order(work: Job, modules: frozenset[str] | None = None, kind: str = "") -> J
 
 
 def answer(order: JobSpec) -> JobResult:
-    """What a worker does; it is not believed before whoever sent the order has compared digests.
+    """Do an order on a worker; whoever sent it compares digests before it believes the answer.
 
     The files are looked at again afterwards: they may have changed meanwhile.
     """

@@ -1,4 +1,4 @@
-"""Where a block comes from: which process, on which host, with which code and libraries.
+"""Origin of a block: which process, on which host, with which code and libraries.
 
 Code is shipped to nobody. A worker has its own, so it says which, and what comes from another one
 is refused.
@@ -22,7 +22,7 @@ _CHANGED = "changed since it was started"
 
 
 class Origin(NamedTuple):
-    """What a worker says of itself, from its own files."""
+    """Origin that a worker states of itself, from its own files."""
 
     where: str
     code: str  # a digest of the code and the libraries that were asked about
@@ -35,7 +35,7 @@ class ForeignWorkerError(ValueError):
 
 
 def origin(modules: frozenset[str]) -> Origin:
-    """Of this process, for what depends on these modules."""
+    """Return the origin of this process, for what depends on these modules."""
     folder = Path(bocopt.__file__).parent
     return Origin(
         where=f"process {os.getpid()} on host {platform.node()} (bocopt in {folder})",
@@ -47,7 +47,7 @@ def origin(modules: frozenset[str]) -> Origin:
 
 @cache
 def processor() -> str:
-    """What the last bits of numbers may depend on: the processor, and what numpy uses of it."""
+    """Return the processor, and what numpy uses of it: last bits of numbers may depend on it."""
     import numpy as np
 
     name = import_module("llvmlite.binding").get_host_cpu_name()

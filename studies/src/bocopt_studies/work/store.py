@@ -31,6 +31,7 @@ class BlockStore:
         return Block(arrays, header["seconds"]) if header.get("digest") == digest else None
 
     def save(self, digest: str, block: Block) -> None:
+        """Write a block to its file, which is named by the digest."""
         header = {"digest": digest, "seconds": block.seconds}
         checkpoint.save(self._path(digest), header, block.record)
 

@@ -43,10 +43,13 @@ class Task(ABC):
     trials_per_block: ClassVar[int] = 20
 
     @abstractmethod
-    def run(self) -> Record: ...
+    def run(self) -> Record:
+        """Return arrays by name, whose first axis is that of the trials."""
+        ...
 
     @property
     def stages(self) -> int:
+        """Number of stages of all trials together."""
         return len(self.seeds) * self.horizon
 
     @property
@@ -60,6 +63,7 @@ class Task(ABC):
         return replace(self, seeds=self.seeds[:1], horizon=1)
 
     def blocks(self) -> Iterator[Self]:
+        """Yield the task in parts of at most `trials_per_block` trials."""
         for first in range(0, len(self.seeds), self.trials_per_block):
             yield replace(self, seeds=self.seeds[first : first + self.trials_per_block])
 
@@ -73,6 +77,7 @@ class Play(Task):
     stream: Stream
 
     def run(self) -> Record:
+        """Return what is kept of each stage by name, (trials, T) each."""
         stages = run(
             self.policy, self.stream, problem=self.problem, seeds=self.seeds, horizon=self.horizon
         )

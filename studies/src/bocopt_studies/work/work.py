@@ -25,7 +25,7 @@ _LOOK = 1.0  # seconds after which to look whether the workers are still there
 
 
 class Planned(NamedTuple):
-    """What an answer will be known by, and its order, which is written when its time comes."""
+    """Name that an answer will be known by, and its order, written when its time comes."""
 
     name: str
     order: Callable[[], JobSpec]
@@ -80,10 +80,12 @@ class Work:
 
     @property
     def stages_missing(self) -> int:
+        """Number of stages that are not computed yet."""
         return sum(block.stages for block in self._missing.values())
 
     @property
     def blocks_missing(self) -> int:
+        """Number of blocks that are not computed yet."""
         return len(self._missing)
 
     def compile(self) -> None:
@@ -119,6 +121,6 @@ class Work:
         return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
 
     def seconds(self, tasks: Iterable[Task]) -> float:
-        """What computing these tasks took, whenever that was."""
+        """Return the seconds that computing these tasks took, whenever that was."""
         digests = {block.digest for task in tasks for block in task.blocks()}
         return sum(self._done[digest].seconds for digest in digests)

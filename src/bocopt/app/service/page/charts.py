@@ -1,4 +1,4 @@
-"""What a stream's outcomes look like over time: reward, feasibility, weights and calibration."""
+"""Charts of a stream's outcomes over time: reward, feasibility, weights and calibration."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -109,7 +109,7 @@ def _whatever(seen: StreamView) -> str:
 
 
 def _open(seen: StreamView) -> str:
-    """What is assumed of those that wait."""
+    """Return a sentence on what is assumed of open decisions; empty if none is open."""
     if not seen.open:
         return ""
     return (
@@ -154,7 +154,7 @@ def weights(seen: StreamView) -> str:
 
 
 def calibration(seen: StreamView) -> str:
-    """Whether outcomes lay where they were predicted to; nothing where nobody predicts."""
+    """Return the section on how outcomes fell in their forecasts; empty without forecasts."""
     found = [levels for each in seen.recent if (levels := read(each.told).get("levels"))]
     if not found:
         return ""

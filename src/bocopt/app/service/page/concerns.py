@@ -1,4 +1,4 @@
-"""Which streams need a person, and why: from numbers alone, in words that can be acted on."""
+"""Streams that need a person, and why: from numbers alone, in words that can be acted on."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -22,7 +22,7 @@ _SOME = 10  # decisions from which their pace is known
 
 
 class Concern(NamedTuple):
-    """What a person should look at; the least rank comes first."""
+    """A problem that a person should look at; the least rank comes first."""
 
     rank: int
     short: str
@@ -38,6 +38,7 @@ class StreamConcerns(NamedTuple):
 
     @property
     def rank(self) -> int:
+        """Return the rank of the worst concern; 99 if there is none."""
         return self.concerns[0].rank if self.concerns else 99
 
 
@@ -50,7 +51,7 @@ def judged(
     *,
     asked: int | None = None,
 ) -> list[StreamConcerns]:
-    """Those of known kinds, those that need a person first; `better` is of all streams.
+    """Return streams of known kinds, the most urgent first; `better` is of all streams.
 
     `asked` is how many streams have a target, where these are not all.
     """
@@ -70,7 +71,7 @@ def judged(
 
 
 def with_target(streams: Iterable[str], kinds: Mapping[str, StreamTemplate]) -> int:
-    """How many of the streams, by their kinds, are asked to be feasible so often."""
+    """Return how many of the streams, given by their kinds, have a target alpha."""
     known = (kinds[kind] for kind in streams if kind in kinds)
     return sum(kind.problem.risk.alpha is not None for kind in known)
 
@@ -174,7 +175,7 @@ def _overdue(each: StreamSummary, kind: StreamTemplate, now: float) -> Concern |
 
 
 def _better(better: Sequence[Better]) -> Concern | None:
-    """Those that cost no more lately."""
+    """Return the concern about better shadows without an alarm; None if there are none."""
     said = "; ".join(_average(one) for one in better if one.shown.alarm is None)
     if not said:
         return None

@@ -1,4 +1,4 @@
-"""What every page has: the head, the bar, the policy for browsers, and its style and scripts."""
+"""The frame of every page: head, bar, security policy for browsers, style and scripts."""
 
 from functools import cache
 from hashlib import sha256
@@ -70,6 +70,7 @@ def _address(file: str) -> str:
 
 
 def file_response(file: str) -> Response | None:
+    """Return a style, script or icon for the browser to cache; None if there is no such file."""
     found = _file(file)
     if found is None:
         return None
@@ -106,12 +107,13 @@ def page(
 
 
 def html(content: str, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """Return a page as a response with security headers, not to be cached."""
     kept = {**_SAFE, "Cache-Control": "no-store", **(headers or {})}
     return Response(content, status, kept, media_type="text/html")
 
 
 def trouble(status: int, message: str, *, leave: bool) -> Response:
-    """What could not be shown, and why."""
+    """Return a page that says what could not be shown, and why."""
     content = f"<h1>{status}</h1>\n{paragraph(text(message))}"
     content += '<p><a href="/">All streams</a></p>\n'
     return html(page(f"{status}", content, leave=leave), status)

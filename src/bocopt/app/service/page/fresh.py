@@ -1,4 +1,4 @@
-"""What was made lately, made once for all who ask at the same time."""
+"""A cache of recent results, each computed once for all who ask at the same time."""
 
 import asyncio
 import time
@@ -14,7 +14,7 @@ class _Made(NamedTuple, Generic[T]):
 
 
 class Fresh(Generic[T]):
-    """By key; what is younger than so many seconds is given again. It keeps at most so many."""
+    """A cache by key: results expire after `seconds`, and at most `most` are kept."""
 
     def __init__(
         self, seconds: float, most: int, clock: Callable[[], float] = time.monotonic
@@ -23,7 +23,7 @@ class Fresh(Generic[T]):
         self._made: dict[str, _Made[T]] = {}
 
     async def of(self, key: str, make: Callable[[], Awaitable[T]]) -> T:
-        """What is asked for; an error is told to all who wait for it, and not kept."""
+        """Return the result of a key; an error reaches all who wait for it, and is not cached."""
         found = self._made.pop(key, None)
         if found is None or self._over(found):
             found = _Made(self._clock(), asyncio.create_task(_awaited(make)))

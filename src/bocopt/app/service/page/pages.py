@@ -1,4 +1,4 @@
-"""What each address of the page does. It reads the log, and asks the engine for little."""
+"""Handlers of the page's addresses. They read the log, and ask the engine for little."""
 
 import asyncio
 import time
@@ -56,6 +56,7 @@ class Pages:
 
     @property
     def routes(self) -> list[tuple[str, str, Endpoint]]:
+        """Return the addresses of the page as triples of method, path and handler."""
         return [
             ("GET", "/", self._told(self._fleet_page)),
             ("GET", "/streams/{stream}", self._told(self._stream_page)),
@@ -67,9 +68,10 @@ class Pages:
         ]
 
     def _told(self, endpoint: Endpoint) -> Endpoint:
-        """What is refused is told on a page."""
+        """Wrap a handler, so that a RefusedError is shown on a page."""
 
         async def answered(request: Request) -> Response:
+            """Return the handler's response, or a page with the error."""
             try:
                 return await endpoint(request)
             except RefusedError as error:
@@ -94,6 +96,7 @@ class Pages:
         _, better = await self.better()
 
         def read() -> list[StreamConcerns]:
+            """Judge one stream or all of them, from the log."""
             standings = self.reader.standings(stream)
             asked = with_target((each.problem for each in self.reader.streams()), self.kinds)
             damaged, now = dict(self.damaged), time.time()
@@ -114,7 +117,7 @@ class Pages:
         return await run_sync(partial(stream_page, found, certificates, concerns, now, leave=leave))
 
     async def _certificates(self, stream: str, seq: int) -> Certificates | str:
-        """Those that hold after the latest event; the engine is asked once for each."""
+        """Return the certificates after event `seq`, cached, or why the engine refuses them."""
         at, known = self._certified.get(stream, (-2, ()))
         if at == seq:
             return known

@@ -1,4 +1,4 @@
-"""What a page reads of a stream, from the log alone and never all of it."""
+"""The data of a stream's page, read from the log alone and never all of it."""
 
 from typing import NamedTuple
 
@@ -71,7 +71,7 @@ def seen(reader: Store, kind: StreamTemplate, stream: str) -> StreamView:
 
 
 def window(n: int) -> int:
-    """How many of n outcomes are the latest: a round number, about a tenth of them.
+    """Return how many of n outcomes count as the latest: a round number, about a tenth of n.
 
     >>> window(7), window(300), window(100_000)
     (10, 20, 1000)

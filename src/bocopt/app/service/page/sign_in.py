@@ -22,7 +22,7 @@ _OURS = re.compile(r"/(streams/[A-Za-z0-9._-]{1,64}(/decisions/[0-9]{1,15})?)?")
 
 @dataclass(frozen=True)
 class Session:
-    """Of the service with this token. Nothing is stored: another token ends all sessions."""
+    """Signed cookies for those who showed the token; not stored: a new token ends all sessions."""
 
     token: str
 
@@ -33,6 +33,7 @@ class Session:
         return Signer(key, salt="bocopt page", key_derivation="hmac", digest_method=hashlib.sha256)
 
     def opens(self, token: str) -> bool:
+        """Return True if this is the token, compared in constant time."""
         return hmac.compare_digest(token.encode(), self.token.encode())
 
     def cookie(self, now: float) -> str:

@@ -63,7 +63,7 @@ def _header(seen: StreamView, certificates: Certificates | str, concerns: Sequen
 
 
 def _status(seen: StreamView) -> str:
-    """What the script fills as events come."""
+    """Return the line with the latest event, which the page's script updates."""
     if not seen.events:
         said = "No decision was asked for yet."
     else:
@@ -155,7 +155,7 @@ def _verdict(each: Mapping[str, Any]) -> str:
 
 
 def _proviso(each: Mapping[str, Any]) -> str:
-    """What a claim rests on, and what else should be known."""
+    """Return the assumptions and notes of a claim as text; empty if it does not apply."""
     if not each["applicable"]:
         return ""
     provided = f"Provided that {'; '.join(each['assumptions'])}." if each["assumptions"] else ""
@@ -164,7 +164,7 @@ def _proviso(each: Mapping[str, Any]) -> str:
 
 
 def _compared(seen: StreamView) -> str:
-    """What an average is of, since when it is known, and who has cost more lately."""
+    """Return what an average is of, since when it is known, and who has cost more lately."""
     if not seen.kind.shadows:
         return ""
     found = {} if seen.last is None else compared.read(seen.kind, read(seen.last.told))

@@ -31,12 +31,13 @@ class ExplainedDecision(NamedTuple):
 
 
 class _Scale(NamedTuple):
-    """From numbers to percent of a track."""
+    """A linear map from numbers in [low, high] to percent of a track."""
 
     low: float
     high: float
 
     def at(self, value: float) -> float:
+        """Return the place of a value, in percent of the track, clipped at its ends."""
         share = (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
         return _ROOM + (100.0 - 2 * _ROOM) * min(max(share, 0.0), 1.0)
 
@@ -68,7 +69,7 @@ def _header(case: ExplainedDecision) -> str:
 
 
 def _chooser(case: ExplainedDecision) -> str:
-    """Who found z, and under which law it is what its status says."""
+    """Return who found z, and under which law of outcomes its status holds, as text."""
     if isinstance(case.explained, str):
         return ""
     arm, said = case.explained["arm"], f"{case.explained['status']}."
@@ -83,7 +84,7 @@ def _chooser(case: ExplainedDecision) -> str:
 
 
 def _is_under_scenarios(explained: Mapping[str, Any]) -> bool:
-    """Whether z was decided under the scenarios that all are judged under."""
+    """Return True if z was decided under the scenarios that all are judged under."""
     return explained["arm"] is None or bool(explained["arm"]["own_scenarios"])
 
 
@@ -143,7 +144,7 @@ def _called(each: Mapping[str, Any]) -> str:
 
 
 def _gain(case: ExplainedDecision, each: Mapping[str, Any], taken: Mapping[str, Any]) -> float:
-    """By how much it is better than what was taken."""
+    """Return how much better a candidate is expected to be than the z that was taken."""
     return gain(case.kind.problem.sense, each["expected"], taken["expected"])
 
 
@@ -189,7 +190,7 @@ def _chosen(case: ExplainedDecision) -> str:
 
 
 def _of(case: ExplainedDecision, kinds: Sequence[str]) -> list[Mapping[str, Any]]:
-    """Those that meet the target first, the best first."""
+    """Return the candidates of these kinds: those that meet the target first, the best first."""
     assert not isinstance(case.explained, str)
     taken, alpha = case.explained["candidates"][0], case.explained["alpha"]
     found = [each for each in case.explained["candidates"] if each["what"] in kinds]

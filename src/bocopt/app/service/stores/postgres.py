@@ -65,11 +65,13 @@ class _Postgres:
         return self._connection
 
     def read(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return the rows of a query."""
         with self._lock, self._told():
             found = self._connected().execute(_query(sql), values).fetchall()
         return [tuple(map(_plain, row)) for row in found]
 
     def write(self, statements: Iterable[Statement]) -> None:
+        """Run statements in one transaction, with inserted rows sent in groups."""
         with self._lock, self._told():
             connection = self._connected()
             with connection.transaction(), connection.cursor() as cursor:
@@ -78,12 +80,14 @@ class _Postgres:
                         cursor.execute(*some)
 
     def damage(self, indexes: Sequence[str]) -> list[str]:
+        """Return a message for each unique index that is missing or invalid."""
         sql = """SELECT relname FROM pg_class JOIN pg_index ON oid = indexrelid
             WHERE indisvalid AND indisunique AND pg_table_is_visible(oid)"""
         there = {name for (name,) in self.read(sql)}
         return [f"The index {name} is missing." for name in indexes if name not in there]
 
     def close(self) -> None:
+        """Close the connection if there is one."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()

@@ -96,14 +96,16 @@ class Database(Protocol):
         ...
 
     def damage(self, indexes: Sequence[str]) -> list[str]:
-        """What the database finds wrong with itself, and which indexes are missing."""
+        """Return messages on damage that the database finds, and on missing indexes."""
         ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Close the connection."""
+        ...
 
 
 def tables(kind_of_bytes: str) -> list[Statement]:
-    """What makes the tables where there are none."""
+    """Return the statements that make missing tables; `kind_of_bytes` is the type of blobs."""
     created = TABLES.format(bytes=kind_of_bytes).split(";")[:-1]
     version = "INSERT INTO about VALUES ('schema', ?) ON CONFLICT (name) DO NOTHING"
     return [*((sql, [()]) for sql in created), (version, [(SCHEMA,)])]
@@ -133,6 +135,7 @@ class SqlStore(Store):
         snapshots: Sequence[Snapshot] = (),
         stages: Sequence[OutcomeTotals] = (),
     ) -> None:
+        """Write all rows in one transaction; a stream keeps its latest two snapshots."""
         touched = sorted({snapshot.stream for snapshot in snapshots})
         statements: list[Statement] = [
             (_EVENT, rows),
@@ -145,40 +148,49 @@ class SqlStore(Store):
         self._database.write([(sql, values) for sql, values in statements if values])
 
     def tail(self, stream: str, after: int = -1, limit: int | None = None) -> list[EventRow]:
+        """Return at most `limit` events after place `after`, in order."""
         sql = "SELECT * FROM events WHERE stream = ? AND seq > ? ORDER BY seq"
         return [EventRow(*row) for row in self._limited(sql, (stream, after), limit)]
 
     def last_seq(self, stream: str) -> int:
+        """Return the place of the latest event; -1 before any."""
         sql = "SELECT max(seq) FROM events WHERE stream = ?"
         [(last,)] = self._database.read(sql, (stream,))
         return -1 if last is None else int(last)
 
     def snapshots(self, stream: str) -> list[Snapshot]:
+        """Return the latest two snapshots, newest first."""
         sql = "SELECT * FROM snapshots WHERE stream = ? ORDER BY seq DESC"
         return [Snapshot(*row) for row in self._limited(sql, (stream,), 2)]
 
     def by_key(self, stream: str, key: str) -> EventRow | None:
+        """Return the decision that was asked for by a key; None if there is none."""
         sql = "SELECT * FROM events WHERE stream = ? AND key = ?"
         return next((EventRow(*row) for row in self._database.read(sql, (stream, key))), None)
 
     def about(self, stream: str, decision: int) -> list[EventRow]:
+        """Return all events of a decision, in order; numbers below 0 are lessons."""
         sql = "SELECT * FROM events WHERE stream = ? AND decision = ? ORDER BY seq"
         return [EventRow(*row) for row in self._database.read(sql, (stream, decision))]
 
     def decided_at(self, stream: str, first: int) -> dict[int, float]:
+        """Return when each decision from `first` on was taken, in seconds since 1970."""
         sql = """SELECT decision, at FROM events
             WHERE stream = ? AND decision >= ? AND kind = 'decision'"""
         return {int(n): float(at) for n, at in self._database.read(sql, (stream, first))}
 
     def stages(self, stream: str, after: int = 0, limit: int | None = None) -> list[OutcomeTotals]:
+        """Return at most `limit` outcomes after the n-th, n = `after`, in order."""
         sql = "SELECT * FROM stages WHERE stream = ? AND n > ? ORDER BY n"
         return [OutcomeTotals(*row) for row in self._limited(sql, (stream, after), limit)]
 
     def last_stage(self, stream: str) -> OutcomeTotals | None:
+        """Return the latest outcome; None before any."""
         sql = "SELECT * FROM stages WHERE stream = ? ORDER BY n DESC"
         return next((OutcomeTotals(*row) for row in self._limited(sql, (stream,), 1)), None)
 
     def stages_at(self, stream: str, places: Sequence[int]) -> list[OutcomeTotals]:
+        """Return the outcomes with these n, in order."""
         if not places:
             return []
         among = ", ".join("?" * len(places))
@@ -186,34 +198,41 @@ class SqlStore(Store):
         return [OutcomeTotals(*row) for row in self._database.read(sql, (stream, *places))]
 
     def stages_of(self, stream: str, first: int, last: int) -> list[OutcomeTotals]:
+        """Return the outcomes of decisions first to last, in the order of decisions."""
         sql = "SELECT * FROM stages WHERE stream = ? AND decision BETWEEN ? AND ? ORDER BY decision"
         return [OutcomeTotals(*row) for row in self._database.read(sql, (stream, first, last))]
 
     def events_of(self, stream: str, first: int, last: int) -> list[EventRow]:
+        """Return all events of decisions first to last, by decision."""
         sql = """SELECT * FROM events WHERE stream = ? AND decision BETWEEN ? AND ?
             ORDER BY decision, seq"""
         return [EventRow(*row) for row in self._database.read(sql, (stream, first, last))]
 
     def lessons(self, stream: str) -> int:
+        """Return the number of lessons, from the least number of a decision: -1, -2, ..."""
         sql = "SELECT min(decision) FROM events WHERE stream = ?"
         [(first,)] = self._database.read(sql, (stream,))
         return max(0, -int(first or 0))
 
     def last_decision(self, stream: str) -> int:
+        """Return the number of the latest decision; -1 before any."""
         sql = "SELECT max(decision) FROM events WHERE stream = ?"
         [(last,)] = self._database.read(sql, (stream,))
         return -1 if last is None else max(-1, int(last))
 
     def waiting(self, stream: str, limit: int) -> list[tuple[int, float]]:
+        """Return at most `limit` open decisions and their times, the oldest first."""
         sql = "SELECT decision, at FROM waiting WHERE stream = ? ORDER BY decision"
         return [(int(n), float(at)) for n, at in self._limited(sql, (stream,), limit)]
 
     def waiting_since(self, problem: str, before: float, limit: int) -> list[tuple[str, int]]:
+        """Return at most `limit` open decisions of a kind that were taken before a time."""
         sql = """SELECT w.stream, w.decision FROM waiting w JOIN streams s ON s.id = w.stream
             WHERE s.problem = ? AND w.at < ? ORDER BY w.at"""
         return [(stream, int(n)) for stream, n in self._limited(sql, (problem, before), limit)]
 
     def standings(self, stream: str | None = None) -> list[StreamSummary]:
+        """Return the summary of one stream, or of all of them, by id."""
         where, values = ("", ()) if stream is None else (" WHERE s.id = ?", (stream,))
         rows = self._database.read(_STANDINGS.format(where=where), values)
         return [_standing(*row) for row in rows]
@@ -221,16 +240,20 @@ class SqlStore(Store):
     def declare(
         self, declared: Sequence[StreamRecord], configured: Sequence[Configured] = ()
     ) -> None:
+        """Insert streams and their configurations; those that exist stay as they are."""
         self._database.write([(_DECLARE, sorted(declared)), (_CONFIGURE, sorted(configured))])
 
     def redeclare(self, declared: Sequence[StreamRecord]) -> None:
+        """Update the problem, version, fingerprint and machine of streams by id."""
         to = [(d.problem, d.version, d.fingerprint, d.numeric, d.id) for d in sorted(declared)]
         self._database.write([(_REDECLARE, to)])
 
     def configure(self, configured: Sequence[Configured]) -> None:
+        """Insert configurations; the n-th of a stream stays as it is."""
         self._database.write([(_CONFIGURE, sorted(configured))])
 
     def configurations(self, stream: str | None = None) -> list[Configured]:
+        """Return the configurations of one stream, or of all, by stream and n."""
         where, values = ("", ()) if stream is None else (" WHERE stream = ?", (stream,))
         rows = self._database.read(
             f"SELECT * FROM configurations{where} ORDER BY stream, n", values
@@ -238,18 +261,22 @@ class SqlStore(Store):
         return [Configured(*row) for row in rows]
 
     def streams(self) -> list[StreamRecord]:
+        """Return all streams that have begun, by id."""
         return [
             StreamRecord(*row) for row in self._database.read("SELECT * FROM streams ORDER BY id")
         ]
 
     def stream(self, stream: str) -> StreamRecord | None:
+        """Return the stream with this id; None if it has not begun."""
         found = self._database.read("SELECT * FROM streams WHERE id = ?", (stream,))
         return next((StreamRecord(*row) for row in found), None)
 
     def damage(self) -> list[str]:
+        """Return messages on what is wrong with the tables and indexes themselves."""
         return self._database.damage(INDEXES)
 
     def close(self) -> None:
+        """Close the connection to the database."""
         self._database.close()
 
     def _limited(

@@ -54,10 +54,12 @@ class _Sqlite:
             self.write(tables("BLOB"))
 
     def read(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return the rows of a query."""
         with self._lock, self._told(), closing(self._connection.execute(sql, values)) as found:
             return found.fetchall()
 
     def write(self, statements: Iterable[Statement]) -> None:
+        """Run statements in one transaction, rolled back if one of them fails."""
         with self._lock, self._told():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -70,11 +72,13 @@ class _Sqlite:
                 raise
 
     def damage(self, indexes: Sequence[str]) -> list[str]:
+        """Return what the integrity check finds, and a message for each missing index."""
         found = [text for (text,) in self.read("PRAGMA integrity_check") if text != "ok"]
         there = {name for (name,) in self.read("SELECT name FROM sqlite_master WHERE sql <> ''")}
         return found + [f"The index {name} is missing." for name in indexes if name not in there]
 
     def close(self) -> None:
+        """Close the connection."""
         with self._lock:
             self._connection.close()
 

@@ -1,4 +1,4 @@
-"""Where events are kept: the contract of a store, and its records.
+"""The contract of a store of events, and its records.
 
 The log is the truth. What a stream knows is a fold of its events; snapshots and stages are made
 from them, and could be made again.
@@ -21,7 +21,7 @@ class EventRow(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """What is known after all events before `seq`: a cache."""
+    """The state of a stream after all events before `seq`: a cache."""
 
     stream: str
     seq: int
@@ -42,7 +42,7 @@ class StreamRecord(NamedTuple):
 
 
 class Configured(NamedTuple):
-    """What decides on a stream from a decision on, and what is compared with it."""
+    """A configuration of a stream: who decides from a decision on, and who is compared."""
 
     stream: str
     n: int  # from 1
@@ -144,11 +144,11 @@ class Store(Protocol):
         ...
 
     def stages_at(self, stream: str, places: Sequence[int]) -> list[OutcomeTotals]:
-        """Those of these n, in order."""
+        """Return the outcomes with these n, in order."""
         ...
 
     def stages_of(self, stream: str, first: int, last: int) -> list[OutcomeTotals]:
-        """Those of decisions first to last, in the order of decisions."""
+        """Return the outcomes of decisions first to last, in the order of decisions."""
         ...
 
     def events_of(self, stream: str, first: int, last: int) -> list[EventRow]:
@@ -156,7 +156,7 @@ class Store(Protocol):
         ...
 
     def lessons(self, stream: str) -> int:
-        """How many there are."""
+        """Return the number of lessons."""
         ...
 
     def last_decision(self, stream: str) -> int:
@@ -190,7 +190,7 @@ class Store(Protocol):
         ...
 
     def configurations(self, stream: str | None = None) -> list[Configured]:
-        """Those of one stream, or of all, by stream and in order; nothing is ever removed."""
+        """Return configurations of one stream or of all, by stream and n; none is ever removed."""
         ...
 
     def streams(self) -> list[StreamRecord]:
@@ -202,7 +202,9 @@ class Store(Protocol):
         ...
 
     def damage(self) -> list[str]:
-        """What is wrong with the tables and indexes themselves, in words."""
+        """Return messages on what is wrong with the tables and indexes themselves."""
         ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Close the store."""
+        ...

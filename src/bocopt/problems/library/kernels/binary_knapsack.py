@@ -13,6 +13,7 @@ LARGEST_TABLE = 200_000  # cells, up to which the dynamic program is quick
 def cost(
     z: Array, value: Array, weight: Array, capacity: float, payment: float, out: Array
 ) -> None:
+    """Compute the cost () of z (d): minus its value where it is feasible, else minus `payment`."""
     reward, load = 0.0, 0.0
     fits = True
     for j in range(len(z)):
@@ -34,7 +35,7 @@ def violation(z: Array, weight: Array, capacity: float, out: Array) -> None:
 
 @inlined
 def is_repeated(scenarios: Array) -> bool:
-    """Whether all scenarios are the same one."""
+    """Return whether all scenarios (s, d) are the same one."""
     for s in range(1, len(scenarios)):
         for j in range(scenarios.shape[1]):
             if scenarios[s, j] != scenarios[0, j]:
@@ -44,7 +45,7 @@ def is_repeated(scenarios: Array) -> bool:
 
 @inlined
 def is_whole(weight: Array, capacity: float) -> bool:
-    """Whether the dynamic program can take it: few and whole weights, none negative."""
+    """Return whether the dynamic program applies: few and whole weights (d), none negative."""
     if (np.floor(capacity) + 1.0) * len(weight) > LARGEST_TABLE:
         return False
     for a in weight:
@@ -102,7 +103,7 @@ def solve_each(
 
 @inlined
 def fits_at_best(z: Array, weight: Array, capacity: float) -> bool:
-    """Whether a choice of 0 and 1 can be feasible, with weights that are at least these."""
+    """Return whether a choice z (d) of 0 and 1 can be feasible, for weights from these on."""
     load = 0.0
     for j in range(len(z)):
         load += weight[j] * z[j]
@@ -113,6 +114,7 @@ def fits_at_best(z: Array, weight: Array, capacity: float) -> bool:
 
 @inlined
 def largest_worth(many: int, most: float) -> float:
+    """Return the largest value of `many` items, each worth `most` or less."""
     return 0.0 if many == 0 else many * most
 
 
@@ -128,7 +130,7 @@ def range_of_difference(
     low: Array,
     high: Array,
 ) -> None:
-    """What z costs more than the other, for values from 0 to `most`.
+    """Compute the ends of cost(z) - cost(other), for values from 0 to `most`.
 
     Weights are certain, or any from these on. There are four cases, of which of both are feasible:
     the ends are those of all cases that can be.

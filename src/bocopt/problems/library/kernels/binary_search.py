@@ -75,6 +75,7 @@ def lightest_mean(weight: Array, w: Array, share: float) -> float:
 
 @inlined
 def plan_of(a: BinaryInstance) -> BinaryPlan:
+    """Return the implied knapsack, its items in falling order of v_j / a_j."""
     scenarios, items = a.weight.shape
     share = a.alpha * a.w.sum() - WEIGHT_TOLERANCE
     value, weight, ratio = np.zeros(items), np.zeros(items), np.empty(items)
@@ -137,7 +138,7 @@ def exchange(a: BinaryInstance, z: Array, best: float) -> float:
 
 
 class SearchStack(NamedTuple):
-    """What is known before item j in search order is decided."""
+    """State of the search before item j in search order is decided, for each j."""
 
     room: Array  # (d + 1, s)
     earned: Array  # (d + 1, s)
@@ -170,7 +171,7 @@ def descend(a: BinaryInstance, p: BinaryPlan, stack: SearchStack, j: int, taken:
 
 @inlined
 def bound_of(p: BinaryPlan, stack: SearchStack, known: int, first: int) -> float:
-    """What no choice can exceed with items up to `known` as they are and items first.. free."""
+    """Return an upper bound on choices with items up to `known` fixed and items first.. free."""
     more = fractional(p, first, stack.implied[known])
     bound = stack.at_most[known] + more
     return float(bound + ENOUGH * (abs(stack.at_most[known]) + more))
@@ -178,7 +179,7 @@ def bound_of(p: BinaryPlan, stack: SearchStack, known: int, first: int) -> float
 
 @inlined
 def open_bound(p: BinaryPlan, stack: SearchStack, j: int) -> float:
-    """What no choice that was not looked at can exceed, from node j up."""
+    """Return an upper bound on the choices that were not looked at, from node j up."""
     most = bound_of(p, stack, j, j)
     for k in range(j - 1, -1, -1):
         if stack.state[k] == 1:  # it was taken; what leaves it is still open

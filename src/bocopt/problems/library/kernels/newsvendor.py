@@ -143,6 +143,7 @@ def solve(
     upper: Array,
     z: Array,
 ) -> None:
+    """Compute the optimal orders (d) for sorted demands and their cumulative weights (d, s)."""
     orders(demand, up_to, gain, turn, volume, capacity, upper, z)
 
 
@@ -153,6 +154,7 @@ def solve(
 def cost(
     z: Array, xi: Array, cost: Array, price: Array, salvage: Array, penalty: Array, out: Array
 ) -> None:
+    """Compute the cost () of orders z (d) at demands xi (d)."""
     total = 0.0
     for j in range(len(z)):
         sold = min(z[j], xi[j])
@@ -174,7 +176,7 @@ def violation(z: Array, volume: Array, capacity: float, upper: Array, out: Array
 def paid(
     z: float, demand: float, unit_cost: float, price: float, salvage: float, penalty: float
 ) -> float:
-    """For one product."""
+    """Return the cost of one product."""
     sold = min(z, demand)
     return unit_cost * z - price * sold - salvage * (z - sold) + penalty * (demand - sold)
 
@@ -194,7 +196,7 @@ def range_of_difference(
     low: Array,
     high: Array,
 ) -> None:
-    """What z costs more than the other, for demands from 0 to `most`.
+    """Compute the ends of cost(z) - cost(other), for demands from 0 to `most`.
 
     It is linear in a demand between 0, z and the other, and constant above.
     """

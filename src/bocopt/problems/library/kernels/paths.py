@@ -116,7 +116,7 @@ def cost(z: Array, xi: Array, out: Array) -> None:
 
 @gufunc("void(f8[:], i8[:,:], i8, i8, f8[:], f8[:])", "(e),(e,t),(),(),(v)->()")
 def violation(z: Array, ends: IntArray, source: int, target: int, start: Array, out: Array) -> None:
-    """How far z is from 0 and 1, or from one unit that flows from source to target."""
+    """Compute the distance of z (e) from 0 and 1, or from a flow of one unit, source to target."""
     balance = start.copy()
     balance[source] -= 1.0
     balance[target] += 1.0

@@ -31,10 +31,12 @@ class Strategy(Protocol):
     """A module with these two functions."""
 
     def applies(self, task: SolveTask) -> bool:
-        """Whether the structure is what it is made for."""
+        """Return whether the task has the structure that the strategy is made for."""
         ...
 
-    def solve(self, task: SolveTask) -> BestFound: ...
+    def solve(self, task: SolveTask) -> BestFound:
+        """Return the best decision found, and a lower bound on all values."""
+        ...
 
 
 STRATEGIES: tuple[Strategy, ...] = (

@@ -24,7 +24,7 @@ class ColumnBounds(NamedTuple):
 
 
 def box(form: Form, w: Array, need: float) -> ColumnBounds:
-    """Of all (v, y_s) that a decision can need whose uncertain rows hold in weight `need`."""
+    """Return bounds of all (v, y_s) a decision can need, uncertain rows met in weight `need`."""
     s = len(w)
     found = ColumnBounds(*(np.tile(bound, (s, 1)) for bound in (form.lower, form.upper)))
     certain = _widened(form.certain, len(form.lower))
@@ -52,7 +52,7 @@ def inequalities(rows: Rows) -> Rows:
 
 
 def largest(matrix: Array, found: ColumnBounds) -> Array:
-    """What matrix . columns can be at most: (s or 1, r, n) -> (s, r)."""
+    """Return the largest values of matrix . columns in the box: (s or 1, r, n) -> (s, r)."""
     most: Array = _terms(matrix, found).sum(axis=-1)
     return most
 
@@ -73,7 +73,7 @@ def quantile(bounds: Array, w: Array, need: float) -> Array:
 
 
 def implied(rows: Rows, found: ColumnBounds) -> ColumnBounds:
-    """What rows alone say of each column, (s, n), where all other columns are in their box."""
+    """Return the bounds (s, n) that rows alone imply, all other columns being in their box."""
     least = -_terms(-rows.matrix, found)  # (s, r, n) of each term
     endless = np.isinf(least)
     finite = np.where(endless, 0.0, least)

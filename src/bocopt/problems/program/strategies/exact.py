@@ -111,6 +111,7 @@ class _Search:
         return False
 
     def late(self) -> bool:
+        """Return whether the deadline has passed."""
         deadline = self.task.limits.deadline
         return deadline is not None and time.perf_counter() >= deadline
 
@@ -131,7 +132,7 @@ class _Search:
         return better
 
     def _quantile(self, own: Own) -> float:
-        """What scenarios of enough weight cost at the least, each for its own rows alone."""
+        """Return a bound on the cost: a quantile of the scenarios', each for its own rows alone."""
         w = alive(self.p)
         paid = w @ np.minimum(self.p.excess, 0.0) if self.p.pays else 0.0
         each = self.p.offset + paid - own.priced + own.leftover[0]

@@ -1,4 +1,4 @@
-"""What strategies share: rows that hold whatever happens, and answers that the judge accepts."""
+"""Parts that strategies share: rows that hold in all scenarios, answers that the judge accepts."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -22,7 +22,7 @@ class RowSystem(NamedTuple):
 
 
 class Relaxation(NamedTuple):
-    """What a relaxation answers: its columns, and a value that none falls below."""
+    """Solution of a relaxation: its columns, and a value that none falls below."""
 
     columns: Array | None
     bound: float
@@ -30,17 +30,17 @@ class Relaxation(NamedTuple):
 
 
 def expected(task: SolveTask) -> bool:
-    """Whether the mean of the costs is what counts."""
+    """Return whether the risk is the mean of the costs."""
     return share_of_worst(task.risk) == 1.0
 
 
 def own_columns(form: Form) -> int:
-    """How many columns each scenario has for itself."""
+    """Return the number of columns that each scenario has for itself."""
     return len(form.lower) - form.shared
 
 
 def unbroken(task: SolveTask) -> bool:
-    """Whether the uncertain rows hold in every scenario, or else the decision is refused."""
+    """Return whether the uncertain rows hold in every scenario, or else the decision is refused."""
     rows, alpha = task.form.uncertain, task.risk.alpha
     if not rows.many or alpha == 1:
         return True
@@ -49,7 +49,7 @@ def unbroken(task: SolveTask) -> bool:
 
 
 def without_stages(task: SolveTask) -> bool:
-    """Whether all columns are shared and all rows hold in every scenario."""
+    """Return whether all columns are shared and all rows hold in every scenario."""
     return own_columns(task.form) == 0 and unbroken(task)
 
 
@@ -75,7 +75,7 @@ def mean(per_scenario: Array, w: Array) -> Array:
 
 
 def close(value: float, bound: float, gap: float) -> bool:
-    """Whether a value is proved to be within a relative gap."""
+    """Return whether a value is proved to be within a relative gap."""
     return bool(np.isfinite(value)) and value - bound <= gap * max(1.0, abs(value))
 
 
@@ -128,7 +128,7 @@ def solved(
 
 
 def _merged(rows: Rows, shared: int) -> RowSystem:
-    """Where scenarios differ in limits alone, the tightest of them says it all."""
+    """Return the rows of all scenarios; where limits alone differ, the tightest of them."""
     matrix = rows.matrix[..., :shared]
     if len(matrix) == 1:
         least = np.where(rows.equal, rows.limit.max(axis=0), -np.inf)

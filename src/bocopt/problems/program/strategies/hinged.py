@@ -101,7 +101,7 @@ def value(program: Hinged, v: Array) -> float:
 
 
 def _hopeless(program: Hinged) -> bool:
-    """Whether no point meets the rows: a dual without a solution does not say."""
+    """Return whether no point meets the rows: a dual without a solution does not say."""
     rows, hinges = program.rows, program.hinges
     hard = np.isinf(hinges.most)
     found = highs.solve(

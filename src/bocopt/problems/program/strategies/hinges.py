@@ -22,7 +22,7 @@ from bocopt.problems.program.strategies.hinged import Hinged, Hinges
 
 
 def applies(task: SolveTask) -> bool:
-    """Whether each column of a scenario is the positive part of one row, and all is convex."""
+    """Return whether all is convex, and a scenario's columns are positive parts of one row each."""
     form, h = task.form, task.form.shared
     return (
         own_columns(form) > 0
@@ -42,6 +42,7 @@ def solve(task: SolveTask) -> BestFound:
     program, alike = _program(task), len(task.form.defining.matrix) == 1
 
     def relaxed(inside: float) -> Relaxation:
+        """Return the solution with rows of integer columns by `inside` within their limits."""
         held = shrunk(program.rows, program.integer, inside)
         return bundles.best(program._replace(rows=held), task, alike=alike)
 
@@ -49,7 +50,7 @@ def solve(task: SolveTask) -> BestFound:
 
 
 def _each_once(form: Form) -> bool:
-    """Whether a scenario's own columns stand in one row each: e - t <= 0."""
+    """Return whether a scenario's own columns stand in one row each: e - t <= 0."""
     parts = _parts(form)
     own = form.defining.matrix[:, parts, form.shared :]
     once = (own[0] != 0).sum(axis=0) == 1

@@ -25,7 +25,7 @@ EXACT = 1e-12  # relative: what the costs may differ from those of a knapsack
 
 
 class KnapsackForm(NamedTuple):
-    """What a knapsack earns."""
+    """Coefficients of the reward of a knapsack."""
 
     value: Array  # (d) c
     capacity: Array  # (r) b
@@ -34,7 +34,7 @@ class KnapsackForm(NamedTuple):
 
 
 def applies(task: SolveTask) -> bool:
-    """Whether it is a knapsack of a few items."""
+    """Return whether the program is a knapsack of a few items."""
     form = task.form
     return (
         search.applies(task)

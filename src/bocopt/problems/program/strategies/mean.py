@@ -18,7 +18,7 @@ from bocopt.problems.program.strategies.fixed import (
 
 
 def applies(task: SolveTask) -> bool:
-    """Whether only costs differ between scenarios, or rows that all must hold."""
+    """Return whether only costs differ between scenarios, or rows that all must hold."""
     return expected(task) and without_stages(task)
 
 
@@ -30,6 +30,7 @@ def solve(task: SolveTask) -> BestFound:
     integer = form.integer if form.integer.any() else None
 
     def relaxed(inside: float) -> Relaxation:
+        """Return the solution with rows of integer columns by `inside` within their limits."""
         held = shrunk(rows, form.integer, inside)
         sparse = Sparse.of(held.matrix)
         return solved(

@@ -35,7 +35,7 @@ class Levels(NamedTuple):
 
 
 def applies(task: SolveTask) -> bool:
-    """Whether only limits differ, and costs do not depend on what holds."""
+    """Return whether uncertain rows differ in limits alone, and no cost depends on what holds."""
     form = task.form
     uncertain = form.uncertain
     return (

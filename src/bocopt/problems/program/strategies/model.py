@@ -32,7 +32,7 @@ class ExtensiveModel(NamedTuple):
     dropped: Columns | None = None  # (s) the columns that say which scenarios need not hold
 
     def start(self, z: Array, judged: Judged) -> Array:
-        """What is known of a point with this z; NaN elsewhere."""
+        """Return a point (n) to start from: z, and which scenarios are dropped; NaN elsewhere."""
         point = np.full(len(self.linear.cost), np.nan)
         point[: len(z)] = z
         if self.dropped is not None:
@@ -41,7 +41,7 @@ class ExtensiveModel(NamedTuple):
 
 
 class ScenarioCosts(NamedTuple):
-    """What is paid in each scenario: constant + cost . columns."""
+    """Costs paid in each scenario: constant + cost . columns."""
 
     constant: Array  # (s)
     cost: Array  # (s, m)
@@ -77,7 +77,7 @@ def _hold(assembly: Assembly, form: Form, rows: Rows, table: Columns, inside: bo
 
 
 def _margin(form: Form, rows: Rows, inside: bool) -> Array:
-    """How far inside their limits rows are kept, (s or 1, r): those of integer columns alone."""
+    """Return the margins (s or 1, r) inside the limits of rows: those of integer columns alone."""
     if not inside:
         return np.zeros((1, rows.many))
     whole = ~((rows.matrix != 0) & ~form.integer[: rows.matrix.shape[-1]]).any(axis=(0, 2))
@@ -88,7 +88,7 @@ def _margin(form: Form, rows: Rows, inside: bool) -> Array:
 def _priced(
     assembly: Assembly, task: SolveTask, table: Columns, dropped: Columns | None
 ) -> ScenarioCosts:
-    """What is paid in each scenario, as columns: the cost itself, or theta."""
+    """Return the cost paid in each scenario, as columns: the cost itself, or theta."""
     form, s = task.form, len(task.w)
     cost, constant = np.broadcast_to(form.cost, table.shape), np.broadcast_to(form.constant, s)
     if dropped is None or task.infeasible_objective is None:

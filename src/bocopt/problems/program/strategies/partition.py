@@ -49,7 +49,7 @@ class Cut(NamedTuple):
 
 
 def applies(task: SolveTask) -> bool:
-    """Whether there is a second stage without integers that differs in limits alone."""
+    """Return whether there is a second stage without integers that differs in limits alone."""
     form = task.form
     return (
         expected(task)
@@ -68,6 +68,7 @@ def solve(task: SolveTask) -> BestFound:
     rows = together(form, form.certain)
 
     def relaxed(inside: float) -> Relaxation:
+        """Return the solution with rows of integer columns by `inside` within their limits."""
         return _narrowed(task, shrunk(rows, form.integer[: form.shared], inside))
 
     return answered(task, relaxed)
@@ -103,13 +104,13 @@ def _narrowed(task: SolveTask, rows: RowSystem) -> Relaxation:
 
 
 def _of_all(stage: second_stage.Recourse, many: int) -> second_stage.Recourse:
-    """Where no scenario differs from another, what holds for one holds for all."""
+    """Broadcast the second stage to `many` scenarios: one stands for all where none differ."""
     parts = (np.broadcast_to(part, (many, *part.shape[1:])) for part in stage)
     return second_stage.Recourse(*parts)
 
 
 def _cut(form: Form, w: Array, v: Array, stage: second_stage.Recourse) -> Cut:
-    """By the duals at v, which are feasible wherever v is."""
+    """Return the cut by the duals at v (h), which are feasible wherever v is."""
     h = form.shared
     matrix = np.concatenate([form.defining.matrix[0, :, :h], form.uncertain.matrix[0, :, :h]])
     slope: Array = -(w @ stage.dual) @ matrix

@@ -105,7 +105,7 @@ def _duals(p: SearchInstance, rows: Array, limit: Array) -> Array | None:
 
 
 def prices_of(p: SearchInstance, priced: list[RowPrices]) -> Prices:
-    """What these prices make of each step; no price at all is one of them."""
+    """Return the prices and their terms for each step; no price at all is one of them."""
     rows = np.array([np.zeros(len(p.slack)), *(q.rows for q in priced)])
     certain = np.array([np.zeros(len(p.room)), *(q.certain for q in priced)])
     term = np.tensordot(rows, p.load, (1, 1)) + (p.cost if p.pays else 0.0)
@@ -119,7 +119,7 @@ def prices_of(p: SearchInstance, priced: list[RowPrices]) -> Prices:
 
 
 def own_of(p: SearchInstance, choices: list[Array]) -> Own:
-    """For each scenario the best of these prices (r) of its rows."""
+    """Return the best of these prices (r) for the rows of each scenario, and their terms."""
     cost = least_costs(p)[:, None]
     best, chosen = np.full(len(p.w), -np.inf), np.zeros((len(p.w), len(p.slack)))
     for rows in choices:

@@ -32,6 +32,7 @@ class Best(NamedTuple):
     value: float = np.inf
 
     def or_better(self, z: Array | None, judged: Judged) -> "Best":
+        """Return the better of this decision and z (d), if the judge accepts z."""
         if z is None or not judged.met:
             return self
         return Best(z, judged.value) if self.z is None or judged.value < self.value else self
@@ -100,7 +101,7 @@ def _apart(
 
 
 def _misled(task: SolveTask, found: LinearSolution, verdict: Judged) -> bool:
-    """Whether the judge thinks less of a decision than the solver."""
+    """Return whether the judge finds a decision worse than the solver does."""
     slack = task.limits.gap * max(1.0, abs(verdict.value))
     return not verdict.met or verdict.value > found.value + slack
 

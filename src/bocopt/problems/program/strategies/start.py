@@ -100,10 +100,11 @@ class _Kept:
         self._first = 0
 
     def model(self, inside: bool = False) -> highs.LinearProgram:
+        """Return the linear program with the rows of the kept scenarios."""
         return of_all(self._task, self._add_rows, inside).linear
 
     def prices(self, row_dual: Array) -> Array:
-        """What the rows of each scenario cost: (s)."""
+        """Return the prices (s) of the rows of each scenario: the sums of their absolute duals."""
         duals = np.abs(row_dual[self._first : self._first + len(self._owner)])
         prices = np.zeros(len(self._task.w))
         np.add.at(prices, self._owner, duals)

@@ -23,7 +23,7 @@ from bocopt.problems.risk import share_of_worst
 
 
 def applies(task: SolveTask) -> bool:
-    """Whether a tail of costs counts that are linear in columns decided before xi."""
+    """Return whether the risk is a tail of costs, linear in columns decided before xi."""
     return not expected(task) and without_stages(task)
 
 
@@ -32,6 +32,7 @@ def solve(task: SolveTask) -> BestFound:
     program = _program(task)
 
     def relaxed(inside: float) -> Relaxation:
+        """Return the solution with rows of integer columns by `inside` within their limits."""
         held = shrunk(program.rows, program.integer, inside)
         return bundles.best(program._replace(rows=held), task, alike=False)
 

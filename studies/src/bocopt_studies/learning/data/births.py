@@ -11,6 +11,7 @@ _UNIT = 100.0  # births
 
 
 def read() -> Mapping[str, Columns]:
+    """Return the table `Births` of mosaicData, a row a day."""
     return {"days": table("mosaicData", "Births")}
 
 
@@ -33,6 +34,7 @@ def problem() -> Program:
 
     @program(xi=1, chance=0.9, staff=real(upper=1000.0))
     def day(xi: Any, staff: Any) -> Any:
+        """Return the objective, staff and overtime, and the constraint that staff suffices."""
         return minimise(staff + 8.0 * pos(xi[0] - staff)), staff >= xi[0]
 
     return day

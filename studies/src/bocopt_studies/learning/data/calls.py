@@ -18,6 +18,7 @@ _PARTS = 12  # of an hour: the table has five minutes a row
 
 
 def read() -> Mapping[str, Columns]:
+    """Return the table `bank_calls` of fpp3, a row for five minutes."""
     return {"calls": table("fpp3", "bank_calls")}
 
 
@@ -48,7 +49,7 @@ def hour_of(times: Times) -> Any:
 
 
 def problem() -> Program:
-    """How much work to staff an hour for, so that all of it is done nine times in ten.
+    """Return the problem of staffing an hour, such that all work is done nine times in ten.
 
     A call centre promises a service level and not a cost: hence the chance constraint. Staff is
     paid whether there are calls or not. Work that is left over is done in paid overtime, at a price
@@ -57,6 +58,7 @@ def problem() -> Program:
 
     @program(xi=1, chance=0.9, staff=real(upper=1000.0))
     def hour(xi: Any, staff: Any) -> Any:
+        """Return the objective, staff and overtime, and the constraint that staff suffices."""
         return minimise(staff + 8.0 * pos(xi[0] - staff)), staff >= xi[0]
 
     return hour

@@ -28,6 +28,7 @@ _DELAY = 14  # the table shows stations as they were two weeks before
 
 
 def read() -> Mapping[str, Columns]:
+    """Return the table `Chicago` of modeldata, a row a day."""
     return {"days": table("modeldata", "Chicago")}
 
 
@@ -72,7 +73,7 @@ def problem() -> Newsvendor:
 
 
 def as_last_week(x: Array) -> Array:
-    """As many places as there were riders on that day a week ago, cut alike where it is too many.
+    """Return the riders of that day a week ago (4), cut alike where they exceed the fleet.
 
     Timetables are made by the day of the week, and last week's count is on the table.
     """

@@ -17,11 +17,12 @@ _UNIT = 0.1  # gigawatt
 
 
 def read() -> Mapping[str, Columns]:
+    """Return the table `elecdemand` of fpp2, a row for half an hour."""
     return {"half hours": table("fpp2", "elecdemand")}
 
 
 class Blocks(NamedTuple):
-    """Of three hours."""
+    """Blocks of three hours: demand, temperature and whether it is a workday."""
 
     times: Times  # (T) when they begin
     demand: Array  # (T, half hours) in gigawatt
@@ -67,6 +68,7 @@ def problem() -> Program:
 
     @program(xi=1, chance=0.95, power=real(upper=1000.0), reserve=real(upper=1000.0))
     def block(xi: Any, power: Any, reserve: Any) -> Any:
+        """Return the objective, and the constraint that power and reserve suffice together."""
         beyond_power, beyond_all = pos(xi[0] - power), pos(xi[0] - power - reserve)
         paid = power + 0.3 * reserve + 1.5 * beyond_power + 5.0 * beyond_all
         return minimise(paid), power + reserve >= xi[0]

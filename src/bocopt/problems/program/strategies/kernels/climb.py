@@ -1,4 +1,4 @@
-"""From a decision to a better one nearby: single steps, and steps of one item for another."""
+"""Local search from a decision: single steps, and steps of one item for another."""
 
 from typing import NamedTuple
 
@@ -32,7 +32,7 @@ class Swap(NamedTuple):
 
 @reordered
 def cost_after(p: SearchInstance, at: ClimbPoint, m: Swap, least: Array) -> float:
-    """What a move changes in the cost of meeting scenarios; inf where too few are met."""
+    """Return the excess cost of the scenarios met after a move; inf where too few are met."""
     least[:] = np.inf
     for r in range(len(p.slack)):
         slack, rising, falling = at.slack[r], p.load[m.riser, r], p.load[m.faller, r]
@@ -53,7 +53,7 @@ def cost_after(p: SearchInstance, at: ClimbPoint, m: Swap, least: Array) -> floa
 
 @compiled
 def allowed(p: SearchInstance, at: ClimbPoint, m: Swap) -> bool:
-    """Whether the box and the certain rows allow a move."""
+    """Return whether the box and the certain rows allow a move."""
     if at.steps[m.riser] + m.up > p.reach[m.riser] or at.steps[m.faller] < m.down:
         return False
     for row in range(len(p.room)):
@@ -65,6 +65,7 @@ def allowed(p: SearchInstance, at: ClimbPoint, m: Swap) -> bool:
 
 @compiled
 def make(p: SearchInstance, at: ClimbPoint, m: Swap) -> None:
+    """Make a move: update the point in place."""
     at.steps[m.riser] += m.up
     at.steps[m.faller] -= m.down
     for r in range(len(p.slack)):

@@ -21,7 +21,7 @@ FINISHED, FOUND, PAUSED = 0, 1, 2  # what ends a turn
 
 
 class Place(NamedTuple):
-    """Where the search stands between two turns."""
+    """State of the search between two turns."""
 
     steps: Array  # (d)
     untried: Array  # (d, 2) the lowest and the highest steps of an item that were not tried
@@ -30,6 +30,7 @@ class Place(NamedTuple):
 
 
 def place_for(upward: BoolArray) -> Place:
+    """Return the state before the first item is searched; `upward` is (d)."""
     items = len(upward)
     return Place(np.zeros(items), np.zeros((items, 2)), upward, np.zeros(2, np.int64))
 
@@ -45,7 +46,7 @@ def start(p: SearchInstance, prices: Prices, n: Nodes, t: BoundTables) -> float:
 def promising(
     p: SearchInstance, prices: Prices, n: Nodes, t: BoundTables, j: int, goal: float
 ) -> bool:
-    """Whether (B) is under the goal at the node after j items, by the old table, then its own."""
+    """Return whether (B) is under the goal after j items, by the old table, then by its own."""
     t.used[j] = t.used[j - 1]
     if bound(prices, n, t, j) >= goal:
         return False

@@ -68,7 +68,7 @@ def pay(alive: Array, before: Array, cost: Array, steps: float, after: Array) ->
 
 @reordered
 def survive(n: Nodes, own: Own, j: int, steps: float, below: float) -> None:
-    """Who is alive after some steps of item j: who can be met by a z under the goal, by (O)."""
+    """Set the weights (s) of scenarios after some steps of item j: 0 if lost by a row or (O)."""
     stage = n.stage
     limit, left, after = stage.limit[j], stage.left[j], stage.left[j + 1]
     before, now, use, leftover = n.own[j], n.own[j + 1], own.use[j], own.leftover[j + 1]
@@ -123,7 +123,7 @@ def nodes_for(p: SearchInstance, own: Own) -> Nodes:
 
 @compiled
 def step(p: SearchInstance, own: Own, n: Nodes, j: int, steps: float, goal: float) -> bool:
-    """From the node after j items to the one after j + 1; False if too few scenarios survive."""
+    """Compute the node after j + 1 items from that after j; False if too few scenarios survive."""
     stage = n.stage
     survive(n, own, j, steps, goal - n.steady[j] - n.paid[j] - steps * own.cost[j])
     if stage.weight[j + 1] < p.need:
