@@ -43,8 +43,8 @@ class StackedFold(Generic[S]):
     at_once: int = _AT_ONCE
 
     def __post_init__(self) -> None:
-        arguments.kind("Together", "fold", self.fold, Fold)
-        arguments.integer("Together", "at_once", self.at_once, "[1, inf)")
+        arguments.kind("StackedFold", "fold", self.fold, Fold)
+        arguments.integer("StackedFold", "at_once", self.at_once, "[1, inf)")
 
     def decide(self, lives: Sequence[Live], contexts: Sequence[Array]) -> list[Decided | Exception]:
         """Return the next decision of each stream under contexts that fit, or its error."""

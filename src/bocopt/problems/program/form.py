@@ -7,7 +7,7 @@
          lower <= (v, y_s) <= upper, some columns integer
 
 What is the same in all scenarios has a leading axis of 1 instead of s. Everything is a cost.
-A way to solve it is a function of a `SolveTask` that returns an `BestFound`.
+A way to solve it is a function of a `SolveTask` that returns a `BestFound`.
 """
 
 from collections.abc import Callable

@@ -49,7 +49,7 @@ class Configured(NamedTuple):
     by: str  # the configuration, as decisions name it
     decision: int  # the first that it takes
     at: float  # seconds since 1970
-    about: str  # as JSON: see `Kind.about`
+    about: str  # as JSON: see `StreamTemplate.about`
 
 
 class OutcomeTotals(NamedTuple):
@@ -65,7 +65,7 @@ class OutcomeTotals(NamedTuple):
     costs: float
     feasibles: int
     hindsights: float | None
-    told: str  # by the policy, as JSON: see `told.py`
+    told: str  # by the policy, as JSON: see `summaries.py`
 
 
 class StreamSummary(NamedTuple):
