@@ -22,7 +22,8 @@ from typed import CONFIG, bocopt
 from bocopt import Agent
 from bocopt.app.case_file import StreamLimits
 from bocopt.app.reading.columns import TableError
-from bocopt.app.reading.frame import frame_of, read
+from bocopt.app.reading.frame import frame_of
+from bocopt.app.reading.sources import read
 from bocopt.app.service.commands import Decide, Forget, Observe, Query, RefusedError, Teach
 from bocopt.app.service.config import load_config
 from bocopt.app.service.engine import Engine

@@ -38,8 +38,10 @@ def test_all_that_is_wrong_in_a_table_is_told_at_once(tmp_path: Path) -> None:
         "2024-03-10,5,open",
     )
     assert [line.removeprefix(f"{path}, ") for line in said] == [
-        "line 3, column 'day': a date as in line 2 expected, '02.03.2024' found.",
-        "line 4, column 'calls': a number expected, '-' found.",
+        "line 3, column 'day': a date as in line 2 expected, '02.03.2024' found. Write "
+        'dates = "%d.%m.%Y".',
+        "line 4, column 'calls': a number expected, '-' found. A gap? Write "
+        'missing_words = ["-"].',
         "line 5: 3 cells expected, 4 found. A cell with a , in it must stand in quotes.",
         "lines 6 and 7, column 'day': both at 2024-03-05. Where a time has several decisions, say "
         'repeated = "keep"; what looks back, such as lags, must then stand in columns of the '
@@ -63,7 +65,8 @@ def test_twenty_are_shown_and_the_rest_is_counted(tmp_path: Path) -> None:
     said = said_of(path, *lines, "2400-01-01,5")
     assert len(said) == 21
     assert said[0] == f"{path}, line 2, column 'calls': a number expected, 'n/e' found."
-    assert said[1] == f"{path}, line 2, column 'price': a number expected, '?' found."
+    gap = 'A gap? Write missing_words = ["?"].'
+    assert said[1] == f"{path}, line 2, column 'price': a number expected, '?' found. {gap}"
     assert said[2] == f"{path}, line 3, column 'calls': a number expected, 'n/e' found."
     assert said[-1] == "And 431 more."  # 300 + 150 + 1 less 20
 

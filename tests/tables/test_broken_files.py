@@ -12,7 +12,6 @@ from bocopt.app.reading.columns import TableError
 
 FINE = "day,demand,price\n2024-03-01,5,1.5\n2024-03-02,6,1.5\n2024-03-03,7,2\n"
 DAILY: dict[str, Any] = {"outcome": "demand", "context": ["price"], "time": "day"}
-NUMBERS = " Write numbers with a decimal point and without thousands separators."
 TIMES = " Write times like 2024-03-01, 2024-03-01 14:30 or 2024-03."
 
 
@@ -73,7 +72,8 @@ REFUSED = {
     ),
     "decimal commas": case(
         "day;demand;price\n2024-03-01;5;1,5\n2024-03-02;6;2\n",
-        "{}, line 2, column 'price': a number expected, '1,5' found." + NUMBERS,
+        "{}, line 2, column 'price': a number expected, '1,5' found. A decimal comma? "
+        'Write decimal = ",".',
     ),
     "decimal commas between commas": case(
         rows("2024-03-01,5,1,5", "2024-03-02,6,2"),
@@ -81,7 +81,8 @@ REFUSED = {
     ),
     "thousands separators": case(
         rows('2024-03-01,"5,000",1', "2024-03-02,6,2"),
-        "{}, line 2, column 'demand': a number expected, '5,000' found." + NUMBERS,
+        "{}, line 2, column 'demand': a number expected, '5,000' found. A decimal comma? "
+        'Write decimal = ",". Thousands separators? Write thousands = ",".',
     ),
     "underscores in numbers": case(
         rows("2024-03-01,5_000,1", "2024-03-02,6,2"),
@@ -159,8 +160,18 @@ REFUSED = {
     ),
     "times in another notation": case(
         rows("01/03/2024,5,1", "02/03/2024,6,2"),
-        "{0}, line 2, column 'day': a time expected, '01/03/2024' found." + TIMES + "\n"
+        "{0}, line 2, column 'day': a time expected, '01/03/2024' found. "
+        'Write dates = "%d/%m/%Y" for days before months, or dates = "%m/%d/%Y".\n'
         "{0}, line 3, column 'day': a time expected, '02/03/2024' found.",
+    ),
+    "times in no notation": case(
+        rows("Friday,5,1", "2024-03-02,6,2"),
+        "{}, line 2, column 'day': a date as in line 3 expected, 'Friday' found.",
+    ),
+    "no times at all": case(
+        rows("Friday,5,1", "Saturday,6,2"),
+        "{0}, line 2, column 'day': a time expected, 'Friday' found." + TIMES + "\n"
+        "{0}, line 3, column 'day': a time expected, 'Saturday' found.",
     ),
     "mixed notations": case(
         rows("2024-03-01,5,1", "2024-03-02 12:00,6,2"),
@@ -232,11 +243,9 @@ REFUSED = {
     ),
     "utf-16": case(FINE.encode("utf-16"), "{} is in UTF-16: save it in UTF-8."),
     "binary file": case(
-        b"\x7fELF\x02\x01\0\0", "{} is neither CSV nor Parquet: it has bytes of value zero."
+        b"\x7fELF\x02\x01\0\0", "{} is neither CSV, Excel nor Parquet: it has bytes of value zero."
     ),
-    "spreadsheet": case(
-        b"PK\x03\x04\x14\0", "{} is a spreadsheet or a zip file: save it as CSV.", "sales.xlsx"
-    ),
+    "Excel that is none": case(FINE, "{} is not an Excel file, by its first bytes.", "sales.xlsx"),
     "compressed": case(b"\x1f\x8b\x08\0", "{} is compressed: unpack it.", "sales.csv.gz"),
     "Parquet that is none": case(
         FINE, "{} is not a Parquet file, by its first bytes.", "sales.parquet"
@@ -416,7 +425,7 @@ def test_files_that_cannot_be_opened(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert str(missing.value) == f"There is no file {tmp_path / 'sale.csv'}."
     with pytest.raises(IsADirectoryError) as folder:
         read(tmp_path)
-    assert str(folder.value) == f"{tmp_path} is a folder: a CSV or Parquet file expected."
+    assert str(folder.value) == f"{tmp_path} is a folder: a CSV, Excel or Parquet file expected."
 
     def locked(*_: Any, **__: Any) -> Any:
         raise PermissionError(13, "Permission denied")

@@ -1,5 +1,7 @@
 """Notes on what looks wrong: told where it is, and not where data are merely wild."""
 
+import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import pytest
 from bocopt.app import Spec, read, series_of
 from bocopt.app.case import open_case
 from bocopt.app.features.odd import alike, far
+from bocopt.app.reading.columns import Table, TableError
 from bocopt.app.starters import EXAMPLES, starter
 
 LAWS: dict[str, Any] = {
@@ -78,6 +81,86 @@ def test_a_table_has_these_notes(tmp_path: Path) -> None:
         "'channel' has 'TV' and 'tv', which differ in case or spaces alone: they count as "
         "different.",
     )
+
+
+def odd_rows() -> list[tuple[int, str, int]]:
+    """Two shops: their names spelled in five ways, two rows twice, three outcomes eightfold."""
+    rows = []
+    for day in range(200):
+        for shop in ("north", "South Side"):
+            name = {5: shop.upper(), 9: shop.replace(" ", "")}.get(day, shop)
+            rows.append((day, name, 30 + (day * 7 + len(shop)) % 11))
+    for row in (50, 251, 399):
+        rows[row] = (*rows[row][:2], 8 * rows[row][2])
+    return [*rows[:41], rows[40], *rows[41:60], *rows[59:]]
+
+
+def from_csv(folder: Path) -> Table:
+    lines = ["at,shop,demand", *(",".join(map(str, row)) for row in odd_rows())]
+    (folder / "odd.csv").write_text("\n".join(lines))
+    return read(folder / "odd.csv")
+
+
+def from_excel(folder: Path) -> Table:
+    openpyxl: Any = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in [("at", "shop", "demand"), *odd_rows()]:
+        book.active.append(row)
+    book.save(folder / "odd.xlsx")
+    return read(folder / "odd.xlsx")
+
+
+def from_database(folder: Path) -> Table:
+    pytest.importorskip("sqlalchemy")
+    connection = sqlite3.connect(folder / "odd.db")
+    connection.execute("CREATE TABLE odd (at INTEGER, shop TEXT, demand INTEGER)")
+    connection.executemany("INSERT INTO odd VALUES (?, ?, ?)", odd_rows())
+    connection.commit()
+    connection.close()
+    return read(f"sqlite:///{folder / 'odd.db'}", query="select * from odd order by rowid")
+
+
+@pytest.mark.parametrize(
+    ("source", "place", "first"),
+    [(from_csv, "line", 2), (from_excel, "row", 2), (from_database, "row", 1)],
+)
+def test_each_note_is_there_once_and_whole(
+    source: Callable[[Path], Table], place: str, first: int, tmp_path: Path
+) -> None:
+    spec = Spec("demand", categories="shop", time="at", repeated="keep", warm_up=150)
+    odd = [(row, demand) for row, (_, _, demand) in enumerate(odd_rows()) if demand > 40]
+    assert len(odd) == 3
+    large = ", ".join(f"{demand} at {place} {row + first}" for row, demand in odd)
+    assert series_of(source(tmp_path), spec).notes == (
+        "202 of 402 rows have the time of the row before: all rows of one time are decided before "
+        "any outcome of it is known.",
+        f"2 rows are the same as another of their time, the first in {place}s {40 + first} and "
+        f"{41 + first}: all are decided and learned.",
+        f"'demand' is {large}, far from all others (30 to 40): are they right?",
+        "'shop' has 'NORTH' and 'north', 'SOUTH SIDE' and 'South Side' and 'SouthSide', which "
+        "differ in case or spaces alone: they count as different.",
+    )
+
+
+def test_rows_that_stand_there_twice_are_refused_with_their_lines(tmp_path: Path) -> None:
+    spec = Spec("demand", context="demand 2", time="at")
+    path = tmp_path / "twice.csv"
+    rows = [f"{day},{day % 7},{day % 5}" for day in range(30)]
+    path.write_text("\n".join(["at,demand,demand 2", *rows[:10], rows[9], *rows[10:], rows[29]]))
+    with pytest.raises(TableError) as caught:
+        series_of(read(path), spec)
+    said = [line.split(": ")[0] for line in str(caught.value).split("\n")]
+    assert said == [f"{path}, lines 11 and 12", f"{path}, lines 32 and 33"]
+
+
+def test_hours_of_a_day_that_are_too_large_are_named() -> None:
+    hours = [f"2024-{1 + n // 672:02}-{1 + n // 24 % 28:02} {n % 24:02}:00" for n in range(1344)]
+    load = (30 + np.arange(1344) * 7 % 11).astype(np.float64)
+    load[24 * 30 + 5] *= 8
+    frame = Table("load.csv", "line", np.arange(2, 1346), {"at": hours, "load": load})
+    notes = series_of(frame, Spec("load", time="at", stage="day")).notes
+    (note,) = [note for note in notes if "far from all others" in note]
+    assert note.startswith(f"'load 05:00' is {load[24 * 30 + 5]:g} at line {2 + 24 * 30}, far from")
 
 
 @pytest.mark.parametrize("example", EXAMPLES)

@@ -9,7 +9,8 @@ from bocopt.app.features.preview import shown
 from bocopt.app.features.series import Series
 from bocopt.app.features.spec import Spec
 from bocopt.app.margin import BestMargin
-from bocopt.app.reading.frame import frame_of, read
+from bocopt.app.reading.frame import frame_of
+from bocopt.app.reading.sources import read
 
 __all__ = [
     "BestMargin",

@@ -1,6 +1,7 @@
 """A case on its own data: every policy decides at every stage, and is judged."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from bocopt.app.case import Case
@@ -80,7 +81,7 @@ def _code(case: Case) -> str:
     opened = f"open_case({case.source.part.file.path.name!r}, {case.name!r})"
     return f"""from bocopt.app import open_case
 
-# Add today's row to {case.source.data.name}, and leave its outcomes empty.
+# Add today's row to {Path(case.source.data_name).name}, and leave its outcomes empty.
 case = {opened}
 agent = case.agent({name!r})  # as it was after the last stage of the backtest
 ticket = agent.decide(case.data.x[-1])

@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,14 +17,16 @@ from numpy.typing import NDArray
 
 from bocopt import arguments
 from bocopt.app.case_file import CaseSettings, load_cases
+from bocopt.app.features.days import whole_days
 from bocopt.app.features.prepare import series_of
+from bocopt.app.features.public_holidays import version
 from bocopt.app.features.series import Series
 from bocopt.app.features.spec import Spec
 from bocopt.app.playing.in_hindsight import KeptCosts, least_costs
 from bocopt.app.playing.kept import Kept
 from bocopt.app.playing.play import play
 from bocopt.app.reading.columns import Table
-from bocopt.app.reading.frame import read
+from bocopt.app.reading.sources import read, read_like
 from bocopt.app.user_code import UserCode
 from bocopt.compared import NOW
 from bocopt.core import Policy, Problem, is_ranged
@@ -104,6 +107,10 @@ class Case:
         """That there are to play, of all policies."""
         return len(self.data.x) * len(self.everyone)
 
+    def read(self, path: str | PathLike[str]) -> Table:
+        """Rows of another file, which is written as the table of the case is."""
+        return read_like(path, self.source.reading if self.source else {})
+
     def kept(self, name: str, every: int, seconds: float = math.inf) -> Kept:
         """Where the progress of one of them is kept, every so many stages, and by time."""
         digest = self._digest_of(self.everyone[name])
@@ -129,6 +136,8 @@ class Case:
         """Of everything that the results of a policy depend on."""
         series = self.data
         about = repr((self.seed, series.x_names, series.xi_names))
+        if self.spec is not None and self.spec.holidays:
+            about += f" holidays {version()}"
         parts = series.x, series.xi, series.arrives
         return self._digest((policy, self.problem), play.__module__, about, parts)
 
@@ -161,10 +170,11 @@ def case_of(settings: CaseSettings, files: UserCode) -> Case:
         framed({}, 'trace = "parquet"')  # what is missing is told before it plays
     code = files.at(settings.problem.rpartition(":")[0])
     problem = _told(settings, "problem", code.problem, settings.problem)
-    series, table = None, None
+    series, table, spec = None, None, None
     if settings.data is not None and settings.spec is not None:
-        table = read(settings.data)
-        series = series_of(table, settings.spec)
+        table = read(settings.data, **settings.reading)
+        table, spec = whole_days(table, settings.spec)
+        series = series_of(table, spec)
         _check_sizes(settings, problem, series)
         series = _with_note_on_support(settings, problem, series)
     x_names = series.x_names if series else settings.context
@@ -184,7 +194,7 @@ def case_of(settings: CaseSettings, files: UserCode) -> Case:
         unit=settings.unit,
         series=series,
         table=table,
-        spec=settings.spec,
+        spec=spec,
         seed=settings.seed,
         confidence=settings.confidence,
         difference_scale=settings.difference_scale,

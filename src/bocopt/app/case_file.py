@@ -2,10 +2,15 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
+from bocopt.app.features.days import whole_days
 from bocopt.app.features.spec import Spec, all_wrong
+from bocopt.app.reading.columns import Table
+from bocopt.app.reading.database import is_address, located, without_password
+from bocopt.app.reading.sources import SETTINGS, read, read_like, wrong_settings
 from bocopt.app.toml_file import Part, TomlFile, read_toml
 
 #: What a case and a stream may be called.
@@ -17,7 +22,7 @@ _CASE = (
     *("seed", "confidence", "cost_scale", "difference_scale", "results", "trace", "data"),
     *("version", "promote", "hindsight", "expire", "max_open", "snapshot"),
 )
-_DATA = ("file", *(one.name for one in fields(Spec)))
+_DATA = ("file", *SETTINGS, *(one.name for one in fields(Spec)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +53,8 @@ class CaseSettings:
     names: tuple[str, ...]  # of the numbers of a decision, if not by the problem
     context: tuple[str, ...]  # of the numbers of x, where there are no data to say it
     outcome: tuple[str, ...]  # of those of xi, likewise
-    data: Path | None
+    data: Path | str | None = field(repr=False)  # a file, or the address of a database
+    reading: Mapping[str, Any]  # how the data are written: parameters of `read`
     spec: Spec | None  # of the data
     seed: int
     confidence: float
@@ -60,6 +66,11 @@ class CaseSettings:
     promote: str  # one of the other policies, which decides instead of the first
     hindsight: bool
     limits: StreamLimits
+
+    @property
+    def data_name(self) -> str:
+        """Its data as they may be shown: without the password of a database."""
+        return without_password(self.data) if isinstance(self.data, str) else str(self.data or "")
 
 
 @dataclass(frozen=True)
@@ -87,12 +98,19 @@ def load_cases(path: str | Path) -> CaseFile:
     return CaseFile(file, found)
 
 
-def data_of(path: str | Path, name: str) -> Path:
-    """The table of a case."""
+def table_of(path: str | Path, name: str, instead: str | None = None) -> Table:
+    """The table of a case, or another one that is written as it is."""
     case = load_cases(path).cases.get(name)
-    if case is None or case.data is None:
-        raise ValueError(f"{path} has no [cases.{name}.data]: say which table.")
-    return case.data
+    if case is None or case.data is None or case.spec is None:
+        if instead is None:
+            raise ValueError(f"{path} has no [cases.{name}.data]: say which table.")
+        return read(instead)
+    if instead is not None and case.spec.stage == "row":
+        return read_like(instead, case.reading)
+    own, spec = whole_days(read(case.data, **case.reading), case.spec)
+    if instead is None:
+        return own
+    return whole_days(read_like(instead, case.reading), case.spec, spec)[0]
 
 
 def _case(cases: Part, name: str) -> CaseSettings:
@@ -112,7 +130,8 @@ def _case(cases: Part, name: str) -> CaseSettings:
         names=part.words("names"),
         context=() if isinstance(part.found.get("context"), int) else part.words("context"),
         outcome=part.words("outcome"),
-        data=folder / data.needed("file") if data.found else None,
+        data=_source(data) if data.found else None,
+        reading=_reading(data),
         spec=spec,
         seed=part.number("seed", 0, "[0, 9e18]", whole=True),
         confidence=part.number("confidence", 0.95, "(0, 1)"),
@@ -157,6 +176,25 @@ def _limits(part: Part) -> StreamLimits:
         expire=part.number("expire", None, "(0, inf)"),
         snapshot=part.number("snapshot", 300, "[1, inf)", whole=True),
     )
+
+
+def _source(data: Part) -> Path | str:
+    """The file of the data, or the address of a database, in which a file is completed too."""
+    file, folder = data.needed("file"), data.file.path.parent
+    if not is_address(file):
+        return folder / file
+    if "query" not in data.found:
+        data.wrong("file", "a database needs a 'query', such as \"select * from sales\".")
+    return located(file, folder)
+
+
+def _reading(data: Part) -> Mapping[str, Any]:
+    """The parameters of `read` that the data give; what is wrong with one is noted."""
+    given = {name: value for name, value in data.found.items() if name in SETTINGS}
+    wrong = wrong_settings(given)
+    for error in wrong:
+        data.wrong(error.name, f"'{error.name}' {error.why}")
+    return {} if wrong else given
 
 
 def _spec(data: Part) -> Spec | None:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from bocopt import checkpoint
 from bocopt.app.case import Case
+from bocopt.app.features.days import whole_days
 from bocopt.app.features.featuriser import Featuriser
 from bocopt.app.features.memory import FeaturiserState
 from bocopt.app.features.rows import after_table, rows_of
@@ -55,6 +56,8 @@ def decide(case: Case, rows: Table, policy: str | None = None) -> Decisions:
         raise ValueError(f"The case '{case.name}' has no policy '{name}'. It has: {has}.")
     featuriser, state = saved_features(case)
     agent, spec = case.agent(name), featuriser.spec
+    if case.source is not None and case.source.spec is not None:
+        rows, _ = whole_days(rows, case.source.spec, spec)
     names = names_of(case.problem, case.policies[name], spec.decisions)
     z_names = names.get("z") or [f"z{i}" for i in range(case.problem.dims.z)]
     columns: dict[str, list[Any]] = {spec.time: []} if spec.time else {}

@@ -17,8 +17,8 @@ class TomlFile:
     """Its text, what it says, and the faults noted so far."""
 
     path: Path
-    text: str
-    found: Mapping[str, Any]
+    text: str = field(repr=False)  # which may hold a password
+    found: Mapping[str, Any] = field(repr=False)
     faults: list[Fault] = field(default_factory=list)
 
     def part(self, name: str, known: Sequence[str]) -> "Part":
@@ -56,7 +56,7 @@ class Part:
 
     file: TomlFile
     heading: str  # such as cases.kiosk.data
-    found: Mapping[str, Any]
+    found: Mapping[str, Any] = field(repr=False)
 
     def wrong(self, key: str, why: str) -> None:
         self.file.wrong(self.heading, key, why)

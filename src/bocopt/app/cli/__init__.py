@@ -11,6 +11,7 @@ app = typer.Typer(
     help="Bayesian online contextual optimization: decide, see the outcome, learn from it.",
     no_args_is_help=True,
     add_completion=False,
+    pretty_exceptions_show_locals=False,  # which may hold the password of a database
 )
 app.command()(backtest.init)
 app.command()(backtest.backtest)

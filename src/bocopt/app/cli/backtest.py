@@ -93,11 +93,11 @@ def decide(
     """Decide new rows by what a backtest left. Nothing changes: ask as often as you like."""
     from bocopt.app.case import open_case
     from bocopt.app.deciding import decide as decided
-    from bocopt.app.reading.frame import read
     from bocopt.app.writing import write_table
 
     with told(ValueError, kept=GOES_ON):
-        found = decided(open_case(config, case), read(rows), policy)
+        opened = open_case(config, case)
+        found = decided(opened, opened.read(rows), policy)
         said = write_table(found.columns, out, "bocopt decide")
         if out is None:
             typer.echo(said.decode(), nl=False)
@@ -111,7 +111,7 @@ def _show(case: "Case") -> None:
     series, source = case.data, case.source
     assert source is not None
     say(
-        f"{case.title}: {len(series.x)} stages from {source.data}, {series.time[0]} to "
+        f"{case.title}: {len(series.x)} stages from {source.data_name}, {series.time[0]} to "
         f"{series.time[-1]}."
     )
     for note in series.notes:

@@ -63,15 +63,14 @@ def import_(
     config: Where = "bocopt.toml",
 ) -> None:
     """Teach a stream a history from a table: each row once, and none is a decision."""
-    from bocopt.app.case_file import data_of
+    from bocopt.app.case_file import table_of
     from bocopt.app.cli.progress import progress
-    from bocopt.app.reading.frame import read
     from bocopt.app.service.history import Names, imported
 
     names = Names(*(None if given is None else _names(given) for given in (x, xi)))
     with _told():
         settings = _loaded(config, None, None)
-        frame = read(table or data_of(settings.path, like or stream))
+        frame = table_of(settings.path, like or stream, table)
         show = partial(progress, f"Teaching {stream}")
         say(imported(settings, frame, stream, names, like, show).words)
 

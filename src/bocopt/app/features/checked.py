@@ -10,7 +10,6 @@ import numpy as np
 from bocopt.app.features.repeats import refuse_gaps
 from bocopt.app.features.spec import Spec
 from bocopt.app.features.stages import Due, Stages, due_of, stages_of
-from bocopt.app.reading.cells import hint_for
 from bocopt.app.reading.columns import Table, TableError, all_of
 from bocopt.app.reading.times import times_of
 from bocopt.core import Array
@@ -32,7 +31,7 @@ def checked(frame: Table, spec: Spec) -> Checked:
         raise TableError(f"{frame.path} has one row: two or more expected.")
     whole = replace(frame, broken=None)
     numbers = (*spec.outcome, *spec.context, *spec.decisions)
-    checks: list[Callable[[], Any]] = [partial(_numbers, whole, name) for name in numbers]
+    checks: list[Callable[[], Any]] = [partial(usable_numbers, whole, name) for name in numbers]
     if spec.missing == "refuse":
         names = (*spec.context, *spec.categories)
         checks += [partial(refuse_gaps, whole, spec, name) for name in names]
@@ -50,7 +49,7 @@ def _timed(broken: Table, frame: Table, spec: Spec) -> tuple[Stages, Due]:
         raise broken.broken
     checks: list[Callable[[], Any]] = [
         partial(stages_of, frame, spec),
-        partial(_refuse_broken, broken),
+        broken.refuse_broken,
     ]
     if spec.arrives is not None:
         checks.append(partial(times_of, frame, spec.arrives, gaps=True))
@@ -58,12 +57,7 @@ def _timed(broken: Table, frame: Table, spec: Spec) -> tuple[Stages, Due]:
     return stages, due_of(frame, spec, stages, came[0] if came else None)
 
 
-def _refuse_broken(frame: Table) -> None:
-    if frame.broken is not None:
-        raise frame.broken
-
-
-def _numbers(frame: Table, name: str) -> Array:
+def usable_numbers(frame: Table, name: str) -> Array:
     """A column of numbers that are not too large; NaN where one is missing."""
     values, others = frame.values(name)
     size = np.abs(values)
@@ -71,7 +65,7 @@ def _numbers(frame: Table, name: str) -> Array:
         expected = f"a number up to {LARGEST:g} in size"
         all_of(
             [
-                partial(frame.refuse, name, others, "a number", hint_for),
+                partial(frame.refuse_texts, name, others),
                 partial(frame.refuse, name, np.isinf(size), "a finite number"),
                 partial(frame.refuse, name, (size > LARGEST) & np.isfinite(size), expected),
             ]

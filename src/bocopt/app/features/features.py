@@ -9,6 +9,7 @@ import numpy as np
 from bocopt.app.features.category import MOST_CATEGORIES, OTHER, Category, one_hot
 from bocopt.app.features.known import lagged, names_of_lag, names_of_mean, recent_mean
 from bocopt.app.features.odd import alike
+from bocopt.app.features.public_holidays import version
 from bocopt.app.features.seasons import seasons
 from bocopt.app.features.spec import Spec
 from bocopt.app.features.stages import Stages
@@ -100,13 +101,21 @@ def _category(frame: Table, spec: Spec, stages: Stages, name: str) -> Feature:
 
 def _calendar(frame: Table, spec: Spec, stages: Stages) -> Iterator[Feature]:
     if stages.clock is not None:
-        for name, values in seasons(stages.clock, spec.calendar, stages.clock[0]):
-            yield Feature((name,), values)
+        told = _of_holidays(spec)
+        for name, values in seasons(stages.clock, spec.calendar, stages.clock[0], spec.holidays):
+            yield Feature((name,), values, told)
+            told = ()
     elif any(word != "trend" for word in spec.calendar):
         where = f"{frame.path}, column '{spec.time}'"
         raise TableError(f"{where}: dates expected, for 'calendar', numbers found.")
     elif spec.calendar:
         yield Feature(("trend",), (stages.times - stages.times[0]).astype(np.float64))
+
+
+def _of_holidays(spec: Spec) -> tuple[str, ...]:
+    if not spec.holidays:
+        return ()
+    return (f"The holidays are those of {spec.holidays}, by version {version()} of 'holidays'",)
 
 
 def _lags(spec: Spec, outcomes: StageOutcomes) -> Iterator[Feature]:

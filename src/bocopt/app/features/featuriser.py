@@ -231,7 +231,9 @@ class Featuriser:
     def _calendar(self, time: Time) -> Iterator[tuple[str, Array]]:
         if time.clock is not None:
             origin = np.datetime64(int(self.origin), "us")
-            yield from seasons(np.array([time.clock]), self.spec.calendar, origin)
+            yield from seasons(
+                np.array([time.clock]), self.spec.calendar, origin, self.spec.holidays
+            )
         elif self.spec.calendar:  # which says "trend" and nothing else
             yield "trend", np.array([time.order - self.origin], np.float64)
 

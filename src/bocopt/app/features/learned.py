@@ -8,12 +8,15 @@ from typing import Any, get_args
 from bocopt import arguments
 from bocopt.app.faults import FaultsError
 from bocopt.app.features.category import MOST_CATEGORIES, Category
+from bocopt.app.features.public_holidays import version
 from bocopt.app.features.spec import Spec
 from bocopt.app.features.spec import all_wrong as wrong_in_spec
 from bocopt.app.reading.times import Kind
 
 _VERSION = 1  # of what is written
 _KEYS = ("version", "spec", "kind", "zoned", "origin", "categories")
+_LATER = {"holidays": "", "stage": "row"}  # fields that old texts have not: written where not so
+_HOLIDAYS = "holidays"  # the version of the library, where there are any
 _OWNER = "Featuriser"
 
 
@@ -65,6 +68,8 @@ def _conflicts(
         yield arguments.wrong(_OWNER, "zoned", f"False where times are of kind '{kind}'", zoned)
     if spec.time is None and kind != "number":
         yield arguments.wrong(_OWNER, "kind", "'number' where the Spec has no 'time'", kind)
+    if spec.stage != "row":
+        yield arguments.wrong(_OWNER, "spec", "one whose 'stage' is 'row', as of a Series", spec)
     needs_dates = [word for word in spec.calendar if word != "trend"]
     if needs_dates and kind == "number":
         expected = f"one of dates, for 'calendar' {needs_dates}"
@@ -76,8 +81,10 @@ def to_text(
 ) -> str:
     """The fields of a `Featuriser` as JSON."""
     listed = [category._asdict() for category in categories]
-    written = (_VERSION, asdict(spec), kind, zoned, origin, listed)
-    return json.dumps(dict(zip(_KEYS, written, strict=True)))
+    said = {name: value for name, value in asdict(spec).items() if _LATER.get(name, ...) != value}
+    written = (_VERSION, said, kind, zoned, origin, listed)
+    by = {_HOLIDAYS: version()} if spec.holidays else {}
+    return json.dumps(dict(zip(_KEYS, written, strict=True)) | by)
 
 
 def from_text(text: str) -> dict[str, Any]:
@@ -90,15 +97,26 @@ def from_text(text: str) -> dict[str, Any]:
         raise FaultsError(f"A featuriser is not JSON: {error}.") from error
     if not isinstance(found, dict) or found.get("version") != _VERSION:
         raise FaultsError(f'A featuriser in JSON must be an object with "version": {_VERSION}.')
-    faults = [f"There is no '{key}' in a featuriser." for key in found if key not in _KEYS]
+    known = (*_KEYS, _HOLIDAYS)
+    faults = [f"There is no '{key}' in a featuriser." for key in found if key not in known]
     spec, wrong = _spec_from(found.get("spec"))
     given = {key: found.get(key) for key in ("kind", "zoned", "origin")}
     given |= {"spec": spec or Spec("none"), "categories": _categories_from(found)}
     errors = all_wrong(given) if spec else list(_each_wrong(**given))
-    faults += [*wrong, *map(str, errors)]
+    faults += [*wrong, *map(str, errors), *_other_holidays(spec, found)]
     if faults:
         raise FaultsError(*faults)
     return given
+
+
+def _other_holidays(spec: Spec | None, found: Mapping[str, Any]) -> Iterator[str]:
+    """The fault of holidays that another version of the library made, if there is one."""
+    made, here = found.get(_HOLIDAYS), version() if spec and spec.holidays else None
+    if made != here:
+        yield (
+            f"A featuriser was made with version {made} of 'holidays', and {here} is installed: "
+            "make it anew, of its table."
+        )
 
 
 def _spec_from(found: Any) -> tuple[Spec | None, list[str]]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.app.features.checked import checked
+from bocopt.app.features.days import whole_days
 from bocopt.app.features.features import Feature, StageOutcomes, features
 from bocopt.app.features.featuriser import Featuriser
 from bocopt.app.features.odd import far
@@ -25,6 +26,7 @@ def series_of(frame: Table, spec: Spec) -> Series:
     """Stages in time order; what is shown at each is known when its decision is taken."""
     arguments.kind("series_of", "frame", frame, Table)
     arguments.kind("series_of", "spec", spec, Spec)
+    frame, spec = whole_days(frame, spec)
     frame, stages, due = checked(frame, spec)
     outcomes, notes = _outcomes(frame, spec, stages, due)
     found = list(features(frame, spec, stages, outcomes))
@@ -32,6 +34,7 @@ def series_of(frame: Table, spec: Spec) -> Series:
     x = _joined(found, len(frame))
     now, notes_of_now = _decisions(frame, spec, stages)
     said = [
+        *frame.notes,
         *stages.notes,
         *notes,
         *_notes_of(found, spec),

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from bocopt.app.features.public_holidays import AWAY, near_holiday
 from bocopt.app.reading.times import Clock
 from bocopt.core import Array, IntArray
 
@@ -16,9 +17,11 @@ _DAYS_OF_A_YEAR = 365.25
 
 
 def seasons(
-    clock: Clock, words: Sequence[str], origin: np.datetime64
+    clock: Clock, words: Sequence[str], origin: np.datetime64, region: str = ""
 ) -> Iterator[tuple[str, Array]]:
     """The features of each word, by name, in the order of the words; 'trend' is from the origin.
+
+    Holidays are those of a region, such as "US-IL".
 
     Each time is taken by itself: its numbers are the same bits whatever stands beside it.
 
@@ -33,6 +36,8 @@ def seasons(
             yield from _one_hot(clock.astype("M8[M]").astype(np.int64) % 12, _MONTHS)
         elif word == "trend":
             yield "trend", _days(clock - origin) / _DAYS_OF_A_YEAR
+        elif word in AWAY:
+            yield word.replace("_", " "), near_holiday(clock, region, word)
         else:
             yield from _round(word.replace("_", " "), _progress(clock, word))
 

@@ -6,12 +6,26 @@ from functools import partial
 from typing import Any, Literal, get_args
 
 from bocopt import arguments
+from bocopt.app.features.public_holidays import AWAY, is_region
 
-Calendar = Literal["hour", "weekday", "week", "day_of_year", "month", "trend"]
+Calendar = Literal[
+    "hour",
+    "weekday",
+    "week",
+    "day_of_year",
+    "month",
+    "trend",
+    "holiday",
+    "day_before_holiday",
+    "day_after_holiday",
+]
+Stage = Literal["row", "day"]
 Missing = Literal["last", "keep", "refuse"]
 Repeated = Literal["refuse", "keep"]
 
 _ROLES = ("outcome", "context", "categories", "decisions", "arrives")  # of which a column has one
+_NO_HOLIDAYS = "left out where 'calendar' has no 'holiday'"
+_NOT_OF_DAYS = (("arrives", None), ("repeated", "refuse"))
 _LONGEST = "1e6]"  # stages, that anything looks back or waits
 
 
@@ -27,7 +41,9 @@ class Spec:
     - `time`: the column of times. Without it, rows are stages as they stand.
     - `calendar`: what the time says: "weekday" and "month" as ones and zeros (Monday and January
       have none), "hour", "week" and "day_of_year" as a sine and a cosine that goes round once a
-      day, a week or a year, "trend" in years, or in the unit of times that are numbers.
+      day, a week or a year, "trend" in years, or in the unit of times that are numbers; "holiday",
+      "day_before_holiday" and "day_after_holiday" as ones and zeros.
+    - `holidays`: of which country, such as "DE", or part of one, such as "US-IL".
     - `lags` of the outcomes. Lag 1 is the latest outcome known, and lag k that of the stage k - 1
       before; where that one is not known, the latest before it stands for it.
     - `rolling`: means of so many outcomes that came last.
@@ -43,6 +59,8 @@ class Spec:
     - `decisions`: columns of what was decided; none was in a row with a gap.
     - `warm_up`: first rows, for a start, or first times where times have several rows. They are
       played, and no number counts them; they also say which categories there are.
+    - `stage`: with "day" all rows of a day are one decision. Columns that change within days become
+      one for each time of day, such as "price 02:00"; all else counts days.
 
     >>> spec = Spec("demand", context=["price"], time="day", calendar=["weekday"], lags=[1, 7])
     >>> spec.outcome, spec.lags
@@ -54,6 +72,7 @@ class Spec:
     categories: Sequence[str] | str = ()
     time: str | None = None
     calendar: Sequence[Calendar] | Calendar = ()
+    holidays: str = ""
     lags: Sequence[int] = ()
     rolling: Sequence[int] = ()
     missing: Missing = "last"
@@ -62,6 +81,7 @@ class Spec:
     arrives: str | None = None
     decisions: Sequence[str] | str = ()
     warm_up: int = 0
+    stage: Stage = "row"
 
     def __post_init__(self) -> None:
         given = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -95,9 +115,20 @@ def _conflicts(given: Mapping[str, Any]) -> Iterator[arguments.WrongError]:
     if arrives is not None and given.get("delay"):
         yield arguments.wrong("Spec", "delay", "0 where there is 'arrives'", given["delay"])
     needs_time = [word for word in given.get("calendar", ()) if word != "trend"]
+    if given.get("stage") == "day":
+        for name, other in _NOT_OF_DAYS:
+            if given.get(name, other) != other:
+                expected = f"{other!r} where 'stage' is 'day'"
+                yield arguments.wrong("Spec", name, expected, given[name])
+        if time is None:
+            yield arguments.wrong("Spec", "time", "a column where 'stage' is 'day'", None)
     if time is None and (needs_time or arrives is not None):
         what = "'arrives'" if arrives is not None else f"'calendar' {needs_time}"
         yield arguments.wrong("Spec", "time", f"a column where there is {what}", None)
+    near = [word for word in given.get("calendar", ()) if word in AWAY]
+    if bool(near) != bool(given.get("holidays")):
+        expected = f"a country where there is 'calendar' {near}" if near else _NO_HOLIDAYS
+        yield arguments.wrong("Spec", "holidays", expected, given.get("holidays", ""))
     seen: dict[str, str] = {} if time is None else {time: "time"}
     for role in _ROLES:
         for column in _listed(given.get(role)):
@@ -151,6 +182,13 @@ def _calendar(name: str, given: object) -> tuple[str, ...]:
     return found
 
 
+def _holidays(name: str, given: object) -> str:
+    if isinstance(given, str) and (not given or is_region(given)):
+        return given
+    expected = "a country, such as 'DE', or a part of one, such as 'US-IL'"
+    raise arguments.wrong("Spec", name, expected, given)
+
+
 def _counts(name: str, given: Any) -> tuple[int, ...]:
     if isinstance(given, list | tuple) and not given:
         return ()
@@ -171,6 +209,7 @@ _FIELDS: Mapping[str, Callable[[str, Any], Any]] = {
     "categories": _names,
     "time": _name,
     "calendar": _calendar,
+    "holidays": _holidays,
     "lags": _counts,
     "rolling": _counts,
     "missing": partial(_one_of, Missing),
@@ -179,4 +218,5 @@ _FIELDS: Mapping[str, Callable[[str, Any], Any]] = {
     "arrives": _name,
     "decisions": _names,
     "warm_up": partial(_up_to, "1e9]"),
+    "stage": partial(_one_of, Stage),
 }

@@ -9,8 +9,10 @@ from bocopt.core import Array
 
 #: What stands for a missing number, in small letters.
 GAPS = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none"})
-_YES_OR_NO = {"true": 1.0, "false": 0.0}
-_OTHER_NOTATION = re.compile(r"[+-]?\d[\d.,'\u2019\s]*")  # of numbers, as spreadsheets show them
+#: What else counts as a number.
+YES_OR_NO = {"true": 1.0, "false": 0.0}
+#: Numbers as spreadsheets show them.
+OTHER_NOTATION = re.compile(r"[+-]?\d[\d.,'\u2019\s]*")
 _LARGEST_INTEGER = 1e15  # beyond, a float is no longer every integer
 
 
@@ -48,7 +50,7 @@ def _converted(cells: Iterable[str], count: int) -> Array | None:
 def number_of(cell: str) -> float | None:
     """One of them, where true and false are 1 and 0."""
     found = numbers_or_none([cell])
-    return float(found[0]) if found is not None else _YES_OR_NO.get(cell.strip().lower())
+    return float(found[0]) if found is not None else YES_OR_NO.get(cell.strip().lower())
 
 
 def number_from(value: object) -> float | None:
@@ -83,6 +85,6 @@ def text_of(number: float) -> str:
 
 def hint_for(cell: str) -> str:
     """What to do about a cell that is no number; empty where that is plain."""
-    if _OTHER_NOTATION.fullmatch(cell.strip()):
+    if OTHER_NOTATION.fullmatch(cell.strip()):
         return " Write numbers with a decimal point and without thousands separators."
     return ""

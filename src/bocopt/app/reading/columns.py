@@ -8,7 +8,9 @@ from typing import Any, Literal
 import numpy as np
 
 from bocopt.app.faults import MOST_FAULTS, Fault, FaultsError
-from bocopt.app.reading.cells import hint_for, is_gap, number_of, text_of
+from bocopt.app.reading.cells import is_gap, text_of
+from bocopt.app.reading.cures import for_numbers
+from bocopt.app.reading.notation import Notation
 from bocopt.core import Array, BoolArray, IntArray
 
 Column = Array | list[str]  # numbers with NaN for gaps, or texts with "" for gaps
@@ -58,6 +60,10 @@ class Table:
     columns: Mapping[str, Column]
     unusable: Mapping[str, str] = field(default_factory=dict)  # what other columns hold
     broken: TableError | None = None  # lines that are no rows: no column is given out without them
+    notes: tuple[str, ...] = ()  # on how it was made
+    notation: Notation = field(
+        default_factory=Notation
+    )  # of the texts in which numbers are looked for
 
     def __len__(self) -> int:
         """How many rows there are."""
@@ -65,8 +71,7 @@ class Table:
 
     def column(self, name: str) -> Column:
         """One that must be there."""
-        if self.broken is not None:
-            raise self.broken
+        self.refuse_broken()
         if name in self.unusable:
             found = self.unusable[name]
             raise TableError(
@@ -76,18 +81,28 @@ class Table:
             raise TableError(f"{self.path} has no column '{name}'.{self._others(name)}")
         return self.columns[name]
 
+    def refuse_broken(self) -> None:
+        """Raise the error of lines that are no rows, if there are any."""
+        if self.broken is not None:
+            raise self.broken
+
     def numbers(self, name: str) -> Array:
         """One of numbers, NaN where one is missing; true and false are 1 and 0."""
         values, others = self.values(name)
-        self.refuse(name, others, "a number", hint_for)
+        self.refuse_texts(name, others)
         return values
+
+    def refuse_texts(self, name: str, others: BoolArray) -> None:
+        """Raise the error of all cells that are no numbers, if any is, with what may cure it."""
+        if others.any():
+            self.refuse(name, others, "a number", for_numbers(self.texts(name), self.notation))
 
     def values(self, name: str) -> tuple[Array, BoolArray]:
         """(rows), (rows) its numbers, and where something else stands, which is NaN."""
         cells = self.column(name)
         if isinstance(cells, np.ndarray):
             return cells, np.zeros(len(cells), bool)
-        found = [number_of(cell) for cell in cells]
+        found = [self.notation.number(cell) for cell in cells]
         return np.array(found, np.float64), np.array([value is None for value in found])
 
     def texts(self, name: str) -> list[str]:
@@ -105,7 +120,7 @@ class Table:
     def fault(self, row: int, name: str, expected: str, hint: str = "") -> Fault:
         """What is wrong with a cell."""
         cell = self.columns[name][row]
-        found = cell if isinstance(cell, str) else text_of(cell)
+        found = cell if isinstance(cell, str) else self.notation.text_of(cell)
         place = int(self.places[row])
         where = f"{self.path}, {self.place} {place}, column '{name}'"
         return Fault(

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt.app.faults import Fault
-from bocopt.app.reading.cells import numbers_or_none
 from bocopt.app.reading.columns import Column, Table, TableError
+from bocopt.app.reading.notation import Notation
 from bocopt.app.reading.times import looks_like_a_time
 from bocopt.core import Array
 
@@ -26,18 +26,19 @@ class CsvLayout(NamedTuple):
     delimiter: str
     names: list[str]  # of all columns; "" for one that has none
     rows: int  # at most
+    notation: Notation
 
 
-def read_csv(path: Path) -> Table:
+def read_csv(path: Path, notation: Notation) -> Table:
     """A table whose first line names the columns, in UTF-8."""
     try:
-        return _read(path)
+        return _read(path, notation)
     except UnicodeDecodeError as error:
         raise _not_utf8(path) from error
 
 
-def _read(path: Path) -> Table:
-    layout = _layout(path)
+def _read(path: Path, notation: Notation) -> Table:
+    layout = _layout(path, notation)
     wanted = [place for place, name in enumerate(layout.names) if name]
     faults: list[Fault] = []
     lines, columns = _columns(layout, wanted, faults, numbers=True)
@@ -49,10 +50,11 @@ def _read(path: Path) -> Table:
     found = {layout.names[place]: column for place, column in columns.items()}
     whole = {name: column for name, column in found.items() if column is not None}
     broken = TableError(*faults) if faults else None
-    return Table(str(path), "line", np.array(lines, np.int64), whole, broken=broken)
+    places = np.array(lines, np.int64)
+    return Table(str(path), "line", places, whole, broken=broken, notation=notation)
 
 
-def _layout(path: Path) -> CsvLayout:
+def _layout(path: Path, notation: Notation) -> CsvLayout:
     found = {delimiter: _first_records(path, delimiter) for delimiter in _DELIMITERS}
     delimiter = max(_DELIMITERS, key=lambda delimiter: _fits(found[delimiter]))
     header = next(_records(path, delimiter), None)
@@ -61,7 +63,7 @@ def _layout(path: Path) -> CsvLayout:
     line, cells = header
     names = [cell.strip() for cell in cells]
     _check_names(f"{path}, line {line}", names)
-    return CsvLayout(path, delimiter, names, _line_breaks(path))
+    return CsvLayout(path, delimiter, names, _line_breaks(path), notation)
 
 
 def _line_breaks(path: Path) -> int:
@@ -124,7 +126,7 @@ def _columns(
 
     Lines that are no rows are left out, and told in `faults`.
     """
-    growing = {place: _Growing(layout.rows, numbers) for place in wanted}
+    growing = {place: _Growing(layout, numbers) for place in wanted}
     lines: list[int] = []
     for part_lines, rows in _parts(layout, faults):
         lines += part_lines
@@ -168,7 +170,8 @@ def _ragged(layout: CsvLayout, line: int, found: int) -> Fault:
 class _Growing:
     """A column of numbers, until something else is found in it: then it is one of texts."""
 
-    def __init__(self, rows: int, numbers: bool) -> None:
+    def __init__(self, layout: CsvLayout, numbers: bool) -> None:
+        rows, self.notation = layout.rows, layout.notation
         self.numbers: Array | None = np.empty(rows) if numbers else None  # no page until written
         self.count = 0
         self.late = False  # the texts of its numbers are gone
@@ -176,14 +179,14 @@ class _Growing:
         self.shared: dict[str, str] = {}
 
     def add(self, cells: Sequence[str]) -> None:
-        found = None if self.numbers is None else numbers_or_none(cells)
+        found = None if self.numbers is None else self.notation.numbers(cells)
         if self.numbers is not None and found is not None:
             self.numbers[self.count : self.count + len(cells)] = found
             self.count += len(cells)
             return
         self.numbers, self.late = None, self.count > 0
         if not self.late:
-            self._add_texts([cell.strip() for cell in cells])
+            self._add_texts(self.notation.texts(cells))
 
     def _add_texts(self, cells: list[str]) -> None:
         few = len(self.shared) < _MOST_SHARED

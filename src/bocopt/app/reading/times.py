@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bocopt.app.faults import Fault
 from bocopt.app.reading.cells import is_gap, number_from, numbers_or_none
 from bocopt.app.reading.columns import Table, TableError
+from bocopt.app.reading.cures import for_times
 from bocopt.core import Array, BoolArray, IntArray
 
 Kind = Literal["date", "month", "moment", "number"]
@@ -158,13 +159,15 @@ def _refuse_others(frame: Table, name: str, cells: list[str], missing: BoolArray
     """All that is not of the kind that most are; there are such, or no time at all."""
     kinds = [None if gap else _read_as(c) for c, gap in zip(cells, missing, strict=True)]
     common = Counter(kind for kind in kinds if kind is not None).most_common(1)
+    known = [cell for cell, gap in zip(cells, missing, strict=True) if not gap]
+    cure = for_times(known, frame.notation, lambda cell: _read_as(cell) is not None)
     if not common:
-        frame.refuse(name, ~missing, "a time", _HINT)
+        frame.refuse(name, ~missing, "a time", cure or _HINT)
         return
     kind = common[0][0]
     bad = np.array([kind != one for one in kinds]) & ~missing
     expected = f"{_WORDS[kind]} as in {frame.place} {frame.places[kinds.index(kind)]}"
-    frame.refuse(name, bad, expected)
+    frame.refuse(name, bad, expected, cure)
 
 
 def _read_as(cell: str) -> Kind | None:

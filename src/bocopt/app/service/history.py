@@ -19,7 +19,6 @@ from bocopt.app.case_file import ID
 from bocopt.app.features.prepare import series_of
 from bocopt.app.features.rows import rows_of
 from bocopt.app.features.spec import Spec
-from bocopt.app.reading.cells import hint_for
 from bocopt.app.reading.columns import Table, TableError, all_of
 from bocopt.app.service.commands import Create, Query, RefusedError, Reply, Teach
 from bocopt.app.service.config import Config
@@ -204,7 +203,7 @@ def _numbers(frame: Table, name: str, gaps: bool) -> Array:
     hint = " Leave out rows that are not whole: they teach nothing."
     all_of(
         (
-            lambda: frame.refuse(name, others, "a number", hint_for),
+            lambda: frame.refuse_texts(name, others),
             lambda: frame.refuse(name, missing, "a number", hint),
             lambda: frame.refuse(name, np.isinf(values), "a finite number"),
         )
