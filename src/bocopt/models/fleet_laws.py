@@ -137,7 +137,7 @@ class FleetLaws:
         """(s, n, k), (s, n, m) -> (L): by how they predicted the first outcomes of old streams.
 
         A law's is the mean over streams of its weight by log score. All are worth one stream more,
-        and laws far from the fleet have a fixed share: that old streams are near is no news of a new one.
+        and laws far from the fleet have a fixed share: that old streams are near says nothing new
         """
         streams, stages = xi.shape[:2]
         near = len(self.tails) // 2
