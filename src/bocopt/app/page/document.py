@@ -56,7 +56,7 @@ def page(findings: Findings, names: Mapping[str, Sequence[str]] | None = None) -
         sections="".join(sections.values()),
         script=part("bocopt.app.page", "page.js"),
     )
-    css = part("bocopt_studies.report", "style.css") + part("bocopt.app.page", "page.css")
+    css = part("bocopt.app.page", "style.css") + part("bocopt.app.page", "page.css")
     return document(title, style(css), body)
 
 

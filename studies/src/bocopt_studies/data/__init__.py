@@ -1,1 +1,1 @@
-"""Five studies on real tables, in the files that a user of `bocopt run` would write."""
+"""Five studies on real tables, in the files that a user of `bocopt backtest` would write."""

@@ -37,7 +37,7 @@ def page(title: str, lead: str, sections: Sequence[Section], drawings: Mapping[s
             for name, section in zip(names, sections, strict=True)
         ),
     )
-    return document(_text(title), style(part("bocopt_studies.report", "style.css")), body)
+    return document(_text(title), style(part("bocopt.app.page", "style.css")), body)
 
 
 def _blocks(blocks: Sequence[Block], drawings: Mapping[str, bytes]) -> str:

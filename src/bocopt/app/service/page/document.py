@@ -31,7 +31,7 @@ _FILES: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "page.css": (
         "text/css",
         [
-            ("bocopt_studies.report", "style.css"),
+            ("bocopt.app.page", "style.css"),
             ("bocopt.app.page", "page.css"),
             ("bocopt.app.service.page", "service.css"),
         ],
