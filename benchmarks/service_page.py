@@ -208,7 +208,7 @@ def main() -> None:
     with serving() as port:
         client, streams = Client(port), [f"shop-{i}" for i in range(STREAMS)]
         for stream in streams:
-            client.ask("PUT", stream, {"like": "shop"})
+            client.ask("PUT", stream, {"case": "shop"})
             for _ in range(BEFORE):
                 client.stage(stream)
         alone: list[list[float]] = []

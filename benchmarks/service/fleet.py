@@ -54,7 +54,7 @@ class Shops(Client):
 
     def begin(self, kind: str) -> None:
         for shop in self._shops:
-            self._answered("PUT", f"/v1/streams/{shop}", {"like": kind})
+            self._answered("PUT", f"/v1/streams/{shop}", {"case": kind})
 
     def minute(self) -> None:
         waiting, self._open = {each.stream: each for each in self._open}, []

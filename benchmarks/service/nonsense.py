@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-_WORDS = ["x", "xi", "z", "like", "seed", "id", "__class__", "constructor", "\ud800", "", "X"]
+_WORDS = ["x", "xi", "z", "case", "seed", "id", "__class__", "constructor", "\ud800", "", "X"]
 _ODD: list[Any] = [
     None, True, False, 0, -1, 1e308, -1e308, 5e-324, 10**400, 2**63, -(2**63), 1.5, "", "1", "NaN",
     "\x00", "é", "\ud800", "a" * 300, "' OR 1=1 --", "../../etc/passwd", "${jndi:x}", [], {},
@@ -66,7 +66,7 @@ def _outcome(rng: random.Random) -> Nonsense:
 
 
 def _begin(rng: random.Random) -> Nonsense:
-    return Nonsense("PUT", "/v1/streams/new", _headers(rng), _body(rng, "like"))
+    return Nonsense("PUT", "/v1/streams/new", _headers(rng), _body(rng, "case"))
 
 
 def _path(rng: random.Random) -> Nonsense:
@@ -122,7 +122,7 @@ def _body(rng: random.Random, key: str) -> bytes:
     if pick < 0.6:
         return b'{"%s": [%s]}' % (key.encode(), rng.choice(_LITERALS))
     if pick < 0.95:
-        right = {"x": [0.5], "xi": [1.0, 0.9], "like": "north"}[key]
+        right = {"x": [0.5], "xi": [1.0, 0.9], "case": "north"}[key]
         return _spoilt(rng, _json({key: right}))
     if pick < 0.96:
         return rng.choice([b"[", b'{"x":']) * rng.randrange(1, 3000)
@@ -195,8 +195,8 @@ def _parsed(body: bytes) -> Any:
 
 def _is_object(body: bytes) -> bool:
     found = _parsed(body)
-    fine = isinstance(found, dict) and set(found) <= {"like", "seed"}
-    like = found.get("like") if fine else 0
+    fine = isinstance(found, dict) and set(found) <= {"case", "seed"}
+    like = found.get("case") if fine else 0
     return fine and isinstance(like, str | None) and type(found.get("seed")) in (int, type(None))
 
 

@@ -143,10 +143,10 @@ class Client:
             self._idle.pop().close()
 
     def begin(
-        self, stream: str, like: str | None = None, seed: int | None = None
+        self, stream: str, case: str | None = None, seed: int | None = None
     ) -> dict[str, Any]:
         """Begin a stream like one of the service's file; again, with the same, changes nothing."""
-        asked = {"like": like, "seed": seed}
+        asked = {"case": case, "seed": seed}
         body = {name: value for name, value in asked.items() if value is not None}
         return self._json("PUT", _path(stream), body)
 

@@ -64,7 +64,7 @@ def test_what_it_asks_is_what_the_service_answers(local: Service, client: Client
     assert client.explanation("shop", ticket.id)["scenarios"] == 1
     assert client.stream("shop")["outcomes"] == 1
     assert [each["name"] for each in client.certificates("shop")] == ["headline", "feasibility"]
-    assert client.begin("north", like="shop", seed=3)["seed"] == 3
+    assert client.begin("north", case="shop", seed=3)["seed"] == 3
     assert client.begin("north")["id"] == "north"
     assert client.streams() == ["north", "shop"]
     kinds = ["decision", "decision", "outcome", "forgotten", "decision"]

@@ -59,6 +59,6 @@ def test_too_few_streams_or_an_unknown_kind_are_told(folder: Path) -> None:
     code, said = bocopt("prior", str(out), "--config", path)
     assert (code, out.exists()) == (1, False)
     assert "Two streams like 'shop' with 2 outcomes or more are needed" in said
-    code, said = bocopt("prior", str(out), "--like", "shap", "--config", path)
+    code, said = bocopt("prior", str(out), "--case", "shap", "--config", path)
     assert code == 1
-    assert "--like must be one of shop" in said
+    assert "--case must be one of shop" in said

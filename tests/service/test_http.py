@@ -65,13 +65,13 @@ def test_a_day_in_the_life(service: Service) -> None:
 
 
 def test_streams_begin_like_those_of_the_file(local: Service) -> None:
-    assert local.ask("PUT", "/v1/streams/north", {"like": "shop", "seed": 3})[0] == 201
-    assert local.ask("PUT", "/v1/streams/north", {"like": "shop", "seed": 3})[0] == 200
-    assert local.ask("PUT", "/v1/streams/north", {"like": "shop", "seed": 4})[0] == 409
+    assert local.ask("PUT", "/v1/streams/north", {"case": "shop", "seed": 3})[0] == 201
+    assert local.ask("PUT", "/v1/streams/north", {"case": "shop", "seed": 3})[0] == 200
+    assert local.ask("PUT", "/v1/streams/north", {"case": "shop", "seed": 4})[0] == 409
     assert local.ask("PUT", "/v1/streams/north")[0] == 200
-    assert local.ask("PUT", "/v1/streams/south", {"like": "mart"})[0] == 404
-    assert local.ask("PUT", "/v1/streams/a%20b", {"like": "shop"})[0] == 404
-    assert local.ask("PUT", "/v1/streams/south", {"like": "\ud800"})[0] == 422
+    assert local.ask("PUT", "/v1/streams/south", {"case": "mart"})[0] == 404
+    assert local.ask("PUT", "/v1/streams/a%20b", {"case": "shop"})[0] == 404
+    assert local.ask("PUT", "/v1/streams/south", {"case": "\ud800"})[0] == 422
     assert local.ask("GET", "/v1/streams")[1] == {"streams": ["north", "shop"]}
 
 

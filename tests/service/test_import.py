@@ -285,7 +285,7 @@ def test_the_command_teaches_and_all_others_know_it(named: Path) -> None:
     assert "the snapshot at 20 is what the log says" in said
     code, said = bocopt("export", "shop", str(named / "out.csv"), "--config", path)
     assert (code, said) == (0, f"Wrote 0 decisions to {named / 'out.csv'}.\n")
-    code, said = typed(named, table, "--stream", "north", "--like", "shop")
+    code, said = typed(named, table, "--stream", "north", "--case", "shop")
     assert (code, "Taught 20 rows to 'north'." in said) == (0, True)
     code, said = bocopt("prior", str(named / "out.prior"), "--config", path)
     assert (code, "2 streams with 40 outcomes" in said) == (0, True)
@@ -334,8 +334,8 @@ def test_a_stream_or_columns_that_are_not_there_are_told(folder: Path) -> None:
         (("--stream", "shop"), "Which columns are x? Say --x a,b,c, or name them"),
         (("--stream", "shop", "--x", "day"), "Which columns are xi?"),
         (("--stream", "shp", "--x", "day"), "There is no stream 'shp'. Did you mean 'shop'?"),
-        (("--stream", "a", "--like", "shp"), "There is no [cases.shp] in"),
-        (("--stream", "a b", "--like", "shop"), "The stream 'a b' must match"),
+        (("--stream", "a", "--case", "shp"), "There is no [cases.shp] in"),
+        (("--stream", "a b", "--case", "shop"), "The stream 'a b' must match"),
     ):
         code, said = typed(folder, table, *words)
         assert (code, message in said) == (1, True), said

@@ -43,7 +43,7 @@ def test_a_disk_keeps_what_was_synced_and_may_lose_the_rest() -> None:
     [
         ("POST", "/v1/streams/north/decisions", b'{"x": [0.5]}'),
         ("PUT", "/v1/streams/north/decisions/2/outcome", b'{"xi": [1, 2.5]}'),
-        ("PUT", "/v1/streams/new", b'{"like": "north"}'),
+        ("PUT", "/v1/streams/new", b'{"case": "north"}'),
         ("PUT", "/v1/streams/new", b" "),
         ("GET", "/v1/streams/north/events", b""),
     ],

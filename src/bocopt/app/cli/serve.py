@@ -57,8 +57,8 @@ def import_(
         str | None,
         typer.Option(help="Those of xi; the names in 'outcome' otherwise.", metavar="NAMES"),
     ] = None,
-    like: Annotated[
-        str | None, typer.Option(help="The kind of a stream that begins with it.", metavar="NAME")
+    case: Annotated[
+        str | None, typer.Option(help="The case of a stream that begins with it.", metavar="NAME")
     ] = None,
     config: Where = "bocopt.toml",
 ) -> None:
@@ -70,9 +70,9 @@ def import_(
     names = Names(*(None if given is None else _names(given) for given in (x, xi)))
     with _told():
         settings = _loaded(config, None, None)
-        frame = table_of(settings.path, like or stream, table)
+        frame = table_of(settings.path, case or stream, table)
         show = partial(progress, f"Teaching {stream}")
-        say(imported(settings, frame, stream, names, like, show).words)
+        say(imported(settings, frame, stream, names, case, show).words)
 
 
 def _names(listed: str) -> tuple[str, ...]:
@@ -125,16 +125,16 @@ def export(
 
 def prior(
     out: Annotated[str, typer.Argument(help="Where to write it.", metavar="FILE")],
-    like: Annotated[
-        str | None, typer.Option(help="The kind of streams; needed if there are several.")
+    case: Annotated[
+        str | None, typer.Option(help="The case of the streams; needed if there are several.")
     ] = None,
     config: Where = "bocopt.toml",
 ) -> None:
-    """Fit what streams of a kind have in common, as a start for new ones."""
+    """Fit what streams of a case have in common, as a start for new ones."""
     from bocopt.app.service.fleet_prior import fitted
 
     with _told(), _opened(config) as (settings, store):
-        found = fitted(settings, store, like, Path(out))
+        found = fitted(settings, store, case, Path(out))
         say(f"Wrote what {found.streams} streams with {found.outcomes} outcomes share to {out}.")
 
 

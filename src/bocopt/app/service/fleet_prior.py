@@ -16,9 +16,9 @@ from bocopt.models import SharedPrior
 _FEWEST = 2  # outcomes of a stream that say something of it
 
 
-def fitted(config: Config, store: Store, like: str | None, out: Path) -> SharedPrior:
+def fitted(config: Config, store: Store, case: str | None, out: Path) -> SharedPrior:
     """Fit it to all streams of a kind, and write it to a file."""
-    kind = config.kinds[_name(config, like)]
+    kind = config.kinds[_name(config, case)]
     found = [
         _outcomes(kind, store, declared.id)
         for declared in chosen(config, store, None)
@@ -35,13 +35,13 @@ def fitted(config: Config, store: Store, like: str | None, out: Path) -> SharedP
     return prior
 
 
-def _name(config: Config, like: str | None) -> str:
-    if like is None and len(config.kinds) == 1:
+def _name(config: Config, case: str | None) -> str:
+    if case is None and len(config.kinds) == 1:
         return next(iter(config.kinds))
-    if like not in config.kinds:
+    if case not in config.kinds:
         expected = f"must be one of {', '.join(config.kinds)}"
-        raise ValueError(f"--like {expected}, of {config.path}. Got {like!r} instead.")
-    return like
+        raise ValueError(f"--case {expected}, of {config.path}. Got {case!r} instead.")
+    return case
 
 
 def _outcomes(kind: StreamTemplate, store: Store, stream: str) -> tuple[Array, Array]:

@@ -115,32 +115,32 @@ def imported(
     frame: Table,
     stream: str,
     names: Names,
-    like: str | None,
+    case: str | None,
     progress: Callable[[], AbstractContextManager[ProgressHook]],
 ) -> Imported:
     """Check all of a table, then teach it; nothing is taught where something is wrong."""
     store = open_store(config.store, config.folder)
     try:
-        kind = _kind(config, store, stream, like)
+        kind = _kind(config, store, stream, case)
         rows = columns(frame, kind, names)
         with opened(config, store) as engine:
-            _one(engine, Create(stream, like))
+            _one(engine, Create(stream, case))
             with progress() as shown:
                 return taught(engine, store, kind, stream, rows, shown)
     finally:
         store.close()
 
 
-def _kind(config: Config, store: Store, stream: str, like: str | None) -> StreamTemplate:
+def _kind(config: Config, store: Store, stream: str, case: str | None) -> StreamTemplate:
     """Return the template of a stream that exists or is to begin; a ValueError if unknown."""
     there = store.stream(stream)
-    name = like or (stream if there is None else there.problem)
+    name = case or (stream if there is None else there.problem)
     if name not in config.kinds:
         known = [*(each.id for each in store.streams()), *config.kinds]
         near = difflib.get_close_matches(name, known, 1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        what = f"no [cases.{name}] in {config.path}" if like else f"no stream {stream!r}"
-        raise ValueError(f"There is {what}.{hint} A new one needs --like NAME, one of the file's.")
+        what = f"no [cases.{name}] in {config.path}" if case else f"no stream {stream!r}"
+        raise ValueError(f"There is {what}.{hint} A new one needs --case NAME, one of the file's.")
     if not ID.fullmatch(stream):
         raise ValueError(f"The stream {stream!r} must match {ID.pattern}.")
     return config.kinds[name]

@@ -104,13 +104,13 @@ class Api:
 
     async def begin(self, request: Request) -> Response:
         """Begin a stream like one of the file, with a seed if given; answer with its summary."""
-        body = await body_of(request, self.patience, ("like", "seed"))
-        like, seed = body.get("like"), body.get("seed")
-        if like is not None and not (isinstance(like, str) and ID.fullmatch(like)):
-            raise RefusedError(422, "'like' must be the name of a stream of the file.")
+        body = await body_of(request, self.patience, ("case", "seed"))
+        case, seed = body.get("case"), body.get("seed")
+        if case is not None and not (isinstance(case, str) and ID.fullmatch(case)):
+            raise RefusedError(422, "'case' must be the name of one of the file's cases.")
         if seed is not None and (type(seed) is not int or not 0 <= seed <= 9 * 10**18):
             raise RefusedError(422, "'seed' must be an integer in [0, 9e18].")
-        return await self._do(Create(stream_of(request), like, seed))
+        return await self._do(Create(stream_of(request), case, seed))
 
     async def decide(self, request: Request) -> Response:
         """Decide under the context x (k) of the body; answer with the decision."""

@@ -107,7 +107,7 @@ def document() -> dict[str, Any]:
     writes = (400, 404, 408, 413, 422, 503, 504, 507)
     stream, of = "/v1/streams/{stream}", (_STREAM, _NUMBER)
     decision = f"{stream}/decisions/{{number}}"
-    summary = {"id": "shop", "like": "shop", "decisions": 1, "outcomes": 0, "taught": 0}
+    summary = {"id": "shop", "case": "shop", "decisions": 1, "outcomes": 0, "taught": 0}
     return {
         "openapi": "3.1.0",
         "info": {"title": "bocopt", "version": "1", "description": "Decide now, observe later."},
@@ -122,7 +122,7 @@ def document() -> dict[str, Any]:
                     "Begin a stream like one that the configuration file declares.",
                     {200: summary, 201: summary},
                     (*writes, 409),
-                    body={"like": "shop", "seed": 0},
+                    body={"case": "shop", "seed": 0},
                 ),
                 "get": _operation("A stream in a few numbers.", {200: summary}, (404, 503)),
             },

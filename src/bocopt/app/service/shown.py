@@ -101,7 +101,7 @@ def summary(held: StreamState) -> dict[str, Any]:
     best = tally.hindsights
     return {
         "id": held.stream,
-        "like": held.declared.problem,
+        "case": held.declared.problem,
         "version": held.declared.version,
         "seed": held.declared.seed,
         "events": held.seq,
