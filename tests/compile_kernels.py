@@ -47,6 +47,7 @@ def main() -> None:
         mixture = Mixture(dim_xi=1, members=[Forest(trees=1)], scenarios=2)
         known = mixture.step(mixture.init(np.array(0)), 1, np.zeros(1), np.ones(1))
         mixture.sample(known, np.zeros(1))
+        import_module("bocopt.models.kernels.light")
         import_module("bocopt.guarantees.kernels.bets")
         import_module("bocopt.guarantees.kernels.folds")
         import_module("bocopt.guarantees.kernels.ranks")

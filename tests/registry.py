@@ -189,6 +189,7 @@ def _samplers(problem: Problem) -> dict[str, Any]:
             calibrate=True,
             scenarios=16,
         ),
+        "LightMixture": the.LightMixture(dim_xi=2, scenarios=16),
         "Remembering": the.Remembering(
             the.Mixture(dim_xi=2, scenarios=16), lags=[1, 3], periods=[5]
         ),

@@ -5,6 +5,7 @@ from bocopt.models.forest import Forest
 from bocopt.models.informed import Informed
 from bocopt.models.kernel import KernelVariance
 from bocopt.models.law import Law
+from bocopt.models.light import LightMixture
 from bocopt.models.log_variance import LogVariance
 from bocopt.models.member import Member, Moments
 from bocopt.models.mixture import Mixture, default_members
@@ -20,6 +21,7 @@ __all__ = [
     "Informed",
     "KernelVariance",
     "Law",
+    "LightMixture",
     "LogVariance",
     "Logarithmic",
     "Member",
