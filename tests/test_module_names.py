@@ -20,7 +20,7 @@ def test_a_module_is_what_stands_under_its_name() -> None:
 
 
 def test_the_library_does_not_need_its_studies() -> None:
-    """Not by a string either, which no import shows: files of another distribution may be absent."""
+    """Not by a string either, which no import shows: another distribution may be absent."""
     [root] = bocopt.__path__
     files = [path for path in Path(root).rglob("*") if path.suffix in {".py", ".html", ".js"}]
     assert len(files) > 300
