@@ -485,6 +485,10 @@ def _values() -> dict[str, Any]:
             kind="date",
             origin=1_709_251_200_000_000,
         ),
+        "PanelFeaturiser": the.PanelFeaturiser(
+            the.Spec("demand", context=["price"], time="day", series="shop", lags=[1]),
+            kind="date",
+        ),
         "Case": the.Case(
             name="shop", problem=KNAPSACK, policies={"average": the.SampleAverage(KNAPSACK)}
         ),

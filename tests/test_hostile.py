@@ -3,7 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -21,6 +21,9 @@ from bocopt.loop import play
 STAGES = list(bocopt.run(the.Constant([1, 1]), STREAM, problem=KNAPSACK, horizon=3))
 PLAYED = {"policy": the.Constant([1, 1]), "problem": KNAPSACK}
 FRAME = Table("the table", "row", np.arange(3), {"y": np.arange(3.0)})
+SHOPS = replace(
+    FRAME, columns={**FRAME.columns, "unique_id": ["a", "a", "b"], "ds": np.arange(3.0)}
+)
 BATCH = {"losses": np.ones((3, 2)), "log_prior": np.log([0.5, 0.5]), "lam": 1.0}
 
 
@@ -74,6 +77,10 @@ FINE: dict[Callable[..., Any], dict[str, Any]] = {
     the.read: {"path": "x"},
     the.frame_of: {"table": import_module("polars").DataFrame({"x": [1.0, 2.0]})},
     the.series_of: {"frame": FRAME, "spec": the.Spec("y")},
+    the.panel_of: {
+        "frame": SHOPS,
+        "spec": the.Spec("y", time="ds", series="unique_id"),
+    },
     the.shown: {"series": the.series_of(FRAME, the.Spec("y"))},
     the.from_sklearn: {"regressor": INSTANCES["FromSklearn"].regressor},
     the.from_river: {"regressor": INSTANCES["FromRiver"].regressor},
@@ -107,6 +114,7 @@ ELSEWHERE = {
     *(the.program, the.Program, the.minimise, the.maximise, the.pos, the.absolute),
     *(the.from_cvxpy, the.Conic, the.FromPyepo, the.informed_ensemble),
     *(the.open_case, the.backtest, the.decide, the.Featuriser, the.Case),
+    *(the.PanelFeaturiser, the.backtest_panel),
 }
 FINE = {call: given for call, given in FINE.items() if call not in ELSEWHERE}
 

@@ -27,6 +27,13 @@ class Bootstrap(NamedTuple):
     length: Array  # () of a block, in stages, chosen from the data
 
 
+class Parts(NamedTuple):
+    """The numbers of decisions that stages are made of, where each is a sum of several."""
+
+    decisions: int
+    missing: int  # of them, those whose outcome never came
+
+
 class Compared(NamedTuple):
     """A policy beside what is done now; all per stage, with the leading axes of the seeds.
 
@@ -49,11 +56,26 @@ class Compared(NamedTuple):
     certificate: Certificate
     delta: float  # of `difference` and `shares` together
     at_random: "Compared | None" = None  # without the stages whose outcome never came
+    parts: Parts | None = None  # where a stage is the sum of several decisions
     unrecorded: int = 0  # stages that are left out, as one of the two has no decision there
 
     @property
+    def outcomes(self) -> int:
+        """The number that was to come: one a stage, or one for each of its parts."""
+        return int(self.differences.shape[-1]) if self.parts is None else self.parts.decisions
+
+    @property
     def missing(self) -> int:
-        """Stages whose outcome never came."""
+        """Outcomes that never came."""
+        return self._without if self.parts is None else self.parts.missing
+
+    @property
+    def seen(self) -> int:
+        """Stages of which an outcome came."""
+        return int(self.differences.shape[-1]) - self._without
+
+    @property
+    def _without(self) -> int:
         return int(np.isnan(self.differences).any(axis=tuple(range(self.cost.ndim))).sum())
 
     @property
@@ -172,9 +194,8 @@ def _lines(found: Compared, unit: str) -> list[str]:
     d, sense, percent = found.difference, found.sense, abs(float(found.percent))
     today = f"{found.sense.sign * float(found.today):.4g}{unit}"
     of = today if np.isnan(percent) else f"{percent:.2g}% of {today}"
-    came = found.differences.size - found.missing
-    where = f", on the {came} with an outcome"
-    known = f"{came} stages whose outcome is known" if found.missing else "stages"
+    where = f", on the {found.seen} with an outcome"
+    known = f"{found.seen} stages whose outcome is known" if found.missing else "stages"
     only = ", of stages with an outcome" * bool(found.missing)
     ends = between(float(found.bootstrap.low), float(found.bootstrap.high), sense, unit)
     return [

@@ -15,9 +15,11 @@ from trees import same_bits, through_a_file
 
 from bocopt.app import Featuriser, Series, Spec, read, series_of
 from bocopt.app.faults import FaultsError
+from bocopt.app.features.after import after_table
 from bocopt.app.features.category import Category
 from bocopt.app.features.known import lagged, recent_mean
-from bocopt.app.reading.columns import TableError
+from bocopt.app.features.rows import rows_of, told
+from bocopt.app.reading.columns import Table, TableError
 from bocopt.core import Array, IntArray
 from bocopt.state import flatten, leaves, pack, rebuild, unpack
 
@@ -37,7 +39,7 @@ WRITTEN: dict[str, Any] = {
 }
 
 
-class Table(NamedTuple):
+class Drawn(NamedTuple):
     rows: list[list[str]]  # in the order of the stages
     file: list[int]  # their order in the file
     due: IntArray  # (T) the first stage at which the outcome should be known
@@ -51,7 +53,7 @@ NUMBERS = st.one_of(
 
 
 @st.composite
-def tables(draw: st.DrawFn, kind: str, missing: str, *, repeated: bool) -> Table:
+def tables(draw: st.DrawFn, kind: str, missing: str, *, repeated: bool) -> Drawn:
     """What no batch would refuse: rows that share a time neither look back nor are filled."""
     count = draw(st.integers(3, 24))
     steps = draw(st.lists(st.integers(0 if repeated else 1, 3), min_size=count, max_size=count))
@@ -98,10 +100,10 @@ def tables(draw: st.DrawFn, kind: str, missing: str, *, repeated: bool) -> Table
     order = list(range(count))
     is_sorted = repeated or kind == "none"
     shuffled = order if is_sorted else draw(st.permutations(order))
-    return Table(rows, shuffled, due, kind, Spec(**given))
+    return Drawn(rows, shuffled, due, kind, Spec(**given))
 
 
-def batch(table: Table, rows: int | None = None) -> Series:
+def batch(table: Drawn, rows: int | None = None) -> Series:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "table.csv"
         kept = [n for n in table.file if rows is None or n < rows]
@@ -110,7 +112,7 @@ def batch(table: Table, rows: int | None = None) -> Series:
         return series_of(read(path), table.spec)
 
 
-def named(table: Table, t: int, *, as_text: bool) -> dict[str, object]:
+def named(table: Drawn, t: int, *, as_text: bool) -> dict[str, object]:
     """A row as a program sends it; a gap is empty, None or not there."""
     cells: dict[str, object] = dict(zip(HEADER, table.rows[t], strict=True))
     seen = [*table.spec.context, *table.spec.categories]
@@ -130,7 +132,7 @@ class Told(NamedTuple):
 
 
 def telling(
-    data: st.DataObject, table: Table, featuriser: Featuriser, *, early: bool
+    data: st.DataObject, table: Drawn, featuriser: Featuriser, *, early: bool
 ) -> list[list[Told]]:
     """Before each decision, the outcomes that are told: when they are due, or earlier."""
     count, arrives = len(table.rows), table.spec.arrives is not None
@@ -144,7 +146,7 @@ def telling(
     return [data.draw(st.permutations(each)) for each in told]
 
 
-def fed(data: st.DataObject, table: Table, featuriser: Featuriser, *, early: bool) -> Array:
+def fed(data: st.DataObject, table: Drawn, featuriser: Featuriser, *, early: bool) -> Array:
     """(T, k) x of all rows; at some stage the state and the featuriser are stored and loaded."""
     told, as_text = telling(data, table, featuriser, early=early), data.draw(st.booleans())
     restart = data.draw(st.integers(0, len(table.rows) - 1))
@@ -256,7 +258,7 @@ def test_a_state_is_bounded() -> None:
     assert max(sizes[50:]) == max(sizes[:50])
 
 
-def refused(table: Table) -> bool:
+def refused(table: Drawn) -> bool:
     try:
         batch(table)
     except TableError:
@@ -440,3 +442,31 @@ def test_a_broken_text_says_all_that_is_wrong(changed: dict[str, Any], said: lis
 def test_what_is_no_featuriser_is_refused(text: str) -> None:
     with pytest.raises(FaultsError, match="A featuriser"):
         Featuriser.from_json(text)
+
+
+def frame_of_drawn(drawn: Drawn) -> Table:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "table.csv"
+        lines = [HEADER, *(drawn.rows[n] for n in drawn.file)]
+        path.write_text("".join(",".join(line) + "\n" for line in lines))
+        return read(path)
+
+
+@pytest.mark.parametrize(("kind", "missing", "repeated"), CASES)
+@settings(max_examples=5, deadline=None)
+@given(data=st.data())
+def test_a_table_leaves_the_state_of_its_rows(
+    kind: str, missing: str, repeated: bool, data: st.DataObject
+) -> None:
+    table = data.draw(tables(kind, missing, repeated=repeated))
+    frame = frame_of_drawn(table)
+    featuriser = series_of(frame, table.spec).featuriser
+    assert featuriser is not None
+    state = featuriser.begin()
+    for stage, row in enumerate(rows_of(frame, table.spec)):
+        state, _ = featuriser.decide(state, row.fields)
+        state = told(featuriser, state, stage, row)
+    found = after_table(featuriser, frame)
+    assert same_bits(found, state)
+    for one, other in zip(leaves(found), leaves(state), strict=True):
+        assert (one.dtype, one.shape) == (other.dtype, other.shape)

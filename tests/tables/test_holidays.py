@@ -1,6 +1,7 @@
 """Holidays as columns: the right days, the same bits row by row, the version of the library."""
 
 import datetime as dt
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,16 @@ import numpy as np
 import pytest
 
 from bocopt import extras
-from bocopt.app import Featuriser, Spec, frame_of, open_case, series_of
+from bocopt.app import (
+    Featuriser,
+    PanelFeaturiser,
+    Spec,
+    frame_of,
+    open_case,
+    panel_of,
+    read,
+    series_of,
+)
 from bocopt.app.case_file import load_cases
 from bocopt.app.faults import FaultsError
 from bocopt.app.features import public_holidays
@@ -85,6 +95,7 @@ def test_texts_without_holidays_stay_as_they_were() -> None:
     text = Featuriser(Spec("y", context="price")).to_json()
     assert "holidays" not in text
     assert "stage" not in text
+    assert "series" not in text
 
 
 def test_another_version_plays_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,3 +160,17 @@ def test_days_are_taken_each_by_itself() -> None:
     together = public_holidays.near_holiday(clock, "DE", "holiday")
     alone = [public_holidays.near_holiday(clock[[n]], "DE", "holiday")[0] for n in range(400)]
     assert together.tolist() == alone
+
+
+def test_each_of_several_series_has_the_holidays(tmp_path: Path) -> None:
+    days = DAYS[:20]
+    lines = [f"{day},{shop},{n}\n" for n, day in enumerate(days) for shop in ("north", "south")]
+    (tmp_path / "shops.csv").write_text("".join(["day,shop,y\n", *lines]))
+    panel = panel_of(read(tmp_path / "shops.csv"), replace(SPEC, series="shop"))
+    alone = series_of(frame(days), SPEC)
+    assert all(one.x.tobytes() == alone.x.tobytes() for one in panel.series)
+    assert sum("The holidays are those of DE" in note for note in panel.notes) == 1
+    featuriser = PanelFeaturiser.from_json(panel.featuriser.to_json())
+    assert featuriser == panel.featuriser
+    _, _, x = featuriser.decide(featuriser.begin(), {"shop": "new", "day": "2024-01-01"})
+    assert x.tolist() == [1, 0, 0, 0]

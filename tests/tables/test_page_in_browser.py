@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 from browsers import assert_fits, opened_at
 from findings_cases import CASES, hostile
+from small_panels import bakery
 
-from bocopt.app.page import page
+from bocopt.app import backtest_panel, open_case
+from bocopt.app.page import page, panel_page
 
 #: Lines that are not drawn from one end of their chart to the other.
 CUT = """() => [...document.querySelectorAll(".canvas path.line")].filter(e => {
@@ -101,3 +103,41 @@ def test_every_case_fits_everywhere(
 ) -> None:
     context = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
     assert_is_well(opened(browser, tmp_path, page(CASES[name].findings()), **context))
+
+
+@pytest.fixture(scope="module")
+def series(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The report of several."""
+    return panel_page(backtest_panel(open_case(bakery(tmp_path_factory.mktemp("bakery")))))
+
+
+def test_the_table_of_all_series_sorts_and_filters(
+    browser: Any, series: str, tmp_path: Path
+) -> None:
+    tab = opened(browser, tmp_path, series)
+    assert_is_well(tab)
+    area = tab.locator(".sortable")
+    names = "a => [...a.querySelectorAll('tbody tr:not([hidden]) th')].map(e => e.textContent)"
+    assert area.evaluate(names) == ["South", "a/b c", "late", "north"]
+    head = area.locator("thead th").nth(1)
+    head.locator("button").click()
+    assert area.evaluate(names) == ["north", "South", "late", "a/b c"]  # by decisions
+    assert head.get_attribute("aria-sort") == "descending"
+    head.locator("button").press("Enter")
+    assert area.evaluate(names) == ["a/b c", "late", "South", "north"]
+    assert head.get_attribute("aria-sort") == "ascending"
+    area.locator("thead th").first.locator("button").click()
+    assert area.locator("[aria-sort]").count() == 1
+    area.locator("input").fill("TH")
+    assert {*area.evaluate(names)} == {"north", "South"}
+    assert area.locator("output").text_content() == "2 of 4"
+
+
+def test_a_report_of_many_series_is_whole_without_scripts_and_on_a_phone(
+    browser: Any, series: str, tmp_path: Path
+) -> None:
+    phone = {"viewport": {"width": 390, "height": 800}, "color_scheme": "dark"}
+    assert_is_well(opened(browser, tmp_path, series, **phone))
+    tab = opened(browser, tmp_path, series, java_script_enabled=False)
+    assert tab.locator(".sortable tbody tr").count() == 4
+    assert tab.locator(".sortable input, .sortable button").count() == 0

@@ -4,11 +4,14 @@ from bocopt.app.backtesting import backtest
 from bocopt.app.case import Case, open_case
 from bocopt.app.deciding import decide
 from bocopt.app.features.featuriser import Featuriser
+from bocopt.app.features.panel import panel_of
+from bocopt.app.features.panel_rows import PanelFeaturiser
 from bocopt.app.features.prepare import series_of
 from bocopt.app.features.preview import shown
-from bocopt.app.features.series import Series
+from bocopt.app.features.series import Panel, Series
 from bocopt.app.features.spec import Spec
 from bocopt.app.margin import BestMargin
+from bocopt.app.panels.backtest import backtest_panel
 from bocopt.app.reading.frame import frame_of
 from bocopt.app.reading.sources import read
 
@@ -16,12 +19,16 @@ __all__ = [
     "BestMargin",
     "Case",
     "Featuriser",
+    "Panel",
+    "PanelFeaturiser",
     "Series",
     "Spec",
     "backtest",
+    "backtest_panel",
     "decide",
     "frame_of",
     "open_case",
+    "panel_of",
     "read",
     "series_of",
     "shown",

@@ -1,12 +1,14 @@
 """A case on its own data: every policy decides at every stage, and is judged."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from bocopt.app.case import Case
 from bocopt.app.findings import Findings, Played
-from bocopt.app.playing.in_hindsight import least_costs
+from bocopt.app.playing.in_hindsight import KeptCosts, least_costs
+from bocopt.app.playing.kept import Kept
 from bocopt.app.playing.play import paid, play
 from bocopt.app.playing.verdict import compared
 from bocopt.compared import NOW
@@ -28,21 +30,10 @@ def backtest(
     `begin` hears who plays next, and at how many stages; `advance` hears how many are played.
     """
     series, problem = case.data, case.problem
-    found: dict[str, Played] = {}
-    agents: dict[str, Agent[Any]] = {}
     if fresh:
-        case.kept_costs.forget()
-    least = least_costs(problem, series, case.kept_costs)
-    if series.now is not None:
-        found[NOW] = paid(problem, series, series.now, least)
-    for name, policy in case.everyone.items():
-        kept = case.kept(name, keep_every, keep_seconds)
-        if fresh:
-            kept.forget()
-        begin(name, len(series.x))
-        found[name], agents[name] = play(
-            policy, problem, series, least=least, seed=case.seed, kept=kept, advance=advance
-        )
+        forget(case)
+    kept = partial(case.kept, every=keep_every, seconds=keep_seconds)
+    found, agents = play_all(case, kept, case.kept_costs, begin, advance)
     now = NOW if NOW in found else None
     against = now or (list(found)[1] if len(found) > 1 else None)
     judged = (
@@ -71,6 +62,39 @@ def backtest(
         code=_code(case),
     )
     return findings, {name: agent for name, agent in agents.items() if name in case.policies}
+
+
+def play_all(
+    case: Case,
+    kept: Callable[[str], Kept],
+    costs: KeptCosts,
+    begin: Callable[[str, int], None] = lambda name, stages: None,
+    advance: Callable[[int], None] = lambda stages: None,
+) -> tuple[dict[str, Played], dict[str, Agent[Any]]]:
+    """Play what has not been played: what was decided and paid, and the agents, by policy.
+
+    kept        where the progress of each is kept, by its name
+    costs       where the least costs in hindsight are
+    """
+    series, problem = case.data, case.problem
+    found: dict[str, Played] = {}
+    agents: dict[str, Agent[Any]] = {}
+    least = least_costs(problem, series, costs)
+    if series.now is not None:
+        found[NOW] = paid(problem, series, series.now, least)
+    for name, policy in case.everyone.items():
+        begin(name, len(series.x))
+        found[name], agents[name] = play(
+            policy, problem, series, least=least, seed=case.seed, kept=kept(name), advance=advance
+        )
+    return found, agents
+
+
+def forget(case: Case) -> None:
+    """Whatever was played of it, so that it is played again."""
+    case.kept_costs.forget()
+    for name in case.everyone:
+        case.kept(name, 1).forget()
 
 
 def _code(case: Case) -> str:

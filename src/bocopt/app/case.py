@@ -7,7 +7,7 @@ import hashlib
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bocopt import arguments
-from bocopt.app.case_file import CaseSettings, load_cases
+from bocopt.app.case_file import NO_OUTCOME, CaseSettings, load_cases
 from bocopt.app.features.days import whole_days
+from bocopt.app.features.panel import follows_convention, panel_of
 from bocopt.app.features.prepare import series_of
 from bocopt.app.features.public_holidays import version
-from bocopt.app.features.series import Series
+from bocopt.app.features.series import Panel, Series
 from bocopt.app.features.spec import Spec
 from bocopt.app.playing.in_hindsight import KeptCosts, least_costs
 from bocopt.app.playing.kept import Kept
@@ -60,6 +61,7 @@ class Case:
     title: str = ""  # the name, if empty
     unit: str = ""  # of costs
     series: Series | None = None  # its data
+    panel: Panel | None = None  # or those of many series, each of which is played by itself
     table: Table | None = None  # that the series was made of
     spec: Spec | None = None  # which of its columns mean what
     seed: int = 0
@@ -91,6 +93,11 @@ class Case:
         """Its series; an error where there is none."""
         if self.series is None:
             where = f"{self.source.part.file.path}: " if self.source else ""
+            if self.panel is not None:
+                raise ValueError(
+                    f"{where}the case '{self.name}' has {len(self.panel.names)} series: say which, "
+                    "by `case.of_series(name)`, or play all by `backtest_panel(case)`."
+                )
             raise ValueError(
                 f"{where}the case '{self.name}' has no data to play on: say which in "
                 f"[cases.{self.name}.data]."
@@ -105,7 +112,36 @@ class Case:
     @property
     def stages_to_play(self) -> int:
         """That there are to play, of all policies."""
-        return len(self.data.x) * len(self.everyone)
+        stages = len(self.data.x) if self.panel is None else self.panel.stages
+        return stages * len(self.everyone)
+
+    def of_series(self, name: str) -> "Case":
+        """The case of one of its series, with a seed, agents and results of its own.
+
+        The seed depends on the name, and on no other series.
+        """
+        panel = self.panel
+        if panel is None or name not in panel.names:
+            has = f"It has {len(panel.names)} others" if panel else "It has no series by name"
+            raise ValueError(f"The case '{self.name}' has no series '{name}'. {has}.")
+        return replace(
+            self,
+            title=f"{self.title}, {name}",
+            series=panel.series[panel.names.index(name)],
+            panel=None,
+            table=None,
+            spec=None if self.spec is None else replace(self.spec, series=()),
+            seed=self.seed_of(name),
+            results=self.folder_of(name),
+        )
+
+    def seed_of(self, name: str) -> int:
+        """The seed of one of its series, whatever others there are."""
+        return int.from_bytes(hashlib.sha256(f"{self.seed} {name}".encode()).digest()[:7])
+
+    def folder_of(self, name: str) -> Path:
+        """The folder of the agents and the progress of one of its series."""
+        return self.results / "series" / file_name(name, case_counts=False)
 
     def read(self, path: str | PathLike[str]) -> Table:
         """Rows of another file, which is written as the table of the case is."""
@@ -114,7 +150,7 @@ class Case:
     def kept(self, name: str, every: int, seconds: float = math.inf) -> Kept:
         """Where the progress of one of them is kept, every so many stages, and by time."""
         digest = self._digest_of(self.everyone[name])
-        return Kept(self.results / "progress" / _slug(name), digest, every, seconds)
+        return Kept(self.results / "progress" / file_name(name), digest, every, seconds)
 
     @property
     def kept_costs(self) -> KeptCosts:
@@ -130,7 +166,17 @@ class Case:
 
     def saved(self, name: str) -> Path:
         """Where that agent is kept."""
-        return self.results / "agents" / f"{_slug(name)}.bin"
+        return self.results / "agents" / f"{file_name(name)}.bin"
+
+    @property
+    def digest(self) -> str:
+        """A digest of everything that its results depend on, whoever plays."""
+        digest = hashlib.sha256()
+        for name, policy in self.everyone.items():
+            digest.update(f"{name} {self._digest_of(policy)} ".encode())
+        if self.data.now is not None:
+            digest.update(np.ascontiguousarray(self.data.now).tobytes())
+        return digest.hexdigest()
 
     def _digest_of(self, policy: Policy[Any]) -> str:
         """Of everything that the results of a policy depend on."""
@@ -170,14 +216,18 @@ def case_of(settings: CaseSettings, files: UserCode) -> Case:
         framed({}, 'trace = "parquet"')  # what is missing is told before it plays
     code = files.at(settings.problem.rpartition(":")[0])
     problem = _told(settings, "problem", code.problem, settings.problem)
-    series, table, spec = None, None, None
+    series, panel, table, spec = None, None, None, None
     if settings.data is not None and settings.spec is not None:
         table = read(settings.data, **settings.reading)
         table, spec = whole_days(table, settings.spec)
-        series = series_of(table, spec)
-        _check_sizes(settings, problem, series)
-        series = _with_note_on_support(settings, problem, series)
-    x_names = series.x_names if series else settings.context
+        if spec.series:
+            panel = _panel(settings, problem, table)
+        else:
+            series = series_of(table, spec)
+            _check_sizes(settings, problem, series)
+            series = _with_note_on_support(settings, problem, series)
+    data = series or panel
+    x_names = data.x_names if data else settings.context
     policies = {
         reference.rpartition(":")[2]: _told(
             settings, "policies", code.policy, reference, problem, x_names
@@ -193,6 +243,7 @@ def case_of(settings: CaseSettings, files: UserCode) -> Case:
         title=settings.title,
         unit=settings.unit,
         series=series,
+        panel=panel,
         table=table,
         spec=spec,
         seed=settings.seed,
@@ -213,6 +264,19 @@ def _told(settings: CaseSettings, key: str, resolve: Callable[..., T], *of: Any)
         settings.part.wrong(key, f"'{key}': {error}")
         settings.part.file.refuse()
         raise AssertionError from error  # something was wrong
+
+
+def _panel(settings: CaseSettings, problem: Problem, table: Table) -> Panel:
+    if settings.by_convention and not follows_convention(table):
+        data = settings.part.part("data", ())
+        data.wrong("", f"[{data.heading}] {NO_OUTCOME}")
+        data.file.refuse()
+    panel = panel_of(table, settings.spec)
+    _check_sizes(settings, problem, panel.series[0])
+    noted = (_with_note_on_support(settings, problem, one) for one in panel.series)
+    note = "Its columns 'unique_id', 'ds' and 'y' are the series, the time and the outcome."
+    notes = ([note] if settings.by_convention else []) + [*panel.notes]
+    return panel._replace(series=tuple(noted), notes=tuple(notes))
 
 
 def _check_sizes(settings: CaseSettings, problem: Problem, series: Series) -> None:
@@ -247,7 +311,9 @@ def _with_note_on_support(settings: CaseSettings, problem: Problem, series: Seri
     return series._replace(notes=(*series.notes, note))
 
 
-def _slug(name: str) -> str:
-    """A name for a file; two names never share one."""
+def file_name(name: str, *, case_counts: bool = True) -> str:
+    """A name for a file; two names never share one, where wanted also without case."""
     short = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:40]
-    return short if short == name else f"{short}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    alone = short == name and (case_counts or name == name.lower())
+    alone = alone and not re.search("-[0-9a-f]{8}$", name)  # as the others end
+    return short if alone else f"{short}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bocopt.app.features.days import whole_days
+from bocopt.app.features.panel import CONVENTION
 from bocopt.app.features.spec import Spec, all_wrong
 from bocopt.app.reading.columns import Table
 from bocopt.app.reading.database import is_address, located, without_password
@@ -22,6 +23,8 @@ _CASE = (
     *("seed", "confidence", "cost_scale", "difference_scale", "results", "trace", "data"),
     *("version", "promote", "hindsight", "expire", "max_open", "snapshot"),
 )
+#: Of a part on data, where it does not say what is learned.
+NO_OUTCOME = "must say which columns are the 'outcome'."
 _DATA = ("file", *SETTINGS, *(one.name for one in fields(Spec)))
 
 
@@ -56,6 +59,7 @@ class CaseSettings:
     data: Path | str | None = field(repr=False)  # a file, or the address of a database
     reading: Mapping[str, Any]  # how the data are written: parameters of `read`
     spec: Spec | None  # of the data
+    by_convention: bool  # whether its outcome, time and series are those that others use
     seed: int
     confidence: float
     cost_scale: float | None  # a size of costs, declared in advance: of the headline
@@ -105,6 +109,8 @@ def table_of(path: str | Path, name: str, instead: str | None = None) -> Table:
         if instead is None:
             raise ValueError(f"{path} has no [cases.{name}.data]: say which table.")
         return read(instead)
+    if instead is None and case.spec.series:
+        raise ValueError(f"[cases.{name}.data] in {path} has several series: say the table of one.")
     if instead is not None and case.spec.stage == "row":
         return read_like(instead, case.reading)
     own, spec = whole_days(read(case.data, **case.reading), case.spec)
@@ -118,7 +124,9 @@ def _case(cases: Part, name: str) -> CaseSettings:
     if not ID.fullmatch(name):
         cases.wrong(name, f"a case must be called by letters, digits and '._-'. Got {name!r}.")
     data = part.part("data", _DATA)
-    spec = _spec(data) if data.found else None
+    named = {"outcome", "time", "series"} & data.found.keys()
+    by_convention = bool(data.found) and not named and data.found.get("stage") != "day"
+    spec = _spec(data, CONVENTION if by_convention else {}) if data.found else None
     settings = CaseSettings(
         part=part,
         name=name,
@@ -133,6 +141,7 @@ def _case(cases: Part, name: str) -> CaseSettings:
         data=_source(data) if data.found else None,
         reading=_reading(data),
         spec=spec,
+        by_convention=by_convention,
         seed=part.number("seed", 0, "[0, 9e18]", whole=True),
         confidence=part.number("confidence", 0.95, "(0, 1)"),
         cost_scale=part.number("cost_scale", None, "(0, inf)"),
@@ -197,13 +206,14 @@ def _reading(data: Part) -> Mapping[str, Any]:
     return {} if wrong else given
 
 
-def _spec(data: Part) -> Spec | None:
+def _spec(data: Part, otherwise: Mapping[str, str]) -> Spec | None:
     """What the other keys of the data say; None where they are wrong."""
-    if "outcome" not in data.found:
-        data.wrong("", f"[{data.heading}] must say which columns are the 'outcome'.")
     names = [one.name for one in fields(Spec)]
     given = {name: value for name, value in data.found.items() if name in names}
-    wrong = all_wrong(given)
+    wrong = all_wrong({**otherwise, **given})
     for error in wrong:
         data.wrong(error.name, f"'{error.name}' {error.why}")
+    if "outcome" not in data.found and (wrong or not otherwise):
+        data.wrong("", f"[{data.heading}] {NO_OUTCOME}")
+    given = {**otherwise, **given}
     return None if wrong or "outcome" not in given else Spec(**given)

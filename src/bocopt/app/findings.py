@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from bocopt.app.features.series import Series
+from bocopt.app.features.series import Panel, Series
 from bocopt.compared import Compared
-from bocopt.core import Array, IntArray, Sense
+from bocopt.core import Array, BoolArray, IntArray, Sense
 
 
 class Played(NamedTuple):
@@ -33,3 +33,12 @@ class Findings(NamedTuple):
     played: Mapping[str, Played]  # by policy
     compared: Mapping[str, Compared]  # by policy, with what is done now: after the warm-up
     code: str  # how to take the first policy into use
+
+
+class PanelFindings(NamedTuple):
+    """Results of all policies on each series of a panel, and in all."""
+
+    totals: Findings  # a stage is a time: what all series paid that decided at it
+    panel: Panel
+    each: tuple[Mapping[str, Played], ...]  # of each series, in its order: by policy
+    counts: tuple[BoolArray, ...]  # of each series: (T) the decisions that totals are made of

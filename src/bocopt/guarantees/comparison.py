@@ -73,6 +73,23 @@ class Comparison:
         nothing = np.full(e.cost.shape, np.nan)
         return nothing, nothing, nothing
 
+    def with_parts_missing(
+        self, most: Array, least: Array, own: Array, other: Array, missing: Array
+    ) -> Array:
+        """The state after stages of which each is a sum, and parts of it never came.
+
+        most        after they were shown as large a difference as each can have been
+        least       after as small a one: capital falls in the outcome, so either side is safe
+        own, other  () what the parts cost that came
+        missing     () the stages of which none came
+        """
+        worse = named(Apart, least[..., :_SUMS]).worse
+        sums = named(Apart, most[..., :_SUMS])
+        sums = sums._replace(own=own, other=other, missing=missing, worse=worse)
+        up, down = most[..., _SUMS:], least[..., _SUMS:]
+        half = up.shape[-1] // 2
+        return np.concatenate([np.stack(sums, axis=-1), up[..., :half], down[..., half:]], axis=-1)
+
     def difference(self, state: Array) -> Difference:
         """Return the average difference that was seen, and the ends of its confidence sequence."""
         sums, bets = named(Apart, state[..., :_SUMS]), state[..., _SUMS:]

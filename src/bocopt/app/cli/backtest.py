@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bocopt.app.findings import Findings
     from bocopt.live import Agent
 
-_EXAMPLES = ("newsvendor", "staffing", "allocation", "portfolio")
+_EXAMPLES = ("newsvendor", "staffing", "allocation", "portfolio", "shops")
 _SHORT = 2000  # stages
 
 
@@ -51,8 +51,9 @@ def init(
         file.replace(where / name, content)
     say(f"Wrote {', '.join(str(where / name) for name in files)}.")
     say(f"Next: bocopt backtest {where / 'bocopt.toml'}")
-    say(f"Then: bocopt serve {where / 'bocopt.toml'}")
-    say(f"And, in another window: python {where / 'client.py'}")
+    if "client.py" in files:
+        say(f"Then: bocopt serve {where / 'bocopt.toml'}")
+        say(f"And, in another window: python {where / 'client.py'}")
 
 
 def backtest(
@@ -108,14 +109,19 @@ def decide(
 def _show(case: "Case") -> None:
     from bocopt.app.features.preview import shown
 
-    series, source = case.data, case.source
+    panel, source = case.panel, case.source
     assert source is not None
-    say(
-        f"{case.title}: {len(series.x)} stages from {source.data_name}, {series.time[0]} to "
-        f"{series.time[-1]}."
+    series, notes, many = (
+        (case.data, case.data.notes, f"{len(case.data.x)} stages")
+        if panel is None
+        else (panel.series[0], panel.notes, f"{panel.stages} decisions")
     )
-    for note in series.notes:
+    times = series.time if panel is None else panel.time
+    say(f"{case.title}: {many} from {source.data_name}, {times[0]} to {times[-1]}.")
+    for note in notes:
         say(f"- {note}")
+    if panel is not None:
+        say(f"The first series, '{panel.names[0]}':")
     typer.echo(shown(series))
     now = "decisions in the table" if series.now is not None else source.now or "nothing to compare"
     say(f"Problem: {source.problem}. Policies: {', '.join(case.policies)}. Done now: {now}.")
@@ -137,13 +143,24 @@ def played_by(
 
 
 def _play(case: "Case", fresh: bool, jobs: int) -> None:
+    from bocopt.app.panels.backtest import backtest_panel
+    from bocopt.app.panels.writing import write_panel
     from bocopt.app.writing import write
 
     started = time.perf_counter()
     results = folder(str(case.results), "results")
     with progress(case.title, case.stages_to_play) as shown:
-        findings, agents = played_by(case, jobs, fresh, shown)
-    write(case, findings, agents)
+        if case.panel is not None:
+            panel = backtest_panel(
+                case, jobs=jobs, fresh=fresh, begin=shown.begin, advance=shown.advance
+            )
+            findings = panel.totals
+        else:
+            findings, agents = played_by(case, jobs, fresh, shown)
+    if case.panel is not None:
+        write_panel(case, panel)
+    else:
+        write(case, findings, agents)
     for found in findings.compared.values():
         for line in found.words(f" {case.unit}" if case.unit else "").splitlines():
             say(line)

@@ -1,6 +1,6 @@
 """What a decision sees: columns of its own row, the calendar, and outcomes that are known."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -35,12 +35,19 @@ class Feature(NamedTuple):
 
 
 def features(
-    frame: Table, spec: Spec, stages: Stages, outcomes: StageOutcomes
+    frame: Table,
+    spec: Spec,
+    stages: Stages,
+    outcomes: StageOutcomes,
+    categories: Mapping[str, Category] | None = None,
 ) -> Iterator[Feature]:
-    """All of them, in the order of the fields of a `Spec`."""
+    """All of them, in the order of the fields of a `Spec`.
+
+    categories  by column, where they are those of a larger table; else of the warm-up of this one
+    """
     return chain(
         (_context(frame, spec, stages, name) for name in spec.context),
-        (_category(frame, spec, stages, name) for name in spec.categories),
+        (_category(frame, spec, stages, name, categories) for name in spec.categories),
         _calendar(frame, spec, stages),
         _lags(spec, outcomes),
         _rolling(spec, outcomes),
@@ -72,31 +79,47 @@ def _last(known: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> IntArray:
     return np.maximum.accumulate(np.where(known, np.arange(len(known)), -1))
 
 
-def _category(frame: Table, spec: Spec, stages: Stages, name: str) -> Feature:
+def _category(
+    frame: Table,
+    spec: Spec,
+    stages: Stages,
+    name: str,
+    categories: Mapping[str, Category] | None,
+) -> Feature:
     texts = np.array(frame.texts(name), object)[stages.rows]
     known = texts != ""
     gaps = _gaps(name, int((~known).sum()), len(texts))
     if spec.missing == "last":
         last = _last(known)
         texts = np.where(last < 0, "", texts[last])
-    values = sorted({*texts[: stages.first(spec.warm_up)]} - {""})
+    first = f"the first {spec.warm_up} {stages.unit if categories is None else 'times'}"
+    if categories is None:
+        category = category_of(frame, name, texts[: stages.first(spec.warm_up)].tolist(), first)
+    else:
+        category = categories[name]
+    code_of = {text: category.code(text) for text in {*texts}}
+    codes = np.array([code_of[text] for text in texts])
+    hot = one_hot(codes, len(category.values), keep=spec.missing == "keep")
+    others = int((codes == OTHER).sum())
+    note = (
+        f"'{name}' has values that are not in {first} in {others} "
+        f"of {len(texts)} rows: they count as none of the others"
+    )
+    odd = alike(name, {*texts} - {""}) if categories is None else ()
+    return Feature(category.names, hot, (*gaps, *([note] if others else []), *odd), category)
+
+
+def category_of(frame: Table, name: str, texts: Sequence[str], where: str) -> Category:
+    """The category of a column by the texts of its warm-up, which is called `where` in errors."""
+    values = sorted({*texts} - {""})
     if len(values) > MOST_CATEGORIES:
         raise TableError(
             f"{frame.path}, column '{name}': at most {MOST_CATEGORIES} categories expected, "
-            f"{len(values)} found in the first {spec.warm_up} {stages.unit}."
+            f"{len(values)} found in {where}."
         )
-    numbers = bool(values) and isinstance(frame.column(name), np.ndarray)
-    category = Category(name, tuple(values), numbers)
-    code_of = {text: category.code(text) for text in {*texts}}
-    codes = np.array([code_of[text] for text in texts])
-    hot = one_hot(codes, len(values), keep=spec.missing == "keep")
-    others = int((codes == OTHER).sum())
-    note = (
-        f"'{name}' has values that are not in the first {spec.warm_up} {stages.unit} in {others} "
-        f"of {len(texts)} rows: they count as none of the others"
+    return Category(
+        name, tuple(values), bool(values) and isinstance(frame.column(name), np.ndarray)
     )
-    notes = (*gaps, *([note] if others else []), *alike(name, {*texts} - {""}))
-    return Feature(category.names, hot, notes, category)
 
 
 def _calendar(frame: Table, spec: Spec, stages: Stages) -> Iterator[Feature]:

@@ -15,7 +15,8 @@ from bocopt.app.reading.times import Kind
 
 _VERSION = 1  # of what is written
 _KEYS = ("version", "spec", "kind", "zoned", "origin", "categories")
-_LATER = {"holidays": "", "stage": "row"}  # fields that old texts have not: written where not so
+#: Fields that old texts have not, which are written where they are not this.
+_LATER = {"holidays": "", "stage": "row", "series": ()}
 _HOLIDAYS = "holidays"  # the version of the library, where there are any
 _OWNER = "Featuriser"
 
@@ -33,8 +34,9 @@ def all_wrong(given: Mapping[str, Any]) -> list[arguments.WrongError]:
 def _each_wrong(
     spec: Any, kind: Any, zoned: Any, origin: Any, categories: Any
 ) -> Iterator[arguments.WrongError]:
-    if not isinstance(spec, Spec):
-        yield arguments.wrong(_OWNER, "spec", "a Spec", spec)
+    if not isinstance(spec, Spec) or spec.series:
+        expected = "a Spec without 'series'" if isinstance(spec, Spec) else "a Spec"
+        yield arguments.wrong(_OWNER, "spec", expected, spec)
     if kind not in get_args(Kind):
         listed = ", ".join(f"'{word}'" for word in get_args(Kind))
         yield arguments.wrong(_OWNER, "kind", f"one of {listed}", kind)

@@ -73,7 +73,7 @@ def known_at(memory: Memory, spec: Spec, now: float, latest: int) -> Memory:
     recent = np.concatenate([memory.recent, xi])
     known, values = np.append(memory.stages, stages), np.concatenate([memory.values, xi])
     rising = np.argsort(known)
-    first = _first_kept(known[rising], latest + 1 - max(spec.lags, default=0))
+    first = kept_since(known[rising], spec, latest)
     kept = rising[first:] if spec.lags else rising[:0]
     return Memory(
         latest=np.array(latest),
@@ -86,8 +86,9 @@ def known_at(memory: Memory, spec: Spec, now: float, latest: int) -> Memory:
     )
 
 
-def _first_kept(known: IntArray, oldest: int) -> int:
-    """The place of the stage that stands for the oldest, as none before it is asked for again."""
+def kept_since(known: IntArray, spec: Spec, latest: int) -> int:
+    """The first place of rising stages that a lag can still ask for, as none before is again."""
+    oldest = latest + 1 - max(spec.lags, default=0)
     return max(0, int(np.searchsorted(known, oldest, side="right")) - 1)
 
 

@@ -1,10 +1,11 @@
 """From a table to a series of stages that can be played."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from bocopt import arguments
+from bocopt.app.features.category import Category
 from bocopt.app.features.checked import checked
 from bocopt.app.features.days import whole_days
 from bocopt.app.features.features import Feature, StageOutcomes, features
@@ -26,19 +27,37 @@ def series_of(frame: Table, spec: Spec) -> Series:
     """Stages in time order; what is shown at each is known when its decision is taken."""
     arguments.kind("series_of", "frame", frame, Table)
     arguments.kind("series_of", "spec", spec, Spec)
+    if spec.series:
+        expected = "a Spec without 'series': `panel_of` reads a table of several"
+        raise arguments.wrong("series_of", "spec", expected, spec)
     frame, spec = whole_days(frame, spec)
-    frame, stages, due = checked(frame, spec)
+    return series_from(*checked(frame, spec), spec)
+
+
+def series_from(
+    frame: Table,
+    stages: Stages,
+    due: Due,
+    spec: Spec,
+    categories: Mapping[str, Category] | None = None,
+) -> Series:
+    """The series of rows that were checked.
+
+    categories  of a panel, of which these rows are one series: what is said of the whole table, and
+                what must be somewhere in it, is then not asked of these rows
+    """
+    alone = categories is None
     outcomes, notes = _outcomes(frame, spec, stages, due)
-    found = list(features(frame, spec, stages, outcomes))
+    found = list(features(frame, spec, stages, outcomes, categories))
     names = tuple(name for feature in found for name in feature.names)
     x = _joined(found, len(frame))
-    now, notes_of_now = _decisions(frame, spec, stages)
+    now, notes_of_now = _decisions(frame, spec, stages, alone)
     said = [
         *frame.notes,
         *stages.notes,
         *notes,
         *_notes_of(found, spec),
-        *_unchanging(names, x),
+        *(unchanging(names, x.min(axis=0), x.max(axis=0)) if alone else ()),
         *notes_of_now,
     ]
     return Series(
@@ -108,18 +127,21 @@ def _notes_of(found: list[Feature], spec: Spec) -> Iterator[str]:
         yield f"{note}{rule}."
 
 
-def _unchanging(names: tuple[str, ...], x: Array) -> Iterator[str]:
-    same = [name for name, column in zip(names, x.T, strict=True) if (column == column[0]).all()]
+def unchanging(names: tuple[str, ...], least: Array, most: Array) -> Iterator[str]:
+    """A note on numbers (k) of x that are the same at all stages; NaN where one is missing."""
+    same = [name for name, low, high in zip(names, least, most, strict=True) if low == high]
     if same:
         yield f"Of no use, as it never changes: {', '.join(same)}."
 
 
-def _decisions(frame: Table, spec: Spec, stages: Stages) -> tuple[Array | None, list[str]]:
+def _decisions(
+    frame: Table, spec: Spec, stages: Stages, alone: bool
+) -> tuple[Array | None, list[str]]:
     if not spec.decisions:
         return None, []
     now = np.stack([frame.numbers(name)[stages.rows] for name in spec.decisions], axis=1)
     without = np.isnan(now).any(axis=1)
-    if without.all():
+    if alone and without.all():
         listed = ", ".join(f"'{name}'" for name in spec.decisions)
         raise TableError(f"{frame.path}: no row has a decision in {listed}.")
     now[without] = np.nan

@@ -53,7 +53,8 @@ def _refuse_different(frame: Table, spec: Spec, times: Array | IntArray, rows: I
     if series is not None:
         hint = (
             f" '{series}' tells the rows of a time apart, as where a table holds several series: "
-            f"play a study for each '{series}'. Or {_KEEP}, made of each series by itself."
+            f'say series = "{series}", and each is played by itself. Or {_KEEP}, made of each '
+            "series by itself."
         )
 
     def fault(pair: int) -> Fault:
@@ -92,8 +93,9 @@ def _refuse_memory(frame: Table, spec: Spec, pair: IntArray, asked: str) -> None
         "another series, such as another shop."
     )
     hint = (
-        f" Leave out {asked}, and write such columns into the table, made of each series by "
-        "itself; or play a study for each series."
+        " Name the column of the series in 'series', in place of repeated: each then has its own "
+        f"past. Or leave out {asked}, and write such columns into the table, made of each series "
+        "by itself."
     )
     raise TableError(frame.fault_of_two(pair.tolist(), what, hint))
 

@@ -1,6 +1,7 @@
 """The rows of a table as a program would send them, one at a time, in the order of their stages."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ class TableRow(NamedTuple):
 
 def rows_of(frame: Table, spec: Spec) -> Iterator[TableRow]:
     """All of them; outcomes may be missing in all rows, as in those of today."""
-    order = np.arange(len(frame))[stages_of(frame, spec).rows]
+    order = np.arange(len(frame))[stages_of(frame, _in_any_order(spec)).rows]
     numbers = {name: frame.numbers(name) for name in spec.context}
     texts = {name: frame.texts(name) for name in _texts(spec)}
     unknown = np.full(len(frame), np.nan)
@@ -40,15 +41,6 @@ def rows_of(frame: Table, spec: Spec) -> Iterator[TableRow]:
         yield TableRow(known | said, xi, arrived)
 
 
-def after_table(featuriser: Featuriser, frame: Table) -> FeaturiserState:
-    """The state after all rows of a table, and what came of them."""
-    state, spec = featuriser.begin(), featuriser.spec
-    for stage, row in enumerate(rows_of(frame, spec)):
-        state, _ = featuriser.decide(state, row.fields)
-        state = told(featuriser, state, stage, row)
-    return state
-
-
 def told(
     featuriser: Featuriser, state: FeaturiserState, stage: int, row: TableRow
 ) -> FeaturiserState:
@@ -59,4 +51,11 @@ def told(
 
 
 def _texts(spec: Spec) -> tuple[str, ...]:
-    return (*([spec.time] if spec.time else []), *spec.categories)
+    return (*([spec.time] if spec.time else []), *spec.series, *spec.categories)
+
+
+def _in_any_order(spec: Spec) -> Spec:
+    """The Spec without what looks back, where rows are of several series, which share times."""
+    if not spec.series:
+        return spec
+    return replace(spec, series=(), repeated="keep", missing="keep", lags=(), rolling=())

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from bocopt.app.features.featuriser import Featuriser
+from bocopt.app.features.panel_rows import PanelFeaturiser
 from bocopt.core import Array, IntArray
 
 
@@ -20,3 +21,37 @@ class Series(NamedTuple):
     notes: tuple[str, ...]  # what was found in the table, and what was assumed: a sentence each
     warm_up: int = 0  # first stages, that no number counts
     featuriser: Featuriser | None = None  # makes x of further rows; None where x is from elsewhere
+
+
+class Panel(NamedTuple):
+    """Several series of one table, each played by itself.
+
+    A decision of a series sees the past of that series alone. So all series of one time are decided
+    before any outcome of that time is known.
+    """
+
+    names: tuple[str, ...]  # (n) of the series, rising
+    series: tuple[Series, ...]  # (n) each in its own time order
+    notes: tuple[str, ...]  # what is said of the whole table; the others are those of the series
+    time: tuple[str, ...]  # (M) all times of the table
+    at: tuple[IntArray, ...]  # (n) of (T) the number of the time of each stage, among these
+    columns: tuple[str, ...]  # that name the series
+    keys: tuple[tuple[str, ...], ...]  # (n, columns) what stands in them
+    weekdays: IntArray | None  # (M) from 0 on Mondays; None where times are no days
+    warm_up: int  # first times of the table: no stage of theirs counts
+    featuriser: PanelFeaturiser
+
+    @property
+    def stages(self) -> int:
+        """The number of decisions of all series."""
+        return sum(len(one.x) for one in self.series)
+
+    @property
+    def x_names(self) -> tuple[str, ...]:
+        """(k) The names of the contexts, which all series share."""
+        return self.series[0].x_names
+
+    @property
+    def xi_names(self) -> tuple[str, ...]:
+        """(m) The names of the outcomes."""
+        return self.series[0].xi_names

@@ -39,6 +39,9 @@ class Spec:
     - `categories`: columns of texts or numbers, known likewise. Each value in the warm-up
       gets a column of ones and zeros; later values have zeros in all of them.
     - `time`: the column of times. Without it, rows are stages as they stand.
+    - `series`: the column, or columns, that name the series of a row, such as a shop. Each series
+      has one row a time, and its own past: `panel_of` reads such a table, and all of this holds of
+      each series by itself. Only the warm-up and the categories are those of the whole table.
     - `calendar`: what the time says: "weekday" and "month" as ones and zeros (Monday and January
       have none), "hour", "week" and "day_of_year" as a sine and a cosine that goes round once a
       day, a week or a year, "trend" in years, or in the unit of times that are numbers; "holiday",
@@ -58,7 +61,9 @@ class Spec:
       is never known where that is missing.
     - `decisions`: columns of what was decided; none was in a row with a gap.
     - `warm_up`: first rows, for a start, or first times where times have several rows. They are
-      played, and no number counts them; they also say which categories there are.
+      played, and no number counts them; they also say which categories there are. With `series`
+      they are the first times of the whole table: a series that begins later counts from its first
+      row on.
     - `stage`: with "day" all rows of a day are one decision. Columns that change within days become
       one for each time of day, such as "price 02:00"; all else counts days.
 
@@ -82,6 +87,7 @@ class Spec:
     decisions: Sequence[str] | str = ()
     warm_up: int = 0
     stage: Stage = "row"
+    series: Sequence[str] | str = ()
 
     def __post_init__(self) -> None:
         given = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -129,12 +135,30 @@ def _conflicts(given: Mapping[str, Any]) -> Iterator[arguments.WrongError]:
     if bool(near) != bool(given.get("holidays")):
         expected = f"a country where there is 'calendar' {near}" if near else _NO_HOLIDAYS
         yield arguments.wrong("Spec", "holidays", expected, given.get("holidays", ""))
+    if given.get("series"):
+        yield from _conflicts_of_series(given)
     seen: dict[str, str] = {} if time is None else {time: "time"}
     for role in _ROLES:
         for column in _listed(given.get(role)):
             if column in seen:
                 yield arguments.wrong("Spec", role, f"other columns than '{seen[column]}'", column)
             seen[column] = role
+
+
+def _conflicts_of_series(given: Mapping[str, Any]) -> Iterator[arguments.WrongError]:
+    if given.get("time") is None:
+        yield arguments.wrong("Spec", "time", "a column where there is 'series'", None)
+    if given.get("repeated") == "keep":
+        expected = "'refuse' where there is 'series': each has one row a time"
+        yield arguments.wrong("Spec", "repeated", expected, "keep")
+    if given.get("stage") == "day":
+        expected = "'row' where there is 'series': days are made of a table of one series"
+        yield arguments.wrong("Spec", "stage", expected, "day")
+    roles = ("time", "outcome", "context", "decisions", "arrives")  # it may be a category as well
+    taken = {name: role for role in roles for name in _listed(given.get(role))}
+    for name in _listed(given["series"]):
+        if name in taken:
+            yield arguments.wrong("Spec", "series", f"other columns than '{taken[name]}'", name)
 
 
 def _listed(names: Any) -> tuple[Any, ...]:
@@ -219,4 +243,5 @@ _FIELDS: Mapping[str, Callable[[str, Any], Any]] = {
     "decisions": _names,
     "warm_up": partial(_up_to, "1e9]"),
     "stage": partial(_one_of, Stage),
+    "series": _names,
 }

@@ -63,7 +63,7 @@ def stages_of(frame: Table, spec: Spec) -> Stages:
     moments = np.concatenate([[0], np.cumsum(np.diff(order) > 0)]).astype(np.int64)
     said = (
         *times.notes,
-        *_zones(spec.time, times),
+        *notes_of_zones(spec.time, times),
         *notes,
         *([gap] if gap else []),
     )
@@ -110,7 +110,8 @@ def _kept(same: IntArray, count: int) -> list[str]:
     return [f"{what}: all rows of one time are decided before any outcome of it is known."]
 
 
-def _zones(name: str, times: Times) -> list[str]:
+def notes_of_zones(name: str, times: Times) -> list[str]:
+    """A note on the zones of times, where they have some."""
     if not times.zones:
         return []
     zones = " and ".join(times.zones)

@@ -2,5 +2,6 @@
 
 from bocopt.app.page.decisions import decisions_csv
 from bocopt.app.page.document import page
+from bocopt.app.page.panel import panel_page
 
-__all__ = ["decisions_csv", "page"]
+__all__ = ["decisions_csv", "page", "panel_page"]

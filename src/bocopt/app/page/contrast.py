@@ -24,7 +24,8 @@ class Contrast(NamedTuple):
     block: int  # its length
     paid: float  # by the reference, a cost a stage
     stages: int  # with an outcome
-    missing: int  # stages whose outcome never came
+    missing: int  # outcomes that never came
+    outcomes: int  # that were to come
     why: str  # there is no `always`
     at_random: "Contrast | None" = None  # if what hides outcomes has nothing to do with them
     unrecorded: int = 0  # stages that are left out, as one of the two has no decision there
@@ -64,8 +65,9 @@ def _certified(found: Compared) -> Contrast:
         once=_ends(-float(bootstrap.high), -float(bootstrap.low)),
         block=int(bootstrap.length),
         paid=float(found.today),
-        stages=found.differences.size - found.missing,
+        stages=found.seen,
         missing=found.missing,
+        outcomes=found.outcomes,
         why="" if holds and always else found.certificate.note,
         at_random=None if found.at_random is None else _certified(found.at_random),
         unrecorded=found.unrecorded,
@@ -93,6 +95,7 @@ def _by_blocks(view: ReportView, policy: str, reference: str) -> Contrast | None
         paid=float(paid.mean()),
         stages=gains.size,
         missing=len(view.played.cost) - view.findings.warm_up - gains.size - unrecorded,
+        outcomes=len(view.played.cost) - view.findings.warm_up,
         why="It needs a comparison that was declared before the first stage.",
         unrecorded=unrecorded,
     )

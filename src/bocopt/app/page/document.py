@@ -46,12 +46,17 @@ def page(findings: Findings, names: Mapping[str, Sequence[str]] | None = None) -
     if not findings.played:
         raise arguments.wrong("page", "findings", "of at least one policy", findings.played)
     view = ReportView(findings, names or {})
-    made = {title: make(view) for title, make in _SECTIONS.items()}
+    return written(view, {title: make(view) for title, make in _SECTIONS.items()})
+
+
+def written(view: ReportView, made: Mapping[str, str], below: str = "") -> str:
+    """The whole file of sections by title, with what stands below the headline."""
+    findings = view.findings
     sections = {title: section for title, section in made.items() if section}
     title = text(findings.title)
     body = _BODY.substitute(
         title=title,
-        headline=headline(view),
+        headline=headline(view) + below,
         links=" ".join(map(_link, sections)),
         sections="".join(sections.values()),
         script=part("bocopt.app.page", "page.js"),

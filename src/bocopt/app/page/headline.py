@@ -79,7 +79,7 @@ def _first_sentence(view: ReportView, found: Contrast) -> str:
 
 def _with_missing(view: ReportView, found: Contrast, at_random: Contrast) -> str:
     """What is known whatever the missing outcomes were; where that is little, what is if."""
-    many = f"{found.missing:,} of {found.missing + found.stages:,}"
+    many = f"{found.missing:,} of {found.outcomes:,}"
     whatever, sure = (
         f"Whatever the {many} outcomes that are missing were",
         f"{100 * level(view):g}%",
@@ -185,6 +185,8 @@ def _in_money(view: ReportView, found: Contrast) -> str:
 def _how_many(view: ReportView, found: Contrast) -> str:
     warm_up = view.findings.warm_up
     missing = f" with an outcome, and {found.missing:,} without one" if found.missing else ""
+    if found.missing and found.outcomes != found.stages + found.missing:  # they are sums
+        missing = f", of whose {found.outcomes:,} decisions {found.missing:,} have no outcome"
     after = f", after a warm-up of {warm_up:,} that no number counts" if warm_up else ""
     return f"Over {found.stages:,} stages{missing}{after}."
 

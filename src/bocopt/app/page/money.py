@@ -1,6 +1,7 @@
 """What was paid over time, and how all policies compare."""
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -72,8 +73,11 @@ def _totals(view: ReportView) -> str:
     return lines(view, title, f"Sums since the warm-up; {better} is better.", drawn)
 
 
-def policies(view: ReportView) -> str:
-    """The table of all of them."""
+def policies(view: ReportView, feasible: Mapping[str, str] | None = None) -> str:
+    """The table of all of them.
+
+    feasible    what is said of each in that column, where stages are sums of decisions
+    """
     if not view.stages.size:
         return ""
     word, gained = view.findings.sense.value, _gained(view).lower()
@@ -86,11 +90,15 @@ def policies(view: ReportView) -> str:
     alpha = view.findings.alpha
     asked = "" if alpha is None else f" (target {target(alpha)})"
     header += [f"feasible{asked}", "regret"]
-    shown = table(header, _rows(view, contrasts), label=POLICIES, strong=view.first)
-    return section(POLICIES, shown, paragraph(_legend(view, contrasts), kind="note"))
+    rows = _rows(view, contrasts, feasible)
+    shown = table(header, rows, label=POLICIES, strong=view.first)
+    legend = _legend(view, contrasts, summed=feasible is not None)
+    return section(POLICIES, shown, paragraph(legend, kind="note"))
 
 
-def _rows(view: ReportView, contrasts: dict[str, Contrast | None]) -> list[list[str]]:
+def _rows(
+    view: ReportView, contrasts: dict[str, Contrast | None], feasible: Mapping[str, str] | None
+) -> list[list[str]]:
     played = [view.findings.played[p] for p in view.ordered]
     paid = [view.findings.sense.sign * view.mean(one.cost) for one in played]
     regret = [view.mean(one.cost - one.hindsight) for one in played]
@@ -100,8 +108,8 @@ def _rows(view: ReportView, contrasts: dict[str, Contrast | None]) -> list[list[
         cells = [policy, fixed(mean, decimals(paid))]
         if view.reference is not None:
             cells += _differences(view, contrasts[policy], digits)
-        feasible = _feasible(share(view, one), band(view, one))
-        rows.append([*cells, feasible, fixed(above, decimals(regret))])
+        met = feasible[policy] if feasible else _feasible(share(view, one), band(view, one))
+        rows.append([*cells, met, fixed(above, decimals(regret))])
     return rows
 
 
@@ -135,7 +143,7 @@ def surely(view: ReportView, found: Contrast) -> str:
     return f"{side}, known since {view.times[int(found.since)]}"
 
 
-def _legend(view: ReportView, contrasts: dict[str, Contrast | None]) -> str:
+def _legend(view: ReportView, contrasts: dict[str, Contrast | None], summed: bool) -> str:
     unit = f" in {text(view.findings.unit)}" if view.findings.unit else ""
     said = f"Means a stage{unit} over {len(view.stages):,} stages. "
     known = [found for found in contrasts.values() if found is not None]
@@ -156,6 +164,8 @@ def _legend(view: ReportView, contrasts: dict[str, Contrast | None]) -> str:
         said += "An outcome that is missing counts at all times as the worst for either side. "
     if any(found.unrecorded for found in known):
         said += f"It is assumed that {RECORDED}. "
+    if summed:
+        return f"{said}Feasible: share of all decisions. Regret: to hindsight."
     if any(len(view.missing(played)) for played in view.findings.played.values()):
         feasible = (
             "of the stages whose outcome is known, with a 95% band of all, whatever is missing"

@@ -61,3 +61,50 @@ for (const code of document.querySelectorAll("pre.code")) {
   });
   code.after(button);
 }
+// Tables of many rows: a field that filters them, and headings that sort them.
+const number = (cell) => {
+  const value = Number(cell.textContent.replaceAll(",", ""));
+  return cell.textContent.trim() === "" || Number.isNaN(value) ? null : value;
+};
+for (const area of document.querySelectorAll(".sortable")) {
+  const table = area.querySelector("table");
+  const body = table.tBodies[0];
+  const rows = [...body.rows];
+  const heads = [...table.tHead.rows[0].cells];
+  const field = document.createElement("input");
+  const shown = document.createElement("output");
+  field.type = "search";
+  field.placeholder = "Filter";
+  field.setAttribute("aria-label", "Filter the series");
+  const filter = () => {
+    const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const row of rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
+    shown.textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length}`;
+  };
+  const sort = (column) => {
+    const head = heads[column];
+    const down = head.getAttribute("aria-sort") !== "descending";
+    for (const other of heads) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", down ? "descending" : "ascending");
+    const compare = (one, other) => {
+      const [a, b] = [one, other].map((row) => number(row.cells[column]));
+      if (a !== null && b !== null) return down ? b - a : a - b;
+      if (a !== null || b !== null) return a === null ? 1 : -1;
+      const [s, t] = [one, other].map((row) => row.cells[column].textContent);
+      if (s === "-" || t === "-") return (s === "-") - (t === "-");
+      return down ? t.localeCompare(s) : s.localeCompare(t);
+    };
+    body.append(...[...rows].sort(compare));
+  };
+  heads.forEach((head, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.title = "Sort";
+    button.append(...head.childNodes);
+    button.addEventListener("click", () => sort(column));
+    head.append(button);
+  });
+  field.addEventListener("input", filter);
+  area.prepend(field, shown);
+  filter();
+}

@@ -21,6 +21,7 @@ class KeptCosts:
 
     path: Path
     digest: str  # of everything that they depend on
+    seconds: float = 0.0  # that solving must have taken, to be worth a file
 
     def keep(self, costs: Array) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -47,12 +48,12 @@ def least_costs(problem: Problem, series: Series, kept: KeptCosts | None = None)
     if costs is None:
         costs = np.full(len(series.x), np.nan)
     left = np.flatnonzero(np.isfinite(series.xi).all(axis=-1) & np.isnan(costs))
-    many = 1
+    many, start = 1, time.monotonic()
     while left.size:
         some, left, began = left[:many], left[many:], time.monotonic()
         costs[some] = hindsight(problem, series.x[some], series.xi[some]).cost
         took = max(time.monotonic() - began, 1e-6)
         many = max(1, int(_LONG * len(some) / took))
-        if kept:
+        if kept and time.monotonic() - start >= kept.seconds:
             kept.keep(costs)
     return costs

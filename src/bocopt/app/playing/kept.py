@@ -30,6 +30,7 @@ class Kept:
     digest: str  # of everything that the results depend on
     every: int  # stages
     seconds: float = math.inf  # and at the latest, where keeping itself does not take long
+    end: bool = True  # whether the end is kept as well; not where something else keeps it
 
     def next(self, t: int) -> int:
         """The first stage after this one that is due."""

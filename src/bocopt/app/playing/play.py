@@ -56,7 +56,7 @@ def play(
     while at.t < end:
         until = min(end, kept.next(at.t)) if kept else end
         at = stretch(series, at, until, advance, deadline)
-        if kept:
+        if kept and (kept.end or at.t < end):
             before = time.monotonic()
             kept.keep(at)
             deadline = _deadline(kept, time.monotonic() - before)

@@ -41,13 +41,13 @@ def compared(
     others = [name for name in played if name != reference]
     now, found = played[reference], {}
     for one in declared(others, scale, delta) if others else []:
-        stages = _both(problem, series, now, played[one.name], warm_up)
+        stages = both(problem, series, now, played[one.name], warm_up)
         if stages.came.sum() >= 2:
             found[one.name] = _judged(replace(one, shadow=0), stages, problem, reference)
     return found
 
 
-class _Both(NamedTuple):
+class Both(NamedTuple):
     """Stages at which two policies decided; (n) each."""
 
     at: IntArray
@@ -57,14 +57,15 @@ class _Both(NamedTuple):
     possible: Flags  # whether it was one that ranges are meant for
     unrecorded: int  # stages that are left out, as one of the two has no decision
 
-    def where(self, which: Flags) -> "_Both":
+    def where(self, which: Flags) -> "Both":
         own, difference = (BoundedSeries(*(part[which] for part in each)) for each in self.pair[:2])
         pair = Pair(own, difference, self.pair.met[which])
         rest = self.others[which], self.came[which], self.possible[which]
-        return _Both(self.at[which], pair, *rest, self.unrecorded)
+        return Both(self.at[which], pair, *rest, self.unrecorded)
 
 
-def _both(problem: Problem, series: Series, now: Played, other: Played, warm_up: int) -> _Both:
+def both(problem: Problem, series: Series, now: Played, other: Played, warm_up: int) -> Both:
+    """The stages of a series after its warm-up at which two policies decided, and both costs."""
     decided = np.asarray(np.isfinite(now.z + other.z).all(axis=-1))
     at = np.flatnonzero(decided[warm_up:]) + warm_up
     x, xi, z, others = series.x[at], series.xi[at], now.z[at], other.z[at]
@@ -77,10 +78,10 @@ def _both(problem: Problem, series: Series, now: Played, other: Played, warm_up:
         BoundedSeries((other.cost - now.cost)[at], *range_of_difference(problem, x, z, others)),
         np.stack([now.feasible[at], other.feasible[at]], axis=-1),
     )
-    return _Both(at, pair, other.cost[at], came, possible, int((~decided[warm_up:]).sum()))
+    return Both(at, pair, other.cost[at], came, possible, int((~decided[warm_up:]).sum()))
 
 
-def _judged(one: Comparison, stages: _Both, problem: Problem, reference: str) -> Compared:
+def _judged(one: Comparison, stages: Both, problem: Problem, reference: str) -> Compared:
     """All of these stages; beside it those alone whose outcome came, where some are missing."""
     known = None
     if not stages.came.all():
@@ -104,7 +105,7 @@ def _judged(one: Comparison, stages: _Both, problem: Problem, reference: str) ->
     return found._replace(certificate=certificate._replace(assumptions=rests))
 
 
-def _evidence(stages: _Both) -> Iterator[Evidence]:
+def _evidence(stages: Both) -> Iterator[Evidence]:
     own, difference, _ = stages.pair
     for i, came in enumerate(stages.came):
         yield Evidence(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bocopt.app.case import Case, case_of
 from bocopt.app.case_file import CaseSettings, load_cases
+from bocopt.app.features.featuriser import Featuriser
 from bocopt.app.service.stream_template import StreamTemplate, template_of
 from bocopt.app.toml_file import Part
 from bocopt.app.user_code import UserCode
@@ -139,7 +140,7 @@ def _kind(settings: CaseSettings, code: UserCode) -> StreamTemplate:
             names=names,
             contexts=contexts,
             outcomes=outcomes,
-            featuriser=case.series.featuriser if case.series else None,
+            featuriser=_featuriser(case),
             scale=settings.cost_scale,
             hindsight=settings.hindsight,
             seed=settings.seed,
@@ -152,10 +153,19 @@ def _kind(settings: CaseSettings, code: UserCode) -> StreamTemplate:
     return kind
 
 
+def _featuriser(case: Case) -> Featuriser | None:
+    """The featuriser of a stream; where the data have several series, a stream is one of them."""
+    if case.panel is not None:
+        origins = (one.featuriser.origin for one in case.panel.series if one.featuriser)
+        return case.panel.featuriser.alone(min(origins))
+    return case.series.featuriser if case.series else None
+
+
 def _named(settings: CaseSettings, case: Case) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names of contexts and of outcomes: those of the data, where there are any."""
-    if case.series is not None:
-        return case.series.x_names, case.series.xi_names
+    data = case.series or case.panel
+    if data is not None:
+        return data.x_names, data.xi_names
     return settings.context, settings.outcome
 
 

@@ -95,17 +95,46 @@ def portfolio() -> Rows:
         }
 
 
+def shops() -> Rows:
+    """Loaves sold by twelve shops: three open late, one closes, and promotions draw buyers."""
+    rng = np.random.default_rng(5)
+    size = np.exp(rng.normal(3.6, 0.5, 12)).round()
+    pull = rng.uniform(1.2, 1.8, 12)  # of a promotion
+    opens = [0] * 9 + [60, 120, 160]
+    sold: dict[int, dict[int, int]] = {shop: {} for shop in range(12)}
+    for t, day in _days(240):
+        weather = rng.normal(0.0, 0.15)  # which all shops share
+        weekend = 1.4 if day.weekday() >= 5 else 1.0
+        for shop in range(12):
+            promotion, noise = rng.random() < 0.12, rng.normal(0.0, 0.2)
+            if t < opens[shop] or (shop == 3 and t >= 150):
+                continue
+            mean = size[shop] * weekend * (pull[shop] if promotion else 1.0)
+            sold[shop][t] = int(rng.poisson(mean * np.exp(weather + noise)))
+            known = [sold[shop][s] for s in range(t - 7, t) if s in sold[shop]]
+            yield {
+                "date": day.isoformat(),
+                "shop": f"shop {shop + 1:02}",
+                "region": "north" if shop < 6 else "south",
+                "promotion": int(promotion),
+                "loaves": sold[shop][t],
+                "baked": round(1.1 * known[0]) if known else 40,
+            }
+
+
 MADE: Mapping[str, Callable[[], Rows]] = {
     "newsvendor": newsvendor,
     "staffing": staffing,
     "allocation": allocation,
     "portfolio": portfolio,
+    "shops": shops,
 }
-EXAMPLES = tuple(MADE)
+PANELS = ("shops",)  # of several series
+EXAMPLES = tuple(name for name in MADE if name not in PANELS)  # with a client of a service
 
 
 def starter(name: str) -> dict[str, bytes]:
-    """The files of one of them, by name: a case on its data, and a client of it when served."""
+    """The files of one of them, by name: a case on its data, and mostly a client of a service."""
     config = _text(name, "bocopt.toml")
     [(case, settings)] = tomllib.loads(config)["cases"].items()
     data = settings["data"]
@@ -115,8 +144,9 @@ def starter(name: str) -> dict[str, bytes]:
         "bocopt.toml": config,
         "problem.py": _text(name, "problem.txt"),
         "data.csv": _csv(MADE[name]()),
-        "client.py": _filled(_text("client.txt"), parts),
     }
+    if name not in PANELS:
+        texts["client.py"] = _filled(_text("client.txt"), parts)
     return {name: text.encode() for name, text in texts.items()}
 
 

@@ -1,0 +1,242 @@
+"""A table of several series: its rows by series and time, and all that is wrong with them."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bocopt.app.faults import Fault
+from bocopt.app.features.checked import usable_numbers
+from bocopt.app.features.panel_rows import BETWEEN
+from bocopt.app.features.repeats import refuse_gaps
+from bocopt.app.features.spec import Spec
+from bocopt.app.reading.cells import text_of
+from bocopt.app.reading.columns import Column, Table, TableError, all_of, at_rows
+from bocopt.app.reading.times import Times, times_of
+from bocopt.core import Array, IntArray
+
+_TWICE = (
+    " A series has one row a time: remove one of them, or name in 'series' another column as well, "
+    "which tells them apart."
+)
+_WITHOUT = " Leave its rows out until it has one."
+
+
+class Split(NamedTuple):
+    """The rows of n series, by series and in each by time."""
+
+    frame: Table  # its numbers are numbers
+    names: tuple[str, ...]  # (n) rising
+    keys: tuple[tuple[str, ...], ...]  # (n, columns) their parts
+    begins: IntArray  # (n + 1) the first row of each; last, the number of rows
+    times: Times  # (rows)
+    moments: IntArray  # (rows) the number of the time among those of the whole table, from 0
+    came: Times | None  # (rows) when outcomes came, where a column says so
+
+
+def split(frame: Table, spec: Spec) -> Split:
+    """The rows of each series in time order; one error tells all that is wrong with the table."""
+    if frame.broken is not None and not len(frame):
+        raise frame.broken
+    whole = replace(frame, broken=None)
+    refuse_wide(whole, spec)
+    time, numbers = str(spec.time), (*spec.outcome, *spec.context, *spec.decisions)
+    used = (time, *spec.series, *numbers, *spec.categories)
+    all_of([partial(whole.column, name) for name in dict.fromkeys(used)])
+    codes, keys = series_keys(whole, spec.series)
+    names = _names(whole, keys)
+    made = _times(whole, time)
+    order = made.order if isinstance(made, Times) else _as_written(whole, time)
+    checks: list[Callable[[], Any]] = [partial(usable_numbers, whole, name) for name in numbers]
+    if spec.arrives is not None:
+        checks.append(partial(times_of, whole, spec.arrives, gaps=True))
+    checks += [frame.refuse_broken, partial(_raised, made)]
+    checks += [partial(_refuse_gaps_of_names, whole, name) for name in spec.series]
+    checks.append(partial(_refuse_twice, whole, spec, codes, names, order))
+    checks.append(partial(_refuse_without_outcome, whole, spec, codes, names))
+    if spec.missing == "refuse":
+        seen = (*spec.context, *spec.categories)
+        checks += [partial(refuse_gaps, whole, spec, name) for name in seen]
+    found = all_of(checks)
+    assert isinstance(made, Times)
+    columns = dict(zip(numbers, found, strict=False))
+    texts = (*spec.categories, *([spec.arrives] if spec.arrives else []))
+    columns = {name: whole.columns[name] for name in (time, *texts)} | columns
+    came = found[len(numbers)] if spec.arrives is not None else None
+    rows = np.lexsort((order, codes))
+    ordered = replace(
+        whole,
+        places=whole.places[rows],
+        columns={name: _taken(column, rows) for name, column in columns.items()},
+    )
+    moments = np.unique(made.order[rows], return_inverse=True)[1].astype(np.int64)
+    there = int(moments.max()) + 1
+    if there <= spec.warm_up:
+        raise TableError(
+            f"{frame.path} has {there} times: more expected than the {spec.warm_up} of the "
+            "'warm_up'."
+        )
+    return Split(
+        frame=ordered,
+        names=names,
+        keys=keys,
+        begins=np.searchsorted(codes[rows], np.arange(len(names) + 1)),
+        times=_times_at(made, rows),
+        moments=moments,
+        came=None if came is None else _times_at(came, rows),
+    )
+
+
+def series_keys(
+    frame: Table, columns: Sequence[str]
+) -> tuple[IntArray, tuple[tuple[str, ...], ...]]:
+    """(rows) the number of the series of each row, -1 where a part is missing, and (n) their keys.
+
+    >>> shops = Table("sales.csv", "row", np.arange(3), {"shop": ["B", "A", "B"]})
+    >>> series_keys(shops, ["shop"])
+    (array([1, 0, 1]), (('A',), ('B',)))
+    """
+    gap, found, keys = (
+        np.zeros(len(frame), bool),
+        np.zeros(len(frame), np.int64),
+        [tuple[str, ...]()],
+    )
+    for column in columns:
+        codes, texts = _codes_of(frame.column(column))
+        gap |= codes < 0
+        texts = texts or [""]
+        both, found = np.unique(found * len(texts) + np.maximum(codes, 0), return_inverse=True)
+        parts = [divmod(code, len(texts)) for code in both.tolist()]
+        keys = [(*keys[one], texts[other]) for one, other in parts]
+    there = np.unique(found[~gap])
+    return np.where(gap, -1, np.searchsorted(there, found)), tuple(keys[one] for one in there)
+
+
+def _names(frame: Table, keys: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
+    names = tuple(map(BETWEEN.join, keys))
+    if len({*names}) < len(names):
+        twice = next(name for name, many in Counter(names).items() if many > 1)
+        raise TableError(f"{frame.path}: two series would both be called '{twice}'.")
+    return names
+
+
+def _codes_of(column: Column) -> tuple[IntArray, list[str]]:
+    """(rows) -> (rows) the place of each text among all, rising; -1 for a gap."""
+    if isinstance(column, np.ndarray):
+        numbers = np.unique(column[~np.isnan(column)])
+        codes = np.where(np.isnan(column), -1, np.searchsorted(numbers, column))
+        return codes.astype(np.int64), [text_of(number) for number in numbers.tolist()]
+    texts = sorted({*column} - {""})
+    place = {text: number for number, text in enumerate(texts)} | {"": -1}
+    return np.fromiter(map(place.__getitem__, column), np.int64, len(column)), texts
+
+
+def _times(frame: Table, name: str) -> Times | TableError:
+    """The times of the rows, or what is wrong with them."""
+    try:
+        return times_of(frame, name)
+    except TableError as error:
+        return error
+
+
+def _raised(made: Times | TableError) -> None:
+    if isinstance(made, TableError):
+        raise made
+
+
+def _as_written(frame: Table, name: str) -> IntArray:
+    """(rows) equal where the texts are; each gap is by itself."""
+    codes, _ = _codes_of(frame.column(name))
+    return np.where(codes < 0, -1 - np.arange(len(codes)), codes)
+
+
+def _refuse_gaps_of_names(frame: Table, name: str) -> None:
+    frame.refuse(name, frame.gaps(name, of_texts=True), "the name of a series")
+
+
+def _refuse_twice(
+    frame: Table, spec: Spec, codes: IntArray, names: tuple[str, ...], order: Array | IntArray
+) -> None:
+    rows = np.lexsort((frame.places, order, codes))
+    rows = rows[codes[rows] >= 0]
+    same = np.flatnonzero((np.diff(codes[rows]) == 0) & (np.diff(order[rows]) == 0))
+    pairs = np.stack([rows[same], rows[same + 1]], axis=1)
+    pairs = pairs[np.argsort(frame.places[pairs].min(axis=1), kind="stable")]
+
+    def fault(pair: int) -> Fault:
+        row = int(pairs[pair][0])
+        at = frame.texts(str(spec.time))[row]
+        what = f": both are '{names[codes[row]]}' at {at}."
+        return frame.fault_of_two(pairs[pair].tolist(), what, _TWICE)
+
+    if len(pairs):
+        raise at_rows(np.arange(len(pairs)), fault)
+
+
+def _refuse_without_outcome(
+    frame: Table, spec: Spec, codes: IntArray, names: tuple[str, ...]
+) -> None:
+    without = np.zeros(len(frame), bool)
+    for name in spec.outcome:
+        without |= frame.gaps(name, of_texts=False)
+    counts = np.bincount(codes[codes >= 0], minlength=len(names))
+    none = np.bincount(codes[(codes >= 0) & ~without], minlength=len(names)) == 0
+    found, first = np.unique(codes, return_index=True)
+    rows = first[(found >= 0) & none[found]]
+
+    def fault(row: int) -> Fault:
+        place, code = int(frame.places[row]), int(codes[row])
+        rows = "its only row" if counts[code] == 1 else f"all of its {counts[code]} rows"
+        said = f"{frame.path}, {frame.place} {place}: '{names[code]}' has no outcome in {rows}."
+        return Fault(place, said, _WITHOUT)
+
+    if len(rows):
+        raise at_rows(np.sort(rows), fault)
+
+
+def refuse_wide(frame: Table, spec: Spec) -> None:
+    """Raise an error where series are columns and not rows, with the line that melts the table."""
+    there = [name for name in spec.series if name in frame.columns]
+    time = str(spec.time)
+    if time not in frame.columns or any(name in frame.columns for name in spec.outcome):
+        return
+    kept = [time, *spec.context, *spec.categories, *spec.decisions]
+    kept = [name for name in kept if name in frame.columns]
+    wide = [
+        name
+        for name, column in frame.columns.items()
+        if name not in kept and isinstance(column, np.ndarray)
+    ]
+    listed = len(there) > 1 and {*there} <= {*wide}
+    times = frame.texts(time)
+    if len(wide) < 2 or not (listed or not there) or len({*times}) < len(times):
+        return
+    named, value = ("series" if there else spec.series[0]), spec.outcome[0]
+    index = "[" + ", ".join(f'"{name}"' for name in kept) + "]"
+    shown = ", ".join(f"'{name}'" for name in wide[:3]) + (", ..." if len(wide) > 3 else "")
+    raise TableError(
+        f"{frame.path} is wide: a row is a time, and each series a column ({shown}). A row for "
+        f"each series and time is expected, with the outcome in '{value}' and "
+        f'series = "{named}". In pandas: '
+        f'table.melt({index}, var_name="{named}", value_name="{value}"). In polars: '
+        f'table.unpivot(index={index}, variable_name="{named}", value_name="{value}").'
+    )
+
+
+def _taken(column: Column, rows: IntArray) -> Column:
+    if isinstance(column, np.ndarray):
+        return np.asarray(column[rows])
+    return [column[row] for row in rows.tolist()]
+
+
+def _times_at(times: Times, rows: IntArray) -> Times:
+    shown = times.shown
+    return times._replace(
+        order=times.order[rows],
+        clock=None if times.clock is None else times.clock[rows],
+        shown=[shown[row] for row in rows.tolist()],
+        missing=times.missing[rows],
+    )

@@ -1,0 +1,1 @@
+"""A case of many series: each is played by itself, and all are judged together."""
