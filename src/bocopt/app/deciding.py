@@ -94,7 +94,7 @@ def _decided(
 
 
 def _of_panel(case: Case, rows: Table, policy: str) -> Decisions:
-    """Decide series by series, holding one agent at a time; rows come in the order of their times."""
+    """Decide series by series, one agent at a time; rows come in the order of their times."""
     featuriser = _saved_panel(case)
     spec, each = featuriser.spec, dict[str, list[tuple[int, TableRow]]]()
     for place, row in enumerate(rows_of(rows, spec)):
