@@ -234,6 +234,11 @@ class Monitor:
         """The tightest bound on the cost of the decisions taken that applies now."""
         return self._certificate(0)
 
+    def __repr__(self) -> str:
+        """Return what it watches; `str` says what is guaranteed."""
+        names = ", ".join(type(each).__name__ for each in self.guarantees)
+        return f"<Monitor of {type(self._problem).__name__}: {names}>"
+
     def __str__(self) -> str:
         """Return the certificates in words, one a line, and with what confidence all hold."""
         found = self.certificates()

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bocopt import (
+from bocopt import Agent, SampleAverage, (
     CVaR,
     Status,
     WorstCase,
@@ -218,3 +218,12 @@ def test_a_positive_part_of_what_is_known_is_a_number() -> None:
         return minimise(z[0] + pos(xi[0] - 1))
 
     assert constant.cost(NONE, np.ones(1), np.array([[0.0], [3.0]])).tolist() == [1.0, 3.0]
+
+
+def test_a_program_and_its_monitor_print_what_they_are() -> None:
+    shown = repr(knapsack(chance=0.7))
+    assert shown.startswith("<Program 'knapsack': z (")
+    assert shown.endswith(", maximise, Chance(alpha=0.7)>")
+    assert repr(Agent(SampleAverage(knapsack())).monitor) == (
+        "<Monitor of Program: Tightest, Feasibility>"
+    )

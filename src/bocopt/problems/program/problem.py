@@ -32,7 +32,7 @@ from bocopt.problems.scenarios import merged
 _RECENT = Recent(64)  # second stages: who learned from a decision, and who reviews it, ask the same
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Program:
     """A problem that was declared by a function; see `program`."""
 
@@ -51,6 +51,14 @@ class Program:
 
     def __post_init__(self) -> None:
         share_of_worst(self.risk)
+
+    def __repr__(self) -> str:
+        """Return the name, the sizes, the sense and the risk; all numbers are in the blueprint."""
+        reads = "" if self.dims.x is None else f", x ({self.dims.x})"
+        return (
+            f"<Program {self.name!r}: z ({self.dims.z}), xi ({self.dims.xi}){reads}, "
+            f"{self.sense.name.lower()}, {self.risk!r}>"
+        )
 
     @property
     def sense(self) -> Sense:
