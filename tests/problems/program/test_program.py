@@ -5,8 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bocopt import Agent, SampleAverage, (
+from bocopt import (
+    Agent,
     CVaR,
+    SampleAverage,
     Status,
     WorstCase,
     absolute,
