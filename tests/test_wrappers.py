@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -280,6 +281,7 @@ def _asked_in_functions(tree: ast.AST) -> set[str]:
     return {n for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for n in _names(f)}
 
 
+@cache
 def _askers() -> Mapping[str, set[str]]:
     """The modules that ask for each ability: by its name, or by a function that does."""
     known = {ability.__name__ for ability in ALL}
