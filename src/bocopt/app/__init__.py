@@ -1,4 +1,4 @@
-"""From a table of past contexts and outcomes to decisions, and to a report of how good they are."""
+"""Decisions from a table of past contexts and outcomes, and a report of how good they are."""
 
 from bocopt.app.backtesting import backtest
 from bocopt.app.case import Case, open_case

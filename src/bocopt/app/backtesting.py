@@ -91,14 +91,14 @@ def play_all(
 
 
 def forget(case: Case) -> None:
-    """Whatever was played of it, so that it is played again."""
+    """Remove whatever was played of a case, so that it is played again."""
     case.kept_costs.forget()
     for name in case.everyone:
         case.kept(name, 1).forget()
 
 
 def _code(case: Case) -> str:
-    """How to go on with the first policy."""
+    """Return the code that goes on with the first policy; empty where no file names the data."""
     if case.source is None or case.source.data is None:
         return ""
     name, outcomes = next(iter(case.policies)), ", ".join(case.data.xi_names)

@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """Declared, read and checked, and nothing played yet.
+    """Case that is declared, read and checked, and not played yet.
 
     The first of the policies decides; the others, and the rule of now, are compared with it.
 
@@ -86,11 +86,12 @@ class Case:
 
     @property
     def delta(self) -> float:
+        """Return the chance of error that is allowed, 1 - `confidence`."""
         return 1.0 - self.confidence
 
     @property
     def data(self) -> Series:
-        """Its series; an error where there is none."""
+        """Return the series of the case; an error where there is none."""
         if self.series is None:
             where = f"{self.source.part.file.path}: " if self.source else ""
             if self.panel is not None:
@@ -106,17 +107,17 @@ class Case:
 
     @property
     def everyone(self) -> Mapping[str, Policy[Any]]:
-        """Who plays: the policies, after the rule that is followed now."""
+        """Return all policies that play, by name: the rule of now, then the others."""
         return {**({NOW: self.now} if self.now is not None else {}), **self.policies}
 
     @property
     def stages_to_play(self) -> int:
-        """That there are to play, of all policies."""
+        """Return the number of stages to play, of all policies together."""
         stages = len(self.data.x) if self.panel is None else self.panel.stages
         return stages * len(self.everyone)
 
     def of_series(self, name: str) -> "Case":
-        """The case of one of its series, with a seed, agents and results of its own.
+        """Return the case of one of its series, with a seed, agents and results of its own.
 
         The seed depends on the name, and on no other series.
         """
@@ -136,41 +137,41 @@ class Case:
         )
 
     def seed_of(self, name: str) -> int:
-        """The seed of one of its series, whatever others there are."""
+        """Return the seed of one of its series, whatever others there are."""
         return int.from_bytes(hashlib.sha256(f"{self.seed} {name}".encode()).digest()[:7])
 
     def folder_of(self, name: str) -> Path:
-        """The folder of the agents and the progress of one of its series."""
+        """Return the folder of the agents and the progress of one of its series."""
         return self.results / "series" / file_name(name, case_counts=False)
 
     def read(self, path: str | PathLike[str]) -> Table:
-        """Rows of another file, which is written as the table of the case is."""
+        """Return the rows of another file, which is written as the table of the case is."""
         return read_like(path, self.source.reading if self.source else {})
 
     def kept(self, name: str, every: int, seconds: float = math.inf) -> Kept:
-        """Where the progress of one of them is kept, every so many stages, and by time."""
+        """Return where the progress of a policy is kept, every so many stages, and by time."""
         digest = self._digest_of(self.everyone[name])
         return Kept(self.results / "progress" / file_name(name), digest, every, seconds)
 
     @property
     def kept_costs(self) -> KeptCosts:
-        """Where the least costs in hindsight are kept."""
+        """Return where the least costs in hindsight are kept."""
         parts = self.data.x, self.data.xi
         digest = self._digest(self.problem, least_costs.__module__, "in hindsight", parts)
         return KeptCosts(self.results / "progress" / "hindsight.bin", digest)
 
     def agent(self, name: str | None = None) -> Agent[Any]:
-        """The one that played a policy, the first by default, as it was after the last stage."""
+        """Return the agent of a policy, the first by default, as it was after the last stage."""
         name = next(iter(self.policies)) if name is None else name
         return Agent.load(self.saved(name), self.policies[name], problem=self.problem)
 
     def saved(self, name: str) -> Path:
-        """Where that agent is kept."""
+        """Return the path of the agent of a policy."""
         return self.results / "agents" / f"{file_name(name)}.bin"
 
     @property
     def digest(self) -> str:
-        """A digest of everything that its results depend on, whoever plays."""
+        """Return a digest of everything that its results depend on, whoever plays."""
         digest = hashlib.sha256()
         for name, policy in self.everyone.items():
             digest.update(f"{name} {self._digest_of(policy)} ".encode())
@@ -179,7 +180,7 @@ class Case:
         return digest.hexdigest()
 
     def _digest_of(self, policy: Policy[Any]) -> str:
-        """Of everything that the results of a policy depend on."""
+        """Return a digest of everything that the results of a policy depend on."""
         series = self.data
         about = repr((self.seed, series.x_names, series.xi_names))
         if self.spec is not None and self.spec.holidays:
@@ -257,7 +258,7 @@ def case_of(settings: CaseSettings, files: UserCode) -> Case:
 
 
 def _told(settings: CaseSettings, key: str, resolve: Callable[..., T], *of: Any) -> T:
-    """What it finds; what is wrong is told with the line of the key."""
+    """Return what `resolve` finds; its error gets the line of the key."""
     try:
         return resolve(*of)
     except ValueError as error:
@@ -294,7 +295,7 @@ def _check_sizes(settings: CaseSettings, problem: Problem, series: Series) -> No
 
 
 def _with_note_on_support(settings: CaseSettings, problem: Problem, series: Series) -> Series:
-    """Where outcomes are none that the problem says are possible."""
+    """Return the series, with a note where outcomes are outside the support of the problem."""
     came = np.flatnonzero(np.isfinite(series.xi).all(axis=-1))
     if not is_ranged(problem) or not came.size:
         return series
@@ -312,7 +313,7 @@ def _with_note_on_support(settings: CaseSettings, problem: Problem, series: Seri
 
 
 def file_name(name: str, *, case_counts: bool = True) -> str:
-    """A name for a file; two names never share one, where wanted also without case."""
+    """Return a name for a file; two names never share one, where wanted also without case."""
     short = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:40]
     alone = short == name and (case_counts or name == name.lower())
     alone = alone and not re.search("-[0-9a-f]{8}$", name)  # as the others end

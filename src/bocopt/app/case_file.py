@@ -30,7 +30,7 @@ _DATA = ("file", *SETTINGS, *(one.name for one in fields(Spec)))
 
 @dataclass(frozen=True, kw_only=True)
 class StreamLimits:
-    """How many decisions a served stream may have open, how long, and when it is kept."""
+    """Limits of a served stream: how many decisions are open, how long, and when it is kept."""
 
     context: int | None = None  # numbers of a context; None: as many as the first one has
     max_open: int = 1000  # decisions that wait for their outcome
@@ -40,7 +40,7 @@ class StreamLimits:
 
 @dataclass(frozen=True, kw_only=True)
 class CaseSettings:
-    """A case, as its file says, and nothing imported or read; paths are complete.
+    """Case as its file says, before anything is imported or read; paths are complete.
 
     Problem, policies and the rule of now are references: `name` in the file of the problem or of
     ours, or `module:name` in another file beside bocopt.toml.
@@ -73,7 +73,7 @@ class CaseSettings:
 
     @property
     def data_name(self) -> str:
-        """Its data as they may be shown: without the password of a database."""
+        """Return the name of the data as it may be shown: without the password of a database."""
         return without_password(self.data) if isinstance(self.data, str) else str(self.data or "")
 
 
@@ -86,6 +86,7 @@ class CaseFile:
 
     @property
     def path(self) -> Path:
+        """Return the path of the file."""
         return self.file.path
 
 
@@ -103,7 +104,7 @@ def load_cases(path: str | Path) -> CaseFile:
 
 
 def table_of(path: str | Path, name: str, instead: str | None = None) -> Table:
-    """The table of a case, or another one that is written as it is."""
+    """Return the table of a case, or another one that is written as it is."""
     case = load_cases(path).cases.get(name)
     if case is None or case.data is None or case.spec is None:
         if instead is None:
@@ -158,7 +159,7 @@ def _case(cases: Part, name: str) -> CaseSettings:
 
 
 def _check_together(case: CaseSettings, data: Part) -> None:
-    """What some keys say must go with what others say."""
+    """Note the faults of keys that do not agree with what others say."""
     others = case.policies[1:]
     if case.promote and case.promote not in others:
         said = ", ".join(others) or "there is none"
@@ -207,7 +208,7 @@ def _reading(data: Part) -> Mapping[str, Any]:
 
 
 def _spec(data: Part, otherwise: Mapping[str, str]) -> Spec | None:
-    """What the other keys of the data say; None where they are wrong."""
+    """Return the Spec of the other keys of the data; None where they are wrong."""
     names = [one.name for one in fields(Spec)]
     given = {name: value for name, value in data.found.items() if name in names}
     wrong = all_wrong({**otherwise, **given})

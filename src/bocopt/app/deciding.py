@@ -28,14 +28,14 @@ KNOWN, NEW = "of the backtest", "new"
 
 
 class Decisions(NamedTuple):
-    """A row for each row that was decided."""
+    """Decisions for new rows, as columns of a table with a row for each of them."""
 
     stages: tuple[int, ...]  # their numbers, after those of the table
     columns: Mapping[str, list[Any]]  # the time where there is one, the decision, its status
 
 
 def save_features(case: Case) -> None:
-    """What the table leaves behind for rows to come, beside the agents."""
+    """Write the featuriser and its state after the table, for rows to come, beside the agents."""
     featuriser, table = case.data.featuriser, case.table
     if featuriser is None or table is None:
         return
@@ -44,7 +44,7 @@ def save_features(case: Case) -> None:
 
 
 def saved_features(case: Case) -> tuple[Featuriser, FeaturiserState]:
-    """What `save_features` kept; an error says to play the case first."""
+    """Return what `save_features` wrote; an error says to play the case first."""
     path = _file(case)
     if not path.is_file():
         raise ValueError(f"{path} is not there: play the case first, by `bocopt backtest`.")
@@ -57,7 +57,7 @@ def saved_features(case: Case) -> tuple[Featuriser, FeaturiserState]:
 
 
 def decide(case: Case, rows: Table, policy: str | None = None) -> Decisions:
-    """What a policy, the first by default, decides for rows that come after those of the table.
+    """Return the decisions of a policy, the first by default, for rows after those of the table.
 
     It knows what the table says, and no outcome of these rows. Where there are several series, each
     row is decided by the agent of its series; one that the backtest did not have, by a new agent.
@@ -77,7 +77,7 @@ def decide(case: Case, rows: Table, policy: str | None = None) -> Decisions:
 
 
 class _Decided(NamedTuple):
-    """One row."""
+    """Decision for one row."""
 
     stage: int
     fields: Mapping[str, object]
@@ -94,7 +94,7 @@ def _decided(
 
 
 def _of_panel(case: Case, rows: Table, policy: str) -> Decisions:
-    """Decide series by series, one agent at a time; rows come in the order of their times."""
+    """Decide series by series, with one agent at a time; rows come in the order of their times."""
     featuriser = _saved_panel(case)
     spec, each = featuriser.spec, dict[str, list[tuple[int, TableRow]]]()
     for place, row in enumerate(rows_of(rows, spec)):
@@ -115,7 +115,7 @@ def _of_panel(case: Case, rows: Table, policy: str) -> Decisions:
 def _agent_of(
     case: Case, panel: PanelFeaturiser, policy: str, name: str, first: TableRow
 ) -> tuple[Featuriser, FeaturiserState, Agent[Any], str]:
-    """The featuriser, its state and the agent that a backtest left of a series, or new ones."""
+    """Return the featuriser, its state and the agent that a backtest left, or new ones."""
     one = replace(case, panel=None, results=case.folder_of(name))
     if _file(one).is_file():
         return *saved_features(one), one.agent(policy), KNOWN

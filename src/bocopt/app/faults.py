@@ -1,4 +1,4 @@
-"""What is wrong in a file, told all at once."""
+"""Faults of a file, all of them in one error."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -7,7 +7,7 @@ MOST_FAULTS = 20  # that a message shows
 
 
 class Fault(NamedTuple):
-    """One thing that is wrong."""
+    """Fault in a file, with its place and a hint."""
 
     place: int  # its line or row; 0 for what is wrong with the whole file
     said: str  # where, what was expected, what was found
@@ -15,7 +15,7 @@ class Fault(NamedTuple):
 
 
 class FaultsError(ValueError):
-    """All that is wrong in a file, in the order of its lines; the message shows the first faults.
+    """Error of all faults in a file, in the order of its lines; the message shows the first ones.
 
     >>> print(FaultsError(Fault(3, "Line 3.", " Do this."), Fault(2, "Line 2.", " Do this.")))
     Line 2. Do this.

@@ -1,4 +1,4 @@
-"""What a study found: all that its report tells."""
+"""Findings of a study: all that its report shows."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from bocopt.core import Array, BoolArray, IntArray, Sense
 
 
 class Played(NamedTuple):
-    """What one policy decided at every stage, and what came of it; NaN where no outcome came."""
+    """Decisions of one policy at every stage, and what came of them; NaN where no outcome came."""
 
     z: Array  # (T, d)
     cost: Array  # (T)
@@ -21,7 +21,7 @@ class Played(NamedTuple):
 
 
 class Findings(NamedTuple):
-    """Of all policies on one series."""
+    """Findings on all policies on one series."""
 
     title: str
     unit: str  # of costs, such as EUR; may be empty

@@ -1,4 +1,4 @@
-"""What is done now, with a margin that is learned: the fairest rival that a rule can be."""
+"""Rule of now, with a margin that is learned: the fairest rival that a rule can be."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Named(dict[str, float]):
 
 
 def named(names: Sequence[str], x: Array) -> Named:
-    """(k) -> its numbers by name.
+    """Return the numbers (k) of a context by name.
 
     >>> named(["price"], np.array([2.5]))["price"]
     2.5
@@ -54,12 +54,12 @@ class BestMargin:
         object.__setattr__(self, "margins", margins)
 
     def policy(self, problem: Problem, x_names: tuple[str, ...]) -> "TunedRule":
-        """What a study plays."""
+        """Return the policy that a study plays."""
         return TunedRule(problem, self.rule, tuple(self.margins), x_names)
 
 
 class Tried(NamedTuple):
-    """What each margin would have come to, so far."""
+    """State of a `TunedRule`: what each margin would have come to, so far."""
 
     seeds: IntArray  # ()
     outcomes: Array  # () at which margins differed
@@ -83,11 +83,13 @@ class TunedRule:
     x_names: tuple[str, ...]
 
     def init(self, seeds: IntArray) -> Tried:
+        """Return the state before any outcome, with the leading axes of the seeds."""
         seeds = arguments.seeds_of("TunedRule", seeds)
         nothing = np.zeros((*seeds.shape, len(self.margins)))
         return Tried(seeds, np.zeros(seeds.shape), nothing, nothing)
 
     def decide(self, state: Tried, t: int, x: Array) -> Decision:
+        """Return decisions (..., d) at a context (k), by the best margin of each seed."""
         lead = state.seeds.shape
         contexts, best = np.broadcast_to(x, (*lead, x.shape[-1])), self._best(state)
         found = [
@@ -97,6 +99,7 @@ class TunedRule:
         return given(np.array(found).reshape(*lead, -1), lead)
 
     def learn(self, state: Tried, t: int, x: Array, decision: Decision, xi: Array) -> Tried:
+        """Return the state with what each margin would have paid at an outcome (m)."""
         lead = state.seeds.shape
         contexts = np.broadcast_to(x, (*lead, x.shape[-1]))
         rows = [
@@ -115,7 +118,7 @@ class TunedRule:
         )
 
     def _best(self, state: Tried) -> IntArray:
-        """() its number; of equals the smallest margin."""
+        """Return the number () of the best margin; of equals the first."""
         alpha = self.problem.risk.alpha
         target = 0.0 if alpha is None else alpha * state.outcomes[..., None] - 1e-9
         reached = np.minimum(state.met, np.maximum(target, 0.0))
@@ -123,7 +126,7 @@ class TunedRule:
         return np.asarray(np.where(enough, state.paid, np.inf).argmin(axis=-1), np.int64)
 
     def _one(self, x: Array, margin: Mapping[str, Any]) -> Array:
-        """(k) -> (d)."""
+        """Return the decision (d) of the rule at a context (k)."""
         z = np.asarray(self.rule(named(self.x_names, x), **margin), float)
         if z.ndim != 1:
             raise arguments.wrong("the rule", "z", "one decision (d)", z, arguments.RETURNED)

@@ -53,7 +53,7 @@ def play_side_by_side(
 def _play(
     path: Path, of: str, name: str, digest: str, keep_every: int, keep_seconds: float
 ) -> None:
-    """In a worker."""
+    """Play one of the policies, in a worker."""
     case = open_case(path, of)
     kept = case.kept(name, keep_every, keep_seconds)
     _check(path, kept.digest, digest)
@@ -61,13 +61,13 @@ def _play(
 
 
 def _look_back(path: Path, of: str, digest: str) -> None:
-    """In a worker: the least costs in hindsight, for all of them."""
+    """Compute the least costs in hindsight, for all policies, in a worker."""
     case = open_case(path, of)
     _check(path, case.kept_costs.digest, digest)
     least_costs(case.problem, case.data, case.kept_costs)
 
 
 def _check(path: Path, own: str, digest: str) -> None:
-    """That a worker has read the same case."""
+    """Raise an error if a worker has not read the same case."""
     if own != digest:
         raise ValueError(f"{path}, or a file that it names, has changed. Run the command again.")

@@ -2,7 +2,7 @@
 
 
 def plain(text: str) -> str:
-    r"""One line that every screen and file can hold; what cannot be shown stands there by its code.
+    r"""Return one line that every screen can show; what cannot be shown stands there by its code.
 
     >>> print(plain("one\ntwo \x1b[2J"))
     one two \x1b[2J
@@ -19,7 +19,8 @@ def _shown(character: str) -> str:
 
 
 def count(number: int, one: str) -> str:
-    """
+    """Return a number with its noun, in the plural where it is not one.
+
     >>> count(1, "trial"), count(20, "trial")
     ('1 trial', '20 trials')
     """

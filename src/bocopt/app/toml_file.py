@@ -14,7 +14,7 @@ from bocopt.app.faults import Fault, FaultsError
 
 @dataclass(frozen=True)
 class TomlFile:
-    """Its text, what it says, and the faults noted so far."""
+    """TOML file: its text, what it says, and the faults noted so far."""
 
     path: Path
     text: str = field(repr=False)  # which may hold a password
@@ -22,7 +22,7 @@ class TomlFile:
     faults: list[Fault] = field(default_factory=list)
 
     def part(self, name: str, known: Sequence[str]) -> "Part":
-        """The keys under a heading without a dot; an empty part where there is none."""
+        """Return the keys under a heading without a dot; an empty part where there is none."""
         return Part(self, "", self.found).part(name, known)
 
     def wrong(self, part: str, key: str, why: str) -> None:
@@ -37,7 +37,7 @@ class TomlFile:
             raise FaultsError(*self.faults)
 
     def _line(self, part: str, key: str) -> int:
-        """Where a key of a part stands, or its heading; 0 where neither is found."""
+        """Return the line of a key of a part, or of its heading; 0 where neither is found."""
         inside, wanted = "", f"{part}.{key}".strip(".")
         for number, line in enumerate(self.text.splitlines(), start=1):
             heading = re.match(r"\s*\[+\s*([^\]]+?)\s*\]", line)
@@ -59,6 +59,7 @@ class Part:
     found: Mapping[str, Any] = field(repr=False)
 
     def wrong(self, key: str, why: str) -> None:
+        """Note a fault at the line of a key."""
         self.file.wrong(self.heading, key, why)
 
     def know(self, known: Iterable[str]) -> None:
@@ -72,7 +73,7 @@ class Part:
                 self.wrong(key, f"{where} has no key '{key}'. {hint}")
 
     def part(self, name: str, known: Sequence[str]) -> "Part":
-        """The keys below one of these; an empty part where there is none. Without `known`: any."""
+        """Return the keys below one of these, or an empty part; without `known`, any keys."""
         found, heading = self.found.get(name, {}), f"{self.heading}.{name}".lstrip(".")
         if not isinstance(found, dict):
             self.wrong(name, f"'{name}' must be a part: write [{heading}] above its keys.")
@@ -83,6 +84,7 @@ class Part:
         return part
 
     def word(self, key: str, default: str = "") -> str:
+        """Return a text that is not empty, or the default; anything else is noted as a fault."""
         value = self.found.get(key, default)
         if not isinstance(value, str) or (key in self.found and not value):
             self.wrong(key, f"'{key}' must be a text in quotes. Got {value!r} instead.")
@@ -90,13 +92,13 @@ class Part:
         return value
 
     def needed(self, key: str) -> str:
-        """A text that must be there."""
+        """Return a text that must be there."""
         if key not in self.found:
             self.wrong("", f"[{self.heading}] does not say '{key}'.")
         return self.word(key)
 
     def one_of(self, key: str, known: Sequence[str]) -> str:
-        """The first of them, if nothing is said."""
+        """Return one of the known words; the first of them, if the key is missing."""
         value = self.found.get(key, known[0])
         if value not in known:
             expected = " or ".join(map(repr, known))
@@ -104,7 +106,7 @@ class Part:
         return known[0] if value not in known else str(value)
 
     def words(self, key: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
-        """Different texts; those that are given are one or more."""
+        """Return different texts; those that are given are one or more."""
         value = self.found.get(key, default)
         fits = isinstance(value, list | tuple) and all(isinstance(v, str) and v for v in value)
         if not fits or len(set(value)) != len(value) or (key in self.found and not value):
@@ -114,6 +116,7 @@ class Part:
         return tuple(value)
 
     def yes(self, key: str, default: bool) -> bool:
+        """Return True or False, or the default; anything else is noted as a fault."""
         value = self.found.get(key, default)
         if not isinstance(value, bool):
             self.wrong(key, f"'{key}' must be true or false. Got {value!r} instead.")
@@ -121,7 +124,7 @@ class Part:
         return value
 
     def number(self, key: str, default: Any, interval: str, whole: bool = False) -> Any:
-        """The default as it is, which may be None."""
+        """Return a number in an interval, or the default as it is, which may be None."""
         if key not in self.found:
             return default
         check = arguments.integer if whole else arguments.number
@@ -133,7 +136,7 @@ class Part:
 
 
 def read_toml(path: Path) -> TomlFile:
-    """Read it as far as it can be read at all."""
+    """Read a file as far as it can be read at all."""
     try:
         text = path.read_text(encoding="utf-8-sig")
         return TomlFile(path, text, tomllib.loads(text))

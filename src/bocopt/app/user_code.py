@@ -1,4 +1,4 @@
-"""What `bocopt.toml` calls by name in a user's Python files: the problem, policies, a rule."""
+"""Objects that `bocopt.toml` names in a user's Python files: the problem, policies, a rule."""
 
 import re
 import sys
@@ -53,15 +53,16 @@ class UserCode:
     _modules: dict[str, ModuleType] = field(default_factory=dict)
 
     def at(self, home: str) -> "UserCode":
-        """The same files, with another home."""
+        """Return the same files, with another home."""
         return UserCode(self.folder, home, self._modules)
 
     def problem(self, reference: str) -> Problem:
+        """Return the problem that a reference names."""
         found: Problem = self._of_kind(reference, self._named(reference), Problem)
         return found
 
     def rule(self, reference: str, x_names: tuple[str, ...]) -> Policy[Any]:
-        """What is done now: a function of the context by name, or a policy."""
+        """Return the policy of what is done now: a function of the context by name, or a policy."""
         found = self._named(reference)
         if hasattr(found, "decide") and not isinstance(found, type):
             policy: Policy[Any] = self._of_kind(reference, found, Policy)
@@ -74,7 +75,7 @@ class UserCode:
     def policy(
         self, reference: str, problem: Problem, x_names: tuple[str, ...] = ()
     ) -> Policy[Any]:
-        """One of ours, one in a file, or what a function there makes of the problem."""
+        """Return a policy: one of ours, one in a file, or what a function makes of the problem."""
         found = self._named(reference, KNOWN)
         if has(found, MakesPolicy):
             made: Policy[Any] = found.policy(problem, x_names)
@@ -88,7 +89,7 @@ class UserCode:
         return policy
 
     def file_of(self, reference: str) -> Path:
-        """Where a reference leads."""
+        """Return the path of the file that a reference is looked up in."""
         return self._path(self._parts(reference)[0])
 
     def _parts(self, reference: str) -> tuple[str, str]:
@@ -102,7 +103,7 @@ class UserCode:
         return self.folder.resolve().joinpath(*module.split(".")).with_suffix(".py")
 
     def _named(self, reference: str, known: Mapping[str, Any] | None = None) -> Any:
-        """The object; a ValueError says what is wrong, with the line of the file."""
+        """Return the object; a ValueError says what is wrong, with the line of the file."""
         module, name = self._parts(reference)
         path = self._path(module)
         if module not in self._modules:
@@ -124,7 +125,7 @@ class UserCode:
 
 
 def _imported(name: str, path: Path) -> ModuleType:
-    """Under a name that is no other module's; files beside it can be imported by it."""
+    """Import a file under a name of its own; files beside it can be imported by it."""
     if not path.is_file():
         raise ValueError(f"{path} is not there.")
     if str(path.parent) not in sys.path:
@@ -133,7 +134,7 @@ def _imported(name: str, path: Path) -> ModuleType:
 
 
 def imported(name: str, path: Path) -> ModuleType:
-    """Run it under a name; whatever goes wrong is a ValueError that tells its line.
+    """Run a file under a name; whatever goes wrong is a ValueError with its line.
 
     Python would take bytecode for a file that was changed within a second of being compiled, if it
     is as long as before: so the file itself is read each time.

@@ -19,7 +19,7 @@ from bocopt.trace import no_formula
 
 
 def write(case: Case, findings: Findings, agents: Mapping[str, Agent[Any]]) -> None:
-    """Decisions, what they rest on, the report, and agents that can go on."""
+    """Write decisions, what they rest on, the report, and agents that can go on."""
     folder, decisions = case.results, case.spec.decisions if case.spec else ()
     names = names_of(case.problem, next(iter(case.policies.values())), decisions)
     form = case.trace
@@ -38,7 +38,7 @@ def write(case: Case, findings: Findings, agents: Mapping[str, Agent[Any]]) -> N
 
 
 def write_table(columns: Mapping[str, list[Any]], out: str | None, owner: str) -> bytes:
-    """Named columns as CSV or, by the name of the file, Parquet; and to that file, if any."""
+    """Return named columns as CSV, or Parquet by the name of the file, and write that, if any."""
     path = Path(out) if out else None
     if path is not None and path.suffix not in (".csv", ".parquet"):
         raise ValueError(f"A table is written to a .csv or .parquet file. Got {out!r} instead.")
@@ -54,12 +54,12 @@ def write_table(columns: Mapping[str, list[Any]], out: str | None, owner: str) -
 
 
 def trace_csv(findings: Findings) -> bytes:
-    """One row per stage: what a decision saw, what came, and what each policy paid."""
+    """Return a row per stage as CSV: what a decision saw, what came, and what each policy paid."""
     return as_csv(_columns(findings))
 
 
 def as_csv(columns: Mapping[str, list[Any]]) -> bytes:
-    """Named columns as text that no spreadsheet takes for formulas."""
+    """Return named columns as text that no spreadsheet takes for formulas."""
     out = io.StringIO(newline="")
     writer = csv.writer(out)
     writer.writerow(map(no_formula, columns))
@@ -68,7 +68,7 @@ def as_csv(columns: Mapping[str, list[Any]]) -> bytes:
 
 
 def trace_parquet(findings: Findings) -> bytes:
-    """The same, with whatever library of data frames there is."""
+    """Return the same rows as Parquet, with whatever library of data frames there is."""
     out = io.BytesIO()
     framed(_columns(findings), "bocopt backtest").write_parquet(out)
     return out.getvalue()
@@ -87,7 +87,7 @@ def _columns(findings: Findings) -> dict[str, list[Any]]:
 
 
 def _cell(value: str | float) -> str:
-    """A number in its shortest form; a gap where there is none."""
+    """Return a number in its shortest form; a gap where there is none."""
     if isinstance(value, str):
         return no_formula(value)
     return "" if math.isnan(value) else repr(value)

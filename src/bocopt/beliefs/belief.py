@@ -143,7 +143,7 @@ def own_roots(trials: int, size: int) -> IntArray:
 
 
 def different(roots: IntArray) -> Array:
-    """(N) -> () how many different numbers there are."""
+    """Return how many different numbers () there are among roots (N)."""
     ordered = np.sort(roots, axis=-1)
     found: Array = 1.0 + (np.diff(ordered, axis=-1) > 0).sum(axis=-1)
     return found

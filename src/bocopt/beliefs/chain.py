@@ -145,7 +145,7 @@ class MetropolisHastings:
         return walk._replace(scale=np.clip(scale, _SMALLEST_SCALE, 1.0))
 
     def _totals(self, ledger: Ledger, u: Array, budget: Array) -> tuple[BoolArray, Array, Array]:
-        """(C, p), (C) -> whether the loss stays below (C), the loss (C), and how many it took."""
+        """Return whether the loss of (C, p) is below (C), the loss (C), and how many it took."""
         trials, chains, dim = u.shape
         owner = np.repeat(np.arange(trials), chains)
         theta = self.prior.sample(u).reshape(-1, dim)

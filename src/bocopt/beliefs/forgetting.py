@@ -79,7 +79,7 @@ class Forgetting:
         return Parted(after, leaving, gone, repaid)
 
     def no_inheritance(self, lead: tuple[int, ...]) -> Array:
-        """(N) -> (N, window): what there is to keep before any birth."""
+        """Return the inheritance (N, window) of particles (N) before any birth."""
         return np.zeros((*lead, self.window if self.window and self.switch_rate else 0))
 
     def with_fresh_ones(self, flat: Belief, t: When, space: Space, ledger: Ledger) -> Belief:
@@ -105,7 +105,7 @@ class Forgetting:
 
 
 def _passed_on(flat: Belief, fresh: BoolArray, ledger: Ledger) -> Array:
-    """(N, window): with what those who leave have lost at each stage, for those who follow them."""
+    """Return what is inherited (N, window), with the losses at each stage of those who leave."""
     if not flat.inherited.shape[-1]:
         return flat.inherited
     owner, place = np.nonzero(fresh)

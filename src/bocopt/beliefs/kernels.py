@@ -59,7 +59,7 @@ class Shape(NamedTuple):
 
 
 def shape_of(u: Array, w: Array, group: BoolArray, chains: IntArray, alike: int = 1) -> Shape:
-    """(N, p) particles with weights (N) in groups (N), for chains that start at some (M) of them.
+    """Return the shape of particles (N, p) with weights (N) in groups (N), for chains (M) of them.
 
     Covariances are shrunk towards no correlation, the more so the fewer particles there are; of
     states of one chain, so many `alike` count as one.

@@ -275,7 +275,7 @@ def _walked(
 
 
 def _hopeless(left: Array, sweeps: int) -> BoolArray:
-    """() whether the most sweeps there are, at this pace, would leave more than half."""
+    """Return True () where the most sweeps there are, at this pace, would leave over half."""
     return (sweeps >= _SWEEPS_TO_JUDGE) & (left ** (MOST_SWEEPS / sweeps) > UNMIXED)
 
 

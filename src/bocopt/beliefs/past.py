@@ -27,7 +27,7 @@ class StageHistory(NamedTuple):
 
     @property
     def first(self) -> IntArray:
-        """() how many arrived before the oldest that still counts."""
+        """Return how many stages () arrived before the oldest that still counts."""
         return self.xi.dropped
 
     @property
@@ -37,7 +37,7 @@ class StageHistory(NamedTuple):
 
     @property
     def seen(self) -> IntArray:
-        """() how many arrived in all."""
+        """Return how many stages () arrived in all."""
         return self.first + self.size
 
     def append(self, x: Array, xi: Array, t: When) -> "StageHistory":
@@ -95,7 +95,7 @@ class Ledger:
         return Totals(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
     def each(self, theta: Array, owner: IntArray) -> Array:
-        """(M, p) -> (M, n): what they would have lost at each stage, not discounted."""
+        """Return the losses (M, n) of parameters (M, p) at each stage, not discounted."""
         found = np.zeros((len(theta), self.past.size))
         u = _noise(self.loss, self.seeds, self.past.t.rows[..., 0])
         for rows in _by_trial(owner, np.ones(len(theta), bool)):

@@ -28,7 +28,7 @@ def stage_of(loss: Loss, seeds: IntArray, t: When, x: Array, xi: Array) -> NextS
 
 
 def losses_at(loss: Loss, theta: Array, stage: NextStage) -> Array:
-    """(N, p) -> (N): what all particles lose at one stage."""
+    """Return the losses (N) of particles (N, p) at one stage."""
     x, xi, u = (part[:, None, :] for part in (stage.x, stage.xi, stage.u))
     return checked(loss, loss(theta, x, xi, u))
 
@@ -41,7 +41,7 @@ class Leaving(NamedTuple):
     weight: float  # with which it counted, by the discount
 
     def counted(self, lost: Array, birth: IntArray, arrival: IntArray) -> Array:
-        """(M), (M), (M) -> (M): how much of their loss there still counts for these births."""
+        """Return how much of their losses (M) there still counts for these births (M)."""
         counted: Array = self.weight * lost * (birth <= arrival)
         return counted
 
@@ -100,7 +100,7 @@ class Target:
         return replace(self, birth=birth)
 
     def __call__(self, u: Array, budget: Array) -> tuple[BoolArray, Chain]:
-        """(B, M, p), (B, M) -> whether the energy stays below the budget, and what was found.
+        """Return whether the energy of (B, M, p) stays below the budget (B, M), and what was found.
 
         Where it does not, what was found is meaningless: the sum was given up. A budget of -inf
         asks for nothing.
@@ -139,6 +139,6 @@ class Target:
         return below, Chain(u, self.coefficients.energy(*losses), *losses)
 
     def _lost(self, theta: Array, trial: IntArray, stage: NextStage) -> Array:
-        """(M, p), (M) -> (M): what proposals lose at one stage of their trials."""
+        """Return the losses (M) of proposals (M, p) at one stage of their trials (M)."""
         x, xi, u = (part[trial] for part in (stage.x, stage.xi, stage.u))
         return checked(self.ledger.loss, self.ledger.loss(theta, x, xi, u))

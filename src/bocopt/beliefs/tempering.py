@@ -58,7 +58,7 @@ def travel(
 
 
 def way(particles: MovingParticles, start: Coefficients, end: Coefficients) -> Array:
-    """(N) how much heavier, in logs, particles are at the end than at the start.
+    """Return how much heavier (N), in logs, particles are at the end than at the start.
 
     What is carried counts like the rest of the past, what is repaid like the rest of the stage
     that leaves. No move depends on them.
@@ -78,7 +78,7 @@ def _with_a_round(done: Array, pending: IntArray, share: Array) -> Array:
 
 
 def _out_of_reach(done: Array, rounds: int) -> BoolArray:
-    """() whether the rounds that are left, at the pace of the latest, are too few.
+    """Return True () where the rounds that are left, at the latest pace, are too few.
 
     On a way that narrows a posterior, every round multiplies what was done by about the same.
     """

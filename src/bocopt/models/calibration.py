@@ -31,7 +31,7 @@ class Calibration(NamedTuple):
     log_w: Array  # (p) of the priors
 
     def after(self, probability: Array) -> "Calibration":
-        """(m) -> with one outcome more, which lay at these levels."""
+        """Return the calibration with one outcome more, which lay at these levels (m)."""
         place = _place(probability)[..., None]
         each = np.take_along_axis(self._each(), place[..., None, :], axis=-1)[..., 0]  # (m, p)
         score = np.log(_BINS * each).sum(axis=-2)

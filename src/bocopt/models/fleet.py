@@ -186,7 +186,7 @@ def _for_a_new_one(common: _Common, sums: _Sums) -> Array:
 
 
 def _correlation(sums: _Sums, each: _Each) -> Array:
-    """(m, m): of errors around the streams' own lines, shrunk towards none."""
+    """Return the correlation (m, m) of errors around the streams' lines, shrunk towards none."""
     mean, moment = each.mean, sums.moment
     both = np.matmul(mean, np.swapaxes(moment, -1, -2))
     fitted = np.matmul(np.matmul(mean, sums.normal[:, 0]), np.swapaxes(mean, -1, -2))

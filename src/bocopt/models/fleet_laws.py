@@ -41,7 +41,7 @@ class FleetLaws:
 
     @cached_property
     def each(self) -> list[tuple[Scale, FleetPrior]]:
-        """(F) what a fit is made of: all near the fleet, then all far from it."""
+        """Return the scales and priors (F) of a fit: all near the fleet, then all far from it."""
         near = list(zip(SCALES, self.fleet, strict=False))
         return [*near, *((scale, weakened(fleet)) for scale, fleet in near)]
 
@@ -95,7 +95,7 @@ class FleetLaws:
         return self._twice(np.stack(y, axis=-2), -2), self._twice(np.stack(slope, axis=-1), -1)
 
     def suits(self, lowest: Array) -> BoolArray:
-        """(m) the lowest outcomes so far -> (L): whether the scale is meant for such outcomes."""
+        """Return whether each scale (L) is meant for such outcomes, by the lowest (m) so far."""
         suits = np.stack([scale.suits(lowest) for scale, _ in self.each], axis=-1)
         return np.repeat(suits, len(_TAILS), axis=-1)
 
@@ -134,7 +134,7 @@ class FleetLaws:
         return FleetPosteriors(posterior, known.widths.after(self.tails, laws.df, errors))
 
     def weights(self, x: Array, xi: Array) -> Array:
-        """(s, n, k), (s, n, m) -> (L): by how they predicted the first outcomes of old streams.
+        """Return weights (L), by how laws predicted the first outcomes (s, n, m) of old streams.
 
         A law's is the mean over streams of its weight by log score. All are worth one stream more,
         and laws far from the fleet have a fixed share: that old streams are near says nothing new

@@ -42,7 +42,7 @@ class Gaps(NamedTuple):
         return self if alike("with and without a context", self.stages > 0) else initial(x.shape)
 
     def _origin(self, x: Array) -> Array:
-        """(k) -> (k): with the values that are the first."""
+        """Return the origin (k), with the values of a context (k) that are the first."""
         late = (self.stages > 0)[..., None] & (self.seen == 0) & ~np.isnan(x)
         return np.where(late, x, self.origin)
 

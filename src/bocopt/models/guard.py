@@ -38,7 +38,7 @@ def refit(member: Member, fit: Fit, past: Design) -> tuple[Fit, BoolArray]:
 
 
 def _broken(found: Fit, lead: tuple[int, ...]) -> BoolArray:
-    """() where a fit is not finite."""
+    """Return True () where a fit is not finite."""
     broken = np.zeros(lead, bool)
     for part in found:
         if part.shape[: len(lead)] == lead:

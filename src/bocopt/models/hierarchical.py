@@ -90,7 +90,7 @@ def initial(fleet: FleetPrior, lead: tuple[int, ...]) -> StreamPosterior:
 
 
 def predict(fleet: FleetPrior, posterior: StreamPosterior, phi: Array) -> PredictiveLaw:
-    """(q) -> what comes next."""
+    """Return the law of the next outcome (m) at regressors (q)."""
     known = inverse(posterior.precision)
     beyond = np.matmul(known, posterior.moment[..., None])[..., 0]
     shape = fleet.shape + 0.5 * posterior.size[..., None]
@@ -106,7 +106,7 @@ def predict(fleet: FleetPrior, posterior: StreamPosterior, phi: Array) -> Predic
 
 
 def update(fleet: FleetPrior, posterior: StreamPosterior, phi: Array, y: Array) -> StreamPosterior:
-    """(q), (m) -> with one outcome more; one far from what was expected is moved in."""
+    """Return the posterior after an outcome (m) at (q); one far from expected is moved in."""
     expected = predict(fleet, posterior, phi)
     reach = _CUT * expected.scale
     y = np.clip(y, expected.location - reach, expected.location + reach)

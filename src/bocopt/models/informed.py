@@ -208,7 +208,7 @@ class Informed:
         return self._folk.anywhere(xi)
 
     def _suited(self, own: MixtureState) -> BoolArray:
-        """(1 + L): whether outcomes so far are of the kind that each was made for."""
+        """Return whether outcomes so far are of the kind that each model (1 + L) was made for."""
         suits = self._folk.suits(own.lowest)
         return np.concatenate([np.ones_like(suits[..., :1]), suits], axis=-1)
 

@@ -62,7 +62,7 @@ class Law(NamedTuple):
         return errors
 
     def probability(self, xi: Array) -> Array:
-        """(m) -> (m): how probable a smaller outcome was, component by component (PIT)."""
+        """Return the probability (m) of a smaller outcome than (m), for each component (PIT)."""
         from scipy.special import stdtr
 
         return np.asarray(stdtr(self.df[..., None], self.errors(xi)))

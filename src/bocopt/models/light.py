@@ -15,7 +15,7 @@ _GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
 
 
 class LightInfo(NamedTuple):
-    """What the last outcome said of the laws; means over components where there are several."""
+    """Scores of the laws at the last outcome; means over components where there are several."""
 
     weights: Array  # (L) after the outcome
     log_score: Array  # (L) log density of the outcome, as predicted

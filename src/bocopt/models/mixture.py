@@ -118,7 +118,7 @@ class Mixture:
 
     @cached_property
     def _tails(self) -> Array:
-        """(M) at most so many degrees of freedom."""
+        """Return the most degrees of freedom (M) of each law."""
         return np.tile(self.tails, len(self._panel.seats))
 
     @cached_property
@@ -164,7 +164,7 @@ class Mixture:
         )
 
     def seen(self, state: MixtureState) -> IntArray:
-        """() how many outcomes there were."""
+        """Return the number of outcomes () so far."""
         return np.asarray(state.xi.size + state.xi.dropped)
 
     def step(self, state: MixtureState, t: int, x: Array, xi: Array) -> MixtureState:

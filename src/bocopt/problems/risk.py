@@ -137,7 +137,7 @@ def share_of_worst(risk: Risk, owner: str = "program") -> float:
 
 
 def _met(alpha: float | None, violations: Array, w: Array) -> BoolArray:
-    """(s), (s) -> (): whether the constraints hold in weight alpha or more."""
+    """Return True () if the constraints are met by scenarios (s) of weight alpha or more."""
     if alpha is None:
         return np.ones(np.broadcast_shapes(violations.shape, w.shape)[:-1], bool)
     need = alpha * w.sum(axis=-1) - WEIGHT_TOLERANCE

@@ -23,7 +23,7 @@ _QUANTILES_AND_FACTORS = (
 
 
 def merged(scenarios: Array, w: Array) -> tuple[Array, Array]:
-    """(s, m), (s) -> (s', m), (s'): those with weight, each once, in the order of the first.
+    """Return scenarios (s', m) with their weights (s') > 0, each once, in the order of the first.
 
     >>> merged(np.array([[1.0], [2.0], [1.0]]), np.array([0.5, 0.0, 0.5]))
     (array([[1.]]), array([1.]))

@@ -52,12 +52,12 @@ class Replay:
 
     @property
     def x_names(self) -> tuple[str, ...]:
-        """(k) what the numbers of a context are called; none where nobody said."""
+        """Return the names (k) of the numbers of a context; none where they have none."""
         return self._columns[0].names
 
     @property
     def xi_names(self) -> tuple[str, ...]:
-        """(m) the same of an outcome."""
+        """Return the names (m) of the numbers of an outcome; none where they have none."""
         return self._columns[1].names
 
     def stages(self, seeds: IntArray) -> Iterator[tuple[Array, Array]]:

@@ -1,1 +1,1 @@
-"""From the rows of a table to stages, each with what is known when it is decided."""
+"""Stages from the rows of a table, each with what is known when it is decided."""

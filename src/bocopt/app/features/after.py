@@ -18,7 +18,7 @@ Numbers = TypeVar("Numbers", Array, IntArray)
 
 
 def after_table(featuriser: Featuriser, frame: Table) -> FeaturiserState:
-    """The state after all rows of a table, and what came of them.
+    """Return the state after all rows of a table, and what came of them.
 
     It has the bits of `decide` and `learn` of each row in the order of the stages.
     """
@@ -45,7 +45,7 @@ def after_table(featuriser: Featuriser, frame: Table) -> FeaturiserState:
 
 
 class _Told(NamedTuple):
-    """Stages whose outcomes are told, rising."""
+    """Stages whose outcomes were learned, rising."""
 
     stages: IntArray  # (n)
     xi: Array  # (n, m) NaN in all of one that came without a number
@@ -71,7 +71,7 @@ def _told(frame: Table, spec: Spec, stages: Stages) -> _Told:
 
 
 def _memory(nothing: Memory, spec: Spec, stages: Stages, told: _Told) -> Memory:
-    """The outcomes that later rows can still ask for, after the last decision."""
+    """Return the memory after all rows: outcomes that later rows can still ask for."""
     many = len(stages.times)
     came = told.known < many
     due = -1 if spec.arrives else max(many - 2 - spec.delay, -1)
@@ -93,7 +93,7 @@ def _memory(nothing: Memory, spec: Spec, stages: Stages, told: _Told) -> Memory:
 
 
 def _codes(featuriser: Featuriser, frame: Table, stages: Stages) -> IntArray:
-    """(categories, T) as `Featuriser.decide` reads them."""
+    """Return the codes (categories, T) as `Featuriser.decide` reads them."""
     found = []
     for category in featuriser.categories:
         texts = frame.texts(category.name)
@@ -104,14 +104,14 @@ def _codes(featuriser: Featuriser, frame: Table, stages: Stages) -> IntArray:
 
 
 def _last_of(values: Numbers, known: BoolArray, nothing: Numbers) -> Numbers:
-    """(n, T) -> (n) the last that is known; what there was before where none is."""
+    """Return the last known value (n) of each row of values (n, T); `nothing` where none is."""
     many = values.shape[1]
     place = np.where(known, np.arange(many), -1).max(axis=1, initial=-1)
     return np.asarray(np.where(place < 0, nothing, values[np.arange(len(values)), place]))
 
 
 def _zones(nothing: IntArray, stages: Stages) -> IntArray:
-    """(2) The least and the largest offset from UTC."""
+    """Return the least and the largest offset from UTC (2)."""
     if not stages.zoned or stages.clock is None:
         return nothing
     offsets = stages.clock.astype("M8[us]").astype(np.int64) - stages.times

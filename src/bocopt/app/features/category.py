@@ -27,18 +27,18 @@ class Category(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the columns of x."""
+        """Return the names (n) of the columns of x, one for each value."""
         return tuple(f"{self.name} = {value}" for value in self.values)
 
     def code(self, text: str) -> int:
-        """The place of a value, OTHER or GAP."""
+        """Return the place of a value, OTHER or GAP."""
         if not text:
             return GAP
         place = bisect_left(self.values, text)
         return place if self.values[place : place + 1] == (text,) else OTHER
 
     def text(self, value: object) -> str | None:
-        """A value that a program sends, as it would stand in the table; None for what never does.
+        """Return a value of a program as it would stand in the table; None for what never does.
 
         >>> Category("shop", ("1", "2"), numbers=True).text("1.0"), Category("shop", ()).text("1.0")
         ('1', '1.0')
@@ -54,7 +54,7 @@ class Category(NamedTuple):
 
 
 def one_hot(codes: Sequence[int] | IntArray, count: int, *, keep: bool) -> Array:
-    """(n) codes -> (n, count) a one where each is; a gap is kept as NaN, or has zeros like OTHER.
+    """Return ones (n, count) at the codes (n); a gap is kept as NaN, or has zeros like OTHER.
 
     >>> one_hot([1, GAP], 2, keep=True)
     array([[ 0.,  1.],

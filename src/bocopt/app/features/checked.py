@@ -26,7 +26,7 @@ class Checked(NamedTuple):
 
 
 def checked(frame: Table, spec: Spec) -> Checked:
-    """The rows as stages; one error tells all that is wrong with them."""
+    """Return the table with its rows as stages; one error lists all that is wrong with them."""
     if frame.broken is None and len(frame) == 1:
         raise TableError(f"{frame.path} has one row: two or more expected.")
     whole = replace(frame, broken=None)
@@ -44,7 +44,7 @@ def checked(frame: Table, spec: Spec) -> Checked:
 
 
 def _timed(broken: Table, frame: Table, spec: Spec) -> tuple[Stages, Due]:
-    """Stages, and when their outcomes are due; lines that are no rows are told with the rest."""
+    """Return the stages, and when outcomes are due; an error lists broken lines as well."""
     if broken.broken is not None and not len(frame):
         raise broken.broken
     checks: list[Callable[[], Any]] = [
@@ -58,7 +58,7 @@ def _timed(broken: Table, frame: Table, spec: Spec) -> tuple[Stages, Due]:
 
 
 def usable_numbers(frame: Table, name: str) -> Array:
-    """A column of numbers that are not too large; NaN where one is missing."""
+    """Return a column of numbers that are not too large; NaN where one is missing."""
     values, others = frame.values(name)
     size = np.abs(values)
     if others.any() or (size > LARGEST).any():

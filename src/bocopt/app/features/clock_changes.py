@@ -14,7 +14,7 @@ _LATEST = np.timedelta64(4, "h")  # that clocks change, everywhere
 def forward_days(
     days: NDArray[np.datetime64], slots: Spans, counts: IntArray, offsets: Array
 ) -> BoolArray:
-    """(D) On which days clocks go forward.
+    """Return a mask (D) of the days on which clocks go forward.
 
     - days       (D)
     - slots      (S) the times of a full day
@@ -38,14 +38,14 @@ def forward_days(
 def back_days(
     days: NDArray[np.datetime64], slots: Spans, counts: IntArray, offsets: Array
 ) -> BoolArray:
-    """(D) On which days clocks go back, likewise: an hour stands there twice."""
+    """Return a mask (D) of the days on which clocks go back, likewise: an hour is there twice."""
     return _changes(days, slots, counts == 2, offsets < 0, np.isnan(offsets))
 
 
 def _changes(
     days: NDArray[np.datetime64], slots: Spans, odd: BoolArray, said: BoolArray, zoneless: BoolArray
 ) -> BoolArray:
-    """(D) Where odd times are one hour, and the zone says so, or no other day of its year is so."""
+    """Return a mask (D) of days with one odd hour, by the zone or as the only one of a year."""
     hours = np.array([_is_one_hour(slots, row) for row in odd])
     years = days.astype("M8[Y]")
     found, numbers = np.unique(years[hours], return_counts=True)

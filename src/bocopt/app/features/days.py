@@ -32,7 +32,8 @@ class _Layout(NamedTuple):
 
 
 def whole_days(frame: Table, spec: Spec, like: Spec | None = None) -> tuple[Table, Spec]:
-    """A table with a row a day, and a Spec of its columns, where 'stage' is "day"; else the same.
+    """Return a table with a row a day, and a Spec of its columns, where 'stage' is "day"; else the
+    same.
 
     A column whose numbers differ within days becomes one for each time of day, such as
     'price 02:00'. Further rows of a table are laid out as it was, by the Spec that it got, `like`.
@@ -72,9 +73,10 @@ def whole_days(frame: Table, spec: Spec, like: Spec | None = None) -> tuple[Tabl
 
 
 def _spec_of(spec: Spec, roles: Mapping[str, Sequence[str]]) -> Spec:
-    """The Spec with the columns that each of its columns has become."""
+    """Return the Spec with the columns that each of its columns has become."""
 
     def new(names: Iterable[str]) -> list[str]:
+        """Return the columns that the named ones have become."""
         return [new for name in names for new in roles[name]]
 
     return replace(
@@ -110,7 +112,7 @@ def _layout(frame: Table, spec: Spec, times: Times, like: Spec | None) -> _Layou
 
 
 def _full_day(spans: Spans, day: IntArray, where: str) -> Spans:
-    """(S) The times of most days that have the most frequent number of rows."""
+    """Return the times (S) of most days that have the most frequent number of rows."""
     numbers = np.bincount(day)
     values, frequency = np.unique(numbers, return_counts=True)
     usual = int(values[len(values) - 1 - np.argmax(frequency[::-1])])  # of several, the largest
@@ -125,7 +127,7 @@ def _full_day(spans: Spans, day: IntArray, where: str) -> Spans:
 
 
 def _slots_of(spec: Spec, like: Spec) -> Spans:
-    """(S) The times of day in the names of an outcome."""
+    """Return the times of day (S) in the names of an outcome."""
     start = f"{spec.outcome[0]} "
     count = len(like.outcome) // len(spec.outcome)
     clocks = [name.removeprefix(start) for name in like.outcome[:count]]
@@ -144,7 +146,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _changes_of_zone(times: Times, day: IntArray, count: int) -> Array:
-    """(D) How far the offset from UTC rises within each day; NaN where there are no zones."""
+    """Return the rise (D) of the offset from UTC within each day; NaN where there are no zones."""
     if not times.zones or times.clock is None:
         return np.full(count, np.nan)
     offsets = times.clock.astype("M8[us]").astype(np.int64) - times.order
@@ -156,7 +158,7 @@ def _changes_of_zone(times: Times, day: IntArray, count: int) -> Array:
 
 
 def _refuse_doubled(frame: Table, spec: Spec, times: Times, doubled: BoolArray) -> None:
-    """Rows of one time, where no clock goes back."""
+    """Raise an error of rows of one time, where no clock goes back."""
     rows = np.flatnonzero(doubled)
     rows = rows[np.argsort(times.order[rows], kind="stable")]
     same = np.flatnonzero(np.diff(times.order[rows]) == 0)
@@ -164,6 +166,7 @@ def _refuse_doubled(frame: Table, spec: Spec, times: Times, doubled: BoolArray) 
     hint = " A time that comes twice is one of clocks that go back, once a year; remove others."
 
     def fault(pair: int) -> Any:
+        """Return the fault of a pair of rows that share a time."""
         at = frame.texts(str(spec.time))[pairs[pair][0]]
         what = f", column '{spec.time}': both at {at}."
         return frame.fault_of_two(pairs[pair].tolist(), what, hint)
@@ -173,21 +176,21 @@ def _refuse_doubled(frame: Table, spec: Spec, times: Times, doubled: BoolArray) 
 
 
 def _numbers_of(layout: _Layout, values: Array) -> Array:
-    """(rows) -> (D, S) the mean of the rows of each time; NaN where there is none."""
+    """Return the mean (D, S) of the rows of each time; NaN where there is none."""
     total = np.zeros(layout.counts.shape)
     np.add.at(total, (layout.day, layout.slot), values)
     return np.where(layout.counts > 0, total / np.maximum(layout.counts, 1), np.nan)
 
 
 def _texts_of(layout: _Layout, values: list[str]) -> Any:
-    """(rows) -> (D, S) the text of the first row of each time; empty where there is none."""
+    """Return the text (D, S) of the first row of each time; empty where there is none."""
     found = np.full(layout.counts.shape, "", object)
     found[layout.day[::-1], layout.slot[::-1]] = values[::-1]
     return found
 
 
 def _filled(layout: _Layout, grid: Any) -> Any:
-    """(D, S) The grid with the value of the time before in each that clocks skip."""
+    """Return the grid (D, S) with the value of the time before in each that clocks skip."""
     found = grid.copy()
     for day in np.flatnonzero(layout.forward):
         for slot in np.flatnonzero(layout.counts[day] == 0):
@@ -201,7 +204,7 @@ def _known(grid: Any) -> BoolArray:
 
 
 def _first_known(grid: Any) -> Any:
-    """(D, S) -> (D)"""
+    """Return the first known value (D) of each day of a grid (D, S)."""
     return grid[np.arange(len(grid)), _known(grid).argmax(axis=1)]
 
 

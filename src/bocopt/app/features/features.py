@@ -1,4 +1,4 @@
-"""What a decision sees: columns of its own row, the calendar, and outcomes that are known."""
+"""Features that a decision sees: columns of its own row, the calendar, and known outcomes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
@@ -18,7 +18,7 @@ from bocopt.core import Array, IntArray
 
 
 class StageOutcomes(NamedTuple):
-    """Of all stages."""
+    """Outcomes (T, m) of all stages, and the stages (T) at which they are due and arrive."""
 
     xi: Array  # (T, m) NaN in all of a row that has none
     due: IntArray  # (T) the first stage at which it should be known
@@ -41,7 +41,7 @@ def features(
     outcomes: StageOutcomes,
     categories: Mapping[str, Category] | None = None,
 ) -> Iterator[Feature]:
-    """All of them, in the order of the fields of a `Spec`.
+    """Yield all features, in the order of the fields of a `Spec`.
 
     categories  by column, where they are those of a larger table; else of the warm-up of this one
     """
@@ -69,13 +69,13 @@ def _gaps(name: str, count: int, rows: int) -> tuple[str, ...]:
 
 
 def _filled(values: Array) -> Array:
-    """(T) with the last known number in each gap; 0 before the first."""
+    """Return the numbers (T) with the last known one in each gap; 0 before the first."""
     last = _last(~np.isnan(values))
     return np.where(last < 0, 0.0, values[last])
 
 
 def _last(known: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> IntArray:
-    """(T) -> (T) the latest stage up to this one where something is known; -1 where none is."""
+    """Return the latest stage (T) up to each one where something is known; -1 where none is."""
     return np.maximum.accumulate(np.where(known, np.arange(len(known)), -1))
 
 
@@ -110,7 +110,7 @@ def _category(
 
 
 def category_of(frame: Table, name: str, texts: Sequence[str], where: str) -> Category:
-    """The category of a column by the texts of its warm-up, which is called `where` in errors."""
+    """Return the category of a column by the texts of its warm-up; errors call it `where`."""
     values = sorted({*texts} - {""})
     if len(values) > MOST_CATEGORIES:
         raise TableError(
@@ -156,5 +156,5 @@ def _rolling(spec: Spec, outcomes: StageOutcomes) -> Iterator[Feature]:
 
 
 def _of_outcomes(spec: Spec, names: tuple[str, ...], values: Array) -> Feature:
-    """Nothing is known at first, which no rule can refuse."""
+    """Return a feature of outcomes; at first none is known, which no rule can refuse."""
     return Feature(names, values if spec.missing == "keep" else np.nan_to_num(values, nan=0.0))

@@ -34,7 +34,7 @@ _EARLIEST = np.iinfo(np.int64).min
 
 @dataclass(frozen=True)
 class Featuriser:
-    """How rows become contexts x: a `Spec`, and what the beginning of a table said.
+    """Featuriser of rows into contexts x (k): a `Spec`, and what the start of a table said.
 
     `series_of` makes one of a table: `Series.featuriser`. Rows that are sent to it one at a time
     give the same x as the table, bit for bit.
@@ -71,7 +71,7 @@ class Featuriser:
 
     @cached_property
     def x_names(self) -> tuple[str, ...]:
-        """(k) Those of x, as in the `Series`."""
+        """Return the names (k) of x, as in the `Series`."""
         outcomes, clock = self.spec.outcome, None
         if self.kind != "number":
             clock = np.datetime64(int(self.origin), "us")
@@ -85,12 +85,12 @@ class Featuriser:
 
     @property
     def xi_names(self) -> tuple[str, ...]:
-        """(m) The outcomes."""
+        """Return the names (m) of the outcomes."""
         return tuple(self.spec.outcome)
 
     @property
     def fields(self) -> dict[str, str]:
-        """The fields of a row, and what each must be.
+        """Return the fields of a row, and what each must be.
 
         >>> Featuriser(Spec("demand", context="price")).fields
         {'price': 'a number'}
@@ -104,7 +104,7 @@ class Featuriser:
         return words_of(self.kind, self.zoned)
 
     def missing(self, row: Row) -> tuple[str, ...]:
-        """The fields of a row that are gaps: not there, None, or empty.
+        """Return the fields of a row that are gaps: not there, None, or empty.
 
         >>> Featuriser(Spec("demand", context=["price", "rain"])).missing({"price": 1.5})
         ('rain',)
@@ -115,7 +115,7 @@ class Featuriser:
         return read.gaps
 
     def outcome(self, row: Row) -> Array:
-        """(m) The outcome of a row of named numbers; NaN for one that is missing.
+        """Return the outcome (m) of a row of named numbers; NaN for one that is missing.
 
         >>> Featuriser(Spec(["demand", "returns"])).outcome({"returns": 2, "demand": 31})
         array([31.,  2.])
@@ -126,7 +126,7 @@ class Featuriser:
         return xi
 
     def begin(self) -> FeaturiserState:
-        """Before the first row."""
+        """Return the state before the first row."""
         return FeaturiserState(
             t=np.array(0),
             time=self._as_times(0),
@@ -139,7 +139,7 @@ class Featuriser:
         )
 
     def decide(self, state: FeaturiserState, row: Row) -> tuple[FeaturiserState, Array]:
-        """The state after a row, and x (k) of its stage, which is number `state.t`.
+        """Return the state after a row, and x (k) of its stage, which is number `state.t`.
 
         A row has the fields of `fields`; one that is not there, None or empty is a gap. An error
         tells all that is wrong with it.
@@ -178,7 +178,7 @@ class Featuriser:
     def learn(
         self, state: FeaturiserState, stage: int, xi: ArrayLike, came: object = None
     ) -> FeaturiserState:
-        """The state with the outcome (m) of a stage, once for each, in any order.
+        """Return the state with the outcome (m) of a stage, once for each, in any order.
 
         A NaN in it says that it never comes. Decisions know it as the `Spec` says: after its delay,
         or with `arrives` at times later than `came`; without that from the next decision on.
@@ -202,7 +202,7 @@ class Featuriser:
         return state._replace(memory=told(state.memory, stage, found, self._as_times(waits)))
 
     def to_json(self) -> str:
-        """All of it as a text.
+        """Return the featuriser as a text, which `from_json` reads.
 
         >>> prices = Featuriser(Spec("demand", context="price"))
         >>> Featuriser.from_json(prices.to_json()) == prices
@@ -212,7 +212,7 @@ class Featuriser:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """What `to_json` wrote; an error tells all that is wrong with it."""
+        """Return the featuriser that `to_json` wrote; an error lists all that is wrong."""
         return cls(**from_text(text))
 
     def _x(self, state: FeaturiserState, time: Time) -> Array:
@@ -251,7 +251,7 @@ class Featuriser:
         return found
 
     def _after(self, stage: int, came: object) -> float:
-        """What a decision must be later than to know the outcome: a stage, or a time."""
+        """Return the stage, or the time, that a decision must be later than to know the outcome."""
         if self.spec.arrives is None:
             if came is not None:
                 expected = "None where the Spec has no 'arrives'"

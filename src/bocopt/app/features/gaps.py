@@ -17,7 +17,7 @@ _REGULAR = 0.5  # at least so many of the steps are of one length
 def gaps_note(
     kind: Kind, times: Array | IntArray, clock: Clock | None, shown: Sequence[str]
 ) -> str | None:
-    """How many are missing, and after which the first is; None where none is, or times are free.
+    """Return a note on how many times are missing; None where none is, or times are irregular.
 
     All are in order. Weekdays that never occur in two weeks or more are not missed.
 
@@ -57,7 +57,7 @@ def _scale(
 
 
 def _missed_days(clock: Clock, missed: Array | IntArray) -> Array | IntArray:
-    """Without those of a weekday that is in no row, as far as two weeks can tell."""
+    """Return the numbers of missing days, but for weekdays in no row of two weeks or more."""
     if clock[-1] - clock[0] < _LONG_ENOUGH:
         return missed
     occurring = np.unique(weekday(clock))

@@ -1,4 +1,4 @@
-"""Which outcomes a decision knows: the one place that guards against looking ahead.
+"""Outcomes that a decision knows: the one place that guards against looking ahead.
 
 A stage s is known at stage t if its outcome arrives by then: `arrives[s] <= t`, where always
 `arrives[s] > s`. Whatever is made of outcomes for stage t is made of those alone.
@@ -13,7 +13,7 @@ from bocopt.core import Array, BoolArray, IntArray
 
 
 def after_delay(moments: IntArray, delay: int) -> IntArray:
-    """(T) -> (T) the first stage whose moment is 1 + delay moments later; T where there is none.
+    """Return the first stages (T) whose moments are 1 + delay moments later; T where there is none.
 
     Moments are counted from 0, and several stages may share one.
 
@@ -24,7 +24,7 @@ def after_delay(moments: IntArray, delay: int) -> IntArray:
 
 
 def after_arrival(times: Array | IntArray, came: Array | IntArray, missing: BoolArray) -> IntArray:
-    """(T), (T) -> (T) the first stage later than what came; T where none is, or nothing came.
+    """Return the first stages (T) later than what came; T where none is, or where it is missing.
 
     >>> after_arrival(np.array([1, 2, 3]), np.array([2, 2, 2]), np.array([False, False, True]))
     array([2, 2, 3])
@@ -33,7 +33,7 @@ def after_arrival(times: Array | IntArray, came: Array | IntArray, missing: Bool
 
 
 def lagged(due: IntArray, arrives: IntArray, lags: Sequence[int]) -> IntArray:
-    """(T), (T) -> (T, lags) the stages whose outcomes are the lags of each stage; -1 where none is.
+    """Return the stages (T, lags) whose outcomes are the lags of each stage; -1 where none is.
 
     `due` is when an outcome should come, whether it did or not: lags are counted from the latest
     stage that is due, so that they keep their distance around one that never came.
@@ -58,7 +58,7 @@ def lagged(due: IntArray, arrives: IntArray, lags: Sequence[int]) -> IntArray:
 
 
 def _latest(due: IntArray) -> IntArray:
-    """(T) -> (T) the latest stage that is due at each stage; -1 where none is."""
+    """Return the latest stage (T) that is due at each stage; -1 where none is."""
     stages = np.arange(len(due))
     latest = np.full(len(due) + 1, -1)
     np.maximum.at(latest, due, stages)
@@ -66,7 +66,7 @@ def _latest(due: IntArray) -> IntArray:
 
 
 def recent_mean(xi: Array, arrives: IntArray, count: int) -> Array:
-    """(T, m), (T) -> (T, m) the mean of the outcomes that came last; NaN where none came yet.
+    """Return the means (T, m) of the outcomes that came last; NaN where none came yet.
 
     Each is a sum in the order of arrival, from the oldest, over their number: `mean_of_last` of the
     same outcomes has the same bits.
@@ -92,7 +92,7 @@ def recent_mean(xi: Array, arrives: IntArray, count: int) -> Array:
 
 
 def mean_of_last(recent: Array, count: int) -> Array:
-    """(n, m) outcomes in the order of arrival -> (m) the mean of the last; NaN where none came.
+    """Return the mean (m) of the last outcomes (n, m) in the order of arrival; NaN of none.
 
     >>> mean_of_last(np.array([[1.0], [3.0], [8.0]]), 2)
     array([5.5])
@@ -104,7 +104,7 @@ def mean_of_last(recent: Array, count: int) -> Array:
 
 
 def names_of_lag(outcomes: Sequence[str], lag: int) -> tuple[str, ...]:
-    """Of the columns of x that a lag of all outcomes is.
+    """Return the names (m) of the columns of x that are a lag of all outcomes.
 
     >>> names_of_lag(["demand"], 7)
     ('demand, lag 7',)
@@ -113,5 +113,5 @@ def names_of_lag(outcomes: Sequence[str], lag: int) -> tuple[str, ...]:
 
 
 def names_of_mean(outcomes: Sequence[str], count: int) -> tuple[str, ...]:
-    """Likewise of the mean of the last outcomes."""
+    """Return the names (m) of the columns of x that are a mean of the last outcomes."""
     return tuple(f"{outcome}, mean of last {count}" for outcome in outcomes)

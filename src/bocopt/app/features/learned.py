@@ -1,4 +1,4 @@
-"""What a featuriser learned from the beginning of a table: checked, and written as JSON."""
+"""Fields that a featuriser learned from the start of a table: checked, and written as JSON."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ _OWNER = "Featuriser"
 
 
 def all_wrong(given: Mapping[str, Any]) -> list[arguments.WrongError]:
-    """What is wrong with the fields of a `Featuriser`: with each, or else with them together.
+    """Return the errors of the fields of a `Featuriser`: of each alone, or else of them together.
 
     >>> fields = {"spec": 3, "kind": "day", "zoned": False, "origin": 0, "categories": ()}
     >>> [error.name for error in all_wrong(fields)]
@@ -81,7 +81,7 @@ def _conflicts(
 def to_text(
     spec: Spec, kind: Kind, zoned: bool, origin: float, categories: Sequence[Category]
 ) -> str:
-    """The fields of a `Featuriser` as JSON."""
+    """Return the fields of a `Featuriser` as JSON."""
     listed = [category._asdict() for category in categories]
     said = {name: value for name, value in asdict(spec).items() if _LATER.get(name, ...) != value}
     written = (_VERSION, said, kind, zoned, origin, listed)
@@ -90,7 +90,7 @@ def to_text(
 
 
 def from_text(text: str) -> dict[str, Any]:
-    """The fields that were written; an error tells all that is wrong with them."""
+    """Return the fields that were written; an error lists all that is wrong with them."""
     if not isinstance(text, str):
         raise arguments.wrong("Featuriser.from_json", "text", "a text", text)
     try:
@@ -112,7 +112,7 @@ def from_text(text: str) -> dict[str, Any]:
 
 
 def _other_holidays(spec: Spec | None, found: Mapping[str, Any]) -> Iterator[str]:
-    """The fault of holidays that another version of the library made, if there is one."""
+    """Yield the fault of holidays that another version of the library made, if there is one."""
     made, here = found.get(_HOLIDAYS), version() if spec and spec.holidays else None
     if made != here:
         yield (
@@ -122,7 +122,7 @@ def _other_holidays(spec: Spec | None, found: Mapping[str, Any]) -> Iterator[str
 
 
 def _spec_from(found: Any) -> tuple[Spec | None, list[str]]:
-    """The Spec, or None and all that is wrong with it."""
+    """Return the Spec, or None and all that is wrong with it."""
     if not isinstance(found, dict):
         return None, [str(arguments.wrong(_OWNER, "spec", "an object", found))]
     names = [field.name for field in fields(Spec)]
@@ -132,7 +132,7 @@ def _spec_from(found: Any) -> tuple[Spec | None, list[str]]:
 
 
 def _categories_from(found: Mapping[str, Any]) -> list[Any]:
-    """The categories; what is none is left as it is."""
+    """Return the categories; what is none is left as it is."""
     listed = found.get("categories")
     return [_category_from(one) for one in listed] if isinstance(listed, list) else [listed]
 

@@ -27,7 +27,7 @@ class Memory(NamedTuple):
 
 
 class FeaturiserState(NamedTuple):
-    """What the rows so far leave behind: its size does not grow with their number."""
+    """State of a featuriser after the rows so far: its size does not grow with their number."""
 
     t: IntArray  # () the stage that comes next
     time: Array | IntArray  # () of the row before
@@ -40,13 +40,13 @@ class FeaturiserState(NamedTuple):
 
 
 def no_memory(dim: int, after: Array | IntArray) -> Memory:
-    """Nothing came yet; `after` is an empty array of the type of times."""
+    """Return the memory before any outcome; `after` is an empty array of the type of times."""
     none, numbers = np.zeros(0, np.int64), np.zeros((0, dim))
     return Memory(np.array(-1), none, numbers, numbers, none, after, numbers)
 
 
 def told(memory: Memory, stage: int, xi: Array, after: Array | IntArray) -> Memory:
-    """With an outcome (m) more that waits; `after` is for all that do."""
+    """Return the memory with one more outcome (m) that waits; `after` (w) is for all that do."""
     return memory._replace(
         waiting=np.append(memory.waiting, stage),
         after=after,
@@ -55,12 +55,13 @@ def told(memory: Memory, stage: int, xi: Array, after: Array | IntArray) -> Memo
 
 
 def is_told(memory: Memory, stage: int) -> bool:
-    """Whether the outcome of a stage waits or is known, as far as that is still remembered."""
+    """Return True if the outcome of a stage waits or is known, as far as is remembered."""
     return bool((memory.waiting == stage).any() or (memory.stages == stage).any())
 
 
 def known_at(memory: Memory, spec: Spec, now: float, latest: int) -> Memory:
-    """With all that waited for what is earlier than now; the latest stage that is due by a delay.
+    """Return the memory with all known that waited for what is earlier than `now`; `latest` is the
+    latest stage that is due by a delay.
 
     What comes between two decisions comes at once, in the order of stages.
     """
@@ -87,13 +88,13 @@ def known_at(memory: Memory, spec: Spec, now: float, latest: int) -> Memory:
 
 
 def kept_since(known: IntArray, spec: Spec, latest: int) -> int:
-    """The first place of rising stages that a lag can still ask for, as none before is again."""
+    """Return the first place of rising stages that a lag can still ask for, now or later."""
     oldest = latest + 1 - max(spec.lags, default=0)
     return max(0, int(np.searchsorted(known, oldest, side="right")) - 1)
 
 
 def lags_and_means(memory: Memory, spec: Spec) -> Array:
-    """(m (lags + means)) the columns of x that look back; NaN where nothing is known."""
+    """Return the columns (m (lags + means)) of x that look back; NaN where no outcome is known."""
     dim = memory.values.shape[1]
     wanted = int(memory.latest) + 1 - np.array(spec.lags, np.int64)
     places = np.searchsorted(memory.stages, wanted, side="right") - 1

@@ -1,4 +1,4 @@
-"""What looks wrong in a column, though it can be used: for notes, which are few."""
+"""Notes, few of them, on values that look wrong in a column, though it can be used."""
 
 from collections.abc import Iterable, Iterator
 
@@ -13,7 +13,7 @@ _SHOWN = 3
 
 
 def alike(name: str, values: Iterable[str]) -> Iterator[str]:
-    """A note on categories that a person would take for one.
+    """Yield a note on categories that a person would take for one.
 
     >>> list(alike("channel", ["TV", "radio", "tv"]))
     ["'channel' has 'TV' and 'tv', which differ in case or spaces alone: they count as different"]
@@ -32,7 +32,7 @@ def alike(name: str, values: Iterable[str]) -> Iterator[str]:
 
 
 def far(name: str, values: Array, line: str, places: IntArray) -> Iterator[str]:
-    """A note on outcomes that lie far from all others; NaN where none came.
+    """Yield a note on outcomes that lie far from all others; NaN where none came.
 
     Their distance from the median is more than three times the largest of the others'.
 
@@ -60,6 +60,6 @@ def far(name: str, values: Array, line: str, places: IntArray) -> Iterator[str]:
 
 
 def _steps(away: Array, start: int) -> IntArray:
-    """Where distances in order, from a place on, leave the one before far behind."""
+    """Return the places, from `start` on, where a rising distance is far above the one before."""
     before, after = away[start - 1 : -1], away[start:]
     return np.flatnonzero((before > 0) & (after > _FAR * before))

@@ -1,4 +1,4 @@
-"""From a table of several series to a panel: a series each, whose past is its own."""
+"""Panels from tables of several series, each of which has its own past."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -26,7 +26,7 @@ CONVENTION: Mapping[str, str] = {"series": "unique_id", "time": "ds", "outcome":
 
 
 def panel_of(frame: Table, spec: Spec | None = None) -> Panel:
-    """The series of a table, each in time order; what is shown at a stage is known at its decision.
+    """Return the series of a table, in time order; what a stage shows is known at its decision.
 
     Without a Spec the table has the columns `unique_id`, `ds` and `y`. A series may begin late, end
     early and have times missing. x of a stage is what `series_of` would make of the rows of its
@@ -98,7 +98,7 @@ def follows_convention(frame: Table) -> bool:
 
 
 def _alone(parts: Split, number: int) -> Stages:
-    """The stages of one series."""
+    """Return the stages of one series."""
     rows = slice(*parts.begins[number : number + 2].tolist())
     times = parts.times
     order, shown = times.order[rows], tuple(times.shown[rows])
@@ -117,7 +117,7 @@ def _alone(parts: Split, number: int) -> Stages:
 
 
 def _frame_of(parts: Split, number: int) -> Table:
-    """The rows of one series; nothing is copied of numbers."""
+    """Return the rows of one series; numbers are not copied."""
     rows = slice(*parts.begins[number : number + 2].tolist())
     columns: Mapping[str, Column] = {name: c[rows] for name, c in parts.frame.columns.items()}
     return replace(parts.frame, places=parts.frame.places[rows], columns=columns)
@@ -145,7 +145,7 @@ def _made(
 
 
 def _categories(parts: Split, spec: Spec) -> Mapping[str, Category]:
-    """The categories in the warm-up of the whole table, by column."""
+    """Return the categories in the warm-up of the whole table, by column."""
     start = np.flatnonzero(parts.moments < spec.warm_up).tolist()
     found = {}
     for name in spec.categories:
@@ -156,7 +156,7 @@ def _categories(parts: Split, spec: Spec) -> Mapping[str, Category]:
 
 
 def _shared(series: list[Series]) -> tuple[str, ...]:
-    """The notes that all have."""
+    """Return the notes that all series have."""
     first, *others = series
     return tuple(note for note in first.notes if all(note in other.notes for other in others))
 

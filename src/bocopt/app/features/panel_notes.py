@@ -17,7 +17,7 @@ _ENOUGH = 3  # series, of which one can differ from the others
 
 
 def notes_of_split(parts: Split, spec: Spec) -> Iterator[str]:
-    """Notes on late, early and irregular series, and on categories that change."""
+    """Yield notes on late, early and irregular series, and on categories that change."""
     time, moments, begins = parts.times.shown, parts.moments, parts.begins
     first, last = moments[begins[:-1]], moments[begins[1:] - 1]
     yield f"{len(parts.names)} series."
@@ -50,7 +50,7 @@ def _named(parts: Split, which: IntArray, times: Sequence[str], word: str) -> st
 
 
 def _frequencies(parts: Split) -> Iterator[str]:
-    """A note on series whose usual step is another than that of the most."""
+    """Yield a note on series whose usual step is another than that of the most."""
     usual = _steps(parts)
     known = [one for one in usual if one is not None]
     if len({*known}) < 2:
@@ -67,7 +67,7 @@ def _frequencies(parts: Split) -> Iterator[str]:
 
 
 def _steps(parts: Split) -> list[float | None]:
-    """(n) the commonest step between rows of each; None for one row."""
+    """Return the commonest step (n) between rows of each series; None for one row."""
     order, found = _scale(parts), list[float | None]()
     for low, high in zip(parts.begins[:-1].tolist(), parts.begins[1:].tolist(), strict=True):
         lengths, counts = np.unique(np.diff(order[low:high]), return_counts=True)
@@ -76,7 +76,7 @@ def _steps(parts: Split) -> list[float | None]:
 
 
 def _scale(parts: Split) -> Array | IntArray:
-    """(rows) times, on a scale where months are equally long."""
+    """Return the times (rows) on a scale where months are equally long."""
     if parts.times.kind == "month" and parts.times.clock is not None:
         return parts.times.clock.astype("M8[M]").astype(np.int64)
     return parts.times.order
@@ -93,7 +93,7 @@ def _in_words(parts: Split, step: float | None) -> str:
 
 
 def _changing(parts: Split, name: str) -> Iterator[str]:
-    """A note on a column that changes in few of the series, and in all others never."""
+    """Yield a note on a column that changes in few of the series, and in all others never."""
     codes = _codes(parts.frame.columns[name])
     many = len(parts.names)
     changed = np.zeros(many, bool)
@@ -115,7 +115,7 @@ def _changing(parts: Split, name: str) -> Iterator[str]:
 
 
 def _codes(column: Column) -> IntArray:
-    """(rows) equal where the cells are; -1 for a gap."""
+    """Return codes (rows) that are equal where the cells are; -1 for a gap."""
     if isinstance(column, np.ndarray):
         return np.where(np.isnan(column), -1, np.unique(column, return_inverse=True)[1])
     numbers: dict[str, int] = {"": -1}

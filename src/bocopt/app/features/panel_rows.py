@@ -72,16 +72,16 @@ class PanelFeaturiser:
         self.alone(0)  # which refuses what else is wrong
 
     def alone(self, origin: float) -> Featuriser:
-        """The featuriser of one series, whose first time is the origin."""
+        """Return the featuriser of one series, whose first time is the origin."""
         spec = replace(self.spec, series=())
         return Featuriser(spec, self.kind, self.zoned, origin, self.categories)
 
     def begin(self) -> PanelState:
-        """Before the first row: no series is known."""
+        """Return the state before the first row, in which no series is known."""
         return {}
 
     def name(self, row: Row) -> str:
-        """The name of the series of a row."""
+        """Return the name of the series of a row."""
         check_row("PanelFeaturiser.name", row)
         name, faults = self._named(row)
         if faults:
@@ -89,7 +89,7 @@ class PanelFeaturiser:
         return name
 
     def decide(self, state: PanelState, row: Row) -> tuple[PanelState, str, Array]:
-        """The state after a row, the name of its series, and x (k) of its stage.
+        """Return the state after a row, the name of its series, and x (k) of its stage.
 
         A row has the columns of `series` and the fields of a `Featuriser`. An error tells all that
         is wrong with it.
@@ -110,7 +110,7 @@ class PanelFeaturiser:
     def learn(
         self, state: PanelState, name: str, stage: int, xi: ArrayLike, came: object = None
     ) -> PanelState:
-        """The state with the outcome (m) of a stage of a series, as `Featuriser.learn` takes it."""
+        """Return the state with the outcome (m) of a stage, as `Featuriser.learn` takes it."""
         if name not in state:
             expected = "a series of which a row was decided"
             raise arguments.wrong("PanelFeaturiser.learn", "name", expected, name)
@@ -138,7 +138,7 @@ class PanelFeaturiser:
         return cls(spec, one.kind, one.zoned, one.categories, tuple(found["numbers"]))
 
     def first(self, row: Row) -> Featuriser:
-        """The featuriser of a series whose first row this is."""
+        """Return the featuriser of a series whose first row this is."""
         time = time_of(row.get(str(self.spec.time)), self.kind)
         origin: float = 0
         if time is not None:
@@ -147,7 +147,7 @@ class PanelFeaturiser:
         return self.alone(origin)
 
     def rest(self, row: Row) -> dict[str, object]:
-        """A row without what names its series, as the featuriser of one series takes it."""
+        """Return a row without what names its series, as the featuriser of one series takes it."""
         named = {*self.spec.series} - {*self.spec.categories}
         return {key: value for key, value in row.items() if key not in named}
 
@@ -164,7 +164,7 @@ class PanelFeaturiser:
 
 
 def _part(value: object, numbers: bool) -> str | None:
-    """A value as it stands in the table; None for what never does."""
+    """Return a value as it stands in the table; None for what never does."""
     if is_nothing(value) or isinstance(value, bool | np.bool_):
         return None
     if isinstance(value, str) and not numbers:

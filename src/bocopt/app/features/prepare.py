@@ -1,4 +1,4 @@
-"""From a table to a series of stages that can be played."""
+"""Series of stages that can be played, from a table."""
 
 from collections.abc import Iterator, Mapping
 
@@ -24,7 +24,7 @@ _RULES = {
 
 
 def series_of(frame: Table, spec: Spec) -> Series:
-    """Stages in time order; what is shown at each is known when its decision is taken."""
+    """Return the stages of a table in time order; what each shows is known at its decision."""
     arguments.kind("series_of", "frame", frame, Table)
     arguments.kind("series_of", "spec", spec, Spec)
     if spec.series:
@@ -41,7 +41,7 @@ def series_from(
     spec: Spec,
     categories: Mapping[str, Category] | None = None,
 ) -> Series:
-    """The series of rows that were checked.
+    """Return the series of rows that were checked.
 
     categories  of a panel, of which these rows are one series: what is said of the whole table, and
                 what must be somewhere in it, is then not asked of these rows
@@ -76,7 +76,7 @@ def series_from(
 
 
 def _featuriser(spec: Spec, stages: Stages, found: list[Feature]) -> Featuriser:
-    """What was learned from the beginning of the table."""
+    """Return the featuriser, with what was learned from the start of the table."""
     categories = [feature.category for feature in found if feature.category is not None]
     if stages.clock is None:
         origin = 0 if spec.time is None else float(stages.times[0])
@@ -128,7 +128,7 @@ def _notes_of(found: list[Feature], spec: Spec) -> Iterator[str]:
 
 
 def unchanging(names: tuple[str, ...], least: Array, most: Array) -> Iterator[str]:
-    """A note on numbers (k) of x that are the same at all stages; NaN where one is missing."""
+    """Yield a note on numbers (k) of x that never change; NaN where one is missing."""
     same = [name for name, low, high in zip(names, least, most, strict=True) if low == high]
     if same:
         yield f"Of no use, as it never changes: {', '.join(same)}."

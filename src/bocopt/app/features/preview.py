@@ -10,7 +10,7 @@ _WIDEST = 40  # characters of a name or a time
 
 
 def shown(series: Series, rows: int = 5) -> str:
-    """The first stages as a text: one column for each stage, one line for each number.
+    """Return the first stages as a text: one column for each stage, one line for each number.
 
     Outcomes and past decisions stand below what a decision sees, and after them the stage from
     which on the outcome is known.
@@ -45,7 +45,7 @@ def _known_at(series: Series, t: int) -> str:
 
 
 def _printable(text: str) -> str:
-    """On one line, and not too long."""
+    """Return a text on one line, and not too long."""
     plain = "".join(sign if sign.isprintable() else "?" for sign in text)
     return plain if len(plain) <= _WIDEST else f"{plain[: _WIDEST - 3]}..."
 

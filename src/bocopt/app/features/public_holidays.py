@@ -17,7 +17,7 @@ _CODE = re.compile(r"[A-Z]{2}(-.+)?")
 
 
 def near_holiday(clock: Clock, region: str, word: str) -> Array:
-    """(T) -> (T) A one where a day is a holiday, or the day before or after one; else a zero.
+    """Return ones (T) where a day is a holiday, or the day before or after one; else zeros.
 
     >>> clock = np.array(["2024-07-03T09:00", "2024-07-04T23:59"], "M8[s]")
     >>> near_holiday(clock, "US", "holiday").tolist()
@@ -46,7 +46,7 @@ def is_region(region: str) -> bool:
 
 
 def version() -> str:
-    """The version of the library, with which holidays change."""
+    """Return the version of the library, with which holidays change."""
     return str(_library().__version__)
 
 

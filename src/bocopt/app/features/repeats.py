@@ -38,6 +38,7 @@ def refuse_repeated(frame: Table, spec: Spec, times: Array | IntArray) -> None:
 
 def _refuse_copies(frame: Table, first: IntArray, copies: IntArray) -> None:
     def fault(row: int) -> Fault:
+        """Return the fault of a row that is the same as an earlier one."""
         return frame.fault_of_two([int(first[row]), row], ": the same row twice.", _REMOVE)
 
     if copies.size:
@@ -58,6 +59,7 @@ def _refuse_different(frame: Table, spec: Spec, times: Array | IntArray, rows: I
         )
 
     def fault(pair: int) -> Fault:
+        """Return the fault of a pair of different rows at one time."""
         return frame.fault_of_two(pairs[pair].tolist(), f"{_at(frame, spec, pairs[pair])}.", hint)
 
     error = at_rows(np.arange(len(pairs)), fault)
@@ -105,7 +107,7 @@ def _at(frame: Table, spec: Spec, pair: IntArray) -> str:
 
 
 def notes_of_copies(frame: Table, times: Array | IntArray) -> Iterator[str]:
-    """That rows stand there twice, where they may."""
+    """Yield a note on rows that are in the table twice, where they may be."""
     first = first_alike(frame, times)
     copies = np.flatnonzero(first != np.arange(len(first)))
     if copies.size:
@@ -119,7 +121,7 @@ def notes_of_copies(frame: Table, times: Array | IntArray) -> Iterator[str]:
 
 
 def first_alike(frame: Table, times: Array | IntArray) -> IntArray:
-    """(rows) the first row that is the same in all columns, and in its time; mostly itself."""
+    """Return the first row (rows) that is the same as each, also in its time; mostly itself."""
     found = np.arange(len(frame))
     rows, group = found, np.zeros(len(frame), np.int64)
     for column in (times, *frame.columns.values()):
@@ -135,7 +137,7 @@ def first_alike(frame: Table, times: Array | IntArray) -> IntArray:
 
 
 def _codes(column: Column | IntArray, rows: IntArray) -> IntArray:
-    """(rows) equal where the cells are; gaps are equal."""
+    """Return codes (rows) that are equal where the cells are; gaps are equal."""
     if isinstance(column, np.ndarray):
         return np.unique(column[rows], return_inverse=True)[1]
     numbers: dict[str, int] = {}
@@ -143,7 +145,7 @@ def _codes(column: Column | IntArray, rows: IntArray) -> IntArray:
 
 
 def _pairs(frame: Table, times: Array | IntArray, rows: IntArray) -> IntArray:
-    """(pairs, 2) rows, of those given, that follow each other at one time, by their lines."""
+    """Return pairs (pairs, 2) of given rows that follow each other at one time, by lines."""
     rows = rows[np.argsort(times[rows], kind="stable")]
     same = np.flatnonzero(np.diff(times[rows]) == 0)
     pairs = np.stack([rows[same], rows[same + 1]], axis=1)
@@ -151,7 +153,7 @@ def _pairs(frame: Table, times: Array | IntArray, rows: IntArray) -> IntArray:
 
 
 def _series(frame: Table, spec: Spec, times: Array | IntArray, rows: IntArray) -> str | None:
-    """The column that names the series of each row, if one does: never twice at one time."""
+    """Return the column that names the series of each row, if one does: never twice at one time."""
     found = []
     for name, column in frame.columns.items():
         if name in (spec.time, spec.arrives, *spec.outcome, *spec.decisions):

@@ -18,7 +18,7 @@ Row = Mapping[str, object]
 
 
 class Read(NamedTuple):
-    """What a row says."""
+    """Values that were read from a row."""
 
     time: Time | None  # None where there is no column of times, or the field is wrong
     numbers: Array  # (contexts) NaN for a gap
@@ -35,7 +35,7 @@ def check_row(owner: str, row: object) -> None:
 def read_row(
     row: Row, spec: Spec, kind: Kind, categories: Sequence[Category]
 ) -> tuple[Read, list[str]]:
-    """What it says, and all that is wrong with its fields."""
+    """Return the values of a row, and all that is wrong with its fields."""
     faults = list(_unknown(row, spec))
     time = None
     if spec.time is not None:
@@ -52,13 +52,13 @@ def read_row(
 
 
 def numbers_of(row: Row, names: Sequence[str]) -> tuple[Array, list[str]]:
-    """(names) Those of some fields, NaN for a gap, and all that is wrong with them."""
+    """Return the numbers (names) of some fields, NaN for a gap, and all that is wrong with them."""
     faults = [_no_field(name, names) for name in row if name not in names]
     return np.array([_number(row, name, faults) for name in names], np.float64), faults
 
 
 def wrong_field(row: Row, name: str, expected: str) -> str:
-    """What is wrong with a field: it is something else, or is not there."""
+    """Return a message on a field that is not what was expected, or is missing."""
     value = row.get(name)
     if is_nothing(value):
         return f"The field '{name}' is missing: {expected} expected."
@@ -67,7 +67,7 @@ def wrong_field(row: Row, name: str, expected: str) -> str:
 
 
 def is_nothing(value: object) -> bool:
-    """Whether a field is empty, or not there."""
+    """Return True if the value of a field is empty, or None."""
     return value is None or (isinstance(value, str) and not value.strip())
 
 

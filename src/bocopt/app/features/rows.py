@@ -24,7 +24,7 @@ class TableRow(NamedTuple):
 
 
 def rows_of(frame: Table, spec: Spec) -> Iterator[TableRow]:
-    """All of them; outcomes may be missing in all rows, as in those of today."""
+    """Yield all rows of a table; outcomes may be missing in all of them, as in those of today."""
     order = np.arange(len(frame))[stages_of(frame, _in_any_order(spec)).rows]
     numbers = {name: frame.numbers(name) for name in spec.context}
     texts = {name: frame.texts(name) for name in _texts(spec)}
@@ -44,7 +44,7 @@ def rows_of(frame: Table, spec: Spec) -> Iterator[TableRow]:
 def told(
     featuriser: Featuriser, state: FeaturiserState, stage: int, row: TableRow
 ) -> FeaturiserState:
-    """With the outcome of a stage, as the table has it; a missing one may be due all the same."""
+    """Return the state with the outcome of a stage of a table; a missing one may be due."""
     if featuriser.spec.arrives is not None:
         return state if row.came is None else featuriser.learn(state, stage, row.xi, row.came)
     return state if np.isnan(row.xi).any() else featuriser.learn(state, stage, row.xi)
@@ -55,7 +55,7 @@ def _texts(spec: Spec) -> tuple[str, ...]:
 
 
 def _in_any_order(spec: Spec) -> Spec:
-    """The Spec without what looks back, where rows are of several series, which share times."""
+    """Return the Spec without what looks back, where rows of several series share times."""
     if not spec.series:
         return spec
     return replace(spec, series=(), repeated="keep", missing="keep", lags=(), rolling=())

@@ -1,4 +1,4 @@
-"""What the calendar says of a time, as numbers."""
+"""Calendar features of times, as numbers."""
 
 from collections.abc import Iterator, Sequence
 
@@ -19,7 +19,7 @@ _DAYS_OF_A_YEAR = 365.25
 def seasons(
     clock: Clock, words: Sequence[str], origin: np.datetime64, region: str = ""
 ) -> Iterator[tuple[str, Array]]:
-    """The features of each word, by name, in the order of the words; 'trend' is from the origin.
+    """Yield the features of each word, by name and in order; 'trend' is from the origin.
 
     Holidays are those of a region, such as "US-IL".
 
@@ -43,12 +43,12 @@ def seasons(
 
 
 def weekday(clock: Clock) -> IntArray:
-    """From 0 on Mondays to 6."""
+    """Return the weekday of each time, from 0 on Mondays to 6 on Sundays."""
     return np.asarray((clock.astype("M8[D]").astype(np.int64) + 3) % 7)  # day 0 was a Thursday
 
 
 def _one_hot(values: IntArray, names: Sequence[str]) -> Iterator[tuple[str, Array]]:
-    """All but the first, which is zero everywhere."""
+    """Yield ones and zeros for all names but the first, which is zero everywhere."""
     for number, name in enumerate(names[1:], 1):
         yield name, (values == number).astype(np.float64)
 
@@ -60,7 +60,7 @@ def _round(name: str, progress: Array) -> Iterator[tuple[str, Array]]:
 
 
 def _progress(clock: Clock, word: str) -> Array:
-    """How much of the day, week or year has passed, from 0 to 1."""
+    """Return the share of the day, week or year that has passed at each time, from 0 to 1."""
     day = clock.astype("M8[D]")
     hours = _days(clock - day)
     if word == "hour":

@@ -43,15 +43,15 @@ class Panel(NamedTuple):
 
     @property
     def stages(self) -> int:
-        """The number of decisions of all series."""
+        """Return the number of decisions of all series."""
         return sum(len(one.x) for one in self.series)
 
     @property
     def x_names(self) -> tuple[str, ...]:
-        """(k) The names of the contexts, which all series share."""
+        """Return the names (k) of the contexts, which all series share."""
         return self.series[0].x_names
 
     @property
     def xi_names(self) -> tuple[str, ...]:
-        """(m) The names of the outcomes."""
+        """Return the names (m) of the outcomes."""
         return self.series[0].xi_names

@@ -1,4 +1,4 @@
-"""Which columns of a table mean what, and what is known when."""
+"""Specification of a table: which columns mean what, and what is known when."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -31,7 +31,7 @@ _LONGEST = "1e6]"  # stages, that anything looks back or waits
 
 @dataclass(frozen=True)
 class Spec:
-    """How to read a table: a row is a stage, at which something is decided.
+    """Specification of how to read a table: a row is a stage, at which something is decided.
 
     - `outcome`: the columns of xi. A row with a gap in one of them has no outcome: nothing is
       learned from it.
@@ -98,7 +98,7 @@ class Spec:
 
 
 def all_wrong(given: Mapping[str, Any]) -> list[arguments.WrongError]:
-    """What is wrong with some fields of a `Spec`: with each, or else with what they say together.
+    """Return the errors of some fields of a `Spec`: of each alone, or else of them together.
 
     >>> [error.name for error in all_wrong({"lags": [0], "missing": "first", "delay": 1})]
     ['lags', 'missing']
@@ -113,7 +113,7 @@ def all_wrong(given: Mapping[str, Any]) -> list[arguments.WrongError]:
 
 
 def _conflicts(given: Mapping[str, Any]) -> Iterator[arguments.WrongError]:
-    """What one says must go with what others say."""
+    """Yield the errors of fields that do not agree with what others say."""
     time, arrives, warm_up = given.get("time"), given.get("arrives"), given.get("warm_up", 0)
     if given.get("categories") and not warm_up:
         expected = "1 or more where there are 'categories': its rows say which there are"
@@ -175,7 +175,7 @@ def _names(name: str, given: object) -> tuple[str, ...]:
 
 
 def _is_odd(given: object) -> bool:
-    """What can be iterated over, though it is no list."""
+    """Return True for a value that can be iterated over, though it is no list."""
     return isinstance(given, bytes | bytearray | dict | set | frozenset | type)
 
 

@@ -38,7 +38,7 @@ class Split(NamedTuple):
 
 
 def split(frame: Table, spec: Spec) -> Split:
-    """The rows of each series in time order; one error tells all that is wrong with the table."""
+    """Return the rows of each series in time order; one error lists all that is wrong."""
     if frame.broken is not None and not len(frame):
         raise frame.broken
     whole = replace(frame, broken=None)
@@ -93,7 +93,7 @@ def split(frame: Table, spec: Spec) -> Split:
 def series_keys(
     frame: Table, columns: Sequence[str]
 ) -> tuple[IntArray, tuple[tuple[str, ...], ...]]:
-    """(rows) the number of the series of each row, -1 where a part is missing, and (n) their keys.
+    """Return the series number of each row (rows), -1 where a part is missing, and the keys (n).
 
     >>> shops = Table("sales.csv", "row", np.arange(3), {"shop": ["B", "A", "B"]})
     >>> series_keys(shops, ["shop"])
@@ -124,7 +124,7 @@ def _names(frame: Table, keys: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
 
 
 def _codes_of(column: Column) -> tuple[IntArray, list[str]]:
-    """(rows) -> (rows) the place of each text among all, rising; -1 for a gap."""
+    """Return the place (rows) of each text among all, rising, -1 for a gap; and these texts."""
     if isinstance(column, np.ndarray):
         numbers = np.unique(column[~np.isnan(column)])
         codes = np.where(np.isnan(column), -1, np.searchsorted(numbers, column))
@@ -135,7 +135,7 @@ def _codes_of(column: Column) -> tuple[IntArray, list[str]]:
 
 
 def _times(frame: Table, name: str) -> Times | TableError:
-    """The times of the rows, or what is wrong with them."""
+    """Return the times of the rows, or what is wrong with them."""
     try:
         return times_of(frame, name)
     except TableError as error:
@@ -148,7 +148,7 @@ def _raised(made: Times | TableError) -> None:
 
 
 def _as_written(frame: Table, name: str) -> IntArray:
-    """(rows) equal where the texts are; each gap is by itself."""
+    """Return codes (rows) that are equal where the texts are; each gap is by itself."""
     codes, _ = _codes_of(frame.column(name))
     return np.where(codes < 0, -1 - np.arange(len(codes)), codes)
 
@@ -167,6 +167,7 @@ def _refuse_twice(
     pairs = pairs[np.argsort(frame.places[pairs].min(axis=1), kind="stable")]
 
     def fault(pair: int) -> Fault:
+        """Return the fault of a pair of rows of one series at one time."""
         row = int(pairs[pair][0])
         at = frame.texts(str(spec.time))[row]
         what = f": both are '{names[codes[row]]}' at {at}."
@@ -188,6 +189,7 @@ def _refuse_without_outcome(
     rows = first[(found >= 0) & none[found]]
 
     def fault(row: int) -> Fault:
+        """Return the fault of a series without an outcome, at its first row."""
         place, code = int(frame.places[row]), int(codes[row])
         rows = "its only row" if counts[code] == 1 else f"all of its {counts[code]} rows"
         said = f"{frame.path}, {frame.place} {place}: '{names[code]}' has no outcome in {rows}."

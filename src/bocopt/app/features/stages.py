@@ -22,7 +22,7 @@ Rows = IntArray | slice  # in time order; a slice where they stand so, and nothi
 
 
 class Stages(NamedTuple):
-    """All but the numbers."""
+    """Stages of a table: all but their numbers."""
 
     rows: Rows  # (T)
     shown: tuple[str, ...]  # (T) the time
@@ -35,16 +35,16 @@ class Stages(NamedTuple):
 
     @property
     def unit(self) -> str:
-        """What delays and the warm-up count: rows, or times where rows share one."""
+        """Return the unit of delays and of the warm-up: rows, or times where rows share one."""
         return "rows" if self.moments[-1] == len(self.moments) - 1 else "times"
 
     def first(self, count: int) -> int:
-        """How many stages there are in the first rows or times."""
+        """Return the number of stages in the first rows or times."""
         return int(np.searchsorted(self.moments, count))
 
 
 def stages_of(frame: Table, spec: Spec) -> Stages:
-    """Sorted by time; rows of one time stay as they stand."""
+    """Return the rows of a table as stages, sorted by time; rows of one time stay as they stand."""
     if spec.time is None:
         numbers = np.arange(len(frame))
         counted = tuple(str(number + 1) for number in range(len(frame)))
@@ -86,7 +86,7 @@ def _in_order(shown: list[str], rows: Rows) -> list[str]:
 
 
 def _times(frame: Table, spec: Spec, name: str) -> Times:
-    """Those of the rows; where some are wrong, what is wrong with others is told as well."""
+    """Return the times of the rows; an error of some lists faults of the others as well."""
     try:
         return times_of(frame, name)
     except TableError as error:
@@ -97,6 +97,7 @@ def _times(frame: Table, spec: Spec, name: str) -> Times:
     refuse = refuse_repeated if spec.repeated == "refuse" else refuse_looking_back
 
     def raised() -> None:
+        """Raise the error of the times that are wrong."""
         raise wrong
 
     all_of([raised, partial(refuse, frame, spec, alone)])
@@ -111,7 +112,7 @@ def _kept(same: IntArray, count: int) -> list[str]:
 
 
 def notes_of_zones(name: str, times: Times) -> list[str]:
-    """A note on the zones of times, where they have some."""
+    """Return a note on the zones of times, where they have some."""
     if not times.zones:
         return []
     zones = " and ".join(times.zones)
@@ -119,14 +120,14 @@ def notes_of_zones(name: str, times: Times) -> list[str]:
 
 
 class Due(NamedTuple):
-    """When outcomes should be known."""
+    """Stages at which outcomes should be known."""
 
     stages: IntArray  # (T) the first at which each should
     notes: tuple[str, ...]  # what was assumed
 
 
 def due_of(frame: Table, spec: Spec, stages: Stages, came: Times | None) -> Due:
-    """By a delay, or by the column of arrivals."""
+    """Return the stages (T) at which outcomes are due, by a delay or by the column of arrivals."""
     if spec.arrives is None or came is None:
         unit = "stages" if stages.unit == "rows" else stages.unit
         note = f"An outcome is known {spec.delay + 1} {unit} after its decision."
@@ -142,11 +143,12 @@ def due_of(frame: Table, spec: Spec, stages: Stages, came: Times | None) -> Due:
 
 
 def _refuse_early(frame: Table, name: str, stages: Stages, early: BoolArray) -> None:
-    """What comes before its decision."""
+    """Raise an error of all outcomes that come before their decision."""
     rows = np.arange(len(frame))[stages.rows]
     decided = dict(zip(rows[early].tolist(), np.flatnonzero(early).tolist(), strict=True))
 
     def fault(row: int) -> Fault:
+        """Return the fault of an outcome that comes before its decision."""
         time = stages.shown[decided[row]]
         return frame.fault(row, name, f"a time from {time} on, that of the decision,")
 

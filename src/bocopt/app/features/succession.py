@@ -1,4 +1,4 @@
-"""What a row must not be after the rows before it: earlier, or a repetition that cannot be told."""
+"""Checks of a row against the rows before it: its time, repetitions of it, and gaps."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,7 +15,7 @@ _APART = SUMMER_TIME.total_seconds() * _MICROSECONDS  # that the zones of all ro
 
 
 def zones_with(zones: IntArray, offset: int | None) -> IntArray:
-    """(2) The least and the largest offset from UTC, with one more."""
+    """Return the least and the largest offset from UTC (2), with one more."""
     if offset is None:
         return zones
     return np.array([min(zones[0], offset), max(zones[1], offset)], np.int64)
@@ -24,7 +24,7 @@ def zones_with(zones: IntArray, offset: int | None) -> IntArray:
 def wrong_times(
     state: FeaturiserState, row: Row, spec: Spec, time: Time, zoned: bool, words: str
 ) -> Iterator[str]:
-    """All that is wrong with the time of a row."""
+    """Yield all that is wrong with the time of a row."""
     name = str(spec.time)
     if (time.offset is not None) != zoned:
         yield wrong_field(row, name, words)
@@ -49,7 +49,7 @@ def wrong_times(
 def wrong_gaps(
     state: FeaturiserState, spec: Spec, gaps: Sequence[str], shared: bool
 ) -> Iterator[str]:
-    """All that is wrong with gaps in a row, and with those that were filled where times repeat."""
+    """Yield all that is wrong with gaps in a row, and with filled ones where times repeat."""
     if spec.missing == "refuse":
         yield from (f"The field '{name}' is missing." for name in gaps)
     elif spec.missing == "last" and shared:
@@ -62,7 +62,7 @@ def wrong_gaps(
 
 
 def _shown(order: Array | IntArray, clock: bool, zoned: bool) -> str:
-    """A time, in UTC where it has a zone."""
+    """Return a time as a text, in UTC where it has a zone."""
     if not clock:
         return f"{float(order):g}"
     text = str(np.datetime_as_string(np.datetime64(int(order), "us"), unit="auto"))

@@ -1,4 +1,4 @@
-"""What was assumed and found, and how to take a policy into use."""
+"""Sections on what was assumed and found, and on how to take a policy into use."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ SAID = "What monitors said, of all stages with the warm-up"
 
 
 def assumed(view: ReportView) -> str:
-    """Notes on the table, delays, the warm-up, solvers, and what monitors and certificates say."""
+    """Return the notes on table, delays, warm-up and solvers, and of monitors and certificates."""
     f = view.findings
     notes = [*f.series.notes, *_warm_up(view), *_arrivals(view), *_gaps(view), *_solvers(view)]
     rests = [one for found in f.compared.values() for one in found.certificate.assumptions]
@@ -70,7 +70,7 @@ def _gaps(view: ReportView) -> list[str]:
 
 
 def _solvers(view: ReportView) -> list[str]:
-    """Decisions that are not simply optimal or given, by policy."""
+    """Return sentences on decisions that are not simply optimal or given, by policy."""
     found = []
     for policy, played in view.findings.played.items():
         for status in Status:
@@ -82,7 +82,7 @@ def _solvers(view: ReportView) -> list[str]:
 
 
 def use(view: ReportView) -> str:
-    """The code, to be copied."""
+    """Return the section with the code, to be copied; empty where there is none."""
     code = view.findings.code
     if not code.strip():
         return ""

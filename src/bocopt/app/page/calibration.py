@@ -1,4 +1,4 @@
-"""Whether outcomes lay where they were predicted to lie."""
+"""Section on calibration: whether outcomes lay where they were predicted to lie."""
 
 from collections.abc import Mapping
 
@@ -17,7 +17,7 @@ _INTERVALS = (0.5, 0.9)
 
 
 def calibration(view: ReportView) -> str:
-    """Of the first policy that predicts; nothing where none does."""
+    """Return the section on the first policy that predicts; empty where none does."""
     for policy in view.ordered:
         levels = _levels(view, policy)
         if levels:
@@ -26,7 +26,7 @@ def calibration(view: ReportView) -> str:
 
 
 def _levels(view: ReportView, policy: str) -> dict[str, Array]:
-    """By outcome, the predicted chance of a smaller one: uniform if the law is right."""
+    """Return by outcome the predicted chances (n) of a smaller one: uniform if the law is right."""
     info, series = view.findings.played[policy].info, view.findings.series
     found = probabilities(info)
     if found is None or found.shape[1] != len(series.xi_names):
@@ -38,7 +38,7 @@ def _levels(view: ReportView, policy: str) -> dict[str, Array]:
 
 
 def probabilities(info: Mapping[str, Array]) -> Array | None:
-    """(T, m) under the name that a mixture gives them, alone or as an arm."""
+    """Return the values (T, m) under the name that a mixture gives them, alone or as an arm."""
     for key, values in info.items():
         if key.split(".")[-1] == "probability" and values.ndim == 2:
             return values
@@ -46,12 +46,12 @@ def probabilities(info: Mapping[str, Array]) -> Array | None:
 
 
 def _apart(names: tuple[str, ...]) -> list[str]:
-    """Names of which no two are the same."""
+    """Return names of which no two are the same."""
     return [n if names.count(n) == 1 else f"{n} ({i})" for i, n in enumerate(names, start=1)]
 
 
 def coverage(levels: Array, inside: float) -> tuple[float, float, float]:
-    """(n) -> the share of outcomes in the middle interval, and its exact binomial 95% interval.
+    """Return the share of outcomes (n) in the middle interval, and its exact binomial 95% interval.
 
     >>> [round(end, 3) for end in coverage(np.array([0.1, 0.4, 0.6, 0.9]), 0.5)]
     [0.5, 0.068, 0.932]
@@ -65,7 +65,7 @@ def coverage(levels: Array, inside: float) -> tuple[float, float, float]:
 
 
 def shown(who: str, levels: dict[str, Array]) -> str:
-    """The section: who predicts, as markup, and by outcome the predicted chances of less."""
+    """Return the section: who predicts, as markup, and by outcome the predicted chances of less."""
     header = ["outcome", "stages"]
     for inside in _INTERVALS:
         header += [f"inside the {target(inside)} interval", "95%"]
@@ -92,7 +92,7 @@ def shown(who: str, levels: dict[str, Array]) -> str:
 
 
 def _bar(left: float, wide: float, high: float) -> str:
-    """With a little room on both sides."""
+    """Return the drawing of a bar, with a little room on both sides."""
     room = 0.08 * wide
     upwards = f"V{SIZE * (1 - high):.1f}h{wide - 2 * room:.0f}"
     return f'<path class="bar" d="M{left + room:.0f} {SIZE}{upwards}V{SIZE}Z"/>\n'
@@ -107,7 +107,7 @@ def _row(outcome: str, levels: Array) -> list[str]:
 
 
 def histogram(outcome: str, levels: Array) -> str:
-    """(n) predicted chances of less, in ten bars beside what chance alone would make of them."""
+    """Return a chart of predicted chances (n) of less: ten bars beside those of chance alone."""
     counts, _ = np.histogram(levels, bins=_BINS, range=(0.0, 1.0))
     shares, fair, n = counts / len(levels), 1.0 / _BINS, len(levels)
     chance = 1.96 * np.sqrt(fair * (1.0 - fair) / n)

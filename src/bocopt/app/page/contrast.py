@@ -1,4 +1,4 @@
-"""How much better one policy was than another, and how sure that is."""
+"""Comparisons for the page: how much better one policy was than another, and how sure that is."""
 
 import math
 from typing import NamedTuple
@@ -32,7 +32,7 @@ class Contrast(NamedTuple):
 
     @property
     def verdict(self) -> int:
-        """1 where it is better, -1 where it is worse, 0 where that is open."""
+        """Return 1 where it is better, -1 where it is worse, 0 where that is open."""
         ends = self.always or self.once
         if ends is None or (self.always and math.isnan(self.since)):
             return 0
@@ -40,7 +40,7 @@ class Contrast(NamedTuple):
 
 
 def contrast(view: ReportView, policy: str) -> Contrast | None:
-    """With the reference; None for the reference itself, or where nothing can be compared."""
+    """Return the contrast with the reference; None for itself, or if no stage can be compared."""
     if view.reference is None or policy == view.reference or not view.stages.size:
         return None
     found = view.findings.compared.get(policy)
@@ -48,7 +48,7 @@ def contrast(view: ReportView, policy: str) -> Contrast | None:
 
 
 def level(view: ReportView) -> float:
-    """With which confidence all intervals that hold at all times hold together."""
+    """Return the joint confidence of all intervals that hold at all times."""
     return 1.0 - sum(found.delta for found in view.findings.compared.values())
 
 

@@ -13,7 +13,7 @@ from bocopt.trace import no_formula
 
 
 def decisions_csv(findings: Findings, names: Mapping[str, Sequence[str]] | None = None) -> str:
-    """One row per stage and policy; an empty cell where a number does not exist.
+    """Return one row per stage and policy as CSV; an empty cell where a number does not exist.
 
     Texts that a spreadsheet would compute stand there behind an apostrophe. `names` as in `page`.
     """

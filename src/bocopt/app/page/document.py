@@ -37,7 +37,7 @@ _SECTIONS: Mapping[str, Callable[[ReportView], str]] = {  # by title
 
 
 def page(findings: Findings, names: Mapping[str, Sequence[str]] | None = None) -> str:
-    """The whole file.
+    """Return the whole file of a report.
 
     names       of columns that findings have no names for: "z" of decisions, "arm_weights" of arms,
                 "weights" of laws; what has none is numbered
@@ -50,7 +50,7 @@ def page(findings: Findings, names: Mapping[str, Sequence[str]] | None = None) -
 
 
 def written(view: ReportView, made: Mapping[str, str], below: str = "") -> str:
-    """The whole file of sections by title, with what stands below the headline."""
+    """Return the whole file of sections by title, with what stands below the headline."""
     findings = view.findings
     sections = {title: section for title, section in made.items() if section}
     title = text(findings.title)
@@ -66,5 +66,5 @@ def written(view: ReportView, made: Mapping[str, str], below: str = "") -> str:
 
 
 def _link(title: str) -> str:
-    """To the section of that title."""
+    """Return a link to the section of that title."""
     return f'<a href="#{anchor(title)}">{title}</a>'

@@ -1,4 +1,4 @@
-"""How often decisions were feasible, beside what was asked for."""
+"""Section on feasibility: how often decisions were feasible, beside the target."""
 
 import math
 
@@ -18,12 +18,12 @@ FEASIBILITY = "Feasibility"
 
 
 def share(view: ReportView, played: Played) -> float:
-    """Of the stages that count."""
+    """Return the share of feasible decisions at the stages that count; NaN where it is unknown."""
     return view.mean(played.feasible)
 
 
 def band(view: ReportView, played: Played) -> tuple[float, float]:
-    """In which the chance of a feasible decision lies, at all times at once; NaN if unknown.
+    """Return the band of the chance of a feasible decision, at all times at once; NaN if unknown.
 
     It is that of all stages, whatever the outcomes were that never came.
     """
@@ -36,7 +36,7 @@ def band(view: ReportView, played: Played) -> tuple[float, float]:
 
 
 def feasibility(view: ReportView) -> str:
-    """Running shares with the band of the first policy, or a sentence where nothing went wrong."""
+    """Return running shares with the first policy's band, or a sentence if all was feasible."""
     policies = {p: played for p, played in view.findings.played.items() if _known(view, played)}
     if not policies:
         return ""
@@ -56,7 +56,7 @@ def feasibility(view: ReportView) -> str:
 
 
 def limits(drawn: list[Line], level: Level | None) -> tuple[float, float]:
-    """What matters: the first stages, at which little is known, do not squeeze the others."""
+    """Return the limits of the chart, which the first stages, little known, do not squeeze."""
     settled = slice(len(drawn[0].values) // 5, None)
     parts = [
         part[settled] for line in drawn for part in (line.values, line.low) if part is not None
@@ -83,7 +83,7 @@ def _whatever(view: ReportView) -> str:
 
 
 def _provided(view: ReportView) -> str:
-    """Stages that another policy has no decision for do not count here either."""
+    """Return an assumption on stages without a decision of some policy, which do not count."""
     return f", provided that {RECORDED}" if view.left_out else ""
 
 
@@ -117,7 +117,7 @@ def _verdict(view: ReportView) -> str:
 
 
 def _how_many(view: ReportView) -> str:
-    """Of which stages the share is, and of which the band."""
+    """Return the words for the stages that the share is of, and for those that the band is of."""
     missing = len(view.missing(view.played))
     if not missing:
         return "stages (95%, at all times"
@@ -129,7 +129,7 @@ def _how_many(view: ReportView) -> str:
 
 
 def _counts(view: ReportView, played: Played) -> Counts:
-    """(n) so far, at each stage that counts."""
+    """Return the counts (n) so far, at each stage that counts."""
     feasible = played.feasible[view.stages]
     known = np.isfinite(feasible)
     infeasible = np.cumsum(known & (feasible < 0.5)).astype(float)

@@ -1,4 +1,4 @@
-"""What every chart has around its drawing: title, legend, axes, and its numbers as a table.
+"""Frame of a chart, around its drawing: title, legend, axes, and its numbers as a table.
 
 The drawing is stretched to whatever room there is, and texts stand beside it: they keep their size
 on a phone and on paper. Nothing has a style of its own, which a strict policy of a server would
@@ -32,7 +32,7 @@ class Axis(NamedTuple):
 
 
 class ChartFrame(NamedTuple):
-    """All but the drawing; title and caption are markup."""
+    """Chart, all but its drawing; title and caption are markup."""
 
     title: str
     caption: str
@@ -45,7 +45,7 @@ class ChartFrame(NamedTuple):
 
 
 def framed(frame: ChartFrame, drawing: str, over: str = "") -> str:
-    """The whole figure; `over` is SVG that lies on the drawing, with places in percent."""
+    """Return the whole figure; `over` is SVG that lies on the drawing, with places in percent."""
     gutter = max((len(label) for label in frame.left.labels), default=1)
     title = unmarked(frame.title)
     label = f"{title}. {frame.header[0]}: {', '.join(frame.header[1:])}"

@@ -1,4 +1,4 @@
-"""What was found, in words."""
+"""Headline of a report: what was found, in words."""
 
 import math
 from collections.abc import Callable
@@ -20,7 +20,7 @@ _WORDS = {
 
 
 def headline(view: ReportView) -> str:
-    """One large sentence with its interval, and below it what it means in money."""
+    """Return one large sentence with its interval, and below it what it means in money."""
     found, large = contrast(view, view.first), paragraph(sentence(view), kind="headline")
     if found is None:
         return large
@@ -34,7 +34,7 @@ def headline(view: ReportView) -> str:
 
 
 def sentence(view: ReportView) -> str:
-    """The large one, as markup."""
+    """Return the large sentence, as markup."""
     found = contrast(view, view.first)
     if not view.stages.size:
         return "No stage counts yet: outcomes are missing, or the warm-up is too long."
@@ -78,7 +78,7 @@ def _first_sentence(view: ReportView, found: Contrast) -> str:
 
 
 def _with_missing(view: ReportView, found: Contrast, at_random: Contrast) -> str:
-    """What is known whatever the missing outcomes were; where that is little, what is if."""
+    """Return what is known whatever the missing outcomes were; where that is little, what is if."""
     many = f"{found.missing:,} of {found.outcomes:,}"
     whatever, sure = (
         f"Whatever the {many} outcomes that are missing were",
@@ -106,13 +106,13 @@ _OPEN = "which is better is open"
 
 
 def _said(view: ReportView) -> str:
-    """The subject, inside a sentence."""
+    """Return the subject, inside a sentence."""
     subject = _subject(view)
     return subject[0].lower() + subject[1:] if view.first.lower() == "ensemble" else subject
 
 
 def _did(view: ReportView, found: Contrast) -> str:
-    """What was seen: in percent where there is an interval for a percent, else an amount."""
+    """Return what was seen: in percent where there is an interval for a percent, else an amount."""
     share = f"{percent(abs(found.share))}%"
     return f"{_verb(view, found)} {share if _in_percent(found) else _a_stage(view, found.gain)}"
 
@@ -142,7 +142,7 @@ def _sure(view: ReportView, found: Contrast) -> str:
 
 
 def _interval(found: Contrast) -> str:
-    """At all times, in percent where the sentence is."""
+    """Return the interval at all times, in percent where the sentence is."""
     assert found.always is not None
     if _in_percent(found) and found.shares is not None:
         return f"{_ends_of(found, found.shares, percent)}"
@@ -150,13 +150,13 @@ def _interval(found: Contrast) -> str:
 
 
 def _ends_of(found: Contrast, interval: Ends, form: Callable[[float], str]) -> str:
-    """In the direction of the sentence."""
+    """Return the ends of an interval, in the direction of the sentence."""
     low, high = interval if found.gain >= 0 else (-interval[1], -interval[0])
     return ends(form(low), form(high))
 
 
 def _amounts(view: ReportView, found: Contrast) -> str:
-    """In money a stage, in the direction of the sentence."""
+    """Return the interval at all times in money a stage, in the direction of the sentence."""
     assert found.always is not None
     low, high = found.always
     low, high = (low, high) if found.verdict >= 0 else (-high, -low)

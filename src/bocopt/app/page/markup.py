@@ -24,7 +24,7 @@ $body</body>
 
 
 def text(words: str) -> str:
-    """Escaped, also for attributes; what cannot be seen stands there by its code.
+    """Return words escaped, also for attributes; what cannot be seen stands there by its code.
 
     >>> text('<a title="x">')
     '&lt;a title=&quot;x&quot;&gt;'
@@ -33,12 +33,12 @@ def text(words: str) -> str:
 
 
 def name(words: str) -> str:
-    """A name inside a sentence, which keeps its direction of writing to itself."""
+    """Return a name inside a sentence, which keeps its direction of writing to itself."""
     return f"<bdi>{text(words)}</bdi>"
 
 
 def unmarked(markup: str) -> str:
-    """What is read of it, as plain text.
+    """Return the plain text that a reader sees of markup.
 
     >>> unmarked(f"{name('<a>')} or <b>b</b>")
     '<a> or b'
@@ -47,19 +47,19 @@ def unmarked(markup: str) -> str:
 
 
 def lines(words: str) -> str:
-    """Escaped text of several lines, each kept as it is."""
+    """Return escaped text of several lines, each kept as it is."""
     return "\n".join(text(line.expandtabs(4)) for line in words.splitlines())
 
 
 def paragraph(*sentences: str, kind: str = "") -> str:
-    """Of markup; nothing where there is no sentence."""
+    """Return a paragraph of sentences, which are markup; empty where there is no sentence."""
     said = " ".join(sentence for sentence in sentences if sentence)
     opened = f'<p class="{kind}">' if kind else "<p>"
     return f"{opened}{said}</p>\n" if said else ""
 
 
 def listed(sentences: Iterable[str]) -> str:
-    """Plain sentences, each once."""
+    """Return a list of plain sentences, each once."""
     items = "".join(f"<li>{name(sentence)}</li>\n" for sentence in dict.fromkeys(sentences))
     return f"<ul>\n{items}</ul>\n" if items else ""
 
@@ -67,7 +67,7 @@ def listed(sentences: Iterable[str]) -> str:
 def table(
     header: Sequence[str], rows: Iterable[Sequence[str]], *, label: str, strong: str = ""
 ) -> str:
-    """Plain cells; the first of a row names it. It scrolls where it is wider than the screen."""
+    """Return a table of plain cells, of which the first names a row; it scrolls where too wide."""
     head = "".join(f'<th scope="col">{name(cell)}</th>' for cell in header)
     body = "".join(_row(cells, strong) for cells in rows)
     return (
@@ -84,7 +84,7 @@ def _row(cells: Sequence[str], strong: str) -> str:
 
 
 def section(title: str, *parts: str) -> str:
-    """Nothing where it has no parts; the title is ours."""
+    """Return a section of parts, empty where it has none; the title is ours."""
     inside = "".join(parts)
     return (
         f'<section id="{anchor(title)}">\n<h2>{title}</h2>\n{inside}</section>\n' if inside else ""
@@ -92,7 +92,8 @@ def section(title: str, *parts: str) -> str:
 
 
 def anchor(title: str) -> str:
-    """
+    """Return the id of a section by its title.
+
     >>> anchor("Cost over time")
     'cost-over-time'
     """
@@ -100,7 +101,7 @@ def anchor(title: str) -> str:
 
 
 def labels(names: Names, of: str, count: int, otherwise: str) -> list[str]:
-    """The names of columns where as many are given, or else numbers.
+    """Return the names of columns where as many are given, or else numbers.
 
     >>> labels({"z": ["beds"]}, "z", 1, "z"), labels({}, "z", 2, "z")
     (['beds'], ['z 1', 'z 2'])
@@ -110,15 +111,15 @@ def labels(names: Names, of: str, count: int, otherwise: str) -> list[str]:
 
 
 def document(title: str, head: str, body: str) -> str:
-    """The whole file; all of them are markup, whose lines are ended."""
+    """Return the whole file; all of its parts are markup, whose lines are ended."""
     return _DOCUMENT.substitute(title=title, head=head, body=body)
 
 
 def style(css: str) -> str:
-    """In the page itself, which then needs nothing else."""
+    """Return a style in the page itself, which then needs no other file."""
     return f"<style>\n{css}</style>\n"
 
 
 def part(package: str, name: str) -> str:
-    """A style or script that comes with a package."""
+    """Return a style or script that comes with a package."""
     return files(package).joinpath(name).read_text(encoding="utf-8")

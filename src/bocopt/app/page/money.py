@@ -1,4 +1,4 @@
-"""What was paid over time, and how all policies compare."""
+"""Sections on what was paid over time, and on how all policies compare."""
 
 import math
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ OVER_TIME, POLICIES = "Over time", "All policies"
 
 
 def over_time(view: ReportView) -> str:
-    """Cumulative gains against the reference, and cumulative costs or rewards."""
+    """Return charts of cumulative gains against the reference, and of costs or rewards."""
     if not view.stages.size:
         return ""
     return section(OVER_TIME, _gains(view), _totals(view))
@@ -74,7 +74,7 @@ def _totals(view: ReportView) -> str:
 
 
 def policies(view: ReportView, feasible: Mapping[str, str] | None = None) -> str:
-    """The table of all of them.
+    """Return the table of all policies.
 
     feasible    what is said of each in that column, where stages are sums of decisions
     """
@@ -134,7 +134,7 @@ def _interval(bounds: Ends | None, digits: int) -> str:
 
 
 def surely(view: ReportView, found: Contrast) -> str:
-    """Whether it is better or worse on average, and since when that is known."""
+    """Return whether a policy is better or worse on average, and since when that is known."""
     if found.always is None:
         return NONE
     if not found.verdict:
@@ -176,7 +176,7 @@ def _legend(view: ReportView, contrasts: dict[str, Contrast | None], summed: boo
 
 
 def _together(view: ReportView) -> str:
-    """How sure all bands of the table are, and all comparisons; nothing where there is one."""
+    """Return how sure all bands and comparisons are together; empty where there is one."""
     bands = [band(view, played) for played in view.findings.played.values()]
     deltas = [Feasibility().delta for low, _ in bands if not math.isnan(low)]
     certified = any(found.certificate.applicable for found in view.findings.compared.values())

@@ -11,7 +11,7 @@ NONE = "-"  # where there is no number
 
 
 def figure(value: float) -> str:
-    """About four digits.
+    """Return a number with about four digits.
 
     >>> figure(1234567.8), figure(12.3456), figure(-0.01), figure(float("nan"))
     ('1,234,568', '12.35', '-0.01', '-')
@@ -24,7 +24,7 @@ def figure(value: float) -> str:
 
 
 def decimals(values: Iterable[float]) -> int:
-    """With how many a column of numbers is written: four digits of the largest.
+    """Return the number of decimals for a column of numbers: four digits of the largest.
 
     >>> decimals([12.5, 0.1]), decimals([4000.0]), decimals([math.nan])
     (2, 0, 0)
@@ -34,7 +34,8 @@ def decimals(values: Iterable[float]) -> int:
 
 
 def fixed(value: float, digits: int) -> str:
-    """
+    """Return a number with so many decimals.
+
     >>> fixed(-1234.5678, 2), fixed(math.nan, 2)
     ('-1,234.57', '-')
     """
@@ -44,7 +45,8 @@ def fixed(value: float, digits: int) -> str:
 
 
 def money(value: float, unit: str) -> str:
-    """
+    """Return an amount with its unit, if it has one.
+
     >>> money(12.3456, "EUR"), money(12.3456, "")
     ('12.35 EUR', '12.35')
     """
@@ -52,7 +54,8 @@ def money(value: float, unit: str) -> str:
 
 
 def percent(share: float) -> str:
-    """
+    """Return a share in percent, without the sign, with about two digits or more.
+
     >>> percent(0.0623), percent(-0.00041), percent(1.0), percent(1e-300), percent(float("nan"))
     ('6.2', '-0.041', '100', '0', '-')
     """
@@ -69,7 +72,7 @@ def percent(share: float) -> str:
 
 
 def target(share: float) -> str:
-    """A share that somebody chose, as it was written.
+    """Return a share that somebody chose, as it was written.
 
     >>> target(0.9), target(0.975)
     ('90%', '97.5%')
@@ -78,7 +81,7 @@ def target(share: float) -> str:
 
 
 def ends(low: str, high: str) -> str:
-    """An interval; a single number where both ends are written alike.
+    """Return an interval; a single number where both ends are written alike.
 
     >>> ends("2", "3.5"), ends("2", "2"), ends("-", "2")
     ('2 to 3.5', '2', '-')
@@ -89,7 +92,7 @@ def ends(low: str, high: str) -> str:
 
 
 def thinned(count: int, most: int = 400) -> list[int]:
-    """Places among so many, evenly, with the first and the last.
+    """Return places among so many, evenly, with the first and the last.
 
     >>> thinned(5), thinned(9, most=5)
     ([0, 1, 2, 3, 4], [0, 2, 4, 6, 8])
@@ -98,7 +101,7 @@ def thinned(count: int, most: int = 400) -> list[int]:
 
 
 def ticks(low: float, high: float, about: int = 5) -> list[float]:
-    """Round numbers in [low, high].
+    """Return round numbers in [low, high].
 
     >>> ticks(-3.0, 18.0)
     [0.0, 5.0, 10.0, 15.0]
@@ -110,7 +113,7 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
 
 
 def span(parts: Sequence[Array]) -> tuple[float, float]:
-    """The least and the largest of finite numbers, a little apart where they are one.
+    """Return the least and the largest of finite numbers, with some room where they are one.
 
     >>> span([np.array([1.0, np.nan]), np.array([3.0])]), span([np.zeros(2)]), span([])
     ((1.0, 3.0), (-1.0, 1.0), (-1.0, 1.0))

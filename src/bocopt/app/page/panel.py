@@ -19,7 +19,7 @@ _NOTES = 20  # of series, that the page shows
 
 
 def panel_page(findings: PanelFindings) -> str:
-    """The whole file."""
+    """Return the whole file of a report."""
     arguments.kind("panel_page", "findings", findings, PanelFindings)
     view, results = ReportView(findings.totals, {}), results_of(findings)
     makes: Mapping[str, Callable[[], str]] = {
@@ -35,7 +35,7 @@ def panel_page(findings: PanelFindings) -> str:
 
 
 def _stage(findings: PanelFindings) -> str:
-    """A paragraph on what a stage of the totals is."""
+    """Return a paragraph on what a stage of the totals is."""
     decisions = sum(int(counted.sum()) for counted in findings.counts)
     played = sum(bool(counted.any()) for counted in findings.counts)
     return paragraph(
@@ -48,7 +48,7 @@ def _stage(findings: PanelFindings) -> str:
 
 
 def _feasible(findings: PanelFindings) -> Mapping[str, str]:
-    """The share of all decisions that count, by policy."""
+    """Return the share of all decisions that count, by policy."""
     found = {}
     for policy in findings.totals.played:
         parts = [
@@ -88,7 +88,7 @@ def _group_table(view: ReportView, what: str, groups: Sequence[Group]) -> str:
 
 
 def _extremes(view: ReportView, results: Sequence[Result]) -> str:
-    """The series with the largest and the smallest gains in all."""
+    """Return the series with the largest and the smallest gains in all."""
     known = [one for one in results if one.gain == one.gain and one.stages]
     if len(known) < 2:
         return ""

@@ -34,7 +34,7 @@ class Group(NamedTuple):
 
 
 def results_of(findings: PanelFindings) -> list[Result]:
-    """The result of each series, in their order."""
+    """Return the result of each series, in their order."""
     view, found = ReportView(findings.totals, {}), list[Result]()
     for name, series, played, counted in zip(
         findings.panel.names, findings.panel.series, findings.each, findings.counts, strict=True
@@ -48,7 +48,7 @@ def results_of(findings: PanelFindings) -> list[Result]:
 
 
 def by_weekday(findings: PanelFindings) -> list[Group]:
-    """Decisions of each weekday; nothing where times are no days, or all of one weekday."""
+    """Return the decisions of each weekday; empty where times are no days, or all of one."""
     if findings.panel.weekdays is None:
         return []
     days = [findings.panel.weekdays[at] for at in findings.panel.at]
@@ -58,7 +58,7 @@ def by_weekday(findings: PanelFindings) -> list[Group]:
 
 
 def by_size(findings: PanelFindings) -> list[Group]:
-    """Decisions of series of about the same size of outcomes, the smallest first."""
+    """Return the decisions of series of about the same size of outcomes, the smallest first."""
     results = results_of(findings)
     sizes = np.array([one.size for one in results])
     known = np.flatnonzero(np.isfinite(sizes))

@@ -15,26 +15,26 @@ _STYLES = 7  # that lines can have: see page.css
 
 
 class Across(Protocol):
-    """What stands along the axis below."""
+    """Stages along the axis below a chart."""
 
     @property
     def axis(self) -> str:
-        """What it is an axis of."""
+        """Return the name of the axis, such as "time"."""
         ...
 
     @property
     def drawn(self) -> IntArray:
-        """(n) numbers of the stages that are drawn."""
+        """Return the numbers (n) of the stages that are drawn."""
         ...
 
     @property
     def times(self) -> Sequence[str]:
-        """What each stage is called, those that are not drawn too."""
+        """Return the labels of all stages, also of those that are not drawn."""
         ...
 
 
 class Line(NamedTuple):
-    """(n) values; NaN where there is none. The style is a number: colour and dashes."""
+    """Line of values (n), NaN where there is none. The style is a number: colour and dashes."""
 
     label: str
     values: Array
@@ -51,7 +51,7 @@ class Level(NamedTuple):
 
 
 def styles(view: ReportView) -> dict[str, int]:
-    """Of lines, by policy: the first is 0, what it is compared with is 1."""
+    """Return the style of each policy's line: 0 for the first, 1 for what it is compared with."""
     rest = iter(range(2, 2 + len(view.findings.played)))
     fixed = {view.first: 0} | ({view.reference: 1} if view.reference else {})
     return {
@@ -67,7 +67,7 @@ def lines(
     level: Level | None = None,
     limits: tuple[float, float] | None = None,
 ) -> str:
-    """Over the stages that are drawn; what is beyond the limits is cut off."""
+    """Return a chart of lines over the stages that are drawn, cut off beyond the limits."""
     parts = [
         part for line in drawn for part in (line.values, line.low, line.high) if part is not None
     ]
@@ -102,6 +102,7 @@ def _level(level: Level | None, low: float, high: float) -> str:
 
 
 def mark(style: int) -> str:
+    """Return the markup of a legend key: a short line in one of the styles."""
     return (
         '<svg class="key" viewBox="0 0 30 8" aria-hidden="true">'
         f'<path class="line s{style}" d="M0 4H30"/></svg>'
@@ -109,12 +110,13 @@ def mark(style: int) -> str:
 
 
 def places(view: Across) -> Array:
-    """(n) of the stages that are drawn, from 0 to `SIZE`."""
+    """Return the places (n) of the stages that are drawn, from 0 to `SIZE`."""
     stages = view.drawn - view.drawn[0]
     return np.asarray(SIZE * stages / max(int(stages[-1]), 1))
 
 
 def time_axis(view: Across) -> Axis:
+    """Return the axis below, with the labels of at most five of the stages that are drawn."""
     count = len(view.drawn)
     chosen = sorted({0, count // 4, count // 2, 3 * count // 4, count - 1})
     across = places(view)
@@ -129,12 +131,12 @@ def _short(words: str) -> str:
 
 
 def _up(values: Array, low: float, high: float) -> Array:
-    """Where a value is drawn: 0 is the top."""
+    """Return the distances of values from the top: 0 for `high`, `SIZE` for `low`."""
     return np.asarray(SIZE * (high - values) / (high - low))
 
 
 def _path(across: Array, down: Array) -> str:
-    """Lines between the points that there are; one point alone is a line over all the width."""
+    """Return lines between the points that there are; one point alone is a line over the width."""
     if len(across) == 1:
         return f"M0 {down[0]:.1f}H{SIZE}" if np.isfinite(down[0]) else ""
     steps, begun = [], False
@@ -146,7 +148,7 @@ def _path(across: Array, down: Array) -> str:
 
 
 def area(across: Array, top: Array, bottom: Array) -> str:
-    """Between two lines."""
+    """Return the outline of the area between two lines."""
     if len(across) == 1:
         across, top, bottom = np.array([0.0, SIZE]), np.repeat(top, 2), np.repeat(bottom, 2)
     known = np.isfinite(top) & np.isfinite(bottom)

@@ -1,4 +1,4 @@
-"""What of a study counts on its page, and what the first policy is compared with."""
+"""View of a study for its page: which stages count, and what the first policy is compared with."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,18 +13,19 @@ from bocopt.core import Array, IntArray
 
 @dataclass(frozen=True, eq=False)
 class ReportView:
-    """Of findings. Stages count after the warm-up, where every policy has a cost."""
+    """View of findings. Stages count after the warm-up, where all policies with costs have one."""
 
     findings: Findings
     names: Names
 
     @property
     def axis(self) -> str:
+        """Return the name of the axis below the charts."""
         return "time"
 
     @cached_property
     def stages(self) -> IntArray:
-        """(n) numbers of the stages that count."""
+        """Return the numbers (n) of the stages that count."""
         known = [np.isfinite(played.cost) for played in self.findings.played.values()]
         costly = [policy for policy in known if policy.any()]  # one without any cost stops no other
         if not costly:
@@ -35,31 +36,31 @@ class ReportView:
 
     @cached_property
     def left_out(self) -> int:
-        """Stages after the warm-up that have an outcome, but do not count."""
+        """Return how many stages after the warm-up have an outcome, but do not count."""
         came = np.asarray(np.isfinite(self.findings.series.xi).all(axis=-1))
         return int(came[self.findings.warm_up :].sum()) - len(self.stages)
 
     def missing(self, played: Played) -> IntArray:
-        """Numbers of the stages after the warm-up that it decided, and whose outcome never came."""
+        """Return the stages after the warm-up that were decided, and whose outcome never came."""
         absent = np.asarray(np.isnan(self.findings.series.xi).any(axis=-1))
         absent[: self.findings.warm_up] = False
         return np.flatnonzero(absent & np.isfinite(played.z).all(axis=-1))
 
     @cached_property
     def drawn(self) -> IntArray:
-        """Those of them that charts show."""
+        """Return the numbers (n) of the stages that charts show, evenly among those that count."""
         return self.stages[thinned(len(self.stages))]
 
     @cached_property
     def first(self) -> str:
-        """The policy that the page is about."""
+        """Return the policy that the page is about."""
         policies = list(self.findings.played)
         others = [policy for policy in policies if policy != self.findings.now]
         return (others or policies)[0]
 
     @cached_property
     def reference(self) -> str | None:
-        """What is done now, or else the best of the others; None where there are none."""
+        """Return what is done now, or else the best of the others; None where there are none."""
         f = self.findings
         if f.now is not None:
             return f.now if f.now != self.first else None
@@ -75,34 +76,34 @@ class ReportView:
 
     @property
     def played(self) -> Played:
-        """The first policy's."""
+        """Return the decisions of the first policy, and what came of them."""
         return self.findings.played[self.first]
 
     @property
     def certified(self) -> bool:
-        """Whether there are intervals that hold at all times."""
+        """Return True if there are comparisons by intervals that hold at all times."""
         return self.reference is not None and bool(self.findings.compared)
 
     @property
     def ordered(self) -> list[str]:
-        """Policies: the first, then the others, then what it is compared with."""
+        """Return the policies: the first, then the others, then what it is compared with."""
         last = [] if self.reference is None else [self.reference]
         others = [p for p in self.findings.played if p not in (self.first, *last)]
         return [self.first, *others, *last]
 
     def mean(self, values: Array) -> float:
-        """(T) -> over the stages that count and have a value; NaN where there are none."""
+        """Return the mean of values (T) over the stages that count; NaN where none is known."""
         counted = values[self.stages]
         known = counted[np.isfinite(counted)]
         return float(known.mean()) if known.size else float("nan")
 
     def shown(self, cost: Array) -> Array:
-        """Costs, or rewards where they are earned."""
+        """Return costs, or rewards where they are earned."""
         return np.asarray(self.findings.sense.sign * cost)
 
     @cached_property
     def times(self) -> tuple[str, ...]:
-        """(T) as short as they can be: without a midnight that all of them share."""
+        """Return the times (T) as short as can be: without a midnight that all of them share."""
         times = self.findings.series.time
         for midnight in ("T00:00:00", " 00:00:00", "T00:00", " 00:00"):
             if times and all(time.endswith(midnight) for time in times):

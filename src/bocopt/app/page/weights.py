@@ -1,4 +1,4 @@
-"""Whom a policy trusted over time: its arms, and the laws that it predicts by."""
+"""Section on weights: whom a policy trusted over time, its arms and the laws it predicts by."""
 
 from math import isnan
 from typing import NamedTuple
@@ -30,7 +30,7 @@ _KINDS = (
 
 
 def weights(view: ReportView) -> str:
-    """Of the first policy that shows any."""
+    """Return the section on weights of the first policy that shows any; empty where none does."""
     if not view.stages.size:
         return ""
     for policy in view.ordered:
@@ -45,7 +45,7 @@ def weights(view: ReportView) -> str:
 
 
 def _are_weights(values: Array) -> bool:
-    """(T, n) of two or more that sum to 1 wherever they are known."""
+    """Return True for two or more values (T, n) that sum to 1 wherever they are known."""
     if values.shape[1] < 2:
         return False
     sums = values.sum(axis=1)
@@ -59,7 +59,7 @@ def _stacked_kind(view: ReportView, kind: _Kind, values: Array) -> str:
 
 
 def stacked(view: Across, title: str, values: Array, named: list[str]) -> str:
-    """(n, k) shares of what is named, at the stages that are drawn."""
+    """Return a chart of shares (n, k) of what is named, at the stages that are drawn."""
     shares, shown = _largest(values, named)
     tops = np.cumsum(shares, axis=1)
     bottoms = tops - shares
@@ -86,12 +86,12 @@ def stacked(view: Across, title: str, values: Array, named: list[str]) -> str:
 
 
 def _percent(share: float) -> str:
-    """Not of what is next to nothing: 5e-53% is no news."""
+    """Return a share in percent, rounded where it is next to zero: 5e-53% is no news."""
     return NONE if isnan(share) else f"{percent(round(share, 4))}%"
 
 
 def _largest(values: Array, named: list[str]) -> tuple[Array, list[str]]:
-    """The columns with most weight on average, in their order, and the sum of the others."""
+    """Return the columns with most weight on average, in their order, and the sum of the others."""
     if len(named) <= _MOST + 1:
         return values, named
     kept = np.sort(np.argsort(-np.nanmean(values, axis=0), kind="stable")[:_MOST])
@@ -109,7 +109,7 @@ def _mark(j: int) -> str:
 
 
 def _number(view: Across, j: int, share: Array, bottom: Array) -> str:
-    """Where the area is highest, if it is high enough, and not at an edge."""
+    """Return the number of an area, drawn where it is highest; empty if low, or at an edge."""
     inner = np.where((places(view) >= 0.03 * SIZE) & (places(view) <= 0.97 * SIZE), share, -1.0)
     at = int(np.nanargmax(inner))
     if not inner[at] >= _SEEN:

@@ -12,7 +12,7 @@ _MOST, _COLUMNS, _LISTED = 10, 3, 6
 
 
 def worst(view: ReportView) -> str:
-    """Ten of them, by regret where hindsight is known, or else by cost."""
+    """Return the ten worst stages, by regret where hindsight is known, or else by cost."""
     if not view.stages.size:
         return ""
     played, series = view.played, view.findings.series
@@ -53,7 +53,7 @@ def _heads(names: list[str] | tuple[str, ...], what: str) -> list[str]:
 
 
 def _columns(values: Array) -> list[list[str]]:
-    """(n, d) -> a column each, or all in one where there are many."""
+    """Return a column for each of the values (n, d), or all in one where there are many."""
     columns = [_column(column) for column in values.T]
     if len(columns) <= _COLUMNS:
         return columns

@@ -102,7 +102,7 @@ def _play(
 
 @cache
 def _player(path: Path, of: str, keep_every: int, keep_seconds: float) -> Player:
-    """The player of all tasks of a worker, which reads the table once."""
+    """Return the player of all tasks of a worker, which reads the table once."""
     return Player(open_case(path, of), keep_every, keep_seconds)
 
 
@@ -137,7 +137,7 @@ def _judged(case: Case, panel: Panel, each: Sequence[Mapping[str, Played]]) -> P
 
 
 def _counts(panel: Panel, each: Sequence[Mapping[str, Played]]) -> tuple[BoolArray, ...]:
-    """(T) of each series: after the warm-up, where all have a cost who have one anywhere."""
+    """Return masks (T) of each series: after the warm-up, where all with any cost have one."""
     costly = [
         name for name in each[0] if any(np.isfinite(played[name].cost).any() for played in each)
     ]
@@ -151,7 +151,7 @@ def _counts(panel: Panel, each: Sequence[Mapping[str, Played]]) -> tuple[BoolArr
 
 
 def _total(panel: Panel, each: Sequence[Played], counts: Sequence[BoolArray]) -> Played:
-    """Sums over the series that count at each time; NaN where none does."""
+    """Return sums over the series that count at each time; NaN where none does."""
     many = len(panel.time)
     decided, cost, feasible, hindsight = np.zeros((4, many))
     for at, played, counted in zip(panel.at, each, counts, strict=True):
@@ -173,7 +173,7 @@ def _total(panel: Panel, each: Sequence[Played], counts: Sequence[BoolArray]) ->
 
 
 def _times(panel: Panel) -> Series:
-    """The times of a panel, as the stages of its sums."""
+    """Return the times of a panel, as the stages of its sums."""
     many = len(panel.time)
     return Series(
         time=panel.time,
@@ -190,7 +190,7 @@ def _times(panel: Panel) -> Series:
 
 
 def _code(case: Case, panel: Panel) -> str:
-    """Code and commands by which to go on."""
+    """Return the code and commands by which to go on."""
     if case.source is None or case.source.data is None:
         return ""
     path, policy = case.source.part.file.path.name, next(iter(case.policies))

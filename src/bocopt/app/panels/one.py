@@ -25,7 +25,7 @@ _NUMBERS = ("z", "cost", "feasible", "hindsight", "status")
 
 @dataclass(frozen=True)
 class Player:
-    """Plays the series of a case, one at a time."""
+    """Player of the series of a case, one at a time."""
 
     case: Case
     keep_every: int = 200
@@ -33,7 +33,7 @@ class Player:
 
     @property
     def panel(self) -> Panel:
-        """The series; the case must have some."""
+        """Return the panel of the case, which must have one."""
         assert self.case.panel is not None
         return self.case.panel
 
@@ -73,12 +73,12 @@ class Player:
         forget(one)
 
     def _kept_of(self, one: Case) -> Callable[[str], Kept]:
-        """The place of its progress before it is whole: most series are short, and leave none."""
+        """Return where its progress is kept until it is whole: most series are short."""
         return lambda name: replace(one.kept(name, self.keep_every, self.keep_seconds), end=False)
 
     @cached_property
     def _rows(self) -> tuple[IntArray, IntArray]:
-        """The rows of the table by series, and where each begins."""
+        """Return the rows of the table by series, and where each begins."""
         assert self.case.table is not None
         codes, keys = series_keys(self.case.table, self.panel.columns)
         return np.argsort(codes, kind="stable"), np.searchsorted(
@@ -86,7 +86,7 @@ class Player:
         )
 
     def _table(self, name: str) -> Table | None:
-        """The rows of one series, as they stand in the table."""
+        """Return the rows of one series, as they stand in the table."""
         table, number = self.case.table, self.panel.names.index(name)
         if table is None:
             return None
@@ -114,7 +114,7 @@ def _save(path: Path, digest: str, played: Mapping[str, Played]) -> None:
 
 
 def _loaded(path: Path, digest: str) -> Mapping[str, Played] | None:
-    """Results kept of this series; None where there are none, or of another case or other data."""
+    """Return the results kept of this series; None if there are none, or of other data."""
     try:
         header, arrays = checkpoint.load(path)
     except (CheckpointError, OSError):

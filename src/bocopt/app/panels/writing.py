@@ -19,7 +19,7 @@ from bocopt.trace import no_formula
 
 
 def write_panel(case: Case, findings: PanelFindings) -> None:
-    """Decisions, what they rest on, what came of each series, and the report."""
+    """Write decisions, what they rest on, what came of each series, and the report."""
     folder, panel = case.results, findings.panel
     decisions = case.spec.decisions if case.spec else ()
     names = names_of(case.problem, next(iter(case.policies.values())), decisions)
@@ -41,7 +41,7 @@ def write_panel(case: Case, findings: PanelFindings) -> None:
 
 
 def _decisions(findings: PanelFindings, z_names: list[str]) -> str:
-    """One row for each series, stage and policy; an empty cell where a number does not exist."""
+    """Return a row for each series, stage and policy; a cell is empty where there is no number."""
     totals, panel = findings.totals, findings.panel
     shown = io.StringIO(newline="")
     writer = csv.writer(shown)
@@ -80,7 +80,7 @@ def _cell(value: float) -> str:
 
 
 def _trace(findings: PanelFindings) -> dict[str, list[float | str]]:
-    """A row for each series and stage: what a decision saw, what came, what each policy paid."""
+    """Return a row for each series and stage: what was seen, what came, what each policy paid."""
     panel = findings.panel
     columns: dict[str, list[float | str]] = {name: [] for name in panel.columns}
     columns |= {"time": [], "line": []}
@@ -100,7 +100,7 @@ def _trace(findings: PanelFindings) -> dict[str, list[float | str]]:
 
 
 def _series(findings: PanelFindings) -> dict[str, list[float | str]]:
-    """A row for each series: what its policies paid, and how the first compares."""
+    """Return a row for each series: what its policies paid, and how the first compares."""
     panel, totals = findings.panel, findings.totals
     results, word = results_of(findings), findings.totals.sense.value
     columns: dict[str, list[float | str]] = {

@@ -17,21 +17,23 @@ _LONG = 5.0  # seconds, about: of a batch nothing is kept before its end
 
 @dataclass(frozen=True)
 class KeptCosts:
-    """A file of those that are known, so that the same command goes on from there."""
+    """File of the least costs that are known, so that the same command goes on from there."""
 
     path: Path
     digest: str  # of everything that they depend on
     seconds: float = 0.0  # that solving must have taken, to be worth a file
 
     def keep(self, costs: Array) -> None:
+        """Write the costs (T) to the file, with the digest."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         checkpoint.save(self.path, {"digest": self.digest}, {"costs": costs})
 
     def forget(self) -> None:
+        """Remove the file, if there is one."""
         self.path.unlink(missing_ok=True)
 
     def latest(self) -> Array | None:
-        """NaN where they are not known yet; None where nothing of this study is kept."""
+        """Return the costs (T), NaN where not known yet; None if none of this study are kept."""
         try:
             header, arrays = checkpoint.load(self.path)
         except (CheckpointError, OSError):  # none, of another version, or broken: solved again
@@ -40,7 +42,7 @@ class KeptCosts:
 
 
 def least_costs(problem: Problem, series: Series, kept: KeptCosts | None = None) -> Array:
-    """(T) min over z of c(z; xi) at each stage; NaN where no outcome came.
+    """Return min over z of c(z; xi) at each stage (T); NaN where no outcome came.
 
     Stages are solved in one batch after the first, or where that would take long in several.
     """

@@ -1,4 +1,4 @@
-"""What has been played of a study, so that the same command goes on from there."""
+"""Progress of a study, kept in files so that the same command goes on from there."""
 
 import math
 from dataclasses import dataclass
@@ -14,6 +14,8 @@ _SHARE = 0.05  # of the time, at the most, goes into keeping by time
 
 
 class PlayedSoFar(NamedTuple):
+    """Progress of one policy on a series."""
+
     agent: Agent[Any]
     t: int  # the first stage that is not decided
     arrays: dict[str, Array]  # what is known of those before
@@ -21,7 +23,7 @@ class PlayedSoFar(NamedTuple):
 
 @dataclass(frozen=True)
 class Kept:
-    """Of one policy, in a folder: the agent and what is known, two files for each stage kept.
+    """Kept progress of one policy, in a folder: two files, of agent and numbers, for each stage.
 
     The one with the numbers is written last: where it is, the other one is whole.
     """
@@ -33,14 +35,15 @@ class Kept:
     end: bool = True  # whether the end is kept as well; not where something else keeps it
 
     def next(self, t: int) -> int:
-        """The first stage after this one that is due."""
+        """Return the first stage after this one that is due."""
         return (t // self.every + 1) * self.every
 
     def pause(self, took: float) -> float:
-        """Seconds until the next, where the last one took so long."""
+        """Return the seconds until the next is kept, where the last one took so long."""
         return max(self.seconds, took / _SHARE)
 
     def keep(self, progress: PlayedSoFar) -> None:
+        """Write the progress at its stage, and remove what was kept at others."""
         self.folder.mkdir(parents=True, exist_ok=True)
         agent, numbers = self._files(progress.t)
         progress.agent.save(agent)
@@ -49,18 +52,18 @@ class Kept:
         self.forget(but=progress.t)
 
     def forget(self, but: int | None = None) -> None:
-        """All that is kept, but for one stage."""
+        """Remove all that is kept, but for one stage."""
         for t in self._stages():
             if t != but:
                 for path in reversed(self._files(t)):
                     path.unlink(missing_ok=True)
 
     def far(self) -> int:
-        """Up to which stage something is kept, by the names of files alone."""
+        """Return up to which stage something is kept, by the names of files alone."""
         return max(self._stages(), default=0)
 
     def latest(self, policy: Policy[Any], problem: Problem) -> PlayedSoFar | None:
-        """Where it stopped, if that was with the same study."""
+        """Return the latest progress that is kept, if it is of the same study; else None."""
         for t in sorted(self._stages(), reverse=True):
             agent, numbers = self._files(t)
             try:

@@ -21,7 +21,7 @@ _LARGEST = 10**9  # decisions that may wait: a table knows how many there are
 
 
 def arrivals(series: Series) -> Iterator[IntArray]:
-    """For each stage, the stages whose outcome comes just before its decision; last, the rest.
+    """Yield for each stage the stages whose outcome comes just before its decision; last, the rest.
 
     Outcomes that never came are not among them.
     """
@@ -67,12 +67,12 @@ def play(
 
 
 def _deadline(kept: Kept | None, took: float) -> float:
-    """When to keep what is played by then, if keeping took so many seconds the last time."""
+    """Return when to keep what is played by then, if keeping took so many seconds the last time."""
     return time.monotonic() + kept.pause(took) if kept else math.inf
 
 
 def begun(policy: Policy[Any], problem: Problem, seed: int) -> PlayedSoFar:
-    """Before the first stage."""
+    """Return the progress before the first stage, with a new agent."""
     agent = Agent(policy, problem=problem, seed=seed, max_open=_LARGEST, hindsight=False)
     return PlayedSoFar(agent, t=0, arrays={})
 
@@ -103,7 +103,7 @@ def stretch(
 
 
 def paid(problem: Problem, series: Series, z: Array, least: Array) -> Played:
-    """What decisions (T, d) that were taken came to; NaN in a row where none was."""
+    """Return the results of decisions (T, d) taken; NaN where a decision or outcome is missing."""
     known = np.isfinite(z).all(axis=-1) & np.isfinite(series.xi).all(axis=-1)
     x, xi, taken = series.x[known], series.xi[known], z[known]
     numbers = {name: np.full(len(z), np.nan) for name in _NUMBERS}
@@ -115,7 +115,7 @@ def paid(problem: Problem, series: Series, z: Array, least: Array) -> Played:
 
 
 class _Record:
-    """What is known of the stages so far, in arrays of the whole length."""
+    """Record of what is known of the stages so far, in arrays of the whole length."""
 
     def __init__(self, stages: int, arrays: dict[str, Array]) -> None:
         self.stages, self.arrays = stages, arrays
@@ -127,11 +127,12 @@ class _Record:
         self.arrays[name][stage] = value
 
     def decision(self, stage: int, ticket: Any) -> None:
+        """Write the decision and the status of a stage."""
         self._put("z", stage, ticket.z)
         self._put("status", stage, int(ticket.status))
 
     def outcomes(self, agent: Agent[Any], series: Series, came: IntArray) -> None:
-        """Learned and noted, in the order in which they came."""
+        """Learn and note outcomes, in the order in which they came."""
         for stage in came.tolist():
             seen = agent.observe(stage, series.xi[stage])
             if seen is not None:
@@ -145,6 +146,7 @@ class _Record:
                 self._put(f"info.{name}", stage, seen.info[name])
 
     def played(self, least: Array | None, said: tuple[str, ...]) -> Played:
+        """Return the results of all stages; `least` (T) are the costs in hindsight, or NaN."""
         nothing = np.full(self.stages, np.nan)
         numbers = {name: self.arrays.get(name, nothing) for name in _NUMBERS}
         return Played(

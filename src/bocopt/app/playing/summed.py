@@ -32,7 +32,7 @@ def compared_in_all(
     scale: float | None,
     delta: float,
 ) -> dict[str, Compared]:
-    """Comparisons of all others with the reference, with one stage a time: the sum over the series.
+    """Return comparisons of all others with the reference; a stage is a time, summed over series.
 
     A time has the series at which both decided, after the warm-up. All comparisons hold together
     but for a chance of delta, which they share, however series depend on each other at one time. An
@@ -69,6 +69,7 @@ class _Sums(NamedTuple):
     possible: Flags  # whether all were within what ranges are meant for
 
     def at(self, which: Flags) -> "_Sums":
+        """Return the sums at the times of a mask (M)."""
         parts = self._asdict()
         possible = parts.pop("possible")[which]
         return _Sums(**{name: part[which] for name, part in parts.items()}, possible=possible)
@@ -107,7 +108,7 @@ def _summed(panel: Panel, pairs: Sequence[Both]) -> _Sums:
 def _judged(
     one: Comparison, panel: Panel, pairs: Sequence[Both], problem: Problem, reference: str
 ) -> Compared:
-    """The comparison of all decisions, and of those whose outcome came, where some are missing."""
+    """Return the comparison of all decisions, and of those whose outcome came, if some did not."""
     sums, at_random = _summed(panel, pairs), None
     missing = int((sums.decided - sums.known).sum())
     if missing:
@@ -145,7 +146,7 @@ def _judged(
 
 
 def _state(one: Comparison, sums: _Sums) -> Array:
-    """After all times; where outcomes never came, with the worst for either side."""
+    """Return the state after all times; outcomes that never came are at the worst for each side."""
     most, least = (
         folded(one, _evidence(sums, missing)) for missing in (sums.open_high, sums.open_low)
     )

@@ -1,4 +1,4 @@
-"""Whether a policy was better on a series than what is done now."""
+"""Comparisons of policies on a series with what is done now."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -31,7 +31,7 @@ def compared(
     scale: float | None,
     delta: float,
 ) -> dict[str, Compared]:
-    """Each of the others beside the reference, at all stages after the warm-up where both decided.
+    """Return comparisons of the others with the reference, where both decided after the warm-up.
 
     All hold together but for a chance of delta, which they share. Outcomes that never came count at
     their worst; there is then a second comparison, without them. Stages are folded in their order,
@@ -58,6 +58,7 @@ class Both(NamedTuple):
     unrecorded: int  # stages that are left out, as one of the two has no decision
 
     def where(self, which: Flags) -> "Both":
+        """Return the stages of a mask (n)."""
         own, difference = (BoundedSeries(*(part[which] for part in each)) for each in self.pair[:2])
         pair = Pair(own, difference, self.pair.met[which])
         rest = self.others[which], self.came[which], self.possible[which]
@@ -65,7 +66,7 @@ class Both(NamedTuple):
 
 
 def both(problem: Problem, series: Series, now: Played, other: Played, warm_up: int) -> Both:
-    """The stages of a series after its warm-up at which two policies decided, and both costs."""
+    """Return the stages after the warm-up at which two policies decided, and both costs."""
     decided = np.asarray(np.isfinite(now.z + other.z).all(axis=-1))
     at = np.flatnonzero(decided[warm_up:]) + warm_up
     x, xi, z, others = series.x[at], series.xi[at], now.z[at], other.z[at]
@@ -82,7 +83,7 @@ def both(problem: Problem, series: Series, now: Played, other: Played, warm_up: 
 
 
 def _judged(one: Comparison, stages: Both, problem: Problem, reference: str) -> Compared:
-    """All of these stages; beside it those alone whose outcome came, where some are missing."""
+    """Return the comparison at these stages, and that at those alone whose outcome came."""
     known = None
     if not stages.came.all():
         known = _judged(one, stages.where(stages.came), problem, reference)

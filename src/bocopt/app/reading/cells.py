@@ -1,4 +1,4 @@
-"""What the cells of a table say: numbers, gaps, yes and no."""
+"""Values of the cells of a table: numbers, gaps, yes and no."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ _LARGEST_INTEGER = 1e15  # beyond, a float is no longer every integer
 
 
 def is_gap(cell: str) -> bool:
-    """Whether nothing is known.
+    """Return True if a cell stands for a missing value.
 
     >>> is_gap(" N/A "), is_gap("0")
     (True, False)
@@ -26,7 +26,7 @@ def is_gap(cell: str) -> bool:
 
 
 def numbers_or_none(cells: Sequence[str]) -> Array | None:
-    """All of them as numbers, NaN for a gap; None where one is something else.
+    """Return all cells as numbers, NaN for a gap; None where one is something else.
 
     >>> numbers_or_none(["1", " 2.5e1", ""])
     array([ 1., 25., nan])
@@ -48,13 +48,13 @@ def _converted(cells: Iterable[str], count: int) -> Array | None:
 
 
 def number_of(cell: str) -> float | None:
-    """One of them, where true and false are 1 and 0."""
+    """Return a cell as a number, where true and false are 1 and 0; None where it is none."""
     found = numbers_or_none([cell])
     return float(found[0]) if found is not None else YES_OR_NO.get(cell.strip().lower())
 
 
 def number_from(value: object) -> float | None:
-    """The number that a program sends: NaN for a gap, None for what is no number.
+    """Return the number that a program sends: NaN for a gap, None for what is no number.
 
     >>> number_from(3), number_from("2.5"), number_from(True), number_from(None), number_from("a")
     (3.0, 2.5, 1.0, nan, None)
@@ -72,7 +72,7 @@ def number_from(value: object) -> float | None:
 
 
 def text_of(number: float) -> str:
-    """A number as it would stand in a file; a gap is empty.
+    """Return a number as it would stand in a file; a gap is empty.
 
     >>> text_of(7.0), text_of(0.5), text_of(float("nan"))
     ('7', '0.5', '')
@@ -84,7 +84,7 @@ def text_of(number: float) -> str:
 
 
 def hint_for(cell: str) -> str:
-    """What to do about a cell that is no number; empty where that is plain."""
+    """Return advice on a cell that seems a number in another notation; empty for others."""
     if OTHER_NOTATION.fullmatch(cell.strip()):
         return " Write numbers with a decimal point and without thousands separators."
     return ""

@@ -23,13 +23,13 @@ class TableError(FaultsError):
 
 
 def at_rows(rows: IntArray, fault: Callable[[int], Fault]) -> TableError:
-    """The error of some rows, of which the first are shown; the caller raises it."""
+    """Return the error of some rows, of which the first are shown; the caller raises it."""
     shown = rows[:MOST_FAULTS].tolist()
     return TableError(*map(fault, shown), more=len(rows) - len(shown))
 
 
 def all_of(makes: Iterable[Callable[[], Any]]) -> list[Any]:
-    """What each returns; where some raise, one error with all that is wrong."""
+    """Return what each call returns; where some raise, raise one error with all that is wrong."""
     made, wrong = [], list[TableError]()
     for make in makes:
         try:
@@ -66,11 +66,11 @@ class Table:
     )  # of the texts in which numbers are looked for
 
     def __len__(self) -> int:
-        """How many rows there are."""
+        """Return the number of rows."""
         return len(self.places)
 
     def column(self, name: str) -> Column:
-        """One that must be there."""
+        """Return a column, which must be there."""
         self.refuse_broken()
         if name in self.unusable:
             found = self.unusable[name]
@@ -87,7 +87,7 @@ class Table:
             raise self.broken
 
     def numbers(self, name: str) -> Array:
-        """One of numbers, NaN where one is missing; true and false are 1 and 0."""
+        """Return a column of numbers, NaN where one is missing; true and false are 1 and 0."""
         values, others = self.values(name)
         self.refuse_texts(name, others)
         return values
@@ -98,7 +98,7 @@ class Table:
             self.refuse(name, others, "a number", for_numbers(self.texts(name), self.notation))
 
     def values(self, name: str) -> tuple[Array, BoolArray]:
-        """(rows), (rows) its numbers, and where something else stands, which is NaN."""
+        """Return the numbers (rows) of a column, NaN for other cells, and a mask of these."""
         cells = self.column(name)
         if isinstance(cells, np.ndarray):
             return cells, np.zeros(len(cells), bool)
@@ -106,19 +106,19 @@ class Table:
         return np.array(found, np.float64), np.array([value is None for value in found])
 
     def texts(self, name: str) -> list[str]:
-        """One of texts, empty where one is missing; numbers are written out."""
+        """Return a column of texts, empty where one is missing; numbers are written out."""
         cells = self.column(name)
         return [text_of(cell) for cell in cells] if isinstance(cells, np.ndarray) else cells
 
     def gaps(self, name: str, *, of_texts: bool) -> BoolArray:
-        """Where nothing is known; of texts only an empty one is a gap."""
+        """Return a mask (rows) of missing cells; of texts only an empty one is a gap."""
         cells = self.column(name)
         if isinstance(cells, np.ndarray):
             return np.isnan(cells)
         return np.array([not cell if of_texts else is_gap(cell) for cell in cells])
 
     def fault(self, row: int, name: str, expected: str, hint: str = "") -> Fault:
-        """What is wrong with a cell."""
+        """Return the fault of a cell: where it is, what was expected, what was found."""
         cell = self.columns[name][row]
         found = cell if isinstance(cell, str) else self.notation.text_of(cell)
         place = int(self.places[row])
@@ -130,7 +130,7 @@ class Table:
         )
 
     def fault_of_two(self, rows: Sequence[int], what: str, hint: str = "") -> Fault:
-        """What is wrong with two rows together."""
+        """Return the fault of two rows together."""
         one, other = sorted(int(self.places[row]) for row in rows)
         return Fault(one, f"{self.path}, {self.place}s {one} and {other}{what}", hint)
 
@@ -140,6 +140,7 @@ class Table:
         """Raise the error of all cells that are bad, if any is."""
 
         def fault(row: int) -> Fault:
+            """Return the fault of a bad cell, with its hint."""
             told = hint if isinstance(hint, str) else hint(self.texts(name)[row])
             return self.fault(row, name, expected, told)
 

@@ -20,7 +20,7 @@ _MOST_SHARED = 10_000  # different texts of a column of which only one copy is k
 
 
 class CsvLayout(NamedTuple):
-    """How a file is written."""
+    """Layout of a CSV file."""
 
     path: Path
     delimiter: str
@@ -30,7 +30,7 @@ class CsvLayout(NamedTuple):
 
 
 def read_csv(path: Path, notation: Notation) -> Table:
-    """A table whose first line names the columns, in UTF-8."""
+    """Return the table of a file in UTF-8, whose first line names the columns."""
     try:
         return _read(path, notation)
     except UnicodeDecodeError as error:
@@ -67,7 +67,7 @@ def _layout(path: Path, notation: Notation) -> CsvLayout:
 
 
 def _line_breaks(path: Path) -> int:
-    """At least as many as there are rows below the names."""
+    """Return a number that is at least that of the rows below the names."""
     with path.open("rb") as file:
         parts = iter(lambda: file.read(1 << 20), b"")
         return sum(part.count(b"\n") + part.count(b"\r") for part in parts)
@@ -81,7 +81,7 @@ def _first_records(path: Path, delimiter: str) -> list[list[str]]:
 
 
 def _fits(records: list[list[str]]) -> tuple[bool, bool, int]:
-    """The larger, the more it looks like the right delimiter."""
+    """Return a key: the larger, the more it looks like the right delimiter."""
     widths = [len(cells) for cells in records]
     return max(widths, default=0) > 1, len(set(widths)) == 1, max(widths, default=0)
 
@@ -100,7 +100,7 @@ def _check_names(where: str, names: list[str]) -> None:
 
 
 def _records(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """The cells of each row, and the line where it begins."""
+    """Yield the cells of each row, and the line where it begins."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, delimiter=delimiter, strict=True, skipinitialspace=True)
         line = 1
@@ -122,7 +122,7 @@ def _in_words(error: csv.Error) -> str:
 def _columns(
     layout: CsvLayout, wanted: Sequence[int], faults: list[Fault], *, numbers: bool
 ) -> tuple[list[int], dict[int, Column | None]]:
-    """The lines of all rows, and columns; None for one that turned out to be texts too late.
+    """Return the lines of all rows, and columns; None for one that turned out to be texts too late.
 
     Lines that are no rows are left out, and told in `faults`.
     """
@@ -137,7 +137,7 @@ def _columns(
 
 
 def _parts(layout: CsvLayout, faults: list[Fault]) -> Iterator[tuple[list[int], list[list[str]]]]:
-    """Some rows below the names at a time, each as wide as it should be."""
+    """Yield some rows below the names at a time, each as wide as it should be."""
     records = islice(_records(layout.path, layout.delimiter), 1, None)
     while part := _some(records, faults):
         good = [(line, cells) for line, cells in part if len(cells) == len(layout.names)]
@@ -151,7 +151,7 @@ def _parts(layout: CsvLayout, faults: list[Fault]) -> Iterator[tuple[list[int], 
 def _some(
     records: Iterator[tuple[int, list[str]]], faults: list[Fault]
 ) -> list[tuple[int, list[str]]]:
-    """The next records; none after a line that cannot be told from the next."""
+    """Return the next records; none after a line that cannot be told from the next."""
     part = list[tuple[int, list[str]]]()
     try:
         part.extend(islice(records, _ROWS))  # those before the error stay
@@ -179,6 +179,7 @@ class _Growing:
         self.shared: dict[str, str] = {}
 
     def add(self, cells: Sequence[str]) -> None:
+        """Append cells: as numbers while all are, else as texts, unless it is late."""
         found = None if self.numbers is None else self.notation.numbers(cells)
         if self.numbers is not None and found is not None:
             self.numbers[self.count : self.count + len(cells)] = found
@@ -193,7 +194,7 @@ class _Growing:
         self.texts.extend(map(self.shared.setdefault, cells, cells) if few else cells)
 
     def whole(self) -> Column | None:
-        """Everything; None where it is late."""
+        """Return the whole column; None where it is late."""
         if self.numbers is not None:
             return self.numbers[: self.count]
         return None if self.late else self.texts

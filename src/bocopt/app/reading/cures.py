@@ -24,7 +24,7 @@ _MOST_WORDS = 5
 
 
 def for_numbers(cells: Sequence[str], notation: Notation) -> Callable[[str], str]:
-    """Advice on each cell of a column that is no number, by all cells of the column.
+    """Return a function that advises on each cell that is no number, by all cells of its column.
 
     >>> for_numbers(["12,5", "-", "7"], Notation())("12,5")
     ' A decimal comma? Write decimal = ",".'
@@ -42,6 +42,7 @@ def for_numbers(cells: Sequence[str], notation: Notation) -> Callable[[str], str
     gap = f" A gap? Write missing_words = [{', '.join(map(_quoted, listed))}]."
 
     def hint(cell: str) -> str:
+        """Return the advice on one cell."""
         if cell in words:
             return gap
         return cures or numbers_as(notation, cell)
@@ -50,7 +51,7 @@ def for_numbers(cells: Sequence[str], notation: Notation) -> Callable[[str], str
 
 
 def numbers_as(notation: Notation, cell: str) -> str:
-    """The way to write numbers, where a cell seems to be one in another notation."""
+    """Return advice on how to write numbers, where a cell seems to be one in another notation."""
     if not OTHER_NOTATION.fullmatch(cell.strip()):
         return ""
     point = "point" if notation.decimal == "." else "comma"
@@ -59,7 +60,7 @@ def numbers_as(notation: Notation, cell: str) -> str:
 
 
 def _signs(cells: Sequence[str], notation: Notation) -> str:
-    """A sentence on each pair of signs with which all cells are numbers, of the simplest ones."""
+    """Return a sentence on each of the simplest pairs of signs with which all are numbers."""
     others = [replace(notation, decimal=point, thousands=sign) for point, sign in _SIGNS]
     fit = [
         lines
@@ -73,7 +74,7 @@ def _signs(cells: Sequence[str], notation: Notation) -> str:
 
 
 def _changed(notation: Notation, other: Notation) -> dict[str, str]:
-    """The fields of the other that differ: in words, and as lines to write."""
+    """Return the fields of the other that differ: in words, and as lines to write."""
     found = {}
     if other.decimal != notation.decimal:
         sign = "comma" if other.decimal == "," else "point"
@@ -90,7 +91,7 @@ def _question(lines: dict[str, str]) -> str:
 
 
 def for_times(cells: Iterable[str], notation: Notation, is_time: Callable[[str], bool]) -> str:
-    """Advice on times in another form, by those of a column; empty where nothing helps.
+    """Return advice on times in another form, by those of a column; empty where none helps.
 
     >>> for_times(["1/3/2024", "2/3/2024"], Notation(), lambda cell: False)
     ' Write dates = "%d/%m/%Y" for days before months, or dates = "%m/%d/%Y".'

@@ -32,7 +32,7 @@ def is_address(text: object) -> bool:
 
 
 def without_password(address: str) -> str:
-    """An address as it may be shown.
+    """Return an address as it may be shown.
 
     >>> without_password("postgresql://ann:x@y@db/sales?sslpassword=z&connect_timeout=3")
     'postgresql://ann:***@db/sales?sslpassword=***&connect_timeout=3'
@@ -41,7 +41,7 @@ def without_password(address: str) -> str:
 
 
 def located(address: str, folder: Path) -> str:
-    """An address where the file of SQLite lies in a folder, if its path is not complete.
+    """Return an address where the file of SQLite lies in a folder, if its path is not complete.
 
     >>> located("sqlite:///sales.db", Path("/data"))
     'sqlite:////data/sales.db'
@@ -52,7 +52,7 @@ def located(address: str, folder: Path) -> str:
 
 
 def read_query(address: str, query: str, notation: Notation) -> Table:
-    """The rows of a query, which changes nothing: it is rolled back."""
+    """Return the rows of a query, which changes no data: it is rolled back."""
     shown = without_password(address)
     sql = needed("sqlalchemy", f"{shown}, a database,", '"bocopt[sql]"')
     try:

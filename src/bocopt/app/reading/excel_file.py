@@ -15,7 +15,7 @@ from bocopt.extras import needed
 
 
 def read_excel(path: Path, sheet: str | None, notation: Notation) -> Table:
-    """The table of a sheet; None stands for the only one that is not empty."""
+    """Return the table of a sheet; None stands for the only one that is not empty."""
     calamine = needed("python_calamine", f"{path}, an Excel file,", '"bocopt[excel]"')
     try:
         with calamine.CalamineWorkbook.from_path(str(path)) as book:
@@ -27,7 +27,7 @@ def read_excel(path: Path, sheet: str | None, notation: Notation) -> Table:
 
 
 def _rows(book: Any, path: Path, sheet: str | None) -> tuple[str, list[list[Any]]]:
-    """A sheet by name, and its cells from its first row and column on."""
+    """Return the name of a sheet, and its cells from its first row and column on."""
     names = book.sheet_names
     listed = ", ".join(f"'{name}'" for name in names)
     if sheet is not None and sheet not in names:
@@ -75,12 +75,12 @@ def _check_names(where: str, names: Sequence[str]) -> None:
 
 
 def _filled(rows: list[list[Any]]) -> list[int]:
-    """Rows that are not empty."""
+    """Return the numbers of the rows that are not empty."""
     return [number for number, row in enumerate(rows) if any(cell != "" for cell in row)]
 
 
 def _refuse_nameless(where: str, place: int, header: int, cells: Sequence[Any]) -> None:
-    """Columns without a name must be empty: a title above the names would be taken for them."""
+    """Raise an error if a column without a name has cells: titles above names look like it."""
     row = next((row for row, cell in enumerate(cells) if cell != ""), None)
     if row is not None:
         raise TableError(
@@ -91,7 +91,7 @@ def _refuse_nameless(where: str, place: int, header: int, cells: Sequence[Any]) 
 
 
 def _letters(place: int) -> str:
-    """The name that Excel gives a column.
+    """Return the name that Excel gives a column.
 
     >>> _letters(0), _letters(25), _letters(26)
     ('A', 'Z', 'AA')
@@ -101,7 +101,7 @@ def _letters(place: int) -> str:
 
 
 def _value(cell: Any) -> Any:
-    """A cell with None for an empty one, whole numbers as such, times to the nearest millisecond.
+    """Return a cell: None for empty, whole numbers as such, times to the nearest millisecond.
 
     Excel counts in days as floats, which are some microseconds off.
     """
@@ -114,7 +114,7 @@ def _value(cell: Any) -> Any:
 
 
 def _as_moments(cells: list[Any]) -> list[Any]:
-    """Days as midnights where other cells have a time of day: Excel shows both as it likes."""
+    """Return days as midnights where other cells have a time of day, as Excel shows both."""
     if not any(isinstance(cell, datetime) for cell in cells):
         return cells
     return [

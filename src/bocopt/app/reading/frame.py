@@ -17,7 +17,7 @@ INSTALL = 'pip install "bocopt[tables]"'  # what brings narwhals and polars
 
 
 def read_parquet(path: Path, notation: Notation) -> Table:
-    """The table of a Parquet file."""
+    """Return the table of a Parquet file."""
     library = next((name for name in ("polars", "pandas") if find_spec(name)), None)
     if library is None or (library == "pandas" and not find_spec("pyarrow")):
         raise ModuleNotFoundError(f"Parquet files need polars, or pandas with pyarrow: {INSTALL}.")
@@ -30,7 +30,7 @@ def read_parquet(path: Path, notation: Notation) -> Table:
 
 
 def frame_of(table: object) -> Table:
-    """A data frame of polars, pandas, pyarrow or another library that narwhals knows.
+    """Return the table of a data frame of polars, pandas, pyarrow, or another by narwhals.
 
     Rows are counted from 1. An index is not read: make it a column.
     """
@@ -49,7 +49,7 @@ def frame_of(table: object) -> Table:
 
 @cache
 def narwhals() -> Any:
-    """The module, where it is installed."""
+    """Return the module, where it is installed."""
     try:
         return import_module("narwhals.stable.v2")
     except ModuleNotFoundError as error:
@@ -59,7 +59,7 @@ def narwhals() -> Any:
 
 
 def frame_from(table: Any, path: str, notation: Notation) -> Table:
-    """A wrapped data frame that is in memory; only its numbers, texts and times can be used."""
+    """Return the table of a data frame in memory; only numbers, texts and times can be used."""
     columns: dict[str, Column] = {}
     unusable: dict[str, str] = {}
     for name in _names(table, path):

@@ -44,7 +44,7 @@ class Notation:
         object.__setattr__(self, "missing_words", _listed(self.missing_words))
 
     def numbers(self, cells: Sequence[str]) -> Array | None:
-        """(cells) Their numbers, NaN for a gap; None where one is something else, or all are times.
+        """Return the numbers (cells), NaN for a gap; None if one is another, or all are times.
 
         >>> Notation().numbers(["1,5"]) is None, Notation(decimal=",").numbers(["1.5"]) is None
         (True, True)
@@ -60,19 +60,19 @@ class Notation:
         return numbers_or_none(known) if len(known) == len(plain) else None
 
     def number(self, cell: str) -> float | None:
-        """The number of a cell, where true and false are 1 and 0."""
+        """Return the number of a cell, where true and false are 1 and 0; None where it is none."""
         found = self.numbers([cell])
         return float(found[0]) if found is not None else YES_OR_NO.get(cell.strip().lower())
 
     def texts(self, cells: Iterable[str]) -> list[str]:
-        """The texts of cells: empty for a missing one, and times in the form of ISO 8601."""
+        """Return the texts of cells: empty for a missing one, and times in the form of ISO 8601."""
         found = [cell.strip() for cell in cells]
         if self._words:
             found = ["" if cell.lower() in self._words else cell for cell in found]
         return [self._iso(cell) for cell in found] if self.dates else found
 
     def text_of(self, number: float) -> str:
-        """A number as it would stand in the table; a gap is empty."""
+        """Return a number as it would stand in the table; a gap is empty."""
         return text_of(number).replace(".", self.decimal)
 
     @cached_property
@@ -89,7 +89,7 @@ class Notation:
 
     @cached_property
     def _number(self) -> re.Pattern[str]:
-        """A number with these signs, whose thousands are groups of three."""
+        """Return the pattern of a number with these signs, whose thousands are groups of three."""
         digits = r"\d+"
         if self.thousands:
             digits = rf"(?:\d{{1,3}}(?:[{re.escape(self._separators)}]\d{{3}})+|\d+)"
@@ -97,7 +97,7 @@ class Notation:
         return re.compile(rf"[+-]?(?:{digits}(?:{point}\d*)?|{point}\d+)(?:[eE][+-]?\d+)?")
 
     def _plain(self, cell: str) -> str | None:
-        """A number with a decimal point and nothing between thousands; None where it is none."""
+        """Return a number with a decimal point and no other signs; None where it is none."""
         text = cell.strip()
         if not self._number.fullmatch(text):
             return None if set(text) & set(f".,{self._separators}") else text
@@ -122,7 +122,7 @@ class Notation:
 
 @lru_cache(1 << 16)
 def _iso(text: str, form: str) -> str:
-    """A time in the form of ISO 8601; what is none stays as it is."""
+    """Return a time in the form of ISO 8601; what is none stays as it is."""
     sample = _SAMPLE.strftime(form)
     if sample.isdigit() and len(text) != len(sample):
         return text  # 1122024 is two days
@@ -140,7 +140,7 @@ def _has(form: str, directives: str) -> bool:
 
 
 def all_wrong(given: Mapping[str, Any]) -> list[arguments.WrongError]:
-    """The errors of the fields of a `Notation`.
+    """Return the errors of the fields of a `Notation`.
 
     >>> [error.name for error in all_wrong({"decimal": ";", "dates": "%d.%m."})]
     ['decimal', 'dates']

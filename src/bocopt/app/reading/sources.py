@@ -37,7 +37,7 @@ def read(
     sheet: str | None = None,
     query: str | None = None,
 ) -> Table:
-    """A CSV, Excel or Parquet file, by what is in it and not by its name; or rows of a database.
+    """Return the table of a CSV, Excel or Parquet file, by its content, or the rows of a database.
 
     CSV is in UTF-8, and its first line names the columns, which are separated by commas, semicolons
     or tabs. Excel needs the extra `excel`. Parquet needs polars, or pandas with pyarrow. A database
@@ -82,7 +82,7 @@ def read(
 
 
 def wrong_settings(given: Mapping[str, Any]) -> list[arguments.WrongError]:
-    """The errors of some parameters of `read`.
+    """Return the errors of some parameters of `read`.
 
     >>> [error.name for error in wrong_settings({"decimal": ";", "sheet": ""})]
     ['decimal', 'sheet']
@@ -97,7 +97,7 @@ def wrong_settings(given: Mapping[str, Any]) -> list[arguments.WrongError]:
 
 
 def read_like(path: str | PathLike[str], settings: Mapping[str, Any]) -> Table:
-    """Another file that is written as a table with these settings is, as far as they concern it."""
+    """Return the table of another file, by these settings as far as they concern it."""
     signs = {name: value for name, value in settings.items() if name in notation.FIELDS}
     if "sheet" in settings and Path(path).suffix.lower() in _EXCEL_NAMES:
         signs["sheet"] = settings["sheet"]
@@ -105,7 +105,7 @@ def read_like(path: str | PathLike[str], settings: Mapping[str, Any]) -> Table:
 
 
 def _start(path: Path) -> bytes:
-    """The first bytes of a file; errors say which file it is."""
+    """Return the first bytes of a file; errors say which file it is."""
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder: a CSV, Excel or Parquet file expected.")
     try:

@@ -55,7 +55,7 @@ class Time(NamedTuple):
 
 
 def time_of(value: object, kind: Kind) -> Time | None:
-    """One time that a program sends, as a column of this kind would hold it; None for none such.
+    """Return a time that a program sends, as a column of this kind has it; None for none such.
 
     >>> time_of("2024-03-01T14:30+01:00", "moment").clock
     np.datetime64('2024-03-01T14:30:00.000000')
@@ -82,7 +82,7 @@ def time_of(value: object, kind: Kind) -> Time | None:
 
 
 def words_of(kind: Kind, zoned: bool | None = None) -> str:
-    """What a time of some kind is called; with or without a time zone where that is said.
+    """Return the words for a time of some kind; with or without a time zone where that is said.
 
     >>> words_of("moment", True)
     'a date with a time of day and a time zone'
@@ -93,12 +93,12 @@ def words_of(kind: Kind, zoned: bool | None = None) -> str:
 
 
 def is_midnight(moment: datetime) -> bool:
-    """Whether it may stand for its day: the time of day is zero, and there is no zone."""
+    """Return True if a moment may stand for its day: it is at midnight, and there is no zone."""
     return moment.tzinfo is None and moment.time() == time()
 
 
 def looks_like_a_time(cell: str) -> bool:
-    """Whether it is a number or a time, and so no name of a column.
+    """Return True if a cell is a number or a time, and so no name of a column.
 
     >>> [looks_like_a_time(cell) for cell in ("2024-03-01", "3.5", "day")]
     [True, True, False]
@@ -107,7 +107,7 @@ def looks_like_a_time(cell: str) -> bool:
 
 
 def times_of(frame: Table, name: str, *, gaps: bool = False) -> Times:
-    """A column of times of one kind; with `gaps`, some may be missing."""
+    """Return a column of times of one kind; with `gaps`, some may be missing."""
     cells = frame.column(name)
     read = _numbers if isinstance(cells, np.ndarray) else _texts
     return read(frame, name, gaps)
@@ -128,7 +128,7 @@ def _numbers(frame: Table, name: str, gaps: bool) -> Times:
 
 
 def _days(values: Array) -> Clock | None:
-    """Of numbers such as 20240301, where some may be missing; None where one is no date."""
+    """Return the dates of numbers such as 20240301, NaT for a gap; None where one is no date."""
     gap = np.isnan(values)
     day = (values >= _FIRST_DAY) & (values <= _LAST_DAY) & (values % 1 == 0)
     if gap.all() or not (day | gap).all():
@@ -156,7 +156,7 @@ def _texts(frame: Table, name: str, gaps: bool) -> Times:
 
 
 def _refuse_others(frame: Table, name: str, cells: list[str], missing: BoolArray) -> None:
-    """All that is not of the kind that most are; there are such, or no time at all."""
+    """Raise an error of all that is not of the commonest kind; there are such, or no time."""
     kinds = [None if gap else _read_as(c) for c, gap in zip(cells, missing, strict=True)]
     common = Counter(kind for kind in kinds if kind is not None).most_common(1)
     known = [cell for cell, gap in zip(cells, missing, strict=True) if not gap]
@@ -171,7 +171,7 @@ def _refuse_others(frame: Table, name: str, cells: list[str], missing: BoolArray
 
 
 def _read_as(cell: str) -> Kind | None:
-    """The kind of time that a cell can be read as; a day that there is not is none."""
+    """Return the kind of time that a cell can be read as; a day that there is not is none."""
     kind = _kind_of(cell)
     return kind if kind == "number" or _moment(cell, kind) is not None else None
 
@@ -189,7 +189,7 @@ def _of_moments(
 
 
 def _offsets(frame: Table, name: str, moments: list[datetime | None]) -> dict[timedelta, int]:
-    """The first row of each offset from UTC; empty where no time has one."""
+    """Return the first row of each offset from UTC; empty where no time has one."""
     first: dict[timedelta | None, int] = {}
     for row, moment in enumerate(moments):
         if moment is not None:
@@ -230,7 +230,7 @@ def _is_number(cell: str, kind: Kind) -> bool:
 
 
 def _moment(cell: str, kind: Kind | None) -> datetime | None:
-    """None where a cell is not of this kind."""
+    """Return the moment of a cell; None where it is not of this kind."""
     if kind is None or kind == "number" or not _SHAPES[kind].fullmatch(cell):
         return None
     try:

@@ -15,7 +15,7 @@ _NUMBERS = frozenset({int, float, bool, type(None)})
 
 
 def of_values(values: Sequence[Any], notation: Notation) -> Column | None:
-    """Numbers where all are, else texts, with times as they would stand in a file; None for others.
+    """Return numbers where all are, else texts, with times as files have them; None for others.
 
     >>> of_values([1, None, "2,5"], Notation(decimal=","))
     array([1. , nan, 2.5])
@@ -38,12 +38,12 @@ def of_values(values: Sequence[Any], notation: Notation) -> Column | None:
 
 
 def _is_gap(value: Any) -> bool:
-    """Each library has its own."""
+    """Return True for a missing value, of which each library has its own."""
     return not isinstance(value, str) and str(value) in ("None", "nan", "NaN", "NaT", "<NA>")
 
 
 def _text(value: Any, days_only: bool, notation: Notation) -> str | None:
-    """As it would stand in a file; None for what would not."""
+    """Return a value as the text that a file would have; None for one that none would have."""
     if value is None:
         return ""
     if isinstance(value, bool):

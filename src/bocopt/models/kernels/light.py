@@ -49,7 +49,7 @@ CONTEXTS = COUNTS + BINS  # (4, k): centres and widths in use; means, and square
 
 @inlined
 def places(k: int) -> tuple[int, int]:
-    """Where the gate and the regressions begin.
+    """Return where the gate and the regressions begin.
 
     With q = k + 1, the gate has coefficients (q) and a triangle (q (q + 1) / 2) of their variance.
     So has each regression, and its noise and the count of that, with MANY numbers an entry.
@@ -254,7 +254,7 @@ def slope_of(law: int, y: float, unit: float) -> float:
 
 @inlined
 def suits(law: int, lowest: float) -> bool:
-    """Whether a law is meant for such outcomes: logarithms are of what is never negative."""
+    """Return True if a law is meant for such outcomes: logarithms need what is never negative."""
     return law < PLAIN or law == MANY or lowest >= 0.0
 
 
@@ -318,7 +318,7 @@ def shares_of(memory: Array, share: Array) -> None:
 
 @inlined
 def risen(share: Array, level: float) -> float:
-    """Where the level of a prediction stands: H, which rises by a share in each bin."""
+    """Return H at the level of a prediction; H rises by a share in each bin."""
     where = level * LEVELS
     place, found = min(int(where), LEVELS - 1), 0.0
     for b in range(place):
@@ -349,13 +349,13 @@ def levelled(memory: Array, level: float) -> None:
 
 @inlined
 def is_gated(memory: Array) -> bool:
-    """Whether zeros have a probability of their own: there were some, and nothing below."""
+    """Return True if zeros have a probability of their own: there were some, and none below."""
     return bool(memory[ZEROS] > 0.0 and memory[LOWEST] >= 0.0)
 
 
 @inlined
 def gate_of(memory: Array, gate: int, phi: Array, work: Array) -> tuple[float, float]:
-    """How probable a zero is, and the variance of its log odds; their slopes in `work`."""
+    """Return the probability of a zero, and the variance of its log odds; slopes go to `work`."""
     q, place, variance, value = len(phi), gate + len(phi), 0.0, 0.0
     work[:] = 0.0
     for i in range(q):
@@ -416,7 +416,7 @@ def weighed(memory: Array, told: Array) -> float:
 def step(
     memory: Array, x: Array, y: float, place: float, like: Array, after: Array, told: Array
 ) -> None:
-    """What is known after an outcome y under a context x.
+    """Write what is known after an outcome y under a context x.
 
     `place` in [0, 1) is where a whole number stands in the unit above it. `told` (LAWS + 2): the
     log density that each law gave the outcome, that of all, and the level at which it lay; NaN at
@@ -498,7 +498,7 @@ SCENARIOS = LAWS * STRATA + 1  # and zero
 
 
 def _quantile(tail: float, level: float) -> float:
-    """Of a Student t with 2 or 4 degrees of freedom, or of a normal law."""
+    """Return a quantile of a Student t with 2 or 4 degrees of freedom, or of a normal law."""
     if tail == MANY_DF:
         return NormalDist().inv_cdf(level)
     a = 4.0 * level * (1.0 - level)
@@ -514,7 +514,7 @@ QUANTILES = np.array([[_quantile(tail, level) for level in MIDDLES] for tail in 
 
 @inlined
 def bin_quantiles(memory: Array, out: Array) -> None:
-    """(STRATA): where the histogram's distribution function has these levels."""
+    """Write the quantiles (STRATA) of the histogram at the levels `MIDDLES`."""
     each, total = SMOOTH / BINS, memory[BINNED] + SMOOTH
     place, done = 0, 0.0
     for s in range(STRATA):

@@ -116,14 +116,14 @@ class BinaryKnapsack:
         return np.broadcast_to(parts[0], lead), np.broadcast_to(parts[1], lead)
 
     def range(self, x: Array, z: Array) -> tuple[Array, Array]:
-        """(k), (d) -> (), (): for any possible outcome, the cost lies in [low, high]."""
+        """Return bounds () on the cost of a decision (d) for any possible outcome."""
         z = arguments.array("BinaryKnapsack.range", "z", z, (self.items,))
         taken = (z != 0).sum(axis=-1)
         low = np.where(taken > 0, -self._largest_value, 0.0) * np.maximum(taken, 1)
         return low, np.full(low.shape, -self.infeasible_reward)
 
     def range_of_difference(self, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
-        """(k), (d), (d) -> (), (): for any possible outcome, exactly."""
+        """Return exact bounds () on the difference in cost of two decisions (d)."""
         from bocopt.problems.library.kernels import binary_knapsack
 
         owner = "BinaryKnapsack.range_of_difference"

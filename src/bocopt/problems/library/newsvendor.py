@@ -114,7 +114,7 @@ class Newsvendor:
         return np.broadcast_to(self._paid(z, xi), lead), np.broadcast_to(self._violated(z), lead)
 
     def range(self, x: Array, z: Array) -> tuple[Array, Array]:
-        """(k), (d) -> (), (): for any possible demand, the cost lies in [low, high].
+        """Return bounds () on the cost of a decision (d) for any possible demand.
 
         The cost is convex in the demand: least where all is sold and nothing is missed, largest at
         no demand or at the largest.
@@ -127,7 +127,7 @@ class Newsvendor:
         return self._by_product(z, all_sold).sum(axis=-1), high.sum(axis=-1)
 
     def range_of_difference(self, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
-        """(k), (d), (d) -> (), (): for any possible demand, exactly; it is always finite."""
+        """Return exact bounds () on the difference in cost of two decisions (d), always finite."""
         from bocopt.problems.library.kernels import newsvendor
 
         owner = "Newsvendor.range_of_difference"
@@ -174,7 +174,7 @@ class Newsvendor:
         return np.asarray(np.where(excess <= self.tolerance, np.minimum(excess, 0.0), excess))
 
     def _by_product(self, z: Array, xi: Array) -> Array:
-        """(d), (m) -> (d) what is paid for each product."""
+        """Return the cost (d) of each product, at a decision (d) and a demand (m)."""
         unit_cost, price, salvage, penalty = self._coefficients
         sold = np.minimum(z, xi)
         missed = np.where(penalty > 0, xi - sold, 0.0)

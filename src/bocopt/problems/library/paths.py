@@ -90,7 +90,7 @@ class ShortestPath:
         return np.broadcast_to(self._paid(z, xi), lead)
 
     def violation(self, x: Array, z: Array, xi: Array) -> Array:
-        """(k), (d), (m) -> () how far z is from 0 and 1, or from a flow of one unit.
+        """Return how far () a decision (d) is from 0 and 1, or from a flow of one unit.
 
         Feasible means <= 0, and nothing is tolerated.
         """
@@ -103,7 +103,7 @@ class ShortestPath:
         return np.broadcast_to(self._paid(z, xi), lead), np.broadcast_to(self._violated(z), lead)
 
     def range(self, x: Array, z: Array) -> tuple[Array, Array]:
-        """(k), (d) -> (), (): for any possible costs, what is paid lies in [low, high]."""
+        """Return bounds () on the cost of a decision (d) for any possible costs."""
         z = arguments.array("ShortestPath.range", "z", z, (self.dims.z,))
         gained, paid = (np.maximum(side * z, 0.0).sum(axis=-1) for side in (-1.0, 1.0))
         most = np.inf if self.largest_cost is None else self.largest_cost
@@ -111,7 +111,7 @@ class ShortestPath:
         return -low, high
 
     def range_of_difference(self, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
-        """(k), (d), (d) -> (), (): for any possible costs, of the edges that they do not share."""
+        """Return bounds () on the difference in cost of two decisions (d), by edges not shared."""
         owner = "ShortestPath.range_of_difference"
         z, other = ranges.decisions(owner, self.dims, x, z, other)
         return self.range(x, z - other)
@@ -146,7 +146,7 @@ class ShortestPath:
         return path
 
     def _paths(self, mean: Array) -> tuple[Array, BoolArray]:
-        """(m) -> (d) a path, () whether it is the shortest."""
+        """Return a path (d) for mean costs (m), and whether () it is the shortest."""
         from bocopt.problems.library.kernels import paths
 
         order, ends, vertices = self._graph

@@ -82,7 +82,7 @@ class Blueprint:
         return "a positive part: of what its expression is made of"
 
     def auxiliary(self) -> BoolArray:
-        """(n) which columns stand for a `pos`."""
+        """Return a mask (n) of the columns that stand for a `pos`."""
         found = np.zeros(self.columns, bool)
         for first, plane in self.positives:
             found[first : first + plane.size] = True
@@ -182,7 +182,7 @@ def _ordered(
 
 
 def _placed(parts: Sequence[ArrayLike], number: IntArray, auxiliary: float) -> Array:
-    """(n) what is given for the variables, in the final order, and one number for the rest."""
+    """Return values (n) of the variables in the final order, and one number for the rest."""
     given = np.concatenate([np.ravel(part) for part in parts])
     placed = np.full(len(number), auxiliary)
     placed[number[: len(given)]] = given

@@ -103,7 +103,7 @@ class ProgramJudge:
         return worst
 
     def outside(self, z: Array) -> Array:
-        """(d) -> (): how far z is from its box or from whole numbers."""
+        """Return how far () a decision (d) is from its box or from whole numbers."""
         far = np.maximum(self.lower - z, z - self.upper) - self.allowed
         if self.whole:
             far = np.maximum(far, np.where(self.integer, np.abs(z - np.rint(z)), -np.inf))

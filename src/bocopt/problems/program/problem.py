@@ -103,7 +103,7 @@ class Program:
         return self._priced(f"{self.name}.judge", x, z, xi)
 
     def range(self, x: Array, z: Array) -> tuple[Array, Array]:
-        """(k), (d) -> (), () what follows from `support`, within what was declared; else infinite.
+        """Return bounds () on the cost of (d) by `support`, within those declared; else infinite.
 
         Exact where the objective is affine in xi, or piecewise linear in each component alone.
         """
@@ -126,7 +126,7 @@ class Program:
         return ranges.narrowed(difference, z, other, self.range(x, z), self.range(x, other))
 
     def possible(self, x: Array, xi: Array) -> BoolArray:
-        """(k), (m) -> (): whether it is in the support; any outcome where none was declared."""
+        """Return True () if an outcome (m) is in the support; any is where none was declared."""
         xi = arguments.array(f"{self.name}.possible", "xi", xi, (self.dims.xi,))
         lead = arguments.lead(self.name, x=np.shape(x)[:-1], xi=xi.shape[:-1])
         low, high = self._support

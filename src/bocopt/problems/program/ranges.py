@@ -47,7 +47,7 @@ class Ranges:
         return hull((FeasibilityCase(fits, low, high), FeasibilityCase(misses, paid, paid)))
 
     def of_difference(self, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
-        """(k), (d), (d) -> (), (): what z costs more than the other."""
+        """Return bounds () on what a decision (d) costs more than the other (d)."""
         low, high = self._objective(x, z, other)
         if self.infeasible_objective is None:
             return low, high
@@ -94,7 +94,7 @@ class Ranges:
         return enclosure.cost(self.judge, self._values(x, z.ndim - 1), z, other)
 
     def _verdicts(self, x: Array, z: Array) -> tuple[BoolArray, BoolArray]:
-        """(k), (d) -> (), (): whether z can be feasible, and whether infeasible."""
+        """Return whether a decision (d) can be feasible, and whether infeasible, () each."""
         with np.errstate(all="ignore"):
             low, high = enclosure.excess(self.judge, self._values(x, z.ndim - 1), z)
         shape = z.shape[:-1]
@@ -176,7 +176,7 @@ class Ranges:
         return slopes(np.moveaxis(joined, -2, -1))
 
     def _columns(self, z: Array) -> Array:
-        """(d) -> (1, n): with zeros for the positive parts."""
+        """Return the columns (1, n) of a decision (d), with zeros for the positive parts."""
         columns = np.zeros((*z.shape[:-1], 1, self.blueprint.columns))
         columns[..., 0, : self.blueprint.size] = z
         return columns

@@ -94,7 +94,7 @@ def extremes(line: Slopes, hinges: HingeSum) -> Ends:
 
 
 def rounding(size: Array, hinges: HingeSum) -> Array:
-    """() -> (): by how much sums of numbers of this size may differ from those in another order."""
+    """Return by how much () sums of numbers of this size may differ from those in another order."""
     for part in (hinges.left, hinges.right):
         inside = np.abs(part.base) + np.abs(part.slope).sum(axis=-1)
         size = size + (np.abs(hinges.weight) * inside).sum(axis=-1)

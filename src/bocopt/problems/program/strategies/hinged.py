@@ -26,7 +26,7 @@ class Hinges(NamedTuple):
     kind: IntArray  # (i) hinges of one kind resemble each other
 
     def excess(self, v: Array) -> Array:
-        """(n) -> (i) where positive, it is paid for."""
+        """Return the excess (i) of a point (n); where it is positive, it is paid for."""
         return np.asarray(self.slope @ v - self.knee)
 
     def of(self, which: BoolArray) -> "Hinges":
@@ -91,7 +91,7 @@ def _dual(program: Hinged) -> highs.LinearProgram:
 
 
 def value(program: Hinged, v: Array) -> float:
-    """(n) -> what v costs; +inf where a hinge without limit is to be paid."""
+    """Return the cost of a point v (n); +inf where a hinge without limit is to be paid."""
     excess = program.hinges.excess(v)
     limited = np.isfinite(program.hinges.most)
     if (excess[~limited] > highs.FEASIBLE_WITHIN).any():
@@ -118,5 +118,5 @@ def _hopeless(program: Hinged) -> bool:
 
 
 def origin(program: Hinged) -> Array:
-    """(n) From here columns go up: where a lower bound is zero its dual is a slack."""
+    """Return where columns (n) go up from: where a lower bound is zero its dual is a slack."""
     return np.where(np.isfinite(program.lower), program.lower, 0.0)

@@ -140,7 +140,7 @@ def _with_cuts(program: highs.LinearProgram, shared: int, cuts: list[Cut]) -> hi
 
 
 def _placed(matrix: Array, columns: IntArray) -> Sparse:
-    """(r, m) as rows of some columns (m) of a larger program."""
+    """Return a matrix (r, m) as rows of some columns (m) of a larger program."""
     rows = Sparse.of(matrix)
     return rows._replace(column=columns[rows.column].astype(np.int32))
 

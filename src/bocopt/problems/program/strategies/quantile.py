@@ -61,7 +61,7 @@ def alive(p: SearchInstance) -> Array:
 
 
 def least_costs(p: SearchInstance) -> Array:
-    """(d): what a step of each item adds to the cost, at the least."""
+    """Return the least (d) that a step of each item adds to the cost."""
     return p.steady + tail(p.cost, alive(p), p.need) if p.pays else p.steady
 
 
@@ -90,7 +90,7 @@ def of_scenarios(p: SearchInstance, most: int) -> list[Array]:
 
 
 def _duals(p: SearchInstance, rows: Array, limit: Array) -> Array | None:
-    """(r): of min cost'y s.t. rows y <= limit, 0 <= y <= reach."""
+    """Return the duals (r) of min cost'y s.t. rows y <= limit, 0 <= y <= reach, if any."""
     found = highs.solve(
         highs.LinearProgram(
             cost=least_costs(p),
