@@ -71,7 +71,7 @@ def _told(frame: Table, spec: Spec, stages: Stages) -> _Told:
 
 
 def _memory(nothing: Memory, spec: Spec, stages: Stages, told: _Told) -> Memory:
-    """The outcomes that later rows can still ask for, after the last decision and what came since."""
+    """The outcomes that later rows can ask for, after the last decision and what came since."""
     many = len(stages.times)
     came = told.known < many
     due = -1 if spec.arrives else max(many - 2 - spec.delay, -1)
