@@ -113,7 +113,7 @@ def _sentence(case: ExplainedDecision) -> str:
     word = case.kind.problem.sense.value
     rivals = [each for each in explained["candidates"][1:] if _gain(case, each, taken) > 0]
     allowed = [each for each in rivals if _meets(each, alpha)]
-    said = f"Expected {word} {money(taken['expected'], case.kind.unit)}"
+    said = f"Expected {word} {text(money(taken['expected'], case.kind.unit))}"
     if alpha is not None:
         said += f", feasible in {percent(taken['feasibility'])}% of the scenarios"
     better = "less" if case.kind.problem.sense.sign > 0 else "more"
@@ -257,7 +257,7 @@ def _beside(case: ExplainedDecision, each: Mapping[str, Any]) -> str:
         return "not a finite number"
     apart = each["expected"] - taken["expected"]
     said = (
-        f"{money(abs(apart), case.kind.unit)} {'more' if apart > 0 else 'less'}"
+        f"{text(money(abs(apart), case.kind.unit))} {'more' if apart > 0 else 'less'}"
         if apart
         else "as much"
     )
