@@ -179,7 +179,7 @@ NASTY = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'&"
 
 
 def test_names_of_users_are_texts_and_nothing_is_inline(tmp_path: Path) -> None:
-    kind = shop(names=(NASTY, f"{NASTY}2"), shadows={NASTY: here.better})
+    kind = shop(names=(NASTY, f"{NASTY}2"), shadows={NASTY: here.better}, unit="<i>EUR</i>\"'&")
     with Service(f"sqlite:///{tmp_path / 'log.db'}", kind) as service:
         for i in range(4):
             service.ask("POST", "/v1/streams/shop/decisions", {"x": [0.1 * i]})
@@ -191,6 +191,7 @@ def test_names_of_users_are_texts_and_nothing_is_inline(tmp_path: Path) -> None:
             text = body.decode()
             assert status == (200 if path in pages else 422 if "page=x" in path else 404), path
             assert "<img" not in text
+            assert "<i>EUR" not in text
             assert re.findall(r"<script[^>]*>", text) == re.findall(
                 r'<script src="/page/\w+\.js\?\w+" defer>', text
             )
@@ -200,6 +201,8 @@ def test_names_of_users_are_texts_and_nothing_is_inline(tmp_path: Path) -> None:
             assert "unsafe" not in policy
             assert about["cache-control"] == "no-store"
         assert text.count("&lt;script&gt;") == 0
+        for path in pages[:1] + pages[2:]:
+            assert b"&lt;i&gt;EUR&lt;/i&gt;&quot;&#x27;&amp;" in service.raw("GET", path)[2], path
         assert b"&lt;script&gt;" in service.raw("GET", "/streams/shop/decisions/3")[2]
 
 

@@ -17,9 +17,10 @@ from test_learning_data import changed_since
 from typer.testing import CliRunner
 
 from bocopt.app.backtesting import backtest
-from bocopt.app.case import Case, open_case
+from bocopt.app.case import Case
 from bocopt.app.cli import app
 from bocopt.app.features.spec import Spec
+from bocopt.app.opening import open_case
 from bocopt.app.page.markup import unmarked
 from bocopt.app.page.numbers import percent
 from bocopt.compared import NOW

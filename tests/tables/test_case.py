@@ -12,7 +12,8 @@ from small_cases import changed, ran, written
 
 from bocopt.app import read
 from bocopt.app.backtesting import backtest
-from bocopt.app.case import Case, open_case
+from bocopt.app.case import Case
+from bocopt.app.opening import open_case
 from bocopt.app.starters import EXAMPLES
 from bocopt.app.writing import write
 from bocopt.compared import NOW

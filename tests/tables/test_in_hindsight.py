@@ -10,7 +10,8 @@ from small_cases import written
 
 from bocopt import Agent, Solution
 from bocopt.app.backtesting import backtest
-from bocopt.app.case import Case, open_case
+from bocopt.app.case import Case
+from bocopt.app.opening import open_case
 from bocopt.app.playing import in_hindsight
 from bocopt.app.playing.in_hindsight import KeptCosts, least_costs
 from bocopt.app.side_by_side import play_side_by_side

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from bocopt.app import Spec, read, series_of
-from bocopt.app.case import open_case
 from bocopt.app.features.odd import alike, far
+from bocopt.app.opening import open_case
 from bocopt.app.reading.columns import Table, TableError
 from bocopt.app.starters import EXAMPLES, starter
 

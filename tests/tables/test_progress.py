@@ -9,8 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from bocopt.app.backtesting import backtest
-from bocopt.app.case import Case, open_case
+from bocopt.app.case import Case
 from bocopt.app.cli import app, progress
+from bocopt.app.opening import open_case
 from bocopt.app.starters import starter
 
 SLOW = """

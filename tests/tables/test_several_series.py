@@ -8,7 +8,7 @@ import pytest
 
 from bocopt.app import Series, Spec, read, series_of
 from bocopt.app.backtesting import backtest
-from bocopt.app.case import open_case
+from bocopt.app.opening import open_case
 from bocopt.app.reading.columns import TableError
 
 SHOPS = {"north": 100.0, "south": 10.0, "west": 1.0}

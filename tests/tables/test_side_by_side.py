@@ -6,8 +6,8 @@ import pytest
 from test_killed_study import finished, written
 from typer.testing import CliRunner
 
-from bocopt.app.case import open_case
 from bocopt.app.cli import app
+from bocopt.app.opening import open_case
 from bocopt.app.side_by_side import _play, play_side_by_side
 
 POLICIES = '["SampleAverage", "ResidualSampleAverage"]'

@@ -1,7 +1,7 @@
 """Decisions from a table of past contexts and outcomes, and a report of how good they are."""
 
 from bocopt.app.backtesting import backtest
-from bocopt.app.case import Case, open_case
+from bocopt.app.case import Case
 from bocopt.app.deciding import decide
 from bocopt.app.features.featuriser import Featuriser
 from bocopt.app.features.panel import panel_of
@@ -11,6 +11,7 @@ from bocopt.app.features.preview import shown
 from bocopt.app.features.series import Panel, Series
 from bocopt.app.features.spec import Spec
 from bocopt.app.margin import BestMargin
+from bocopt.app.opening import open_case
 from bocopt.app.panels.backtest import backtest_panel
 from bocopt.app.reading.frame import frame_of
 from bocopt.app.reading.sources import read

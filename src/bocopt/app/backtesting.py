@@ -60,6 +60,7 @@ def backtest(
         played=found,
         compared=judged,
         code=_code(case),
+        delta=case.delta,
     )
     return findings, {name: agent for name, agent in agents.items() if name in case.policies}
 
@@ -85,7 +86,15 @@ def play_all(
     for name, policy in case.everyone.items():
         begin(name, len(series.x))
         found[name], agents[name] = play(
-            policy, problem, series, least=least, seed=case.seed, kept=kept(name), advance=advance
+            policy,
+            problem,
+            series,
+            least=least,
+            seed=case.seed,
+            monitor=partial(case.monitor, name),
+            unit=case.unit,
+            kept=kept(name),
+            advance=advance,
         )
     return found, agents
 
@@ -114,5 +123,5 @@ print(ticket.z)
 # Once the outcomes are known: {outcomes}.
 agent.observe(ticket.id, [...])
 agent.save("agent.bin")
-# The next time: Agent.load("agent.bin", case.policies[{name!r}], problem=case.problem)
+# The next time: agent = case.agent({name!r}, "agent.bin")
 """

@@ -6,20 +6,18 @@ It is played in three ways: a `backtest` on its data, decisions for new rows, an
 import hashlib
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bocopt import arguments
-from bocopt.app.case_file import NO_OUTCOME, CaseSettings, load_cases
-from bocopt.app.features.days import whole_days
-from bocopt.app.features.panel import follows_convention, panel_of
-from bocopt.app.features.prepare import series_of
+from bocopt.app.case_file import CaseSettings
 from bocopt.app.features.public_holidays import version
 from bocopt.app.features.series import Panel, Series
 from bocopt.app.features.spec import Spec
@@ -27,17 +25,16 @@ from bocopt.app.playing.in_hindsight import KeptCosts, least_costs
 from bocopt.app.playing.kept import Kept
 from bocopt.app.playing.play import play
 from bocopt.app.reading.columns import Table
-from bocopt.app.reading.sources import read, read_like
-from bocopt.app.user_code import UserCode
+from bocopt.app.reading.sources import read_like
 from bocopt.compared import NOW
-from bocopt.core import Policy, Problem, is_ranged
+from bocopt.core import Policy, Problem
 from bocopt.fingerprint import fingerprint
-from bocopt.interop.frames import framed
+from bocopt.guarantees import Guarantee, Monitor
 from bocopt.live import Agent
+from bocopt.live.fold import watching
 from bocopt.policies.matching import check_same_problem
+from bocopt.problems.names import decision_labels
 from bocopt.sources import software
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,13 +57,16 @@ class Case:
     now: Policy[Any] | None = None  # the rule that is followed now
     title: str = ""  # the name, if empty
     unit: str = ""  # of costs
+    names: tuple[str, ...] = ()  # (d) of the numbers of a decision, instead of those they have
     series: Series | None = None  # its data
     panel: Panel | None = None  # or those of many series, each of which is played by itself
     table: Table | None = None  # that the series was made of
     spec: Spec | None = None  # which of its columns mean what
     seed: int = 0
     confidence: float = 0.95
-    difference_scale: float | None = None  # about how far two decisions are apart, declared before
+    cost_scale: float | None = None  # a range that few costs exceed, declared before
+    difference_scale: float | None = None  # about how far two decisions are apart, likewise
+    guarantees: tuple[Guarantee[Any], ...] = ()  # watched beside those that always are
     results: Path = field(default_factory=lambda: Path("results"))
     trace: str = "csv"
     source: CaseSettings | None = None  # the file that declared it
@@ -79,7 +79,12 @@ class Case:
         for name, policy in self.everyone.items():
             arguments.kind("Case", name, policy, Policy)
             check_same_problem(policy, self.problem)
+        many = self.problem.dims.z
+        if self.names and not len({*self.names}) == len(self.names) == many:
+            expected = f"{many} different names, one for each number of a decision"
+            raise arguments.wrong("Case", "names", expected, self.names)
         arguments.number("Case", "confidence", self.confidence, "(0, 1)")
+        arguments.each("Case", "guarantees", self.guarantees, Guarantee)
         arguments.integer("Case", "seed", self.seed, "[0, 9e18]")
         if not self.title:
             object.__setattr__(self, "title", self.name)
@@ -87,7 +92,17 @@ class Case:
     @property
     def delta(self) -> float:
         """Return the chance of error that is allowed, 1 - `confidence`."""
-        return 1.0 - self.confidence
+        return delta_of(self.confidence)
+
+    @property
+    def decision_names(self) -> tuple[str, ...]:
+        """(d) Names of the numbers of a decision, which everybody shows who plays the case.
+
+        Those that are declared, or else of the table's columns of decisions, or else of the
+        program, or else z0, z1, ...
+        """
+        recorded = tuple(self.spec.decisions) if self.spec else ()
+        return self.names or recorded or decision_labels(self.problem)
 
     @property
     def data(self) -> Series:
@@ -160,10 +175,32 @@ class Case:
         digest = self._digest(self.problem, least_costs.__module__, "in hindsight", parts)
         return KeptCosts(self.results / "progress" / "hindsight.bin", digest)
 
-    def agent(self, name: str | None = None) -> Agent[Any]:
-        """Return the agent of a policy, the first by default, as it was after the last stage."""
+    def agent(self, name: str | None = None, path: str | PathLike[str] = "") -> Agent[Any]:
+        """Return the agent of a policy, the first by default, as it was after the last stage.
+
+        With `path`, the one that was saved there since.
+        """
         name = next(iter(self.policies)) if name is None else name
-        return Agent.load(self.saved(name), self.policies[name], problem=self.problem)
+        file, policy = Path(path or self.saved(name)), self.policies[name]
+        return Agent.load(file, policy, problem=self.problem, monitor=self.monitor(name))
+
+    def monitor(self, name: str | None = None) -> Monitor:
+        """Return a new monitor for an agent of a policy, the first by default.
+
+        Its certificates hold with the confidence of the case.
+        """
+        name = next(iter(self.policies)) if name is None else name
+        return self._watching(self.everyone[name])
+
+    def _watching(self, policy: Policy[Any]) -> Monitor:
+        return watching(
+            policy,
+            self.problem,
+            self.cost_scale,
+            difference_scale=self.difference_scale,
+            delta=self.delta,
+            guarantees=self.guarantees,
+        )
 
     def saved(self, name: str) -> Path:
         """Return the path of the agent of a policy."""
@@ -185,6 +222,10 @@ class Case:
         about = repr((self.seed, series.x_names, series.xi_names))
         if self.spec is not None and self.spec.holidays:
             about += f" holidays {version()}"
+        own, default = self._watching(policy), watching(policy, self.problem)
+        watched = fingerprint(own.guarantees)
+        if watched != fingerprint(default.guarantees):
+            about += f" watched by {watched}"
         parts = series.x, series.xi, series.arrives
         return self._digest((policy, self.problem), play.__module__, about, parts)
 
@@ -198,118 +239,13 @@ class Case:
         return digest.hexdigest()
 
 
-def open_case(path: str | Path, name: str | None = None) -> Case:
-    """Read `bocopt.toml`, and all that one of its cases names; the only one, if none is named."""
-    if not isinstance(path, str | Path):
-        raise arguments.wrong("open_case", "path", "a path", path)
-    file = load_cases(path)
-    if name is None and len(file.cases) > 1:
-        raise ValueError(f"{path} has several cases: say which of {', '.join(file.cases)}.")
-    if name is not None and name not in file.cases:
-        raise ValueError(f"{path} has no case '{name}'. It has: {', '.join(file.cases)}.")
-    settings = file.cases[name] if name else next(iter(file.cases.values()))
-    return case_of(settings, UserCode(file.path.parent))
+def delta_of(confidence: float) -> float:
+    """1 - confidence, in decimals: so that it is the number that somebody would write.
 
-
-def case_of(settings: CaseSettings, files: UserCode) -> Case:
-    """Import and read what the settings name; what is wrong is told with its line."""
-    if settings.trace == "parquet":
-        framed({}, 'trace = "parquet"')  # what is missing is told before it plays
-    code = files.at(settings.problem.rpartition(":")[0])
-    problem = _told(settings, "problem", code.problem, settings.problem)
-    series, panel, table, spec = None, None, None, None
-    if settings.data is not None and settings.spec is not None:
-        table = read(settings.data, **settings.reading)
-        table, spec = whole_days(table, settings.spec)
-        if spec.series:
-            panel = _panel(settings, problem, table)
-        else:
-            series = series_of(table, spec)
-            _check_sizes(settings, problem, series)
-            series = _with_note_on_support(settings, problem, series)
-    data = series or panel
-    x_names = data.x_names if data else settings.context
-    policies = {
-        reference.rpartition(":")[2]: _told(
-            settings, "policies", code.policy, reference, problem, x_names
-        )
-        for reference in settings.policies
-    }
-    now = _told(settings, "now", code.rule, settings.now, x_names) if settings.now else None
-    return Case(
-        name=settings.name,
-        problem=problem,
-        policies=policies,
-        now=now,
-        title=settings.title,
-        unit=settings.unit,
-        series=series,
-        panel=panel,
-        table=table,
-        spec=spec,
-        seed=settings.seed,
-        confidence=settings.confidence,
-        difference_scale=settings.difference_scale,
-        results=settings.results,
-        trace=settings.trace,
-        source=settings,
-        code=code.file_of(settings.problem).read_bytes(),
-    )
-
-
-def _told(settings: CaseSettings, key: str, resolve: Callable[..., T], *of: Any) -> T:
-    """Return what `resolve` finds; its error gets the line of the key."""
-    try:
-        return resolve(*of)
-    except ValueError as error:
-        settings.part.wrong(key, f"'{key}': {error}")
-        settings.part.file.refuse()
-        raise AssertionError from error  # something was wrong
-
-
-def _panel(settings: CaseSettings, problem: Problem, table: Table) -> Panel:
-    if settings.by_convention and not follows_convention(table):
-        data = settings.part.part("data", ())
-        data.wrong("", f"[{data.heading}] {NO_OUTCOME}")
-        data.file.refuse()
-    panel = panel_of(table, settings.spec)
-    _check_sizes(settings, problem, panel.series[0])
-    noted = (_with_note_on_support(settings, problem, one) for one in panel.series)
-    note = "Its columns 'unique_id', 'ds' and 'y' are the series, the time and the outcome."
-    notes = ([note] if settings.by_convention else []) + [*panel.notes]
-    return panel._replace(series=tuple(noted), notes=tuple(notes))
-
-
-def _check_sizes(settings: CaseSettings, problem: Problem, series: Series) -> None:
-    outcomes, dims, where = len(series.xi_names), problem.dims, f"[{settings.part.heading}.data]"
-    if outcomes != dims.xi:
-        raise ValueError(
-            f"'{settings.problem}' has outcomes of {dims.xi} numbers, but {where} in "
-            f"{settings.part.file.path} names {outcomes}: {', '.join(series.xi_names)}."
-        )
-    if series.now is not None and series.now.shape[-1] != dims.z:
-        raise ValueError(
-            f"'{settings.problem}' has decisions of {dims.z} numbers, but {where} in "
-            f"{settings.part.file.path} names {series.now.shape[-1]} columns of decisions."
-        )
-
-
-def _with_note_on_support(settings: CaseSettings, problem: Problem, series: Series) -> Series:
-    """Return the series, with a note where outcomes are outside the support of the problem."""
-    came = np.flatnonzero(np.isfinite(series.xi).all(axis=-1))
-    if not is_ranged(problem) or not came.size:
-        return series
-    possible = np.broadcast_to(problem.possible(series.x[came], series.xi[came]), came.shape)
-    outside = series.lines[came[~possible]]
-    if not outside.size:
-        return series
-    named = settings.problem.rpartition(":")[2]
-    where = ", ".join(map(str, outside[:5])) + (", ..." if outside.size > 5 else "")
-    note = (
-        f"{outside.size} of {came.size} outcomes are outside the support of '{named}', "
-        f"at line or row {where}: what is guaranteed at all times is then not."
-    )
-    return series._replace(notes=(*series.notes, note))
+    >>> delta_of(0.95), 1.0 - 0.95
+    (0.05, 0.050000000000000044)
+    """
+    return float(1 - Decimal(str(float(confidence))))
 
 
 def file_name(name: str, *, case_counts: bool = True) -> str:

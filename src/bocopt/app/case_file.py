@@ -20,7 +20,8 @@ ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _FILE = ("cases", "service")
 _CASE = (
     *("title", "unit", "problem", "policies", "now", "names", "context", "outcome"),
-    *("seed", "confidence", "cost_scale", "difference_scale", "results", "trace", "data"),
+    *("seed", "confidence", "cost_scale", "difference_scale", "guarantees"),
+    *("results", "trace", "data"),
     *("version", "promote", "hindsight", "expire", "max_open", "snapshot"),
 )
 #: Of a part on data, where it does not say what is learned.
@@ -65,6 +66,7 @@ class CaseSettings:
     cost_scale: float | None  # a size of costs, declared in advance: of the headline
     difference_scale: float | None  # of differences between two decisions: of comparisons
     results: Path
+    guarantees: tuple[str, ...]  # references, like those of policies: watched beside the others
     trace: str  # how it ends: csv or parquet
     version: str
     promote: str  # one of the other policies, which decides instead of the first
@@ -92,6 +94,13 @@ class CaseFile:
 
 def load_cases(path: str | Path) -> CaseFile:
     """Read and check it; one error tells all that is wrong with the cases, each with its line."""
+    found = read_cases(path)
+    found.file.refuse()
+    return found
+
+
+def read_cases(path: str | Path) -> CaseFile:
+    """The same, with what is wrong only noted, for whoever checks more of the file."""
     file = read_toml(Path(path))
     Part(file, "", file.found).know(_FILE)
     file.part("service", ())  # whose keys are the service's to check
@@ -99,7 +108,6 @@ def load_cases(path: str | Path) -> CaseFile:
     found = {name: _case(cases, name) for name in cases.found}
     if not found and not file.faults:
         file.wrong("", "", "there is no case: write [cases.NAME] above its keys.")
-    file.refuse()
     return CaseFile(file, found)
 
 
@@ -147,6 +155,7 @@ def _case(cases: Part, name: str) -> CaseSettings:
         confidence=part.number("confidence", 0.95, "(0, 1)"),
         cost_scale=part.number("cost_scale", None, "(0, inf)"),
         difference_scale=part.number("difference_scale", None, "(0, inf)"),
+        guarantees=part.words("guarantees"),
         results=folder / part.word("results", f"results/{name}"),
         trace=part.one_of("trace", ("csv", "parquet")),
         version=part.word("version", "1"),

@@ -15,12 +15,10 @@ from bocopt.app.features.featuriser import Featuriser
 from bocopt.app.features.memory import FeaturiserState
 from bocopt.app.features.panel_rows import PanelFeaturiser
 from bocopt.app.features.rows import TableRow, rows_of
-from bocopt.app.features.spec import Spec
 from bocopt.app.playing.play import begun
 from bocopt.app.reading.columns import Table
 from bocopt.core import Status
 from bocopt.live import Agent, Ticket
-from bocopt.policies.names import names_of
 from bocopt.state import CheckpointError, flatten, rebuild
 
 #: Who decided a row of a panel: the agent of its series, or one that has seen nothing.
@@ -73,7 +71,7 @@ def decide(case: Case, rows: Table, policy: str | None = None) -> Decisions:
         rows, _ = whole_days(rows, case.source.spec, featuriser.spec)
     found = list(_decided(featuriser, state, case.agent(name), rows_of(rows, featuriser.spec)))
     shown = [featuriser.spec.time] if featuriser.spec.time else []
-    return _table(case, name, featuriser.spec, found, shown, {})
+    return _table(case, found, shown, {})
 
 
 class _Decided(NamedTuple):
@@ -109,7 +107,7 @@ def _of_panel(case: Case, rows: Table, policy: str) -> Decisions:
     ordered = [found[place] for place in sorted(found)]
     shown = [*spec.series, *([spec.time] if spec.time else [])]
     beside = {"agent": [known for _, known in ordered]}
-    return _table(case, policy, spec, [one for one, _ in ordered], shown, beside)
+    return _table(case, [one for one, _ in ordered], shown, beside)
 
 
 def _agent_of(
@@ -137,14 +135,11 @@ def _saved_panel(case: Case) -> PanelFeaturiser:
 
 def _table(
     case: Case,
-    policy: str,
-    spec: Spec,
     found: Sequence[_Decided],
     shown: Sequence[str],
     beside: Mapping[str, list[Any]],
 ) -> Decisions:
-    names = names_of(case.problem, case.policies[policy], spec.decisions)
-    z_names = names.get("z") or [f"z{i}" for i in range(case.problem.dims.z)]
+    z_names = case.decision_names
     z = np.reshape([one.ticket.z for one in found], (len(found), len(z_names)))
     columns: dict[str, list[Any]] = {n: [one.fields[n] for one in found] for n in shown}
     columns |= dict(zip(z_names, z.T.tolist(), strict=True))

@@ -33,6 +33,7 @@ class Findings(NamedTuple):
     played: Mapping[str, Played]  # by policy
     compared: Mapping[str, Compared]  # by policy, with what is done now: after the warm-up
     code: str  # how to take the first policy into use
+    delta: float = 0.05  # the chance that what is said to hold at all times does not
 
 
 class PanelFindings(NamedTuple):

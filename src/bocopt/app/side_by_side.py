@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from functools import partial
 from pathlib import Path
 
-from bocopt.app.case import Case, open_case
+from bocopt.app.case import Case
+from bocopt.app.opening import open_case
 from bocopt.app.playing.in_hindsight import least_costs
 from bocopt.app.playing.play import play
 from bocopt.processes import processes
@@ -57,7 +59,8 @@ def _play(
     case = open_case(path, of)
     kept = case.kept(name, keep_every, keep_seconds)
     _check(path, kept.digest, digest)
-    play(case.everyone[name], case.problem, case.data, seed=case.seed, kept=kept)
+    monitor = partial(case.monitor, name)
+    play(case.everyone[name], case.problem, case.data, seed=case.seed, monitor=monitor, kept=kept)
 
 
 def _look_back(path: Path, of: str, digest: str) -> None:

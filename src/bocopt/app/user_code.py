@@ -17,6 +17,7 @@ from bocopt import arguments
 from bocopt.abilities import MakesPolicy
 from bocopt.app.margin import named
 from bocopt.core import Array, Policy, Problem
+from bocopt.guarantees import Betting, Guarantee, HoeffdingMixture, Outlook
 from bocopt.policies import Ensemble, ResidualSampleAverage, Rule, SampleAverage
 from bocopt.wrappers import has
 
@@ -25,6 +26,12 @@ KNOWN: Mapping[str, Callable[[Any], Policy[Any]]] = {
     "Ensemble": Ensemble,
     "SampleAverage": SampleAverage,
     "ResidualSampleAverage": ResidualSampleAverage,
+}
+#: Guarantees that a case may name, likewise: all they need is a delta.
+GUARANTEES: Mapping[str, Callable[..., Guarantee[Any]]] = {
+    "Betting": Betting,
+    "HoeffdingMixture": HoeffdingMixture,
+    "Outlook": Outlook,
 }
 _REFERENCE = re.compile(r"(?:([A-Za-z_][\w.]*):)?([A-Za-z_]\w*)")
 
@@ -81,12 +88,23 @@ class UserCode:
             made: Policy[Any] = found.policy(problem, x_names)
             return made
         if isinstance(found, type) or not hasattr(found, "decide"):
-            try:
-                found = found(problem)
-            except Exception as error:
-                raise ValueError(f"{reference}(problem) failed: {error!r}.") from error
+            found = _made(reference, found, problem)
         policy: Policy[Any] = self._of_kind(reference, found, Policy)
         return policy
+
+    def guarantee(self, reference: str, problem: Problem, delta: float) -> Guarantee[Any]:
+        """One of ours with this delta, one in a file, or what a function there makes of a problem.
+
+        What stands in a file says its own confidence.
+        """
+        found = self._named(reference, GUARANTEES)
+        if any(found is one for one in GUARANTEES.values()):
+            ours: Guarantee[Any] = found(delta=delta)
+            return ours
+        if isinstance(found, type) or not hasattr(found, "step"):
+            found = _made(reference, found, problem)
+        guarantee: Guarantee[Any] = self._of_kind(reference, found, Guarantee)
+        return guarantee
 
     def file_of(self, reference: str) -> Path:
         """Return the path of the file that a reference is looked up in."""
@@ -110,8 +128,9 @@ class UserCode:
             self._modules[module] = _imported(f"bocopt_cases.{module}", path)
         if hasattr(self._modules[module], name):
             return getattr(self._modules[module], name)
-        if known and reference in known:
-            return known[reference]
+        spelled = {one.lower(): one for one in known or ()}
+        if known and reference.lower() in spelled:
+            return known[spelled[reference.lower()]]
         more = f" (known without it: {', '.join(known)})" if known else ""
         raise ValueError(f"{path} has no '{name}'{more}.")
 
@@ -122,6 +141,14 @@ class UserCode:
             name = reference.rpartition(":")[2]
             raise ValueError(f"{self.file_of(reference)}: '{name}' {error.why}") from None
         return found
+
+
+def _made(reference: str, function: Callable[[Problem], Any], problem: Problem) -> Any:
+    """Return what a function of a file makes of the problem."""
+    try:
+        return function(problem)
+    except Exception as error:
+        raise ValueError(f"{reference}(problem) failed: {error!r}.") from error
 
 
 def _imported(name: str, path: Path) -> ModuleType:

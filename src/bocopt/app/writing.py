@@ -20,8 +20,8 @@ from bocopt.trace import no_formula
 
 def write(case: Case, findings: Findings, agents: Mapping[str, Agent[Any]]) -> None:
     """Write decisions, what they rest on, the report, and agents that can go on."""
-    folder, decisions = case.results, case.spec.decisions if case.spec else ()
-    names = names_of(case.problem, next(iter(case.policies.values())), decisions)
+    folder, first = case.results, next(iter(case.policies.values()))
+    names = names_of(case.problem, first, case.decision_names)
     form = case.trace
     files = {
         "decisions.csv": decisions_csv(findings, names).encode(),

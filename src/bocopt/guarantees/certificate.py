@@ -83,9 +83,9 @@ class Certificate(NamedTuple):
     difference: Difference | None = None
     refuted: BoolArray = _NO  # () whether the note says that a target is surely missed
 
-    def words(self, sense: Sense = Sense.MINIMISE) -> str:
+    def words(self, sense: Sense = Sense.MINIMISE, unit: str = "") -> str:
         """Return the certificate in words; of several trials, only how many have it. With
-        `MAXIMISE`, a cost is shown as a reward.
+        `MAXIMISE`, a cost is shown as a reward. `unit` is that of costs, such as "EUR".
         """
         if self.bound.ndim:
             return f"{self.name}: {int(self.applicable.sum())} of {self.bound.size} trials have it."
@@ -93,35 +93,40 @@ class Certificate(NamedTuple):
             return f"{self.name}: not applicable. {self.note}"
         provided = f", provided that {self.conditions}" if self.assumptions else ""
         vacuous = " Vacuous." if self.vacuous and self.difference is None else ""
-        return f"{self.name}: {self.claim(sense)}{provided}.{vacuous} {self.note}".strip()
+        return f"{self.name}: {self.claim(sense, unit)}{provided}.{vacuous} {self.note}".strip()
 
     @property
     def conditions(self) -> str:
         """The assumptions that the claim rests on, joined by semicolons."""
         return "; ".join(self.assumptions)
 
-    def claim(self, sense: Sense = Sense.MINIMISE) -> str:
+    def claim(self, sense: Sense = Sense.MINIMISE, unit: str = "") -> str:
         """Return in words, for one trial, what is sure if the conditions hold."""
+        cost = self.reward or self.difference is not None  # and no share of decisions, say
+        unit = f" {unit}" if unit and cost else ""
         sure = "surely" if self.delta == 0 else f"with {100 * (1 - self.delta):g}% confidence"
         if self.difference is not None:
-            said = f"{sure}, at all times at once, {difference_in_words(self, sense)}"
+            said = f"{sure}, at all times at once, {difference_in_words(self, sense, unit)}"
         elif sense is Sense.MAXIMISE and self.reward:
-            said = f"{sure} the {self.reward} is at least {_seen(-self.bound, -self.value)}"
+            said = f"{sure} the {self.reward} is at least {_seen(-self.bound, -self.value, unit)}"
         else:
-            said = f"{sure} the {self.risk} is at most {_seen(self.bound, self.value)}"
+            said = f"{sure} the {self.risk} is at most {_seen(self.bound, self.value, unit)}"
         return f"{said[0].upper()}{said[1:]}"
 
 
-def _seen(bound: Array, value: Array) -> str:
-    return f"{bound:.4g} (seen: {value:.4g})"
+def _seen(bound: Array, value: Array, unit: str) -> str:
+    return f"{bound:.4g}{unit} (seen: {value:.4g}{unit})"
 
 
-def difference_in_words(found: Certificate, sense: Sense) -> str:
-    """Return in words, for one trial, the interval of a difference and the verdict on it."""
+def difference_in_words(found: Certificate, sense: Sense, unit: str = "") -> str:
+    """Return in words, for one trial, the interval of a difference and the verdict on it.
+
+    `unit` begins with a space.
+    """
     assert found.difference is not None
     d = found.difference
-    interval = between(float(d.low), float(d.high), sense)
-    seen = amount(float(d.seen), sense)
+    interval = between(float(d.low), float(d.high), sense, unit)
+    seen = amount(float(d.seen), sense, unit)
     than = "a stage on average than the decisions taken"
     return f"{found.other} {verb(sense)} {interval} {than} (seen: {seen}): {verdict(d)}"
 

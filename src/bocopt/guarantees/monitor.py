@@ -139,7 +139,8 @@ class Monitor:
     Always watched are the headline, for the cost of the decisions taken, and their feasibility;
     `shadows`, the names of those of a `Shadowed` policy, adds a comparison with each, and
     `guarantees` adds more. `scale`, declared in advance, makes the headline tighter: a range that
-    the costs of few decisions can exceed. Each holds with confidence 1 - delta, the comparisons
+    the costs of few decisions can exceed; `difference_scale`, likewise of how far decisions lie
+    apart, those of the comparisons. Each holds with confidence 1 - delta, the comparisons
     all together (the `guarantees`: with their own); the last line says how sure all of it is.
 
     >>> from bocopt import SampleAverage, run
@@ -160,6 +161,7 @@ class Monitor:
         *,
         shadows: Sequence[str] = (),
         scale: float | None = None,
+        difference_scale: float | None = None,
         delta: float = 0.05,
     ) -> None:
         arguments.kind("Monitor", "problem", problem, Problem)
@@ -168,7 +170,7 @@ class Monitor:
         self.guarantees: tuple[Guarantee[Any], ...] = (
             headline(scale, delta),
             feasibility,
-            *comparisons(names, delta=delta),
+            *comparisons(names, scale=difference_scale, delta=delta),
             *arguments.each("Monitor", "guarantees", guarantees, Guarantee),
         )
         sums = [g.sums if isinstance(g, Summed) else (i,) for i, g in enumerate(self.guarantees)]
@@ -239,9 +241,16 @@ class Monitor:
         names = ", ".join(type(each).__name__ for each in self.guarantees)
         return f"<Monitor of {type(self._problem).__name__}: {names}>"
 
+    def words(self, unit: str = "") -> list[str]:
+        """Return a sentence on each certificate, and last with what confidence all hold.
+
+        `unit` is that of costs, such as "EUR".
+        """
+        found = self.certificates()
+        lines = [each.words(self._problem.sense, unit) for each in found]
+        said = together(each.delta for each in found if (each.applicable | each.refuted).any())
+        return [*lines, *[said] * bool(said)]
+
     def __str__(self) -> str:
         """Return the certificates in words, one a line, and with what confidence all hold."""
-        found = self.certificates()
-        lines = [each.words(self._problem.sense) for each in found]
-        said = together(each.delta for each in found if (each.applicable | each.refuted).any())
-        return "\n".join([*lines, *[said] * bool(said)])
+        return "\n".join(self.words())

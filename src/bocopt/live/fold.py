@@ -7,6 +7,7 @@ of events is read back without solving a program again. So does the event of a l
 of a stage at which nobody asked.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple
 
@@ -15,7 +16,7 @@ import numpy as np
 from bocopt import arguments
 from bocopt.abilities import WatchesShadow
 from bocopt.core import Array, Decision, Policy, Problem, S
-from bocopt.guarantees import Monitor, evidence_of, range_of
+from bocopt.guarantees import Guarantee, Monitor, evidence_of, range_of
 from bocopt.guarantees.worsening import worsenings
 from bocopt.live.record import Live, Open, own
 from bocopt.loop import Stage, checked_decision, context, review
@@ -66,11 +67,29 @@ Event = Decided | Observed | Forgotten | Taught
 
 
 def watching(
-    policy: Policy[S], problem: Problem, scale: float | None = None, *, lately: bool = False
+    policy: Policy[S],
+    problem: Problem,
+    scale: float | None = None,
+    *,
+    lately: bool = False,
+    difference_scale: float | None = None,
+    delta: float = 0.05,
+    guarantees: Sequence[Guarantee[Any]] = (),
 ) -> Monitor:
-    """A monitor of all that there is to watch; `lately` adds whether a shadow costs more lately."""
+    """Return a monitor of all that there is to watch of a policy, and of `guarantees` beside it.
+
+    `lately` adds whether a shadow costs more lately; the rest is as in `Monitor`.
+    """
     shadows = tuple(shadows_of(policy))
-    return Monitor(problem, worsenings(shadows) if lately else (), shadows=shadows, scale=scale)
+    alarms = worsenings(shadows, scale=difference_scale) if lately else []
+    return Monitor(
+        problem,
+        (*alarms, *guarantees),
+        shadows=shadows,
+        scale=scale,
+        difference_scale=difference_scale,
+        delta=delta,
+    )
 
 
 @dataclass(frozen=True)

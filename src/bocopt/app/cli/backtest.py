@@ -68,7 +68,7 @@ def backtest(
     jobs: Jobs = "auto",
 ) -> None:
     """Play a case on its data in time order, and write its decisions and a report."""
-    from bocopt.app.case import open_case
+    from bocopt.app.opening import open_case
 
     many = workers(jobs)
     with told(ValueError, kept=GOES_ON):
@@ -92,8 +92,8 @@ def decide(
     ] = None,
 ) -> None:
     """Decide new rows by what a backtest left. Nothing changes: ask as often as you like."""
-    from bocopt.app.case import open_case
     from bocopt.app.deciding import decide as decided
+    from bocopt.app.opening import open_case
     from bocopt.app.writing import write_table
 
     with told(ValueError, kept=GOES_ON):

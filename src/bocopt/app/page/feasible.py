@@ -31,7 +31,7 @@ def band(view: ReportView, played: Played) -> tuple[float, float]:
     if not counts.t.size or counts.t[-1] == 0:
         return math.nan, math.nan
     whole = Counts(*(part[-1] for part in counts))
-    low, high = _ends(whole, np.array(float(len(view.missing(played)))))
+    low, high = _ends(view, whole, np.array(float(len(view.missing(played)))))
     return float(low), float(high)
 
 
@@ -48,8 +48,8 @@ def feasibility(view: ReportView) -> str:
     level = None if alpha is None else Level("target", 100.0 * alpha)
     caption = (
         f"Shares of all stages so far{_known_only(view)}, in percent. {_target(alpha)}The band is "
-        f"that of <bdi>{text(view.first)}</bdi>: 95%, at all times at once{_whatever(view)}. Early "
-        "stages may leave the picture."
+        f"that of <bdi>{text(view.first)}</bdi>: {view.sure}, at all times at once"
+        f"{_whatever(view)}. Early stages may leave the picture."
     )
     chart = lines(view, "Feasible so far (%)", caption, drawn, level, limits(drawn, level))
     return section(FEASIBILITY, paragraph(_verdict(view)), chart)
@@ -93,7 +93,7 @@ def _always(view: ReportView) -> str:
     if math.isnan(low):
         return every
     return (
-        f"{every} With 95% confidence, at all times at once{_whatever(view)}, "
+        f"{every} With {view.sure} confidence, at all times at once{_whatever(view)}, "
         f"the chance of one that is not is at most {percent(1.0 - low)}% for "
         f"<bdi>{text(view.first)}</bdi>{_provided(view)}."
     )
@@ -120,11 +120,11 @@ def _how_many(view: ReportView) -> str:
     """Return the words for the stages that the share is of, and for those that the band is of."""
     missing = len(view.missing(view.played))
     if not missing:
-        return "stages (95%, at all times"
+        return f"stages ({view.sure}, at all times"
     known = int(np.isfinite(view.played.feasible[view.stages]).sum())
     return (
-        f"{known:,} stages whose outcome is known (95%, at all times, of all {known + missing:,} "
-        f"whatever the {missing:,} missing outcomes were"
+        f"{known:,} stages whose outcome is known ({view.sure}, at all times, of all "
+        f"{known + missing:,} whatever the {missing:,} missing outcomes were"
     )
 
 
@@ -136,8 +136,8 @@ def _counts(view: ReportView, played: Played) -> Counts:
     return Counts(np.cumsum(known).astype(float), infeasible, np.zeros(len(known)))
 
 
-def _ends(counts: Counts, missing: Array) -> tuple[Array, Array]:
-    least, most = Feasibility().interval(counts, missing)
+def _ends(view: ReportView, counts: Counts, missing: Array) -> tuple[Array, Array]:
+    least, most = Feasibility(delta=view.findings.delta).interval(counts, missing)
     return 1.0 - most, 1.0 - least
 
 
@@ -150,5 +150,5 @@ def _line(view: ReportView, policy: str, style: int) -> Line:
     running = np.where(seen, 1.0 - counts.infeasible / np.maximum(counts.t, 1.0), np.nan)
     if policy != view.first:
         return Line(policy, 100.0 * running, style)
-    low, high = (np.where(seen, 100.0 * end, np.nan) for end in _ends(counts, missing))
+    low, high = (np.where(seen, 100.0 * end, np.nan) for end in _ends(view, counts, missing))
     return Line(policy, 100.0 * running, style, low, high)

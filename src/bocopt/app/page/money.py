@@ -13,7 +13,6 @@ from bocopt.app.page.plot import Level, Line, lines, styles
 from bocopt.app.page.view import ReportView
 from bocopt.compared import RECORDED
 from bocopt.core import Sense
-from bocopt.guarantees import Feasibility
 from bocopt.guarantees.certificate import together
 
 OVER_TIME, POLICIES = "Over time", "All policies"
@@ -168,17 +167,18 @@ def _legend(view: ReportView, contrasts: dict[str, Contrast | None], summed: boo
         return f"{said}Feasible: share of all decisions. Regret: to hindsight."
     if any(len(view.missing(played)) for played in view.findings.played.values()):
         feasible = (
-            "of the stages whose outcome is known, with a 95% band of all, whatever is missing"
+            f"of the stages whose outcome is known, with a {view.sure} band of all, whatever is "
+            "missing"
         )
     else:
-        feasible = "with its 95% band"
+        feasible = f"with its {view.sure} band"
     return f"{said}Feasible: {feasible}, at all times. {_together(view)}Regret: to hindsight."
 
 
 def _together(view: ReportView) -> str:
     """Return how sure all bands and comparisons are together; empty where there is one."""
     bands = [band(view, played) for played in view.findings.played.values()]
-    deltas = [Feasibility().delta for low, _ in bands if not math.isnan(low)]
+    deltas = [view.findings.delta for low, _ in bands if not math.isnan(low)]
     certified = any(found.certificate.applicable for found in view.findings.compared.values())
     said = together([*deltas, *[1.0 - level(view)] * certified], "bands and comparisons")
     return f"{said} " if said else ""

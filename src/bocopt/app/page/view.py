@@ -7,7 +7,7 @@ import numpy as np
 
 from bocopt.app.findings import Findings, Played
 from bocopt.app.page.markup import Names
-from bocopt.app.page.numbers import thinned
+from bocopt.app.page.numbers import target, thinned
 from bocopt.core import Array, IntArray
 
 
@@ -22,6 +22,11 @@ class ReportView:
     def axis(self) -> str:
         """Return the name of the axis below the charts."""
         return "time"
+
+    @property
+    def sure(self) -> str:
+        """The confidence of what holds at all times, in percent."""
+        return target(1.0 - self.findings.delta)
 
     @cached_property
     def stages(self) -> IntArray:

@@ -9,9 +9,10 @@ from types import MappingProxyType
 import numpy as np
 
 from bocopt import arguments
-from bocopt.app.case import Case, open_case
+from bocopt.app.case import Case
 from bocopt.app.features.series import Panel, Series
 from bocopt.app.findings import Findings, PanelFindings, Played
+from bocopt.app.opening import open_case
 from bocopt.app.panels.one import Player
 from bocopt.app.playing.summed import compared_in_all
 from bocopt.compared import NOW
@@ -132,6 +133,7 @@ def _judged(case: Case, panel: Panel, each: Sequence[Mapping[str, Played]]) -> P
         played={name: _total(panel, [played[name] for played in each], counts) for name in names},
         compared=compared,
         code=_code(case, panel),
+        delta=case.delta,
     )
     return PanelFindings(totals, panel, tuple(each), counts)
 

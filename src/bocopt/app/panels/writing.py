@@ -8,23 +8,18 @@ from collections.abc import Iterator
 from bocopt import checkpoint, file
 from bocopt.app.case import Case
 from bocopt.app.findings import PanelFindings, Played
-from bocopt.app.page.markup import labels
 from bocopt.app.page.panel import panel_page
 from bocopt.app.page.panel_numbers import results_of
 from bocopt.app.writing import as_csv
 from bocopt.core import Status
 from bocopt.interop.frames import framed
-from bocopt.policies.names import names_of
 from bocopt.trace import no_formula
 
 
 def write_panel(case: Case, findings: PanelFindings) -> None:
     """Write decisions, what they rest on, what came of each series, and the report."""
     folder, panel = case.results, findings.panel
-    decisions = case.spec.decisions if case.spec else ()
-    names = names_of(case.problem, next(iter(case.policies.values())), decisions)
-    width = max(one.z.shape[1] for one in findings.each[0].values())
-    z_names = labels(names, "z", width, "decision")
+    z_names = list(case.decision_names)
     (folder / "agents").mkdir(parents=True, exist_ok=True)
     header = {"panel": panel.featuriser.to_json()}
     checkpoint.save(folder / "agents" / "panel.bin", header, {})

@@ -1,12 +1,14 @@
 """Progress of a study, kept in files so that the same command goes on from there."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from bocopt import checkpoint
 from bocopt.core import Array, Policy, Problem
+from bocopt.guarantees import Monitor
 from bocopt.live import Agent
 from bocopt.state import CheckpointError
 
@@ -62,16 +64,26 @@ class Kept:
         """Return up to which stage something is kept, by the names of files alone."""
         return max(self._stages(), default=0)
 
-    def latest(self, policy: Policy[Any], problem: Problem) -> PlayedSoFar | None:
+    def latest(
+        self,
+        policy: Policy[Any],
+        problem: Problem,
+        monitor: Callable[[], Monitor] | None = None,
+    ) -> PlayedSoFar | None:
         """Return the latest progress that is kept, if it is of the same study; else None."""
         for t in sorted(self._stages(), reverse=True):
             agent, numbers = self._files(t)
             try:
                 header, arrays = checkpoint.load(numbers)
                 if header.get("digest") == self.digest:
-                    return PlayedSoFar(
-                        Agent.load(agent, policy, problem=problem, hindsight=False), t, dict(arrays)
+                    found = Agent.load(
+                        agent,
+                        policy,
+                        problem=problem,
+                        monitor=monitor() if monitor else None,
+                        hindsight=False,
                     )
+                    return PlayedSoFar(found, t, dict(arrays))
             except (CheckpointError, OSError):  # of another version, or broken: played again
                 continue
         return None

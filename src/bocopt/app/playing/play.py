@@ -12,6 +12,7 @@ from bocopt.app.features.series import Series
 from bocopt.app.findings import Played
 from bocopt.app.playing.kept import Kept, PlayedSoFar
 from bocopt.core import Array, IntArray, Policy, Problem, Status, judge
+from bocopt.guarantees import Monitor
 from bocopt.live import Agent
 from bocopt.loop import Stage
 
@@ -41,6 +42,8 @@ def play(
     *,
     least: Array | None = None,
     seed: int = 0,
+    monitor: Callable[[], Monitor] | None = None,
+    unit: str = "",
     kept: Kept | None = None,
     advance: Callable[[int], None] = lambda stages: None,
 ) -> tuple[Played, Agent[Any]]:
@@ -48,9 +51,11 @@ def play(
 
     Outcomes that come after the last decision are learned at the end. With `kept`, what was played
     before is not played again. `least` (T) are the costs in hindsight, which are the same for all
-    who are played on the series: see `least_costs`; None where nobody asks for them.
+    who are played on the series: see `least_costs`; None where nobody asks for them. `monitor`
+    makes what the agent is watched by, where that is not the default; it speaks of costs in `unit`.
     """
-    at = (kept.latest(policy, problem) if kept else None) or begun(policy, problem, seed)
+    stopped = kept.latest(policy, problem, monitor) if kept else None
+    at = stopped or begun(policy, problem, seed, monitor)
     advance(at.t)
     end, deadline = len(series.x), _deadline(kept, 0.0)
     while at.t < end:
@@ -63,7 +68,7 @@ def play(
     *_, rest = arrivals(series)
     record = _Record(end, at.arrays)
     record.outcomes(at.agent, series, rest)
-    return record.played(least, tuple(str(at.agent.monitor).splitlines())), at.agent
+    return record.played(least, tuple(at.agent.monitor.words(unit))), at.agent
 
 
 def _deadline(kept: Kept | None, took: float) -> float:
@@ -71,9 +76,21 @@ def _deadline(kept: Kept | None, took: float) -> float:
     return time.monotonic() + kept.pause(took) if kept else math.inf
 
 
-def begun(policy: Policy[Any], problem: Problem, seed: int) -> PlayedSoFar:
+def begun(
+    policy: Policy[Any],
+    problem: Problem,
+    seed: int,
+    monitor: Callable[[], Monitor] | None = None,
+) -> PlayedSoFar:
     """Return the progress before the first stage, with a new agent."""
-    agent = Agent(policy, problem=problem, seed=seed, max_open=_LARGEST, hindsight=False)
+    agent = Agent(
+        policy,
+        problem=problem,
+        seed=seed,
+        max_open=_LARGEST,
+        monitor=monitor() if monitor else None,
+        hindsight=False,
+    )
     return PlayedSoFar(agent, t=0, arrays={})
 
 

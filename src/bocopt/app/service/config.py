@@ -7,13 +7,13 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from bocopt.app.case import Case, case_of
-from bocopt.app.case_file import CaseSettings, load_cases
+from bocopt.app.case import Case
+from bocopt.app.case_file import CaseSettings, read_cases
 from bocopt.app.features.featuriser import Featuriser
+from bocopt.app.opening import case_of
 from bocopt.app.service.stream_template import StreamTemplate, template_of
 from bocopt.app.toml_file import Part
 from bocopt.app.user_code import UserCode
-from bocopt.problems.names import decision_labels
 
 _SERVICE = (
     "store",
@@ -56,7 +56,7 @@ class Config:
 
 def load_config(path: str | Path, *, host: str | None = None, port: int | None = None) -> Config:
     """Read and check it, and import what it names; `host` and `port` instead of the file's."""
-    file = load_cases(path)
+    file = read_cases(path)
     service = file.file.part("service", _SERVICE)
     token = _token(service)
     config = Config(
@@ -123,9 +123,6 @@ def _kind(settings: CaseSettings, code: UserCode) -> StreamTemplate:
     shadows = {name: case.policies[name] for name in others}
     if case.now is not None:
         shadows[_NOW] = case.now
-    recorded = tuple(case.spec.decisions) if case.spec else ()
-    names = settings.names or recorded or decision_labels(case.problem)
-    _check_count(settings, "names", names, case.problem.dims.z)
     contexts, outcomes = _named(settings, case)
     _check_count(settings, "context", contexts, case.problem.dims.x)
     _check_count(settings, "outcome", outcomes, case.problem.dims.xi)
@@ -137,11 +134,15 @@ def _kind(settings: CaseSettings, code: UserCode) -> StreamTemplate:
             version=settings.version,
             shadows=shadows,
             promote=settings.promote.rpartition(":")[2] or None,
-            names=names,
+            names=case.decision_names,
             contexts=contexts,
             outcomes=outcomes,
             featuriser=_featuriser(case),
-            scale=settings.cost_scale,
+            scale=case.cost_scale,
+            difference_scale=case.difference_scale,
+            delta=case.delta,
+            guarantees=case.guarantees,
+            unit=case.unit,
             hindsight=settings.hindsight,
             seed=settings.seed,
             limits=settings.limits,

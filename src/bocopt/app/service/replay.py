@@ -101,9 +101,9 @@ def _verdict(declared: StreamRecord, checked: _Checked) -> Finding:
 
 
 def _summed(held: StreamState) -> Iterator[Finding]:
-    live, sense = held.live, held.kind.problem.sense
+    live, sense, unit = held.live, held.kind.problem.sense, held.kind.unit
     many = f"{held.seq} events, {live.t} decisions, {live.learned} outcomes, {len(live.open)} open"
     many += f"; {count(live.taught, 'lesson')}." if live.taught else "."
     yield Finding(True, f"{held.stream}: {many}")
     for found in certificates(held):
-        yield Finding(True, f"  {found.words(sense)}")
+        yield Finding(True, f"  {found.words(sense, unit)}")

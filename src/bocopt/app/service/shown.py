@@ -110,6 +110,8 @@ def summary(held: StreamState) -> dict[str, Any]:
         "taught": live.taught,
         "open": [{"id": each, "since": held.since[each]} for each in live.open],
         "sense": problem.sense.value,
+        "unit": held.kind.unit,
+        "confidence": round(1.0 - held.kind.delta, 15),
         "average": number(sign * tally.costs / n) if tally.n else None,
         "average_in_hindsight": number(sign * best / n) if tally.n and best is not None else None,
         "feasible": tally.feasibles / n if tally.n else None,
@@ -155,8 +157,8 @@ def certificate_shown(kind: StreamTemplate, found: Certificate) -> dict[str, Any
     """A certificate in words and numbers."""
     return {
         "name": found.name,
-        "words": found.words(kind.problem.sense),
-        "claim": found.claim(kind.problem.sense) if found.applicable else None,
+        "words": found.words(kind.problem.sense, kind.unit),
+        "claim": found.claim(kind.problem.sense, kind.unit) if found.applicable else None,
         "assumptions": list(found.assumptions),
         "note": found.note,
         "other": found.other or None,

@@ -13,6 +13,7 @@ from bocopt.app.case_file import StreamLimits
 from bocopt.app.features.featuriser import Featuriser
 from bocopt.core import Policy, Problem
 from bocopt.fingerprint import fingerprint
+from bocopt.guarantees import Guarantee
 from bocopt.live.agent import configuration
 from bocopt.live.fold import Fold, Observed, watching
 from bocopt.policies import Shadowed
@@ -40,6 +41,8 @@ class StreamTemplate:
     seed: int = 0
     limits: StreamLimits = field(default_factory=StreamLimits)
     scale: float | None = None  # of the headline
+    delta: float = 0.05  # the chance that one of its certificates does not hold
+    unit: str = ""  # of costs
     featuriser: Featuriser | None = None  # makes contexts of named fields, where there are data
     about: str = "{}"  # who decides and who is compared, as JSON, for the log
 
@@ -77,13 +80,25 @@ def template_of(
     outcomes: tuple[str, ...] = (),
     featuriser: Featuriser | None = None,
     scale: float | None = None,
+    difference_scale: float | None = None,
+    delta: float = 0.05,
+    guarantees: Sequence[Guarantee[Any]] = (),
+    unit: str = "",
     hindsight: bool = True,
     seed: int = 0,
     limits: StreamLimits | None = None,
 ) -> StreamTemplate:
     """Put it together; a shadow that is promoted decides, and the one before it is its shadow."""
     deciding = _deciding(policy, dict(shadows or {}), promote)
-    monitor = watching(deciding, problem, scale, lately=True)
+    monitor = watching(
+        deciding,
+        problem,
+        scale,
+        lately=True,
+        difference_scale=difference_scale,
+        delta=delta,
+        guarantees=guarantees,
+    )
     by = configuration(deciding, problem, monitor)[:16]
     made_of = (problem, policy, featuriser.to_json()) if featuriser else (problem, policy)
     return StreamTemplate(
@@ -98,6 +113,8 @@ def template_of(
         seed=seed,
         limits=limits or StreamLimits(),
         scale=scale,
+        delta=delta,
+        unit=unit,
         about=_about(deciding),
     )
 

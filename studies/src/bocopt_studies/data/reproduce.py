@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from bocopt import file
-from bocopt.app.case import Case, open_case
+from bocopt.app.case import Case
 from bocopt.app.findings import Findings
+from bocopt.app.opening import open_case
 from bocopt.app.writing import write as write_case
 from bocopt.live import Agent
 from bocopt_studies.data.files import files_of

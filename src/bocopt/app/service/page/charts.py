@@ -7,7 +7,7 @@ import numpy as np
 
 from bocopt.app.page.calibration import shown
 from bocopt.app.page.feasible import limits
-from bocopt.app.page.markup import paragraph, section
+from bocopt.app.page.markup import paragraph, section, text
 from bocopt.app.page.numbers import ends, percent, span, target
 from bocopt.app.page.plot import Level, Line, lines
 from bocopt.app.page.weights import stacked
@@ -54,7 +54,8 @@ def reward(seen: StreamView) -> str:
     )
     settled = slice(int(_SETTLED * len(n)), None)
     around = span([line.values[settled] for line in drawn])
-    chart = lines(_across(seen.drawn), f"Average {word}", caption, drawn, limits=around)
+    title = f"Average {word}{f' ({text(seen.kind.unit)})' if seen.kind.unit else ''}"
+    chart = lines(_across(seen.drawn), title, caption, drawn, limits=around)
     return section(word.capitalize(), chart)
 
 
@@ -74,7 +75,9 @@ def feasibility(seen: StreamView) -> str:
     n = np.array([each.n for each in seen.drawn], float)
     met = np.array([each.feasibles for each in seen.drawn], float)
     alpha = seen.kind.problem.risk.alpha
-    least, most = Feasibility().interval(Counts(n, n - met, np.zeros(len(n))), _given_up(seen))
+    least, most = Feasibility(delta=seen.kind.delta).interval(
+        Counts(n, n - met, np.zeros(len(n))), _given_up(seen)
+    )
     low, high = 1.0 - most, 1.0 - least
     share = percent(met[-1] / n[-1])
     said = f"{_verdict(seen, share, float(low[-1]), float(high[-1]))}{_open(seen)}"
@@ -85,7 +88,8 @@ def feasibility(seen: StreamView) -> str:
     asked = "" if alpha is None else f" The horizontal line is the target, {target(alpha)}."
     caption = (
         f"In percent of all outcomes so far.{asked} The band has the chance of a feasible "
-        f"decision with 95% confidence, at all times at once{_whatever(seen)}."
+        f"decision with {target(1.0 - seen.kind.delta)} confidence, at all times at "
+        f"once{_whatever(seen)}."
     )
     chart = lines(
         _across(seen.drawn), "Feasible so far (%)", caption, drawn, level, limits(drawn, level)
@@ -122,8 +126,8 @@ def _open(seen: StreamView) -> str:
 def _verdict(seen: StreamView, share: str, low: float, high: float) -> str:
     alpha, n = seen.kind.problem.risk.alpha, seen.drawn[-1].n
     known = f"{count(n, 'decision')} whose outcome is known" if seen.given_up else "decisions"
-    said = f"{share}% of the {known} were feasible (95%, at all times{_whatever(seen)}: "
-    said += f"{ends(percent(low), percent(high))})"
+    said = f"{share}% of the {known} were feasible ({target(1.0 - seen.kind.delta)}, at all "
+    said += f"times{_whatever(seen)}: {ends(percent(low), percent(high))})"
     if alpha is None:
         return f"{said}. No target was declared."
     verdict = "met" if low >= alpha else "not met" if high < alpha else "open"

@@ -95,10 +95,11 @@ def _row(one: StreamConcerns, kind: StreamTemplate, digits: int, now: float) -> 
     last = "-" if each.last is None else f"{length(now - each.last)} ago"
     title = "" if each.last is None else f' title="{moment(each.last)} UTC"'
     like = "" if each.problem == each.id else f"<small>{name(each.problem)}</small>"
+    word = f"{text(kind.unit)} {kind.problem.sense.value}".strip()
     cells = "".join(
         f"<td>{cell}</td>"
         for cell in (
-            f"{fixed(average, digits)} <small>{kind.problem.sense.value}</small>" if n else "-",
+            f"{fixed(average, digits)} <small>{word}</small>" if n else "-",
             fixed(best, digits),
             feasible,
             f"{n:,}",

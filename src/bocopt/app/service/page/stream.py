@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bocopt.app.page.markup import name, paragraph, section, text
-from bocopt.app.page.numbers import figure, percent, target
+from bocopt.app.page.numbers import figure, money, percent, target
 from bocopt.app.service import compared
 from bocopt.app.service.page import charts
 from bocopt.app.service.page.concerns import Concern
@@ -103,18 +103,19 @@ def _average(seen: StreamView) -> str:
     last, sense = seen.last, seen.kind.problem.sense
     if last is None:
         return "No outcome yet."
-    return f"Average {sense.value} {figure(sense.sign * last.costs / last.n)} so far."
+    average = money(sense.sign * last.costs / last.n, seen.kind.unit)
+    return f"Average {sense.value} {average} so far."
 
 
 def _tiles(seen: StreamView, now: float) -> str:
-    last, sense = seen.last, seen.kind.problem.sense
+    last, sense, unit = seen.last, seen.kind.problem.sense, seen.kind.unit
     tiles: list[tuple[str, str, str]] = []
     if last is not None:
-        average = figure(sense.sign * last.costs / last.n)
+        average = money(sense.sign * last.costs / last.n, unit)
         tiles.append((f"average {sense.value}", average, f"over {count(last.n, 'outcome')}"))
         if last.hindsights is not None:
-            apart = figure((last.costs - last.hindsights) / last.n)
-            best = figure(sense.sign * last.hindsights / last.n)
+            apart = money((last.costs - last.hindsights) / last.n, unit)
+            best = money(sense.sign * last.hindsights / last.n, unit)
             tiles.append(("in hindsight", best, f"{apart} away"))
         alpha = seen.kind.problem.risk.alpha
         more = [] if alpha is None else [f"target {target(alpha)}"]
@@ -205,7 +206,8 @@ def _latest(seen: StreamView) -> str:
         return ""
     word = seen.kind.problem.sense.value
     rows = "".join(_decision(seen, number) for number in numbers)
-    heads = ("decision", "taken (UTC)", "z", word, "hindsight", "feasible")
+    unit = f" ({seen.kind.unit})" if seen.kind.unit else ""
+    heads = ("decision", "taken (UTC)", "z", f"{word}{unit}", f"hindsight{unit}", "feasible")
     lead = "A decision's number leads to why it was taken."
     return section(
         "Latest decisions", paragraph(lead), _table(heads, rows, "Latest decisions", "decided")

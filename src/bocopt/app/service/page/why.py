@@ -5,7 +5,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from bocopt.app.page.markup import name, paragraph, section, text
-from bocopt.app.page.numbers import figure, percent, target
+from bocopt.app.page.numbers import figure, money, percent, target
 from bocopt.app.service.page.document import page
 from bocopt.app.service.page.times import length, stamp
 from bocopt.app.service.stores import EventRow, OutcomeTotals
@@ -113,7 +113,7 @@ def _sentence(case: ExplainedDecision) -> str:
     word = case.kind.problem.sense.value
     rivals = [each for each in explained["candidates"][1:] if _gain(case, each, taken) > 0]
     allowed = [each for each in rivals if _meets(each, alpha)]
-    said = f"Expected {word} {figure(taken['expected'])}"
+    said = f"Expected {word} {text(money(taken['expected'], case.kind.unit))}"
     if alpha is not None:
         said += f", feasible in {percent(taken['feasibility'])}% of the scenarios"
     better = "less" if case.kind.problem.sense.sign > 0 else "more"
@@ -181,8 +181,10 @@ def _chosen(case: ExplainedDecision) -> str:
         f"{', the one on the right is the target' if alpha is not None else ''}. "
         "A hollow mark misses the target."
     )
+    unit = f" ({text(case.kind.unit)})" if case.kind.unit else ""
     head = (
-        f'<thead><tr><th scope="col">decision</th><th scope="col" colspan="2">expected {word}</th>'
+        '<thead><tr><th scope="col">decision</th>'
+        f'<th scope="col" colspan="2">expected {word}{unit}</th>'
         f'<th scope="col" colspan="2">{feasible}</th><th class="than" scope="col">beside z</th>'
         "</tr></thead>"
     )
@@ -254,7 +256,11 @@ def _beside(case: ExplainedDecision, each: Mapping[str, Any]) -> str:
     if each["expected"] is None or taken["expected"] is None:
         return "not a finite number"
     apart = each["expected"] - taken["expected"]
-    said = f"{figure(abs(apart))} {'more' if apart > 0 else 'less'}" if apart else "as much"
+    said = (
+        f"{text(money(abs(apart), case.kind.unit))} {'more' if apart > 0 else 'less'}"
+        if apart
+        else "as much"
+    )
     return said if _meets(each, alpha) else f"{said}, misses the target"
 
 
@@ -273,10 +279,12 @@ def _came(case: ExplainedDecision) -> str:
         expected = ""
         if not isinstance(case.explained, str):
             was = case.explained["candidates"][0]["expected"]
-            expected = "" if was is None else f"{figure(was)} was expected"
-        tiles.append((word, figure(sign * case.outcome.cost), expected))
+            expected = "" if was is None else f"{money(was, case.kind.unit)} was expected"
+        paid = money(sign * case.outcome.cost, case.kind.unit)
+        tiles.append((word, paid, expected))
         if case.outcome.hindsight is not None:
-            tiles.append(("in hindsight", figure(sign * case.outcome.hindsight), "at best"))
+            best = money(sign * case.outcome.hindsight, case.kind.unit)
+            tiles.append(("in hindsight", best, "at best"))
         tiles.append(("feasible", "yes" if case.outcome.feasible else "no", ""))
     items = "".join(
         f"<div><dt>{what}</dt><dd>{text(value)}</dd><dd>{text(more)}</dd></div>"

@@ -1,0 +1,164 @@
+"""A case, from its file: what it names is imported and read, and checked against its problem."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from bocopt import arguments
+from bocopt.app.case import Case, delta_of
+from bocopt.app.case_file import NO_OUTCOME, CaseSettings, load_cases
+from bocopt.app.features.days import whole_days
+from bocopt.app.features.panel import follows_convention, panel_of
+from bocopt.app.features.prepare import series_of
+from bocopt.app.features.series import Panel, Series
+from bocopt.app.reading.columns import Table
+from bocopt.app.reading.sources import read
+from bocopt.app.user_code import UserCode
+from bocopt.core import Problem, is_ranged
+from bocopt.interop.frames import framed
+
+_TAKEN = ("status", "agent")  # columns beside those of a decision, where rows are decided
+
+T = TypeVar("T")
+
+
+def open_case(path: str | Path, name: str | None = None) -> Case:
+    """Read `bocopt.toml`, and all that one of its cases names; the only one, if none is named."""
+    if not isinstance(path, str | Path):
+        raise arguments.wrong("open_case", "path", "a path", path)
+    file = load_cases(path)
+    if name is None and len(file.cases) > 1:
+        raise ValueError(f"{path} has several cases: say which of {', '.join(file.cases)}.")
+    if name is not None and name not in file.cases:
+        raise ValueError(f"{path} has no case '{name}'. It has: {', '.join(file.cases)}.")
+    settings = file.cases[name] if name else next(iter(file.cases.values()))
+    return case_of(settings, UserCode(file.path.parent))
+
+
+def case_of(settings: CaseSettings, files: UserCode) -> Case:
+    """Import and read what the settings name; what is wrong is told with its line."""
+    if settings.trace == "parquet":
+        framed({}, 'trace = "parquet"')  # what is missing is told before it plays
+    code = files.at(settings.problem.rpartition(":")[0])
+    problem = _told(settings, "problem", code.problem, settings.problem)
+    _check_names(settings, problem)
+    series, panel, table, spec = None, None, None, None
+    if settings.data is not None and settings.spec is not None:
+        table = read(settings.data, **settings.reading)
+        table, spec = whole_days(table, settings.spec)
+        if spec.series:
+            panel = _panel(settings, problem, table)
+        else:
+            series = series_of(table, spec)
+            _check_sizes(settings, problem, series)
+            series = _with_note_on_support(settings, problem, series)
+    data = series or panel
+    x_names = data.x_names if data else settings.context
+    policies = {
+        reference.rpartition(":")[2]: _told(
+            settings, "policies", code.policy, reference, problem, x_names
+        )
+        for reference in settings.policies
+    }
+    now = _told(settings, "now", code.rule, settings.now, x_names) if settings.now else None
+    delta = delta_of(settings.confidence)
+    guarantees = (
+        _told(settings, "guarantees", code.guarantee, reference, problem, delta)
+        for reference in settings.guarantees
+    )
+    return Case(
+        name=settings.name,
+        problem=problem,
+        policies=policies,
+        now=now,
+        title=settings.title,
+        unit=settings.unit,
+        names=settings.names,
+        series=series,
+        panel=panel,
+        table=table,
+        spec=spec,
+        seed=settings.seed,
+        confidence=settings.confidence,
+        cost_scale=settings.cost_scale,
+        difference_scale=settings.difference_scale,
+        guarantees=tuple(guarantees),
+        results=settings.results,
+        trace=settings.trace,
+        source=settings,
+        code=code.file_of(settings.problem).read_bytes(),
+    )
+
+
+def _told(settings: CaseSettings, key: str, resolve: Callable[..., T], *of: Any) -> T:
+    """Return what `resolve` finds; its error gets the line of the key."""
+    try:
+        return resolve(*of)
+    except ValueError as error:
+        settings.part.wrong(key, f"'{key}': {error}")
+        settings.part.file.refuse()
+        raise AssertionError from error  # something was wrong
+
+
+def _panel(settings: CaseSettings, problem: Problem, table: Table) -> Panel:
+    if settings.by_convention and not follows_convention(table):
+        data = settings.part.part("data", ())
+        data.wrong("", f"[{data.heading}] {NO_OUTCOME}")
+        data.file.refuse()
+    panel = panel_of(table, settings.spec)
+    _check_sizes(settings, problem, panel.series[0])
+    noted = (_with_note_on_support(settings, problem, one) for one in panel.series)
+    note = "Its columns 'unique_id', 'ds' and 'y' are the series, the time and the outcome."
+    notes = ([note] if settings.by_convention else []) + [*panel.notes]
+    return panel._replace(series=tuple(noted), notes=tuple(notes))
+
+
+def _check_names(settings: CaseSettings, problem: Problem) -> None:
+    """Refuse names of decisions that are not one for each number, or stand for something else."""
+    names, many = settings.names, problem.dims.z
+    if not names:
+        return
+    wrong = len(names) != many
+    expected = f"{many} different names, one for each number"
+    if not wrong and settings.spec is not None:
+        taken = {settings.spec.time or "", *settings.spec.series, *_TAKEN}
+        wrong = not taken.isdisjoint(names)
+        expected = f"other names than {', '.join(map(repr, sorted(taken - {''})))}"
+    if wrong:
+        settings.part.wrong("names", f"'names' must be {expected}. Got {list(names)} instead.")
+        settings.part.file.refuse()
+
+
+def _check_sizes(settings: CaseSettings, problem: Problem, series: Series) -> None:
+    """Refuse data with other outcomes or decisions than the problem has."""
+    outcomes, dims, where = len(series.xi_names), problem.dims, f"[{settings.part.heading}.data]"
+    if outcomes != dims.xi:
+        raise ValueError(
+            f"'{settings.problem}' has outcomes of {dims.xi} numbers, but {where} in "
+            f"{settings.part.file.path} names {outcomes}: {', '.join(series.xi_names)}."
+        )
+    if series.now is not None and series.now.shape[-1] != dims.z:
+        raise ValueError(
+            f"'{settings.problem}' has decisions of {dims.z} numbers, but {where} in "
+            f"{settings.part.file.path} names {series.now.shape[-1]} columns of decisions."
+        )
+
+
+def _with_note_on_support(settings: CaseSettings, problem: Problem, series: Series) -> Series:
+    """The series, with a note where outcomes are none that the problem says are possible."""
+    came = np.flatnonzero(np.isfinite(series.xi).all(axis=-1))
+    if not is_ranged(problem) or not came.size:
+        return series
+    possible = np.broadcast_to(problem.possible(series.x[came], series.xi[came]), came.shape)
+    outside = series.lines[came[~possible]]
+    if not outside.size:
+        return series
+    named = settings.problem.rpartition(":")[2]
+    where = ", ".join(map(str, outside[:5])) + (", ..." if outside.size > 5 else "")
+    note = (
+        f"{outside.size} of {came.size} outcomes are outside the support of '{named}', "
+        f"at line or row {where}: what is guaranteed at all times is then not."
+    )
+    return series._replace(notes=(*series.notes, note))
