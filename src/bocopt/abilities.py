@@ -15,7 +15,7 @@ from bocopt.core import Array, Policy, Problem, Ranged, RangedDifference
 class Lockstep(Protocol):
     """Trials may be at different stages: t may be an array with the leading axes of the seeds.
 
-    So streams can be played by one call. Asked by `live/stacked.py` and `checks.py`.
+    So streams can be played by one call. Asked by `live/stacked.py` and `checks/policies.py`.
     """
 
     @property
@@ -37,7 +37,7 @@ class UnderScenarios(Protocol):
     """Decides under scenarios (s, m) with weights (s), and tells them; None where there are none.
 
     So decisions are explained. Asked by `live/explanation.py`, `interop/incremental.py`,
-    `live/agent.py` and `checks.py`.
+    `live/agent.py` and `checks/policies.py`.
     """
 
     def scenarios(self, state: Any, t: int, x: Array) -> tuple[Array, Array] | None: ...
@@ -146,7 +146,7 @@ class PricesInfeasibility(Protocol):
 class SmallestOfTies(Protocol):
     """`solve` answers with the lexicographically smallest of all optimal z.
 
-    Asked by `checks.py`.
+    Asked by `checks/problems.py`.
     """
 
     @property

@@ -201,7 +201,8 @@ def judge(problem: Problem, x: Array, z: Array, xi: Array) -> tuple[Array, Array
 class Ranged(Problem, Protocol):
     """The cost has bounds that are known before xi: what certificates need.
 
-    Asked by `guarantees/monitor.py`, `checks.py`, `app/opening.py` and `app/playing/verdict.py`.
+    Asked by `guarantees/monitor.py`, `checks/problems.py`, `app/opening.py` and
+    `app/playing/verdict.py`.
     """
 
     def range(self, x: Array, z: Array) -> tuple[Array, Array]:
@@ -223,7 +224,7 @@ def is_ranged(problem: Problem) -> TypeGuard[Ranged]:
 class RangedDifference(Ranged, Protocol):
     """Knows how far apart the costs of two decisions can lie.
 
-    Asked by `guarantees/monitor.py` and `checks.py`.
+    Asked by `guarantees/monitor.py` and `checks/problems.py`.
     """
 
     def range_of_difference(self, x: Array, z: Array, other: Array) -> tuple[Array, Array]:

@@ -1,0 +1,33 @@
+"""What all laws are written in: what is expected, of whom, and what counts as the same."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+class LawError(AssertionError):
+    """A class does not keep a law."""
+
+
+def expect(kept: bool, who: str, what: str) -> None:
+    if not kept:
+        raise LawError(f"Expected of {who}: {what}.")
+
+
+def expect_error(call: Callable[[], object], who: str, what: str) -> None:
+    try:
+        call()
+    except ValueError:
+        return
+    raise LawError(f"Expected of {who}: a ValueError for {what}.")
+
+
+def same_bits(left: Any, right: Any) -> bool:
+    """Bit for bit, NaN equal to NaN."""
+    if isinstance(left, tuple | list):
+        pairs = zip(left, right, strict=True)
+        return all(same_bits(one, other) for one, other in pairs)
+    return np.shape(left) == np.shape(right) and bool(
+        np.array_equal(left, right, equal_nan=np.asarray(left).dtype.kind == "f")
+    )
