@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 _TICKET = {
     "id": 0,
@@ -48,153 +48,181 @@ _LIMIT = _optional("limit", "query", "How many events at the most, up to 10000."
 _LAST = _optional("Last-Event-ID", "header", "The last event that is known.")
 
 
-def _operation(
-    summary: str,
-    good: Mapping[int, Any],
-    bad: tuple[int, ...] = (),
-    *,
-    body: Any = None,
-    parameters: tuple[Mapping[str, Any], ...] = (_STREAM,),
-    media: str = "application/json",
-) -> dict[str, Any]:
-    examples = {**good, **dict.fromkeys((401, *bad), _ERROR)}
-    found: dict[str, Any] = {
-        "summary": summary,
-        "parameters": list(parameters),
-        "responses": {
-            str(status): {
-                "description": _WORDS[status],
-                "content": {media if status == 200 else "application/json": {"example": example}},
+class Operation(NamedTuple):
+    """One method of one path."""
+
+    method: str
+    path: str
+    summary: str
+    good: Mapping[int, Any]  # an example of an answer, by status
+    bad: tuple[int, ...] = ()  # statuses of refusals, beside that without a token
+    body: Any = None
+    parameters: tuple[Mapping[str, Any], ...] = (_STREAM,)
+    media: str = "application/json"  # of an answer 200
+    open: bool = False  # needs no token
+
+    def described(self) -> dict[str, Any]:
+        """Return it as OpenAPI has it."""
+        refused = self.bad if self.open else (401, *self.bad)
+        examples = {**self.good, **dict.fromkeys(refused, _ERROR)}
+        found: dict[str, Any] = {
+            "summary": self.summary,
+            "parameters": list(self.parameters),
+            "responses": {
+                str(status): {
+                    "description": _WORDS[status],
+                    "content": {self._media(status): {"example": example}},
+                }
+                for status, example in sorted(examples.items())
+            },
+        }
+        if self.body is not None:
+            found["requestBody"] = {"content": {"application/json": {"example": self.body}}}
+        if self.open:
+            found["security"] = []
+        return found
+
+    def _media(self, status: int) -> str:
+        return self.media if status == 200 else "application/json"
+
+
+_WRITES = (400, 404, 408, 413, 422, 503, 504, 507)
+_ONE = "/v1/streams/{stream}"
+_DECISION = f"{_ONE}/decisions/{{number}}"
+_OF = (_STREAM, _NUMBER)
+_SUMMARY = {"id": "shop", "case": "shop", "decisions": 1, "outcomes": 0, "taught": 0}
+_BETTER = {
+    "stream": "shop",
+    "shadow": "average",
+    "log_e": 14.2,
+    "compared_stages": 300,
+    "worse_lately": None,
+}
+
+OPERATIONS = (
+    Operation("get", "/v1/streams", "All streams.", {200: {"streams": ["shop"]}}, parameters=()),
+    Operation(
+        "put",
+        _ONE,
+        "Begin a stream like one that the configuration file declares.",
+        {200: _SUMMARY, 201: _SUMMARY},
+        (*_WRITES, 409),
+        {"case": "shop", "seed": 0},
+    ),
+    Operation("get", _ONE, "A stream in a few numbers.", {200: _SUMMARY}, (404, 503)),
+    Operation(
+        "post",
+        f"{_ONE}/decisions",
+        "Decide under a context.",
+        {200: _TICKET, 201: _TICKET},
+        (*_WRITES, 409),
+        {"x": [0.3]},
+        (_STREAM, _KEY),
+    ),
+    Operation(
+        "get",
+        _DECISION,
+        "All events of a decision.",
+        {200: {"events": [{"seq": 0, "kind": "decision", "decision": 0}]}},
+        (404, 503),
+        parameters=_OF,
+    ),
+    Operation(
+        "delete",
+        _DECISION,
+        "Give up waiting for its outcome.",
+        {200: {"id": 0, "forgotten": True}},
+        (404, 409, 503, 507),
+        parameters=_OF,
+    ),
+    Operation(
+        "put",
+        f"{_DECISION}/outcome",
+        "Learn the outcome of a decision.",
+        {200: {"id": 0, "learned": True}, 201: _OUTCOME},
+        (*_WRITES, 409),
+        {"xi": [1.1, 0.9]},
+        _OF,
+    ),
+    Operation(
+        "get",
+        f"{_DECISION}/explanation",
+        "Why this z: it, its neighbours and others under the same scenarios.",
+        {200: {"id": 0, "scenarios": 400, "candidates": [{"what": "taken"}]}},
+        (404, 409, 503),
+        parameters=_OF,
+    ),
+    Operation(
+        "get",
+        f"{_ONE}/certificates",
+        "What is guaranteed so far.",
+        {
+            200: {
+                "certificates": [{"name": "headline", "words": "With 95% ..."}],
+                "together": "Of the certificates, ..., all together with 90%.",
             }
-            for status, example in sorted(examples.items())
         },
-    }
-    if body is not None:
-        found["requestBody"] = {"content": {"application/json": {"example": body}}}
-    return found
-
-
-def _watched() -> dict[str, Any]:
-    """Return the paths for monitoring; /healthz and /readyz need no token."""
-    alive = _operation("Whether it lives.", {200: {"status": "alive"}}, parameters=())
-    ready = _operation("Whether it decides.", {200: {"status": "ready"}}, (503,), parameters=())
-    for free in (alive, ready):
-        free["security"] = []
-        del free["responses"]["401"]
-    counts = {200: "bocopt_queue 0"}
-    metrics = _operation("For Prometheus.", counts, parameters=(), media="text/plain")
-    this = _operation("This document.", {200: {"openapi": "3.1.0"}}, parameters=())
-    better = {"stream": "shop", "shadow": "average", "log_e": 14.2, "compared_stages": 300}
-    shadows = _operation(
+        (404, 503),
+    ),
+    Operation(
+        "get",
+        f"{_ONE}/log",
+        "Events after one.",
+        {200: {"events": [], "next": -1}},
+        (404, 422, 503),
+        parameters=(_STREAM, _AFTER, _LIMIT),
+    ),
+    Operation(
+        "get",
+        f"{_ONE}/events",
+        "Events as they are logged, by server-sent events with Last-Event-ID.",
+        {200: "id: 0 ..."},
+        (400, 404, 422, 503),
+        parameters=(_STREAM, _AFTER, _LAST),
+        media="text/event-stream",
+    ),
+    Operation(
+        "get",
+        "/v1/shadows",
         "Shadows that are better on average so far, judged over all streams.",
-        {200: {"level": 0.05, "compared": 7, "better": [{**better, "worse_lately": None}]}},
+        {200: {"level": 0.05, "compared": 7, "better": [_BETTER]}},
         (503,),
         parameters=(),
-    )
-    found = {
-        "/v1/shadows": shadows,
-        "/healthz": alive,
-        "/readyz": ready,
-        "/metrics": metrics,
-        "/openapi.json": this,
-    }
-    return {path: {"get": operation} for path, operation in found.items()}
+    ),
+    Operation(
+        "get", "/healthz", "Whether it lives.", {200: {"status": "alive"}}, parameters=(), open=True
+    ),
+    Operation(
+        "get",
+        "/readyz",
+        "Whether it decides.",
+        {200: {"status": "ready"}},
+        (503,),
+        parameters=(),
+        open=True,
+    ),
+    Operation(
+        "get",
+        "/metrics",
+        "For Prometheus.",
+        {200: "bocopt_queue 0"},
+        parameters=(),
+        media="text/plain",
+    ),
+    Operation("get", "/openapi.json", "This document.", {200: {"openapi": "3.1.0"}}, parameters=()),
+)
 
 
 @cache
 def document() -> dict[str, Any]:
     """The whole of it."""
-    writes = (400, 404, 408, 413, 422, 503, 504, 507)
-    stream, of = "/v1/streams/{stream}", (_STREAM, _NUMBER)
-    decision = f"{stream}/decisions/{{number}}"
-    summary = {"id": "shop", "case": "shop", "decisions": 1, "outcomes": 0, "taught": 0}
+    paths: dict[str, dict[str, Any]] = {}
+    for operation in OPERATIONS:
+        paths.setdefault(operation.path, {})[operation.method] = operation.described()
     return {
         "openapi": "3.1.0",
         "info": {"title": "bocopt", "version": "1", "description": "Decide now, observe later."},
         "security": [{"bearer": []}, {}],  # without a token, this machine alone is answered
         "components": {"securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}}},
-        "paths": {
-            "/v1/streams": {
-                "get": _operation("All streams.", {200: {"streams": ["shop"]}}, parameters=())
-            },
-            stream: {
-                "put": _operation(
-                    "Begin a stream like one that the configuration file declares.",
-                    {200: summary, 201: summary},
-                    (*writes, 409),
-                    body={"case": "shop", "seed": 0},
-                ),
-                "get": _operation("A stream in a few numbers.", {200: summary}, (404, 503)),
-            },
-            f"{stream}/decisions": {
-                "post": _operation(
-                    "Decide under a context.",
-                    {200: _TICKET, 201: _TICKET},
-                    (*writes, 409),
-                    body={"x": [0.3]},
-                    parameters=(_STREAM, _KEY),
-                )
-            },
-            decision: {
-                "get": _operation(
-                    "All events of a decision.",
-                    {200: {"events": [{"seq": 0, "kind": "decision", "decision": 0}]}},
-                    (404, 503),
-                    parameters=of,
-                ),
-                "delete": _operation(
-                    "Give up waiting for its outcome.",
-                    {200: {"id": 0, "forgotten": True}},
-                    (404, 409, 503, 507),
-                    parameters=of,
-                ),
-            },
-            f"{decision}/outcome": {
-                "put": _operation(
-                    "Learn the outcome of a decision.",
-                    {200: {"id": 0, "learned": True}, 201: _OUTCOME},
-                    (*writes, 409),
-                    body={"xi": [1.1, 0.9]},
-                    parameters=of,
-                )
-            },
-            f"{decision}/explanation": {
-                "get": _operation(
-                    "Why this z: it, its neighbours and others under the same scenarios.",
-                    {200: {"id": 0, "scenarios": 400, "candidates": [{"what": "taken"}]}},
-                    (404, 409, 503),
-                    parameters=of,
-                )
-            },
-            f"{stream}/certificates": {
-                "get": _operation(
-                    "What is guaranteed so far.",
-                    {
-                        200: {
-                            "certificates": [{"name": "headline", "words": "With 95% ..."}],
-                            "together": "Of the certificates, ..., all together with 90%.",
-                        }
-                    },
-                    (404, 503),
-                )
-            },
-            f"{stream}/log": {
-                "get": _operation(
-                    "Events after one.",
-                    {200: {"events": [], "next": -1}},
-                    (404, 422, 503),
-                    parameters=(_STREAM, _AFTER, _LIMIT),
-                )
-            },
-            f"{stream}/events": {
-                "get": _operation(
-                    "Events as they are logged, by server-sent events with Last-Event-ID.",
-                    {200: "id: 0 ..."},
-                    (400, 404, 422, 503),
-                    parameters=(_STREAM, _AFTER, _LAST),
-                    media="text/event-stream",
-                )
-            },
-            **_watched(),
-        },
+        "paths": paths,
     }
