@@ -1,6 +1,5 @@
 """The mutable shell that a user holds: one live stream, late outcomes, a file to resume from."""
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -10,18 +9,18 @@ from typing import Any, Generic, overload
 from bocopt import arguments, checkpoint
 from bocopt.core import Array, Policy, Problem, S, Status
 from bocopt.file import Owner
-from bocopt.fingerprint import differing, fingerprint, fingerprints
+from bocopt.fingerprint import differing
 from bocopt.guarantees import Monitor
 from bocopt.live.explanation import Explanation, Known, explained, known_at, with_latest
-from bocopt.live.fold import Fold, Forgotten, Observed, watching
+from bocopt.live.fold import Fold, Forgotten, Observed, configuration_parts, watching
 from bocopt.live.naming import RowNames, row_names
-from bocopt.live.record import Live, kept, restored
+from bocopt.live.record import kept, restored
 from bocopt.live.ticket import Ticket
 from bocopt.loop import Stage, context
 from bocopt.policies.matching import policy_of, problem_of
 from bocopt.policies.names import names_of
 from bocopt.problems.names import decision_labels
-from bocopt.state import Arrays, CheckpointError, flatten, read_only, rebuild
+from bocopt.state import Arrays, CheckpointError, read_only
 from bocopt.wrappers import scenarios_of
 
 
@@ -297,7 +296,7 @@ class Agent(Generic[S]):
         closed = {n: xi for n, xi in self._closed.items() if n not in self._live.open}
         header, arrays = kept(self._live, closed)
         settings = {
-            "configuration": _parts(self._policy, self._problem, self._fold.monitor),
+            "configuration": configuration_parts(self._policy, self._problem, self._fold.monitor),
             "seed": self._seed,
             "max_open": self._max_open,
         }
@@ -347,7 +346,7 @@ class Agent(Generic[S]):
         if "configuration" not in header:
             raise CheckpointError(f"{path} is a checkpoint of something else than an agent.")
         monitor = monitor or watching(policy, problem)
-        changed = differing(header["configuration"], _parts(policy, problem, monitor))
+        changed = differing(header["configuration"], configuration_parts(policy, problem, monitor))
         if changed:
             raise CheckpointError(
                 f"{path} was saved with another configuration. What differs: {', '.join(changed)}."
@@ -380,23 +379,4 @@ class Agent(Generic[S]):
         if unused:
             raise CheckpointError(f"There are arrays that fit nowhere: {sorted(unused)}.")
         if self._live.last is not None:
-            self._try(self._live, *self._live.last)
-
-    def _try(self, live: Live, x: Array, xi: Array) -> None:
-        """Check that the policy can go on from the state, by one stage: policies are pure."""
-        live = live._replace(state=read_only(live.state))  # what it shares is copied, not added to
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            decision = self._fold.decision(live, x)
-            after = self._policy.learn(live.state, live.stage, x, decision, xi)
-        rebuild(live.state, flatten(after))
-
-
-def _parts(policy: Policy[S], problem: Problem, monitor: Monitor) -> dict[str, str]:
-    """The same part by part, so that it can be said what differs."""
-    return fingerprints({"policy": policy, "problem": problem, "monitor": monitor.guarantees})
-
-
-def configuration(policy: Policy[S], problem: Problem, monitor: Monitor) -> str:
-    """A digest of all that an agent's state depends on, but for its seed."""
-    return fingerprint((policy, problem, monitor.guarantees))
+            self._fold.check_next(self._live, *self._live.last)

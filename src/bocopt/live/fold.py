@@ -7,6 +7,7 @@ of events is read back without solving a program again. So does the event of a l
 of a stage at which nobody asked.
 """
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple
@@ -16,12 +17,13 @@ import numpy as np
 from bocopt import arguments
 from bocopt.abilities import WatchesShadow
 from bocopt.core import Array, Decision, Policy, Problem, S
+from bocopt.fingerprint import fingerprint, fingerprints
 from bocopt.guarantees import Guarantee, Monitor, evidence_of, range_of
 from bocopt.guarantees.worsening import worsenings
 from bocopt.live.record import Live, Open, own
 from bocopt.loop import Stage, checked_decision, context, review
 from bocopt.policies.matching import check_same_problem
-from bocopt.state import CheckpointError, read_only
+from bocopt.state import CheckpointError, flatten, read_only, rebuild
 from bocopt.wrappers import has, shadows_of
 
 
@@ -90,6 +92,16 @@ def watching(
         difference_scale=difference_scale,
         delta=delta,
     )
+
+
+def configuration(policy: Policy[Any], problem: Problem, monitor: Monitor) -> str:
+    """A digest of all that an agent's state depends on, but for its seed."""
+    return fingerprint((policy, problem, monitor.guarantees))
+
+
+def configuration_parts(policy: Policy[Any], problem: Problem, monitor: Monitor) -> dict[str, str]:
+    """The same part by part, so that it can be said what differs."""
+    return fingerprints({"policy": policy, "problem": problem, "monitor": monitor.guarantees})
 
 
 @dataclass(frozen=True)
@@ -167,6 +179,15 @@ class Fold(Generic[S]):
         owner = f"{type(self.policy).__name__}.decide"
         decision = arguments.checked(self.policy.decide, live.state, live.stage, x)
         return own(checked_decision(owner, self.problem, decision))
+
+    def check_next(self, live: Live, x: Array, xi: Array) -> None:
+        """Check that the policy can go on from the state, by one stage: policies are pure."""
+        live = live._replace(state=read_only(live.state))  # what it shares is copied, not added to
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            decision = self.decision(live, x)
+            after = self.policy.learn(live.state, live.stage, x, decision, xi)
+        rebuild(live.state, flatten(after))
 
     def apply(self, live: Live, event: Event) -> tuple[Live, Stage | None]:
         """Return the state after an event, and the stage where it is an outcome, else None."""

@@ -14,8 +14,7 @@ from bocopt.app.features.featuriser import Featuriser
 from bocopt.core import Policy, Problem
 from bocopt.fingerprint import fingerprint
 from bocopt.guarantees import Guarantee
-from bocopt.live.agent import configuration
-from bocopt.live.fold import Fold, Observed, watching
+from bocopt.live.fold import Fold, Observed, configuration, watching
 from bocopt.policies import Shadowed
 from bocopt.problems.names import decision_labels
 from bocopt.wrappers import Wrapper, find, has, says, shadows_of
