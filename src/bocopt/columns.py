@@ -3,7 +3,7 @@
 Frames of any library are read by what they can do (`columns`, `to_numpy`), so none is imported.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple
 
@@ -79,14 +79,18 @@ def _of_columns(owner: str, name: str, labels: list[Any], columns: list[Any]) ->
 def _of_series(owner: str, name: str, given: Any, wanted: Wanted) -> Columns:
     label = getattr(given, "name", None)
     values = _numbers(owner, name, label, given)
-    index = getattr(given, "index", None)
-    labels = [] if index is None or callable(index) else list(index)
-    texts = bool(labels) and all(isinstance(each, str) for each in labels)
-    if wanted == "row" or (wanted == "either" and texts):
-        if texts:
-            _check_different(owner, name, labels)
-        return Columns(values, tuple(labels) if texts else ())
+    names = _index_names(given)
+    if wanted == "row" or (wanted == "either" and names):
+        _check_different(owner, name, names)
+        return Columns(values, tuple(names))
     return Columns(values[..., None], (label,) if isinstance(label, str) else ())
+
+
+def _index_names(series: Any) -> list[str]:
+    """Return the index of a series where it is made of names."""
+    index = getattr(series, "index", None)
+    labels = [] if index is None or callable(index) else list(index)
+    return labels if all(isinstance(each, str) for each in labels) else []
 
 
 def _names(owner: str, name: str, labels: list[Any]) -> tuple[str, ...]:
@@ -128,15 +132,26 @@ def _other(owner: str, name: str, label: Any, found: object) -> arguments.WrongE
     return arguments.wrong(owner, name, f"made of numbers{where}", found)
 
 
+def wrong_names(given: Iterable[str], known: Sequence[str]) -> str:
+    """Return which names are missing and which are unknown, as text; empty where all are right.
+
+    >>> wrong_names(["rian", "weekend"], ["weekend", "rain"])
+    'missing: rain; unknown: rian'
+    """
+    given = list(given)
+    parts = {
+        "missing": [name for name in known if name not in given],
+        "unknown": [name for name in given if name not in known],
+    }
+    return "; ".join(f"{what}: {', '.join(names)}" for what, names in parts.items() if names)
+
+
 def _in_order(owner: str, name: str, found: Columns, known: tuple[str, ...]) -> Columns:
     """The columns in the order of the names that are known; in C order, so that bits agree."""
     if not known or not found.names or found.names == known:
         return found._replace(names=known or found.names)
-    missing = [each for each in known if each not in found.names]
-    unknown = [each for each in found.names if each not in known]
-    if missing or unknown:
-        parts = {"missing": missing, "unknown": unknown}
-        wrong = "; ".join(f"{what}: {', '.join(names)}" for what, names in parts.items() if names)
+    wrong = wrong_names(found.names, known)
+    if wrong:
         expected = f"named {', '.join(known)} ({wrong})"
         raise arguments.wrong(owner, name, expected, list(found.names))
     order = [found.names.index(each) for each in known]

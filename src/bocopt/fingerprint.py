@@ -94,7 +94,7 @@ def _described(thing: Any, where: str, inside: tuple[int, ...]) -> Any:
 def _described_parts(thing: Any, where: str, inside: tuple[int, ...]) -> Any:
     def part(value: Any, name: object) -> Any:
         """Return the description of a part, which has this name in errors."""
-        return _described(value, f"{where}, {name}" if name != "" else where, inside)
+        return _described(value, f"{where}, {name}", inside)
 
     if isinstance(thing, tuple | list):
         return [part(value, i) for i, value in enumerate(thing)]
@@ -103,18 +103,25 @@ def _described_parts(thing: Any, where: str, inside: tuple[int, ...]) -> Any:
     if isinstance(thing, Mapping):
         return [[str(key), part(value, key)] for key, value in thing.items()]
     if isinstance(thing, partial):
-        return ["partial", part(thing.func, "func"), part([thing.args, thing.keywords], "")]
+        return [
+            "partial",
+            part(thing.func, "func"),
+            _described([thing.args, thing.keywords], where, inside),
+        ]
     if isinstance(thing, MethodType):
         return ["method", thing.__func__.__qualname__, part(thing.__self__, "its object")]
     if isinstance(thing, FunctionType):
         return _function(thing, where, inside)
-    if is_dataclass(thing):
-        names = [f.name for f in fields(thing) if f.metadata != CHANGES_NO_RESULT]
-    elif hasattr(thing, "__dict__"):
-        names = sorted(vars(thing))
-    else:
-        raise _refused(thing, where)
+    names = _attributes(thing, where)
     return [_name(type(thing)), [[name, part(getattr(thing, name), name)] for name in names]]
+
+
+def _attributes(thing: Any, where: str) -> list[str]:
+    if is_dataclass(thing):
+        return [f.name for f in fields(thing) if f.metadata != CHANGES_NO_RESULT]
+    if hasattr(thing, "__dict__"):
+        return sorted(vars(thing))
+    raise _refused(thing, where)
 
 
 def _function(function: FunctionType, where: str, inside: tuple[int, ...]) -> Any:

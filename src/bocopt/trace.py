@@ -5,10 +5,12 @@ import io
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bocopt import arguments
 from bocopt.abilities import TakesMissing
@@ -253,23 +255,23 @@ def stacked(stages: Iterable[Stage], sense: Sense) -> Trace:
     if not seen:
         raise ValueError("There are no stages to record.")
 
-    def stack(parts: Iterable[Array], core: int = 0) -> Array:
-        """Return arrays stacked along a new stage axis, before their last `core` axes."""
-        return np.stack(list(parts), axis=-1 - core)
+    def stack(path: str, core: int = 0) -> NDArray[Any]:
+        """Return a part of all stages along a new stage axis, before its last `core` axes."""
+        return np.stack(list(map(attrgetter(path), seen)), axis=-1 - core)
 
     return Trace(
         sense=sense,
-        x=stack((s.x for s in seen), 1),
-        z=stack((s.decision.solution.z for s in seen), 1),
-        xi=stack((s.xi for s in seen), 1),
-        cost=stack(s.cost for s in seen),
-        feasible=np.stack([s.feasible for s in seen], axis=-1),
-        hindsight=stack(s.hindsight for s in seen),
-        solvable=np.stack([s.solvable for s in seen], axis=-1),
-        value=stack(s.decision.solution.value for s in seen),
-        status=np.stack([s.decision.solution.status for s in seen], axis=-1),
-        gap=stack(s.decision.solution.gap for s in seen),
-        info={name: stack(s.info[name] for s in seen) for name in seen[0].info},
+        x=stack("x", 1),
+        z=stack("decision.solution.z", 1),
+        xi=stack("xi", 1),
+        cost=stack("cost"),
+        feasible=stack("feasible"),
+        hindsight=stack("hindsight"),
+        solvable=stack("solvable"),
+        value=stack("decision.solution.value"),
+        status=stack("decision.solution.status"),
+        gap=stack("decision.solution.gap"),
+        info={n: np.stack([s.info[n] for s in seen], axis=-1) for n in seen[0].info},
         names=dict(seen[0].names or {}),
     )
 

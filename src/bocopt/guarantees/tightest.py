@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bocopt import arguments
+from bocopt.core import BoolArray
 from bocopt.guarantees.certificate import Certificate, Evidence, Guarantee
 from bocopt.guarantees.decisions import Betting
 
@@ -43,12 +44,7 @@ class Tightest:
     def certificate(self, state: tuple[Any, ...]) -> Certificate:
         """Return the certificate with the least bound of those that apply, trial by trial."""
         tried = [g.certificate(part) for g, part in zip(self.guarantees, state, strict=True)]
-        if len({found.risk for found in tried}) > 1:
-            risks = ", ".join(found.risk for found in tried)
-            raise arguments.wrong("Tightest", "guarantees", "for one and the same risk", risks)
-        delta = sum(found.delta for found in tried)
-        if delta >= 1:
-            raise arguments.wrong("Tightest", "guarantees", "of deltas with a sum below 1", delta)
+        delta = _sum_of_deltas(tried)
         bounds = np.stack([found.bound for found in tried])
         best = np.where(np.isnan(bounds), np.inf, bounds).argmin(axis=0)
         parts = {
@@ -57,29 +53,44 @@ class Tightest:
             )[0]
             for name in ("value", "bound", "slack", "vacuous", "applicable")
         }
-        chosen = {i: (best == i) & found.applicable for i, found in enumerate(tried)}
-        by = [
-            f"{tried[i].name}{f' in {int(w.sum())} of {w.size} trials' * (w.ndim > 0)}"
-            for i, w in chosen.items()
-            if w.any()
-        ]
-        alone = len(by) == 1  # then its note follows its name, which is not said again
-        notes = [
-            found.note if alone and chosen[i].any() else f"{found.name}: {found.note}"
-            for i, found in sorted(enumerate(tried), key=lambda each: not chosen[each[0]].any())
-            if found.note and (chosen[i] | ~found.applicable).any()
-        ]
+        trials = [(best == i) & found.applicable for i, found in enumerate(tried)]
+        used = [found for found, where in zip(tried, trials, strict=True) if where.any()]
         return Certificate(
             name="headline",
             risk=tried[0].risk,
             reward=tried[0].reward,
             delta=delta,
-            assumptions=tuple(
-                dict.fromkeys(a for i in chosen if chosen[i].any() for a in tried[i].assumptions)
-            ),
-            note=" ".join([*[f"By {', '.join(by)}."] * bool(by), *notes]),
+            assumptions=tuple(dict.fromkeys(a for found in used for a in found.assumptions)),
+            note=_note(tried, trials),
             **parts,
         )
+
+
+def _sum_of_deltas(tried: Sequence[Certificate]) -> float:
+    if len({found.risk for found in tried}) > 1:
+        risks = ", ".join(found.risk for found in tried)
+        raise arguments.wrong("Tightest", "guarantees", "for one and the same risk", risks)
+    delta = sum(found.delta for found in tried)
+    if delta >= 1:
+        raise arguments.wrong("Tightest", "guarantees", "of deltas with a sum below 1", delta)
+    return delta
+
+
+def _note(tried: Sequence[Certificate], trials: Sequence[BoolArray]) -> str:
+    """Return which are the tightest in which trials, then their notes, then those of others."""
+    pairs = sorted(zip(tried, trials, strict=True), key=lambda pair: not pair[1].any())
+    used = [_named(*pair) for pair in pairs if pair[1].any()]
+    notes = [f"By {', '.join(used)}."] if used else []
+    for found, where in pairs:
+        if found.note and (where | ~found.applicable).any():
+            alone = len(used) == 1 and where.any()  # then its note follows its name
+            notes.append(found.note if alone else f"{found.name}: {found.note}")
+    return " ".join(notes)
+
+
+def _named(found: Certificate, trials: BoolArray) -> str:
+    many = f" in {int(trials.sum())} of {trials.size} trials" if trials.ndim else ""
+    return f"{found.name}{many}"
 
 
 def headline(scale: float | None = None, delta: float = 0.05) -> Tightest:

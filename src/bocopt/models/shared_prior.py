@@ -239,11 +239,14 @@ def _check(found: tuple[Any, ...], wanted: tuple[Any, ...], name: str) -> None:
         if path not in have or have[path].shape != array.shape:
             got = have[path].shape if path in have else None
             raise arguments.wrong("SharedPrior", path, f"an array of shape {array.shape}", got)
-        if np.isnan(have[path]).any():
-            raise arguments.wrong("SharedPrior", path, "without NaN", have[path])
-        positive = path.rpartition(".")[2] in ("width", "unit", "shape", "rate")
-        if positive and not (have[path] > 0).all():
-            raise arguments.wrong("SharedPrior", path, "positive", have[path])
-    for path in (p for p in have if p.endswith(("covariance", "correlation"))):
-        if (np.linalg.eigvalsh(have[path]) <= 0).any():
-            raise arguments.wrong("SharedPrior", path, "positive definite", have[path])
+        _check_values(path, have[path])
+    for path, array in have.items():
+        if path.endswith(("covariance", "correlation")) and (np.linalg.eigvalsh(array) <= 0).any():
+            raise arguments.wrong("SharedPrior", path, "positive definite", array)
+
+
+def _check_values(path: str, values: Array) -> None:
+    if np.isnan(values).any():
+        raise arguments.wrong("SharedPrior", path, "without NaN", values)
+    if path.rpartition(".")[2] in ("width", "unit", "shape", "rate") and not (values > 0).all():
+        raise arguments.wrong("SharedPrior", path, "positive", values)

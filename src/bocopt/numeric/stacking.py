@@ -123,11 +123,13 @@ def unstack(tree: Any, axes: Any, many: int, *, read_only: bool = False) -> list
         columns = [unstack(part, axis, many, read_only=read_only) for part, axis in pairs]
         trees = [_like(tree, parts) for parts in zip(*columns, strict=True)] or [tree] * many
         return [each.trimmed() for each in trees] if is_ragged(tree) else trees
-    if not axes:
-        return [tree] * many
-    if len(tree) != many:
-        raise UnlikeError(f"An array of {many} trials has a leading axis of {len(tree)}.")
-    rows = [tree[i, ...].copy() for i in range(many)]
+    return _rows_of(tree, many, read_only) if axes else [tree] * many
+
+
+def _rows_of(array: Any, many: int, read_only: bool) -> list[Any]:
+    if len(array) != many:
+        raise UnlikeError(f"An array of {many} trials has a leading axis of {len(array)}.")
+    rows = [array[i, ...].copy() for i in range(many)]
     if read_only:
         for row in rows:
             row.flags.writeable = False

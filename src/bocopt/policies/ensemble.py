@@ -224,12 +224,7 @@ class Ensemble:
             chosen = multinomial(w, draw)[..., 0]
         else:
             chosen = w.argmax(axis=-1)
-        parts = zip(*(decision.solution for decision in decisions), strict=True)
-        z, *numbers = (np.stack(part, axis=len(state.seeds.shape)) for part in parts)
-        solution = Solution(
-            np.take_along_axis(z, chosen[..., None, None], -2)[..., 0, :],
-            *(np.take_along_axis(part, chosen[..., None], -1)[..., 0] for part in numbers),
-        )
+        solution = _taken([decision.solution for decision in decisions], chosen)
         failed = np.broadcast_to([float(decision is None) for decision in tried], w.shape)
         return Decision(solution, _Memo(chosen, failed, decisions))
 
@@ -293,6 +288,16 @@ class Ensemble:
         """Return the state of each arm after the outcome; None for one that failed."""
         trios = zip(self._arms, state.arms, own, strict=True)
         return [_tried(arm, partial(arm.learn, before, t, x, z, xi)) for arm, before, z in trios]
+
+
+def _taken(solutions: Sequence[Solution], chosen: IntArray) -> Solution:
+    """Return the solution of the arm that was chosen, trial by trial."""
+    parts = zip(*solutions, strict=True)
+    z, *numbers = (np.stack(part, axis=chosen.ndim) for part in parts)
+    return Solution(
+        np.take_along_axis(z, chosen[..., None, None], -2)[..., 0, :],
+        *(np.take_along_axis(part, chosen[..., None], -1)[..., 0] for part in numbers),
+    )
 
 
 def _default_model(problem: Problem) -> Mixture:

@@ -94,10 +94,8 @@ def write(folder: Path, results: Mapping[str, Result]) -> None:
     """
     both = {**_earlier(folder), **results}
     shown = {name: both[name] for name in STUDIES if name in both}
-    sections = {name: STUDIES[name].show(result.summary) for name, result in shown.items()}
     sensitivity = shown["sensitivity"].summary if "sensitivity" in shown else None
     runs = {name: result.run for name, result in shown.items()}
-    last = [errata.section(sensitivity), Section("These runs", [_settings(), _runs(runs)])]
     texts = {
         **{f"{name}.json": _json(result.summary) for name, result in results.items()},
         **{f"{name}.md": markdown_of(name, results[name].summary) for name in results},
@@ -106,7 +104,9 @@ def write(folder: Path, results: Mapping[str, Result]) -> None:
     }
     files = {name: text.encode() for name, text in texts.items()}
     if charts.available():
-        files |= _report([*sections.values(), *last])
+        sections = [STUDIES[name].show(result.summary) for name, result in shown.items()]
+        runs_of = Section("These runs", [_settings(), _runs(runs)])
+        files |= _report([*sections, errata.section(sensitivity), runs_of])
     for name, content in files.items():
         file.replace(folder / name, content)
 

@@ -1,7 +1,7 @@
 """Sections on what was paid over time, and on how all policies compare."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -145,7 +145,15 @@ def surely(view: ReportView, found: Contrast) -> str:
 def _legend(view: ReportView, contrasts: dict[str, Contrast | None], summed: bool) -> str:
     unit = f" in {text(view.findings.unit)}" if view.findings.unit else ""
     said = f"Means a stage{unit} over {len(view.stages):,} stages. "
-    known = [found for found in contrasts.values() if found is not None]
+    said += _compared(view, [found for found in contrasts.values() if found is not None])
+    if summed:
+        return f"{said}Feasible: share of all decisions. Regret: to hindsight."
+    return f"{said}Feasible: {_band_of(view)}, at all times. {_together(view)}Regret: to hindsight."
+
+
+def _compared(view: ReportView, known: Sequence[Contrast]) -> str:
+    """What the differences and their intervals mean, and what they assume."""
+    said = ""
     if known:
         blocks = ", ".join(str(length) for length in sorted({found.block for found in known}))
         said += (
@@ -163,16 +171,14 @@ def _legend(view: ReportView, contrasts: dict[str, Contrast | None], summed: boo
         said += "An outcome that is missing counts at all times as the worst for either side. "
     if any(found.unrecorded for found in known):
         said += f"It is assumed that {RECORDED}. "
-    if summed:
-        return f"{said}Feasible: share of all decisions. Regret: to hindsight."
+    return said
+
+
+def _band_of(view: ReportView) -> str:
     if any(len(view.missing(played)) for played in view.findings.played.values()):
-        feasible = (
-            f"of the stages whose outcome is known, with a {view.sure} band of all, whatever is "
-            "missing"
-        )
-    else:
-        feasible = f"with its {view.sure} band"
-    return f"{said}Feasible: {feasible}, at all times. {_together(view)}Regret: to hindsight."
+        whose = "of the stages whose outcome is known"
+        return f"{whose}, with a {view.sure} band of all, whatever is missing"
+    return f"with its {view.sure} band"
 
 
 def _together(view: ReportView) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from bocopt import arguments
+from bocopt.app.features.series import Panel
 from bocopt.app.findings import PanelFindings
 from bocopt.app.page.basis import ASSUMED, USE, use
 from bocopt.app.page.document import written
@@ -142,12 +143,6 @@ def _assumed(findings: PanelFindings, view: ReportView) -> str:
     certified = [
         f"The interval that holds at all times assumes that {one}." for one in dict.fromkeys(rests)
     ]
-    own = [
-        f"{name}: {note}"
-        for name, series in zip(panel.names, panel.series, strict=True)
-        for note in series.notes
-    ]
-    more = [f"And {len(own) - _NOTES:,} more notes on series."] if len(own) > _NOTES else []
     sums = "What series paid at one time is one number; nothing is assumed of how they depend."
     warm_up = (
         f"The first {panel.warm_up:,} of {len(panel.time):,} times are the warm-up: policies "
@@ -162,5 +157,17 @@ def _assumed(findings: PanelFindings, view: ReportView) -> str:
     )
     out = [f"{left:,} decisions are in no mean: an outcome is missing, or some policy has no cost."]
     notes = [*panel.notes, warm_up, sums, *(out if left else []), *certified]
-    beside = listed([*own[:_NOTES], *more])
-    return section(ASSUMED, listed(notes), f"<h3>Of single series</h3>\n{beside}" if own else "")
+    return section(ASSUMED, listed(notes), _of_single(panel))
+
+
+def _of_single(panel: Panel) -> str:
+    """Return the first notes on single series, and how many more there are."""
+    own = [
+        f"{name}: {note}"
+        for name, series in zip(panel.names, panel.series, strict=True)
+        for note in series.notes
+    ]
+    if not own:
+        return ""
+    more = [f"And {len(own) - _NOTES:,} more notes on series."] if len(own) > _NOTES else []
+    return f"<h3>Of single series</h3>\n{listed([*own[:_NOTES], *more])}"

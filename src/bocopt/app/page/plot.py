@@ -59,6 +59,18 @@ def styles(view: ReportView) -> dict[str, int]:
     }
 
 
+def _span(drawn: Sequence[Line], level: Level | None) -> tuple[float, float]:
+    """Return the span of all that is drawn, bands and the level included."""
+    bands = [part for line in drawn for part in (line.values, line.low, line.high)]
+    at = None if level is None else np.array([level.value])
+    return span([part for part in (*bands, at) if part is not None])
+
+
+def _with_room(low: float, high: float) -> tuple[float, float]:
+    room = 0.04 * (high - low)
+    return low - room, high + room
+
+
 def lines(
     view: Across,
     title: str,
@@ -68,12 +80,7 @@ def lines(
     limits: tuple[float, float] | None = None,
 ) -> str:
     """Return a chart of lines over the stages that are drawn, cut off beyond the limits."""
-    parts = [
-        part for line in drawn for part in (line.values, line.low, line.high) if part is not None
-    ]
-    low, high = limits or span([*parts, *([np.array([level.value])] if level else [])])
-    room = 0.04 * (high - low)
-    low, high = low - room, high + room
+    low, high = _with_room(*(limits or _span(drawn, level)))
     across = places(view)
     bands = [_band(across, line, low, high) for line in drawn if line.low is not None]
     curves = [

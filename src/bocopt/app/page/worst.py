@@ -22,11 +22,7 @@ def worst(view: ReportView) -> str:
     order = np.argsort(-np.where(np.isnan(bad), -np.inf, bad), kind="stable")[:_MOST]
     z_names = labels(view.names, "z", played.z.shape[1], "decision")
     sense = view.findings.sense
-    costs = {sense.value: played.cost}
-    if view.reference is not None:
-        name = "now" if view.findings.now is not None else view.reference
-        costs[f"{sense.value} of {name}"] = view.findings.played[view.reference].cost
-    costs["in hindsight"] = played.hindsight
+    costs = _costs(view)
     header = ["time", "line", *_heads(z_names, "decision"), *_heads(series.xi_names, "outcome")]
     worst_of = view.stages[order]
     amounts = [sense.sign * cost[worst_of] for cost in costs.values()]
@@ -50,6 +46,15 @@ def _heads(names: list[str] | tuple[str, ...], what: str) -> list[str]:
     more = ", \u2026" if len(names) > _LISTED else ""
     listed = ", ".join(names[:_LISTED])
     return [f"{listed}{more}" if listed.startswith(what) else f"{what}: {listed}{more}"]
+
+
+def _costs(view: ReportView) -> dict[str, Array]:
+    """Return the costs (T) of the policy, of what it is compared with, and in hindsight."""
+    word, found = view.findings.sense.value, {view.findings.sense.value: view.played.cost}
+    if view.reference is not None:
+        name = "now" if view.findings.now is not None else view.reference
+        found[f"{word} of {name}"] = view.findings.played[view.reference].cost
+    return found | {"in hindsight": view.played.hindsight}
 
 
 def _columns(values: Array) -> list[list[str]]:

@@ -87,14 +87,15 @@ def _fits(records: list[list[str]]) -> tuple[bool, bool, int]:
 
 
 def _check_names(where: str, names: list[str]) -> None:
-    given = [name for name in names if name]
-    if not given or all(looks_like_a_time(name) for name in given):
+    given = list(filter(None, names))
+    if all(map(looks_like_a_time, given)):
         found = repr(given[0]) if given else "nothing"
         raise TableError(f"{where}: the names of the columns expected, {found} found.")
-    for name in given:
-        if names.count(name) > 1:
-            one, other = [place + 1 for place, n in enumerate(names) if n == name][:2]
-            raise TableError(f"{where}: columns {one} and {other} are both named '{name}'.")
+    for other, name in enumerate(names):
+        if name and name in names[:other]:
+            one = names.index(name)
+            twice = f"columns {one + 1} and {other + 1} are both named '{name}'"
+            raise TableError(f"{where}: {twice}.")
     if len(names) == 1 and "|" in names[0]:
         raise TableError(f"{where}: columns separated by , ; or tab expected, '|' found.")
 
@@ -140,12 +141,15 @@ def _parts(layout: CsvLayout, faults: list[Fault]) -> Iterator[tuple[list[int], 
     """Yield some rows below the names at a time, each as wide as it should be."""
     records = islice(_records(layout.path, layout.delimiter), 1, None)
     while part := _some(records, faults):
-        good = [(line, cells) for line, cells in part if len(cells) == len(layout.names)]
-        if len(good) < len(part):
-            ragged = (one for one in part if len(one[1]) != len(layout.names))
-            faults += (_ragged(layout, line, len(cells)) for line, cells in ragged)
-        if good:
-            yield [line for line, _ in good], [cells for _, cells in good]
+        lines, rows = list[int](), list[list[str]]()
+        for line, cells in part:
+            if len(cells) == len(layout.names):
+                lines.append(line)
+                rows.append(cells)
+            else:
+                faults.append(_ragged(layout, line, len(cells)))
+        if rows:
+            yield lines, rows
 
 
 def _some(

@@ -99,10 +99,8 @@ def for_times(cells: Iterable[str], notation: Notation, is_time: Callable[[str],
     ' Write dates = "%m/%d/%Y".'
     """
     strange = [cell for cell in dict.fromkeys(cells) if cell and not is_time(cell)]
-    if notation.dates or not strange:
-        return ""
     fit = [form for form in _FORMS if all(_is_written(cell, form) for cell in strange)]
-    if not fit:
+    if notation.dates or not strange or not fit:
         return ""
     swapped = fit[0].replace("%d", "%M").replace("%m", "%d").replace("%M", "%m", 1)
     if swapped == fit[0] or swapped not in fit:

@@ -32,14 +32,17 @@ def _rows(book: Any, path: Path, sheet: str | None) -> tuple[str, list[list[Any]
     listed = ", ".join(f"'{name}'" for name in names)
     if sheet is not None and sheet not in names:
         raise TableError(f"{path} has no sheet '{sheet}'. It has: {listed}.")
-    wanted = names if sheet is None else [sheet]
-    found = {name: book.get_sheet_by_name(name).to_python(skip_empty_area=False) for name in wanted}
-    filled = [name for name, rows in found.items() if _filled(rows)]
-    if len(filled) > 1:
-        raise TableError(f'{path} has the sheets {listed}: say which, by sheet = "{filled[0]}".')
-    if not filled:
+    cells = {
+        name: book.get_sheet_by_name(name).to_python(skip_empty_area=False)
+        for name in (names if sheet is None else [sheet])
+    }
+    found = {name: rows for name, rows in cells.items() if _filled(rows)}
+    if not found:
         raise TableError(f"{path} is empty." if sheet is None else f"{path}: '{sheet}' is empty.")
-    return filled[0], found[filled[0]]
+    first = next(iter(found))
+    if len(found) > 1:
+        raise TableError(f'{path} has the sheets {listed}: say which, by sheet = "{first}".')
+    return first, found[first]
 
 
 def _table(where: str, rows: list[list[Any]], notation: Notation) -> Table:

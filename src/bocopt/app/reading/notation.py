@@ -55,9 +55,8 @@ class Notation:
             cells = ["" if cell.strip().lower() in self._words else cell for cell in cells]
         if not (self._has_signs or self._separators):
             return numbers_or_none(cells)
-        plain = [self._plain(cell) for cell in cells]
-        known = [cell for cell in plain if cell is not None]
-        return numbers_or_none(known) if len(known) == len(plain) else None
+        known = [cell for cell in map(self._plain, cells) if cell is not None]
+        return numbers_or_none(known) if len(known) == len(cells) else None
 
     def number(self, cell: str) -> float | None:
         """Return the number of a cell, where true and false are 1 and 0; None where it is none."""

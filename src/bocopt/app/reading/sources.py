@@ -56,13 +56,20 @@ def read(
     if not isinstance(path, str | PathLike):  # a number would be taken for an open file
         raise arguments.wrong("read", "path", "a path", path)
     if isinstance(path, str) and is_address(path):
-        if query is None or sheet is not None:
-            needs = "a 'query', and no 'sheet'"
-            raise TableError(f"{without_password(path)}: the address of a database needs {needs}.")
-        return read_query(path, query, signs)
+        return _read_address(path, query, sheet, signs)
     if query is not None:
         raise TableError(f"{path} is no address of a database: leave out 'query'.")
-    file = Path(path)
+    return _read_file(Path(path), sheet, signs)
+
+
+def _read_address(path: str, query: str | None, sheet: str | None, signs: Notation) -> Table:
+    if query is None or sheet is not None:
+        needs = "a 'query', and no 'sheet'"
+        raise TableError(f"{without_password(path)}: the address of a database needs {needs}.")
+    return read_query(path, query, signs)
+
+
+def _read_file(file: Path, sheet: str | None, signs: Notation) -> Table:
     start = _start(file)
     if start.startswith(_EXCEL):
         return read_excel(file, sheet, signs)
@@ -70,6 +77,12 @@ def read(
         raise TableError(f"{file} is no Excel file: leave out 'sheet'.")
     if start.startswith(_PARQUET):
         return read_parquet(file, signs)
+    _refuse_other(file, start)
+    return read_csv(file, signs)
+
+
+def _refuse_other(file: Path, start: bytes) -> None:
+    """Refuse a file that is no CSV, by its name or its first bytes."""
     for names, what in (((".parquet", ".pq"), "a Parquet"), (_EXCEL_NAMES, "an Excel")):
         if file.suffix.lower() in names:
             raise TableError(f"{file} is not {what} file, by its first bytes.")
@@ -78,7 +91,6 @@ def read(
             raise TableError(f"{file} is {what}.")
     if b"\0" in start:
         raise TableError(f"{file} is neither CSV, Excel nor Parquet: it has bytes of value zero.")
-    return read_csv(file, signs)
 
 
 def wrong_settings(given: Mapping[str, Any]) -> list[arguments.WrongError]:

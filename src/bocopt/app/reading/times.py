@@ -67,11 +67,17 @@ def time_of(value: object, kind: Kind) -> Time | None:
         value = str(value)[:10] if is_day else str(value)
     cell = value.strip() if isinstance(value, str) else ""
     moment = _moment(cell, kind)
-    if moment is not None:
-        zone = moment.utcoffset()
-        offset = None if zone is None else zone // _MICRO
-        clock = np.datetime64(moment.replace(tzinfo=None), "us")
-        return Time(int(clock.astype(np.int64)) - (offset or 0), clock, offset)
+    return _of_number(value, kind) if moment is None else _of_moment(moment)
+
+
+def _of_moment(moment: datetime) -> Time:
+    zone = moment.utcoffset()
+    offset = None if zone is None else zone // _MICRO
+    clock = np.datetime64(moment.replace(tzinfo=None), "us")
+    return Time(int(clock.astype(np.int64)) - (offset or 0), clock, offset)
+
+
+def _of_number(value: object, kind: Kind) -> Time | None:
     number = None if isinstance(value, bool) else number_from(value)
     if number is None or not np.isfinite(number):
         return None

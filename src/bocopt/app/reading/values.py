@@ -29,9 +29,9 @@ def of_values(values: Sequence[Any], notation: Notation) -> Column | None:
             pass
     known = [None if _is_gap(value) else value for value in values]
     days_only = all(is_midnight(value) for value in known if isinstance(value, datetime))
-    texts = [_text(value, days_only, notation) for value in known]
+    texts = (_text(value, days_only, notation) for value in known)
     given = [text for text in texts if text is not None]
-    if len(given) < len(texts):
+    if len(given) < len(known):
         return None
     numbers = notation.numbers(given)
     return notation.texts(given) if numbers is None else numbers

@@ -112,17 +112,18 @@ def better(
 
     `standings` are of all streams, each with what was told of it; `configured` is in order.
     """
-    history = {stream: list(some) for stream, some in groupby(configured, lambda c: c.stream)}
-    many = sum(of for each in history.values() for _, of in _generations(each).values())
+    history = {s: _generations(some) for s, some in groupby(configured, lambda c: c.stream)}
+    many = sum(of for each in history.values() for _, of in each.values())
     found, shares = list[Better](), list[float]()
     for standing, told in standings:
         kind = kinds.get(standing.problem)
-        for name, each in read(kind, told).items() if kind else ():
-            assert kind is not None
-            generation, of = _generations(history.get(standing.id, ())).get(kind.fold.by, (0, 0))
-            if generation:  # else it is not in the log who is compared
-                found.append(Better(standing.id, name, each))
-                shares.append(share(generation, of) / len(standings))
+        if kind is None:
+            continue
+        generation, of = history.get(standing.id, {}).get(kind.fold.by, (0, 0))
+        if generation:  # else it is not in the log who is compared
+            own = [Better(standing.id, *each) for each in read(kind, told).items()]
+            found += own
+            shares += [share(generation, of) / len(standings)] * len(own)
     believed = discoveries(np.array([b.shown.log_e for b in found]), np.array(shares), LEVEL)
     return many, [each for each, sure in zip(found, believed, strict=True) if sure]
 

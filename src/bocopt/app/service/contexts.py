@@ -10,6 +10,7 @@ from bocopt import arguments
 from bocopt.app.features.memory import FeaturiserState
 from bocopt.app.features.rows import TableRow, told
 from bocopt.app.service.stream_template import StreamTemplate
+from bocopt.columns import wrong_names
 from bocopt.core import Array
 from bocopt.live.fold import Decided, Event, Observed, Taught
 from bocopt.live.record import Live
@@ -64,11 +65,8 @@ def _in_order(
     if not names:
         expected = f"a list of numbers, as [cases.NAME] does not name them by '{key}'"
         raise arguments.wrong(owner, what, expected, dict(given))
-    missing = [name for name in names if name not in given]
-    unknown = [name for name in given if name not in names]
-    if missing or unknown:
+    if wrong := wrong_names(given, names):
         listed = ", ".join(f"'{name}'" for name in names)
-        wrong = f"missing: {', '.join(missing)}" if missing else f"unknown: {', '.join(unknown)}"
         raise arguments.wrong(owner, what, f"an object with {listed} ({wrong})", dict(given))
     return [given[name] for name in names]
 

@@ -11,7 +11,7 @@ from typing import Any
 from bocopt import file
 from bocopt.app.service.config import Config
 from bocopt.app.service.replay import chosen, rows_of
-from bocopt.app.service.stores import Store
+from bocopt.app.service.stores import OutcomeTotals, Store
 from bocopt.app.service.stream_template import StreamTemplate
 from bocopt.core import Status
 from bocopt.live.events import from_bytes
@@ -39,19 +39,21 @@ def _decisions(kind: StreamTemplate, store: Store, stream: str) -> Iterator[dict
         if isinstance(event, Decided):
             found[event.number] = _columns(kind, event) | {"decided": _time(row.at)}
         elif isinstance(event, Observed):
-            tally = costs.get(event.number)
-            found[event.number] |= {f"xi{i}": value for i, value in enumerate(event.xi.tolist())}
-            found[event.number] |= {
-                "observed": _time(row.at),
-                "cost": None if tally is None else tally.cost,
-                "feasible": None if tally is None else bool(tally.feasible),
-                "hindsight": None if tally is None else tally.hindsight,
-            }
+            xi = {f"xi{i}": value for i, value in enumerate(event.xi.tolist())}
+            came = xi | _came(costs.get(event.number)) | {"observed": _time(row.at)}
+            found[event.number] |= came
         elif isinstance(event, Forgotten):
             found[event.number]["forgotten"] = _time(row.at)
     names = _names(kind, found)
     for each in found.values():
         yield {name: each.get(name) for name in names}
+
+
+def _came(totals: OutcomeTotals | None) -> dict[str, Any]:
+    if totals is None:
+        return {}
+    feasible = bool(totals.feasible)
+    return {"cost": totals.cost, "feasible": feasible, "hindsight": totals.hindsight}
 
 
 def _columns(kind: StreamTemplate, event: Decided) -> dict[str, Any]:

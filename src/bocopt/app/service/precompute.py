@@ -54,8 +54,9 @@ class Precomputed:
             return found
         read = list(_read(first.values(), find))
         for name, together in kinds.items():
-            asked = [e for e in read if isinstance(e, _Asked) and e.held.kind.name == name]
-            told = [e for e in read if isinstance(e, _Told) and e.held.kind.name == name]
+            own = [each for each in read if each.held.kind.name == name]
+            asked = [each for each in own if isinstance(each, _Asked)]
+            told = [each for each in own if isinstance(each, _Told)]
             if len(asked) >= _WORTH:
                 found._decide(together, asked)
             if len(told) >= _WORTH:

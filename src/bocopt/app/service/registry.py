@@ -64,22 +64,21 @@ class Registry:
         """Streams like those of the file: whether each is new, or why it cannot be."""
         before = {begin.stream: self.store.stream(begin.stream) for begin in asked}
         wanted = [self._wanted(begin, before[begin.stream], now) for begin in asked]
-        new = {
-            w.id: w for w in reversed(wanted) if isinstance(w, StreamRecord) and not before[w.id]
-        }
+        records = [want for want in wanted if isinstance(want, StreamRecord)]
+        new = {want.id: want for want in reversed(records) if not before[want.id]}
         if new:
             first = [self._configured(each, 1, 0, now) for each in new.values()]
             self.store.declare(list(new.values()), first)
-        found: list[bool | RefusedError] = []
-        for begin, want in zip(asked, wanted, strict=True):
+
+        def outcome(begin: Create, want: StreamRecord | RefusedError) -> bool | RefusedError:
+            """Return whether a stream is new, or why it cannot be."""
             if isinstance(want, RefusedError):
-                found.append(want)
-                continue
+                return want
             there = before[begin.stream] or self.store.stream(begin.stream)
             assert there is not None  # streams are never removed
-            mine = new.get(want.id) is want and there == want
-            found.append(_begun(begin, want, there) or mine)
-        return found
+            return _begun(begin, want, there) or (new.get(want.id) is want and there == want)
+
+        return [outcome(*pair) for pair in zip(asked, wanted, strict=True)]
 
     def _wanted(
         self, begin: Create, before: StreamRecord | None, now: float

@@ -172,28 +172,37 @@ def _from_snapshot(
     store: Store, kind: StreamTemplate, declared: StreamRecord, up_to: int | None = None
 ) -> StreamState:
     """The latest that is sound and not after `up_to`, or the beginning."""
-    held = begun(kind, declared)
+    first = begun(kind, declared)
     for snapshot in store.snapshots(declared.id):
-        if up_to is not None and snapshot.seq > up_to:
-            continue
-        try:
-            live = from_snapshot(snapshot.state, kind.fold, declared.seed)
-            features = held.features and beside_snapshot(snapshot.state, held.features)
-        except CheckpointError:  # a cache: the one before it, or the log alone, will do
-            continue
-        times = store.decided_at(held.stream, min(live.open)) if live.open else {}
-        known = store.stages(held.stream, live.learned - 1, 1) if live.learned else [held.tally]
-        if times.keys() >= live.open.keys() and known and known[0].n == live.learned:
-            since = {number: times[number] for number in live.open}
-            return held._replace(
-                live=live,
-                features=features,
-                seq=snapshot.seq,
-                since=since,
-                snapped=snapshot.seq,
-                tally=known[0],
-            )
-    return held
+        if up_to is None or snapshot.seq <= up_to:
+            held = _after_snapshot(store, first, snapshot)
+            if held is not None:  # else the one before it, or the log alone, will do
+                return held
+    return first
+
+
+def _after_snapshot(store: Store, first: StreamState, snapshot: Snapshot) -> StreamState | None:
+    """Return the state that a snapshot is of; None where it is damaged, or the log lacks its part.
+
+    `first` is the state of the same stream before any event.
+    """
+    try:
+        live = from_snapshot(snapshot.state, first.kind.fold, first.declared.seed)
+        features = first.features and beside_snapshot(snapshot.state, first.features)
+    except CheckpointError:
+        return None
+    times = store.decided_at(first.stream, min(live.open)) if live.open else {}
+    known = store.stages(first.stream, live.learned - 1, 1) if live.learned else [first.tally]
+    if not times.keys() >= live.open.keys() or not known or known[0].n != live.learned:
+        return None
+    return first._replace(
+        live=live,
+        features=features,
+        seq=snapshot.seq,
+        since={number: times[number] for number in live.open},
+        snapped=snapshot.seq,
+        tally=known[0],
+    )
 
 
 def _added(before: OutcomeTotals, stage: Stage, at: float, told: str) -> OutcomeTotals:

@@ -50,6 +50,10 @@ class _Parts(NamedTuple):
     paces: tuple[Pace, ...]
 
 
+#: How far from the best of all an answer may be.
+_GAP = {Status.OPTIMAL: 0.0, Status.INFEASIBLE: 0.0, Status.POOL: np.inf, Status.FALLBACK: np.inf}
+
+
 class _Answer(NamedTuple):
     z: Array
     value: float
@@ -210,17 +214,21 @@ class FromCallables:
             question.scenarios,
             question.w,
         )
-        if not alone:
-            moves = 0 if self._parts.box is None else self.moves
-            for pace in self._parts.paces:
-                pace.planned = CallBudget(len(question.w), self.candidates, moves)
-        best = best_of(judge, pool) if alone else self._best(judge, pool, x)
+        if alone:
+            best, status = best_of(judge, pool), Status.OPTIMAL
+            failure = Status.FALLBACK if answers[0].late else Status.INFEASIBLE
+        else:
+            self._plan(question)
+            best, status = self._best(judge, pool, x), Status.POOL
+            failure = Status.FALLBACK
         if best is not None and best.missed == 0:
-            status = Status.OPTIMAL if alone else Status.POOL
-            return _Answer(best.z, best.worth, status, 0.0 if alone else np.inf)
-        proven = alone and not answers[0].late
-        status = Status.INFEASIBLE if proven else Status.FALLBACK
-        return _Answer(np.array(self.fallback), np.inf, status, 0.0 if proven else np.inf)
+            return _Answer(best.z, best.worth, status, _GAP[status])
+        return _Answer(np.array(self.fallback), np.inf, failure, _GAP[failure])
+
+    def _plan(self, question: Question) -> None:
+        moves = 0 if self._parts.box is None else self.moves
+        for pace in self._parts.paces:
+            pace.planned = CallBudget(len(question.w), self.candidates, moves)
 
     def _pool(self, question: Question, answers: Sequence[SolverReply]) -> Iterator[Array]:
         """The decisions that the user's solve found; an error says what was asked."""

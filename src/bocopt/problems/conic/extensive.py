@@ -11,7 +11,7 @@ import numpy as np
 
 from bocopt.core import Array, Risk
 from bocopt.problems.conic.clarabel import ConeSolution, SolverStatus
-from bocopt.problems.conic.notation import Declaration, assign, cvxpy
+from bocopt.problems.conic.notation import Declaration, assign, cvxpy, parted
 from bocopt.problems.risk import share_of_worst
 
 _VERDICTS = {
@@ -34,7 +34,7 @@ def under(
 ) -> ConeSolution:
     """(k), (s, m), (s) -> the best z under the scenarios."""
     cp = cvxpy()
-    variables = [leaf.variable() for leaf in declared.variables.values()]
+    variables = declared.new_variables()
     context = None
     if declared.x is not None:
         context = declared.x.parameter()
@@ -44,7 +44,7 @@ def under(
         one = declared.instance(variables, context)
         assign(one.xi, outcome)
         costs.append(one.cost)
-        constraints += [row for row in one.constraints if i == 0 or not one.certain(row)]
+        constraints += parted(one.constraints, one.certain)[1] if i else one.constraints
     problem = cp.Problem(cp.Minimize(_value(costs, w, risk)), constraints)
     verdict, value = solved(problem, solver, options)
     if any(variable.value is None for variable in variables):

@@ -10,7 +10,7 @@ from bocopt.core import Array
 from bocopt.problems.conic import extensive, stack
 from bocopt.problems.conic.clarabel import SolverStatus
 from bocopt.problems.conic.cones import Cones
-from bocopt.problems.conic.notation import Declaration, assign, cvxpy
+from bocopt.problems.conic.notation import Declaration, assign, cvxpy, parted
 
 _HAS_POINT = (SolverStatus.SOLVED, SolverStatus.INACCURATE)
 _ROOM = 1e-7  # beyond what constraints lack, so that a solver finds its way in
@@ -44,9 +44,8 @@ class ConicJudge:
         self._solver, self._options, self._cones = solver, options, later
         self._lock = Lock()
         self._one = one = declared.instance()
-        self._certain = [row for row in one.constraints if one.certain(row)]
-        decided = [row for row in one.constraints if one.decided(row)]
-        self._uncertain = [row for row in decided if not one.certain(row)]
+        decided, _ = parted(one.constraints, one.decided)
+        self._certain, self._uncertain = parted(decided, one.certain)
         self._later = SecondStage(declared) if one.later else None
 
     def __call__(self, x: Array, z: Array, xi: Array) -> ConicVerdict:

@@ -1,7 +1,7 @@
 """Declarations in cvxpy: their leaves as plain data, and one instance as symbols."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from math import prod
@@ -83,17 +83,24 @@ def leaf(name: str, given: object, kind: str) -> Leaf:
         return Leaf((int(given),), {})
     if not isinstance(given, getattr(cvxpy(), kind)):
         raise arguments.wrong("from_cvxpy", name, wanted, given)
-    said = {key: part for key, part in given.attributes.items() if _is_said(part)}
-    refused = [key for key in said if key not in _KNOWN]
-    fixed = all(isinstance(end, np.ndarray) for end in said.get("bounds", ()))
-    if refused or not fixed or not given.size:
+    attributes = _attributes(given)
+    if attributes is None or not given.size:
         expected = f"{wanted} of real numbers with attributes among {', '.join(_KNOWN)}"
         raise arguments.wrong("from_cvxpy", name, expected, given)
-    return Leaf(tuple(given.shape), {key: said[key] for key in _KNOWN if key in said})
+    return Leaf(tuple(given.shape), attributes)
 
 
-def _is_said(part: Any) -> bool:
-    return part is not None and part is not False
+def _attributes(given: Any) -> dict[str, Any] | None:
+    """Return those that are set, always in one order; None where one is not known or no number."""
+    found = {
+        key: part
+        for key, part in given.attributes.items()
+        if part is not None and part is not False
+    }
+    fixed = all(isinstance(end, np.ndarray) for end in found.get("bounds", ()))
+    if not fixed or found.keys() - set(_KNOWN):
+        return None
+    return {key: found[key] for key in _KNOWN if key in found}
 
 
 class Declaration(NamedTuple):
@@ -109,6 +116,10 @@ class Declaration(NamedTuple):
         """The length d of the decision z."""
         return sum(leaf.size for leaf in self.variables.values())
 
+    def new_variables(self) -> list[Any]:
+        """Return new variables of cvxpy, with the attributes that were given."""
+        return [leaf.variable() for leaf in self.variables.values()]
+
     def split(self, z: Array) -> list[Array]:
         """(d) -> the variables' values in their shapes."""
         leaves = list(self.variables.values())
@@ -123,31 +134,37 @@ class Declaration(NamedTuple):
 
     def instance(self, variables: list[Any] | None = None, x: Any = None) -> "Instance":
         """Run the function with symbols: new ones, but for those that are given."""
-        if variables is None:
-            variables = [leaf.variable() for leaf in self.variables.values()]
+        variables = self.new_variables() if variables is None else variables
         if x is None and self.x is not None:
             x = self.x.parameter()
         xi = self.xi.parameter()
         symbols = {"x": x, "xi": xi, **dict(zip(self.variables, variables, strict=True))}
         given = {name: symbols[name] for name in inspect.signature(self.function).parameters}
-        said = list(flat(called(self.function, given, self.x is None)))
-        objectives = [part for part in said if isinstance(part, _objectives())]
-        if len(objectives) != 1:
+        returned = list(flat(called(self.function, given, self.x is None)))
+        return Instance(x, xi, variables, *_objective_and_constraints(returned))
+
+
+def _objective_and_constraints(returned: Sequence[Any]) -> tuple[Any, list[Any]]:
+    cp = cvxpy()
+    objectives, constraints = parted(
+        returned, lambda part: isinstance(part, cp.Minimize | cp.Maximize)
+    )
+    if len(objectives) != 1:
+        raise DeclarationError(
+            "its function must return one cvxpy.Minimize(...) or cvxpy.Maximize(...), "
+            f"not {len(objectives)}"
+        )
+    for part in constraints:
+        if not isinstance(part, cp.Constraint):
             raise DeclarationError(
-                "its function must return one cvxpy.Minimize(...) or cvxpy.Maximize(...), "
-                f"not {len(objectives)}"
+                f"its function must return an objective and constraints, not {part!r}"
             )
-        constraints = [part for part in said if part is not objectives[0]]
-        for part in constraints:
-            if not isinstance(part, cvxpy().Constraint):
-                raise DeclarationError(
-                    f"its function must return an objective and constraints, not {part!r}"
-                )
-        return Instance(x, xi, variables, objectives[0], constraints)
+    return objectives[0], constraints
 
 
-def _objectives() -> tuple[type, ...]:
-    return (cvxpy().Minimize, cvxpy().Maximize)
+def parted(items: Sequence[Any], test: Callable[[Any], bool]) -> tuple[list[Any], list[Any]]:
+    """Return those that pass a test, and the others, each in their order."""
+    return [item for item in items if test(item)], [item for item in items if not test(item)]
 
 
 class Instance(NamedTuple):

@@ -17,7 +17,7 @@ from bocopt.problems.conic import extensive, stack
 from bocopt.problems.conic.clarabel import ConeSolution, SolverStatus
 from bocopt.problems.conic.cones import compiled
 from bocopt.problems.conic.judge import ConicJudge, ConicVerdict
-from bocopt.problems.conic.notation import Declaration, Leaf, cvxpy
+from bocopt.problems.conic.notation import Declaration, Leaf, cvxpy, parted
 from bocopt.problems.defaults import filled_in
 from bocopt.problems.risk import share_of_worst
 from bocopt.problems.scenarios import merged
@@ -193,22 +193,20 @@ class Conic:
 
 def _cone_programs(declared: Declaration, risk: Risk) -> stack.Compiled | None:
     leaves = declared.variables.values()
-    bare, full = [leaf.bare() for leaf in leaves], [leaf.variable() for leaf in leaves]
-    links = [b == f for b, f, leaf in zip(bare, full, leaves, strict=True) if leaf.attributes]
+    bare, full = [leaf.bare() for leaf in leaves], declared.new_variables()
+    every = [b == f for b, f in zip(bare, full, strict=True)]
+    links = [link for link, leaf in zip(every, leaves, strict=True) if leaf.attributes]
     one, linked = declared.instance(bare), list[Any]()
     if not one.problem().is_dpp():  # it needs to know the signs of its variables
-        one, linked = declared.instance(full), [b == f for b, f in zip(bare, full, strict=True)]
-    certain = [row for row in one.constraints if one.certain(row)]
-    rest = [row for row in one.constraints if not one.certain(row)]
-    open_ = [row for row in rest if not one.decided(row)]
-    parts = (
-        compiled(cvxpy().Constant(0.0), certain + (linked or links), one, bare),
-        compiled(one.cost, rest + linked, one, bare, epigraph=stack.needs_epigraph(risk)),
-        compiled(one.cost, open_ + linked, one, bare) if one.later else None,
-    )
-    if parts[0] is None or parts[1] is None or (one.later and parts[2] is None):
+        one, linked = declared.instance(full), every
+    certain, rest = parted(one.constraints, one.certain)
+    _, recourse = parted(rest, one.decided)
+    fixed = compiled(cvxpy().Constant(0.0), certain + (linked or links), one, bare)
+    each = compiled(one.cost, rest + linked, one, bare, epigraph=stack.needs_epigraph(risk))
+    later = compiled(one.cost, recourse + linked, one, bare) if one.later else None
+    if fixed is None or each is None or (one.later and later is None):
         return None
-    return stack.Compiled(declared.size, parts[0], parts[1], parts[2])
+    return stack.Compiled(declared.size, fixed, each, later)
 
 
 def _violation(judged: ConicVerdict) -> float:

@@ -88,12 +88,8 @@ def reach_of(use: Array, room: Array, most: float) -> float:
 
 
 @inlined
-def set_prices(p: SearchPlan, first: int, room: Array, table: Array) -> None:
-    """Prices for the items first..: the dual of max v'y subject to A y <= room, y >= 0.
-
-    The simplex method on a table of (A, 1, room) over (-v, 0, 0). Any non-negative answer makes (U)
-    true, an optimal one makes it tight: so no care is taken of unbounded or degenerate cases.
-    """
+def set_table(p: SearchPlan, first: int, room: Array, table: Array) -> None:
+    """(A, 1, room) over (-v, 0, 0), for the items first.. ."""
     resources, items = p.use.shape[1], len(p.item) - first
     last = items + resources
     for r in range(resources + 1):
@@ -103,6 +99,18 @@ def set_prices(p: SearchPlan, first: int, room: Array, table: Array) -> None:
             table[r, k] = p.use[first + k, r] if r < resources else -p.profit[first + k]
         if r < resources:
             table[r, last] = room[r]
+
+
+@inlined
+def set_prices(p: SearchPlan, first: int, room: Array, table: Array) -> None:
+    """Prices for the items first..: the dual of max v'y subject to A y <= room, y >= 0.
+
+    The simplex method on a table of (A, 1, room) over (-v, 0, 0). Any non-negative answer makes (U)
+    true, an optimal one makes it tight: so no care is taken of unbounded or degenerate cases.
+    """
+    resources, items = p.use.shape[1], len(p.item) - first
+    last = items + resources
+    set_table(p, first, room, table)
     for _ in range(2 * last):
         enter, leave = 0, -1
         for k in range(1, last):

@@ -121,44 +121,61 @@ def build_blueprint(
     cost = objective.expression
     if objective.sense is Sense.MAXIMISE:
         cost = -cost
-    expressions = [cost, *(row.expression for row in rows), *(p.of for p in recording.positives)]
-    parts = [_merged(expression, number) for expression in expressions]
-    wanted = [known for entries, offset in parts for known in (entries.value, offset)]
-    steps, numbered = recording.tape.needed(wanted)
-    equal = [False, *(row.equal for row in rows), *(False for _ in recording.positives)]
-    planes = []
-    for (entries, offset), is_equal in zip(parts, equal, strict=True):
-        outcome = Depends.OUTCOME in (entries.value.step.depends, offset.step.depends)
-        reads_later = bool(later[entries.column].any())
-        planes.append(
-            Plane(
-                size=offset.shape[0],
-                row=entries.row,
-                column=entries.column,
-                value=numbered[entries.value.at],
-                offset=numbered[offset.at],
-                equal=is_equal,
-                later=outcome or reads_later,
-            )
-        )
-    many = len(rows)
+    planes, steps = _planes(
+        recording,
+        [
+            (cost, False),
+            *((row.expression, row.equal) for row in rows),
+            *((positive.of, False) for positive in recording.positives),
+        ],
+        number,
+        later,
+    )
+    own = tuple(variables.values())
+    lower, upper, integer = _ends(own, number)
     return Blueprint(
         names=tuple(variables),
-        variables=tuple(variables.values()),
-        size=sum(variable.size for variable in variables.values() if not variable.later),
-        lower=_placed([variable.lower for variable in variables.values()], number, 0.0),
-        upper=_placed([variable.upper for variable in variables.values()], number, np.inf),
-        integer=_placed([np.full(v.shape, v.integer) for v in variables.values()], number, 0.0) > 0,
+        variables=own,
+        size=sum(variable.size for variable in own if not variable.later),
+        lower=lower,
+        upper=upper,
+        integer=integer,
         shared=shared,
         sense=objective.sense,
         objective=planes[0],
-        rows=tuple(planes[1 : many + 1]),
+        rows=tuple(planes[1 : 1 + len(rows)]),
         positives=tuple(
             Positives(int(number[p.first]), plane)
-            for p, plane in zip(recording.positives, planes[many + 1 :], strict=True)
+            for p, plane in zip(recording.positives, planes[1 + len(rows) :], strict=True)
         ),
         steps=steps,
     )
+
+
+def _planes(
+    recording: Recording,
+    affine: Sequence[tuple[Expression, bool]],
+    number: IntArray,
+    later: BoolArray,
+) -> tuple[list[Plane], tuple[Step, ...]]:
+    """Return the planes of expressions, each with whether it is == 0, and the steps they need."""
+    parts = [_merged(expression, number) for expression, _ in affine]
+    wanted = [known for entries, offset in parts for known in (entries.value, offset)]
+    steps, numbered = recording.tape.needed(wanted)
+    planes = [
+        Plane(
+            size=offset.shape[0],
+            row=entries.row,
+            column=entries.column,
+            value=numbered[entries.value.at],
+            offset=numbered[offset.at],
+            equal=equal,
+            later=Depends.OUTCOME in (entries.value.step.depends, offset.step.depends)
+            or bool(later[entries.column].any()),
+        )
+        for (entries, offset), (_, equal) in zip(parts, affine, strict=True)
+    ]
+    return planes, steps
 
 
 def _ordered(
@@ -179,6 +196,14 @@ def _ordered(
     number = np.empty(len(order), np.int64)
     number[order] = np.arange(len(order))
     return number, int((~later).sum()), later[order]
+
+
+def _ends(variables: Sequence[Variable], number: IntArray) -> tuple[Array, Array, BoolArray]:
+    """Return the lower and upper ends (n) of all columns, and which are integer."""
+    lower = _placed([variable.lower for variable in variables], number, 0.0)
+    upper = _placed([variable.upper for variable in variables], number, np.inf)
+    integer = _placed([np.full(v.shape, v.integer) for v in variables], number, 0.0)
+    return lower, upper, integer > 0
 
 
 def _placed(parts: Sequence[ArrayLike], number: IntArray, auxiliary: float) -> Array:

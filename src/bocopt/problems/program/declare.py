@@ -138,37 +138,42 @@ def _traced(
     for name, variable in variables.items():
         symbols[name] = recording.decision(first, variable.shape)
         first += variable.size
-    said = list(flat(called(function, asked(function, symbols), x is None)))
-    objectives = [part for part in said if isinstance(part, Objective)]
-    rows = [part for part in said if isinstance(part, ConstraintRow)]
+    returned = list(flat(called(function, asked(function, symbols), x is None)))
+    return build_blueprint(recording, variables, *_objective_and_rows(returned))
+
+
+def _objective_and_rows(returned: Sequence[Any]) -> tuple[Objective, list[ConstraintRow]]:
+    objectives = [part for part in returned if isinstance(part, Objective)]
     if len(objectives) != 1:
         raise DeclarationError(
             f"its function must return one minimise(...) or maximise(...), not {len(objectives)}"
         )
-    for part in said:
-        if not isinstance(part, Objective | ConstraintRow):
+    rows = []
+    for part in returned:
+        if isinstance(part, ConstraintRow):
+            rows.append(part)
+        elif not isinstance(part, Objective):
             raise DeclarationError(
                 f"its function must return an objective and rows of decisions, not {_shown(part)}"
             )
-    return build_blueprint(recording, variables, objectives[0], rows)
+    return objectives[0], rows
 
 
 def asked(function: Callable[..., Any], symbols: dict[str, Any]) -> dict[str, Any]:
     """Return the symbols that the function takes, by name."""
     if not isinstance(function, FunctionType):
         raise DeclarationError(f"it is declared by a function, not by {function!r}")
-    taken = inspect.signature(function).parameters.values()
-    names = [p.name for p in taken if p.name in symbols or p.default is p.empty]
-    unknown = [name for name in names if name not in symbols]
-    unused = [name for name in symbols if name not in (*names, "x")]
-    if unknown:
-        raise DeclarationError(
-            f"its function asks for {unknown[0]!r}, which is neither x, xi nor declared: "
-            f"there are {', '.join(symbols)}"
-        )
-    if unused:
-        raise DeclarationError(f"its function does not take {unused[0]!r}, which is declared")
-    return {name: symbols[name] for name in names}
+    taken = inspect.signature(function).parameters
+    for name, parameter in taken.items():
+        if name not in symbols and parameter.default is parameter.empty:
+            raise DeclarationError(
+                f"its function asks for {name!r}, which is neither x, xi nor declared: "
+                f"there are {', '.join(symbols)}"
+            )
+    for name in symbols:
+        if name not in taken and name != "x":
+            raise DeclarationError(f"its function does not take {name!r}, which is declared")
+    return {name: symbols[name] for name in taken if name in symbols}
 
 
 def called(function: Callable[..., Any], given: dict[str, Any], no_context: bool) -> Any:

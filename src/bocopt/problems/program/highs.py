@@ -93,18 +93,22 @@ def solve(
         known = np.flatnonzero(~np.isnan(start)).astype(np.int32)
         _checked(highs.setSolution(len(known), known, start[known]))
     if not long:
-        try:
-            _checked(highs.run())
-            return _found(highs, branched)
-        finally:
-            if deadline is not None:
-                highs.setOptionValue("time_limit", INF)  # the next may have none
+        return _run_at_once(highs, branched, deadline is not None)
     watched = WatchedRun(highs)
     if watched.run(deadline):
         _checked(watched.status)
         return _found(highs, branched)
     none = _nothing(program)
     return none._replace(point=watched.point, value=watched.value, bound=watched.bound)
+
+
+def _run_at_once(highs: Any, branched: bool, limited: bool) -> LinearSolution:
+    try:
+        _checked(highs.run())
+        return _found(highs, branched)
+    finally:
+        if limited:
+            highs.setOptionValue("time_limit", INF)  # the next program may have none
 
 
 def _kept() -> Any:

@@ -6,6 +6,7 @@ Where scenarios differ in limits alone, an optimal basis of one is optimal for a
 point is feasible: one simplex run serves them all (bunching; Wets 1983).
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -90,19 +91,19 @@ def _tried(stage: RecourseProgram) -> tuple[Array, Array, Array]:
     return value, dual, lack
 
 
+def _beside(matrices: Sequence[Array], columns: int) -> Array:
+    """Return one matrix (s or 1, r, columns) of the rows of all; no rows where there are none."""
+    width = max((len(matrix) for matrix in matrices), default=1)
+    wide = [np.broadcast_to(matrix, (width, *matrix.shape[1:])) for matrix in matrices]
+    return np.concatenate(wide or [np.zeros((1, 0, columns))], axis=1)
+
+
 def second_stage(form: Form, v: Array) -> tuple[RecourseProgram, Array]:
     """(s or 1, h) -> the programs of y once v is decided, and what v costs already (s)."""
     h = form.shared
     rows = (form.defining, form.uncertain)
     most = max(len(part) for row in rows for part in row[:2])
     s = max(len(v), len(form.constant), len(form.cost), most)
-    matrices = [row.matrix for row in rows if row.many]
-    width = max((len(matrix) for matrix in matrices), default=1)
-    matrix = np.concatenate(
-        [np.broadcast_to(m[..., h:], (width, *m[0, :, h:].shape)) for m in matrices]
-        or [np.zeros((1, 0, len(form.lower) - h))],
-        axis=1,
-    )
     left = [row.limit - (row.matrix[..., :h] @ v[:, :, None])[..., 0] for row in rows]
     limit = np.concatenate([np.broadcast_to(part, (s, part.shape[-1])) for part in left], axis=1)
     stage = RecourseProgram(
@@ -110,7 +111,7 @@ def second_stage(form: Form, v: Array) -> tuple[RecourseProgram, Array]:
         form.lower[h:],
         form.upper[h:],
         form.integer[h:],
-        matrix,
+        _beside([row.matrix[..., h:] for row in rows if row.many], len(form.lower) - h),
         np.where(np.concatenate([row.equal for row in rows]), limit, -np.inf),
         limit,
     )

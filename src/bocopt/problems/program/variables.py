@@ -63,6 +63,14 @@ def recourse(
     return _variable("recourse", shape, lower, upper, integer=integer, later=True)
 
 
+def _sizes(owner: str, shape: int | tuple[int, ...]) -> tuple[int, ...]:
+    given = shape if isinstance(shape, tuple) else (shape,)
+    sizes = tuple(arguments.integer(owner, "shape", size, f"[1, {_MOST}]") for size in given)
+    if prod(sizes) > _MOST:
+        raise arguments.wrong(owner, "shape", f"of at most {_MOST} numbers in all", sizes)
+    return sizes
+
+
 def _variable(
     owner: str,
     shape: int | tuple[int, ...],
@@ -71,10 +79,7 @@ def _variable(
     integer: bool,
     later: bool,
 ) -> Variable:
-    sizes = shape if isinstance(shape, tuple) else (shape,)
-    sizes = tuple(arguments.integer(owner, "shape", size, f"[1, {_MOST}]") for size in sizes)
-    if prod(sizes) > _MOST:
-        raise arguments.wrong(owner, "shape", f"of at most {_MOST} numbers in all", sizes)
+    sizes = _sizes(owner, shape)
     if not isinstance(integer, bool):
         raise arguments.wrong(owner, "integer", "True or False", integer)
     low, high = (_bound(owner, n, b, sizes) for n, b in (("lower", lower), ("upper", upper)))

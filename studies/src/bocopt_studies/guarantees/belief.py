@@ -96,18 +96,7 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
     drawn = stream["one draw, by bets/value"]
     stream |= {f"{_E23}/value": drawn, f"{_E23}/bound": drawn + _price(1.0, at)}
     names = [n for n in (*_guarantees(), _BOTH, _E23) if n not in _HALVES]
-    covered: list[dict[str, Any]] = [
-        {
-            "simulation": simulation,
-            "certificate": name.rsplit("/", 1)[0],
-            "delta": float(name.rsplit("/", 1)[1]),
-            **proportion(used > 1),
-            "used": float(np.quantile(used, 1 - float(name.rsplit("/", 1)[1]))),
-        }
-        for simulation, record in records.items()
-        for name, used in record.items()
-        if simulation != _STREAM and name.endswith(tuple(f"/{d:g}" for d in DELTAS))
-    ]
+    covered = _covered({name: records[name] for name in records if name != _STREAM})
     return {
         **size._asdict(),
         "runs": _RUNS * size.trials,
@@ -122,6 +111,23 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
             for name in ("slack/offline", "slack/anytime", "bound/offline", "bound/anytime")
         },
     }
+
+
+def _covered(simulations: Mapping[str, Record]) -> list[dict[str, Any]]:
+    """Return how often each certificate failed in each simulation, beside its delta."""
+    ends = tuple(f"/{delta:g}" for delta in DELTAS)
+    return [
+        {
+            "simulation": simulation,
+            "certificate": name.rsplit("/", 1)[0],
+            "delta": float(name.rsplit("/", 1)[1]),
+            **proportion(used > 1),
+            "used": float(np.quantile(used, 1 - float(name.rsplit("/", 1)[1]))),
+        }
+        for simulation, record in simulations.items()
+        for name, used in record.items()
+        if name.endswith(ends)
+    ]
 
 
 def _price(scale: float, at: tuple[int, ...]) -> Array:

@@ -62,6 +62,14 @@ def tasks(size: Size) -> dict[str, Task]:
     }
 
 
+def _step(curve: Array) -> int:
+    return max(1, len(curve) // 200)
+
+
+def _thinned(curve: Array, step: int) -> list[float]:
+    return [float(f"{value:.5g}") for value in curve[::step]]
+
+
 def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
     """Return rewards before and after the change, curves and stages to recovery, by name."""
     at = size.horizon // 2
@@ -76,11 +84,8 @@ def summarise(size: Size, records: Mapping[str, Record]) -> Summary:
         "recovery_interval": _intervals(after),
         "before": {n: float(rewards[n][:, at // 2 : at].mean()) for n in FORGETTING},
         "after": {name: float(reward.mean()) for name, reward in after.items()},
-        "curves": {
-            name: [float(f"{v:.5g}") for v in curve[:: max(1, len(curve) // 200)]]
-            for name, curve in curves.items()
-        },
-        "steps": {name: max(1, len(curve) // 200) for name, curve in curves.items()},
+        "curves": {name: _thinned(curve, _step(curve)) for name, curve in curves.items()},
+        "steps": {name: _step(curve) for name, curve in curves.items()},
     }
 
 

@@ -1,6 +1,6 @@
 """Charts of a stream's outcomes over time: reward, feasibility, weights and calibration."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -144,17 +144,23 @@ _WEIGHED = {
 
 def weights(seen: StreamView) -> str:
     """Whom the policy trusted; nothing where it tells no weights."""
-    rows = [(each, read(each.told)) for each in seen.drawn]
-    charts = []
-    for what, title in _WEIGHED.items():
-        known = [(each, found[what]) for each, found in rows if what in found]
-        names = list(dict.fromkeys(name for _, found in known for name in found))
-        if len(names) > 1 and len(known) > 1:
-            values = np.array([[found.get(name, 0.0) for name in names] for _, found in known])
-            charts.append(stacked(_across([each for each, _ in known]), title, values, names))
+    told = [(each, read(each.told)) for each in seen.drawn]
+    drawn = [
+        _shares(title, [(each, found[what]) for each, found in told if what in found])
+        for what, title in _WEIGHED.items()
+    ]
+    charts = list(filter(None, drawn))
     if not charts:
         return ""
     return section("Weights", paragraph("After each outcome, in percent."), *charts)
+
+
+def _shares(title: str, known: Sequence[tuple[OutcomeTotals, Mapping[str, float]]]) -> str:
+    names = list(dict.fromkeys(name for _, found in known for name in found))
+    if len(names) < 2 or len(known) < 2:
+        return ""
+    values = np.array([[found.get(name, 0.0) for name in names] for _, found in known])
+    return stacked(_across([each for each, _ in known]), title, values, names)
 
 
 def calibration(seen: StreamView) -> str:

@@ -9,6 +9,7 @@ from bocopt.app.page.numbers import decimals, fixed, percent, target
 from bocopt.app.service.page.concerns import StreamConcerns
 from bocopt.app.service.page.document import page
 from bocopt.app.service.page.times import length, moment
+from bocopt.app.service.stores import StreamSummary
 from bocopt.app.service.stream_template import StreamTemplate
 from bocopt.app.text import count
 
@@ -47,14 +48,15 @@ def _fits(one: StreamConcerns, words: Sequence[str]) -> bool:
 
 
 def _headline(found: Sequence[StreamConcerns]) -> str:
-    troubled = sum(1 for one in found if one.concerns)
+    troubled = sum(bool(one.concerns) for one in found)
+    below = sum(bool(one.below) for one in found)
     of = "stream" if len(found) == 1 else "streams"
-    need = "needs" if troubled == 1 else "need"
     if not found:
         said = "There are no streams yet."
     elif troubled:
+        need = "needs" if troubled == 1 else "need"
         said = f"{troubled:,} of {len(found):,} {of} {need} a person."
-    elif below := sum(1 for one in found if one.below):
+    elif below:
         so_far = "is below its target" if below == 1 else "are below their target"
         said = f"No stream is surely worse than asked; {below:,} of {len(found):,} {so_far} so far."
     else:
@@ -84,28 +86,24 @@ def _table(here: Sequence[StreamConcerns], kinds: Mapping[str, StreamTemplate], 
     )
 
 
+def _feasible(each: StreamSummary, alpha: float | None) -> str:
+    asked = "" if alpha is None else f" <small>of {target(alpha)}</small>"
+    return f"{percent(each.feasibles / each.outcomes)}%{asked}"
+
+
 def _row(one: StreamConcerns, kind: StreamTemplate, digits: int, now: float) -> str:
     each, sign = one.standing, kind.problem.sense.sign
     n = each.outcomes
     average = sign * each.costs / n if n else nan
     best = sign * each.hindsights / n if n and each.hindsights is not None else nan
-    alpha = kind.problem.risk.alpha
-    asked = "" if alpha is None or not n else f" <small>of {target(alpha)}</small>"
-    feasible = f"{percent(each.feasibles / n)}%{asked}" if n else "-"
+    feasible = _feasible(each, kind.problem.risk.alpha) if n else "-"
     last = "-" if each.last is None else f"{length(now - each.last)} ago"
     title = "" if each.last is None else f' title="{moment(each.last)} UTC"'
     like = "" if each.problem == each.id else f"<small>{name(each.problem)}</small>"
     word = f"{text(kind.unit)} {kind.problem.sense.value}".strip()
-    cells = "".join(
-        f"<td>{cell}</td>"
-        for cell in (
-            f"{fixed(average, digits)} <small>{word}</small>" if n else "-",
-            fixed(best, digits),
-            feasible,
-            f"{n:,}",
-            f"{each.open:,}",
-        )
-    )
+    shown = f"{fixed(average, digits)} <small>{word}</small>" if n else "-"
+    values = shown, fixed(best, digits), feasible, f"{n:,}", f"{each.open:,}"
+    cells = f"<td>{'</td><td>'.join(values)}</td>"
     return (
         f'<tr><th scope="row"><a href="/streams/{text(each.id)}">{name(each.id)}</a>{like}</th>'
         f'<td class="flags">{_flags(one)}</td>{cells}<td{title}>{last}</td></tr>\n'

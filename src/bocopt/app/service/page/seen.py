@@ -43,10 +43,7 @@ def seen(reader: Store, kind: StreamTemplate, stream: str) -> StreamView:
     seq = reader.last_seq(stream)
     last = reader.last_stage(stream)
     n = 0 if last is None else last.n
-    places = [1 + place for place in thinned(n, _POINTS)] if n else []
-    back = window(n)
-    earlier = [place - back for place in places if place > back]
-    at = {each.n: each for each in reader.stages_at(stream, sorted({*places, *earlier}))}
+    drawn, before = _drawn(reader, stream, n)
     newest = reader.last_decision(stream)
     first = max(newest - _LATEST + 1, 0)
     outcomes = reader.stages_of(stream, first, newest)
@@ -56,9 +53,9 @@ def seen(reader: Store, kind: StreamTemplate, stream: str) -> StreamView:
         kind=kind,
         seq=seq,
         last=last,
-        drawn=[at[place] for place in places if place in at],
-        back=back,
-        before={place: at[place] for place in earlier if place in at},
+        drawn=drawn,
+        back=window(n),
+        before=before,
         recent=reader.stages(stream, max(n - _CALIBRATED, 0), _CALIBRATED),
         waiting=waiting[:_WAITING],
         open=len(waiting),
@@ -68,6 +65,17 @@ def seen(reader: Store, kind: StreamTemplate, stream: str) -> StreamView:
         taught=reader.lessons(stream),
         configured=reader.configurations(stream),
     )
+
+
+def _drawn(
+    reader: Store, stream: str, n: int
+) -> tuple[list[OutcomeTotals], dict[int, OutcomeTotals]]:
+    """Return the totals at the points of a line, and by n those a window before each."""
+    places, back = [1 + place for place in thinned(n, _POINTS)] if n else [], window(n)
+    earlier = [place - back for place in places if place > back]
+    at = {each.n: each for each in reader.stages_at(stream, sorted({*places, *earlier}))}
+    drawn = [at[place] for place in places if place in at]
+    return drawn, {place: at[place] for place in earlier if place in at}
 
 
 def window(n: int) -> int:

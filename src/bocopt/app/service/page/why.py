@@ -10,6 +10,7 @@ from bocopt.app.service.page.document import page
 from bocopt.app.service.page.times import length, stamp
 from bocopt.app.service.stores import EventRow, OutcomeTotals
 from bocopt.app.service.stream_template import StreamTemplate
+from bocopt.core import Sense
 from bocopt.live.events import from_bytes
 from bocopt.live.explanation import gain, meets
 from bocopt.live.fold import Decided, Observed
@@ -110,23 +111,28 @@ def _sentence(case: ExplainedDecision) -> str:
     taken, alpha = explained["candidates"][0], explained["alpha"]
     if taken["expected"] is None:
         return "What it was expected to bring is not a finite number."
-    word = case.kind.problem.sense.value
-    rivals = [each for each in explained["candidates"][1:] if _gain(case, each, taken) > 0]
-    allowed = [each for each in rivals if _meets(each, alpha)]
-    said = f"Expected {word} {text(money(taken['expected'], case.kind.unit))}"
+    said = f"Expected {case.kind.problem.sense.value} "
+    said += text(money(taken["expected"], case.kind.unit))
     if alpha is not None:
         said += f", feasible in {percent(taken['feasibility'])}% of the scenarios"
-    better = "less" if case.kind.problem.sense.sign > 0 else "more"
-    verb = "cost" if case.kind.problem.sense.sign > 0 else "bring"
     if alpha is not None and not _meets(taken, alpha):
         return f"{said}: below the target of {target(alpha)}."
+    return f"{said}. {_rivals(case, explained)}"
+
+
+def _rivals(case: ExplainedDecision, explained: Mapping[str, Any]) -> str:
+    """What is expected to be better than the z that was taken, and meets the target."""
+    taken, alpha = explained["candidates"][0], explained["alpha"]
+    rivals = [each for each in explained["candidates"][1:] if _gain(case, each, taken) > 0]
+    allowed = [each for each in rivals if _meets(each, alpha)]
+    better = "cost less" if case.kind.problem.sense is Sense.MINIMISE else "bring more"
     if allowed:
         these = "These" if _is_under_scenarios(explained) else "Under the model's scenarios, these"
         met = "" if alpha is None else " and meet the target"
-        return f"{said}. {these} would {verb} {better}{met}: {_listed(allowed)}."
+        return f"{these} would {better}{met}: {_listed(allowed)}."
     if rivals:
-        return f"{said}. What would {verb} {better} misses the target of {target(alpha)}."
-    return f"{said}. Nothing beside it would {verb} {better}."
+        return f"What would {better} misses the target of {target(alpha)}."
+    return f"Nothing beside it would {better}."
 
 
 def _listed(candidates: Sequence[Mapping[str, Any]]) -> str:
@@ -163,11 +169,7 @@ def _chosen(case: ExplainedDecision) -> str:
         "What the arms decided": _of(case, ("arm",)),
         "What the shadows decided": _of(case, ("shadow",)),
     }
-    able = [taken, *(each for each in explained["candidates"] if each["feasibility"] > 0)]
-    values = [each["expected"] for each in able if each["expected"] is not None]
-    scale = _Scale(min(values), max(values)) if values else _Scale(0.0, 0.0)
-    lowest = min(each["feasibility"] for each in able)
-    shares = _Scale(lowest if alpha is None else min(lowest, alpha), 1.0)
+    scale, shares = _scales(explained)
     word = case.kind.problem.sense.value
     feasible = "feasible" if alpha is None else f"feasible (target {target(alpha)})"
     bodies = "".join(
@@ -178,7 +180,7 @@ def _chosen(case: ExplainedDecision) -> str:
     lead = (
         f"Each is judged under the {explained['scenarios']:,} scenarios {whose}. "
         f"The line on the left is the expected {word} of z"
-        f"{', the one on the right is the target' if alpha is not None else ''}. "
+        f"{'' if alpha is None else ', the one on the right is the target'}. "
         "A hollow mark misses the target."
     )
     unit = f" ({text(case.kind.unit)})" if case.kind.unit else ""
@@ -197,6 +199,16 @@ def _of(case: ExplainedDecision, kinds: Sequence[str]) -> list[Mapping[str, Any]
     taken, alpha = case.explained["candidates"][0], case.explained["alpha"]
     found = [each for each in case.explained["candidates"] if each["what"] in kinds]
     return sorted(found, key=lambda each: (not _meets(each, alpha), -_gain(case, each, taken)))
+
+
+def _scales(explained: Mapping[str, Any]) -> tuple[_Scale, _Scale]:
+    """Return those of what is expected and of feasibility, each over all that can be done."""
+    taken, alpha = explained["candidates"][0], explained["alpha"]
+    able = [taken, *(each for each in explained["candidates"] if each["feasibility"] > 0)]
+    values = [each["expected"] for each in able if each["expected"] is not None] or [0.0]
+    lowest = min(each["feasibility"] for each in able)
+    shares = _Scale(lowest if alpha is None else min(lowest, alpha), 1.0)
+    return _Scale(min(values), max(values)), shares
 
 
 def _group(
