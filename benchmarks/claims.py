@@ -24,7 +24,6 @@ class Claim(NamedTuple):
 
 
 OWN, FEASIBLE, WIDTH = "own", "feasible", "width"
-BANDS = {"feasible in a report", "feasible on a page"}  # these hold with 95%, whatever is asked
 ROUGHLY = "roughly, of one look"  # by a bootstrap: nothing is promised
 
 
@@ -147,7 +146,7 @@ def _feasible(kind: str, low: float, high: float, verdict: str, digit: float) ->
     return Claim(kind, low, high, 0, digit, whatever=True, of=FEASIBLE)
 
 
-_BAND = re.compile(rf"feasible[^(]*\(95%, at all times[^:]*: {_ENDS}\)([^.]*)\.")
+_BAND = re.compile(rf"feasible[^(]*\([\d.]+%, at all times[^:]*: {_ENDS}\)([^.]*)\.")
 
 
 def in_band(kind: str, said: str) -> list[Claim]:

@@ -119,9 +119,9 @@ def main() -> None:
         "light": microseconds(models["light"], 12, 1, 200, MANY),
         "rich": microseconds(models["rich"], 12, 1, 60, 20),
     }
-    from bocopt.models.kernels import light
+    from bocopt.models.kernels.light import layout
 
-    numbers = {"pinball": table, "microseconds": speed, "bytes": light.size_of(12) * 8}
+    numbers = {"pinball": table, "microseconds": speed, "bytes": layout.size_of(12) * 8}
     write("light", numbers)
     heads = [f"{when}, {level}" for when, *_ in SHARES for level in LEVELS]
     lines = ["# The light mixture beside the rich one", "", *(__doc__ or "").split("\n")[2:-1], ""]

@@ -57,7 +57,8 @@ def printed(game: Game, delta: float) -> Printed:
         for i, name in enumerate((NOW, POLICY))
     }
     found = compared(Priced(sense), series, NOW, played, warm_up=0, scale=None, delta=delta)
-    view = ReportView(Findings("", "EUR", sense, TARGET, series, 0, NOW, played, found, ""), {})
+    findings = Findings("", "EUR", sense, TARGET, series, 0, NOW, played, found, "", delta=delta)
+    view = ReportView(findings, {})
     words = found[POLICY].words(" EUR") if found else ""
     return Printed(unmarked(sentence(view)), words, unmarked(feasibility(view)))
 
@@ -92,20 +93,20 @@ def monitored(game: Game, delta: float) -> str:
     return certified(game, delta)[0]
 
 
-def served(game: Game, certificates: list[Certificate]) -> tuple[str, str]:
+def served(game: Game, certificates: list[Certificate], delta: float) -> tuple[str, str]:
     """The page of a stream, as text, and what its address for certificates answers, as JSON.
 
     Outcomes that are hidden were given up.
     """
-    kind = _kind(_sense(game))
+    kind = _kind(_sense(game), delta)
     said = [certificate_shown(kind, found) for found in certificates]
     page = stream_page(_seen(game, kind), said, (), 0.0)
     return unmarked(page.replace("</li>", "\n").replace("</p>", "\n")), json.dumps(said)
 
 
-def on_page(game: Game, certificates: list[Certificate]) -> list[Claim]:
+def on_page(game: Game, certificates: list[Certificate], delta: float) -> list[Claim]:
     """What both claim; of certificates only where no outcome is hidden, which they assume."""
-    page, answer = served(game, certificates)
+    page, answer = served(game, certificates, delta)
     found = in_band("feasible on a page", page)
     if not game.hidden.any():
         words = "\n".join(each["words"] for each in json.loads(answer))
@@ -120,8 +121,8 @@ def _sense(game: Game) -> Sense:
 
 
 @cache
-def _kind(sense: Sense) -> StreamTemplate:
-    return template_of("shop", Priced(sense), Constant([0.0]))
+def _kind(sense: Sense, delta: float) -> StreamTemplate:
+    return template_of("shop", Priced(sense), Constant([0.0]), delta=delta)
 
 
 def _seen(game: Game, kind: StreamTemplate) -> StreamView:

@@ -1,11 +1,14 @@
-"""Laws beside those of `bocopt.checks`: of functions of arrays, and of what has states."""
+"""Laws beside those of `bocopt.checks`: of functions of arrays, what has states, and of risks."""
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 
-from bocopt.core import Array
+from bocopt import Status, integer, minimise, pos, program, recourse
+from bocopt.core import Array, Risk
 from bocopt.numeric.history import History
 from bocopt.state import flatten, rebuild
 
@@ -107,3 +110,62 @@ def assert_goes_on_from_its_arrays(fold: Fold) -> None:
         state, restored = fold.step(state, t, ALL), fold.step(rebuild(template, arrays), t, ALL)
         assert same(state, restored)
         assert same(fold.show(state, t, ALL), fold.show(restored, t, ALL))
+
+
+def assert_the_value_is_what_its_tail_means_say(risk: Any) -> None:
+    """By its definition, the mean of a share of outcomes is the least t + E (cost - t)^+ / share.
+
+    The least is at one of the costs. Some costs are tied, some scenarios have no weight.
+    """
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        costs = rng.normal(0, 4, int(rng.integers(1, 9))).round(int(rng.integers(0, 3)))
+        w = rng.dirichlet(np.ones(len(costs)))
+        w = np.where((rng.random(len(w)) < 0.2) & (w < 0.5), 0.0, w)
+        w /= w.sum()
+        exact = 0.0
+        for weight, share in risk.tail_means:
+            levels = [t + w @ np.maximum(costs - t, 0.0) / share for t in costs] if share else []
+            exact += weight * min(levels, default=costs[w > 0].max())
+        assert float(risk.value(costs, w)) == pytest.approx(exact, abs=1e-9)
+
+
+def assert_declared_programs_are_best_under(risk: Risk) -> None:
+    """What a program decides costs as little under the risk as the best of all decisions."""
+    scenarios = np.array([[0.0, 2.0], [1.5, 1.0], [3.0, 0.5], [2.0, 2.5], [0.5, 3.0]])
+    w = np.array([0.3, 0.1, 0.25, 0.15, 0.2])
+    for name, one in _programs(risk).items():
+        found = one.solve(scenarios, w, np.zeros(0))
+        assert one.risk.met(one.violation(np.zeros(0), found.z, scenarios), w), name
+        values = []
+        for point in product(range(4), repeat=2):
+            z = np.array(point, np.float64)
+            cost, violation = one.judge(np.zeros(0), z, scenarios)
+            if one.risk.met(violation, w):
+                values.append(float(risk.value(cost, w)))
+        assert found.status == Status.OPTIMAL, name
+        assert float(found.value) == pytest.approx(min(values), abs=1e-6), name
+        assert len({round(value, 6) for value in values}) > 3, name
+
+
+def _programs(risk: Risk) -> dict[str, Any]:
+    """Of two integers of four values: for each way in which a risk of costs is written."""
+    z = integer(2, upper=3)
+
+    @program(xi=2, risk=risk, z=z)
+    def linear(xi: Any, z: Any) -> Any:
+        return minimise((xi - 1.4) @ z + 0.1 * z[0]), z.sum() >= 2
+
+    @program(xi=2, risk=risk, z=z)
+    def hinges(xi: Any, z: Any) -> Any:
+        return minimise(z.sum() + 2.5 * pos(xi - z).sum())
+
+    @program(xi=2, risk=risk, z=z, short=recourse(2))
+    def stages(xi: Any, z: Any, short: Any) -> Any:
+        return minimise(z[0] + 1.1 * z[1] + [4, 3] @ short), z + short >= xi
+
+    @program(xi=2, risk=risk, infeasible_objective=9.0, z=z)
+    def limits(xi: Any, z: Any) -> Any:
+        return minimise(8 - (1.2 + 0.1 * xi[0]) * z[0] - z[1]), xi @ z <= 6.5
+
+    return {"linear": linear, "hinges": hinges, "stages": stages, "limits": limits}

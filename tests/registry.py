@@ -64,6 +64,7 @@ the = SimpleNamespace(**PUBLIC)
 KINDS: list[tuple[str, set[str]]] = [
     ("policy", {"init", "decide", "learn"}),
     ("problem", {"dims", "sense", "risk", "solve", "cost", "violation"}),
+    ("risk", {"alpha", "value", "met"}),
     ("guarantee", {"init", "step", "certificate"}),
     ("member", {"init", "refit", "predict"}),
     ("predictor", {"dim", "dim_noise", "sample"}),

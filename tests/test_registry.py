@@ -13,9 +13,11 @@ from laws import (
     ALL,
     Fold,
     Trial,
+    assert_declared_programs_are_best_under,
     assert_goes_on_from_its_arrays,
     assert_pure_and_free_of_leading_axes,
     assert_steps_are_pure,
+    assert_the_value_is_what_its_tail_means_say,
     assert_trials_are_apart,
     copied,
     from_parts,
@@ -80,6 +82,7 @@ def test_every_kind_of_class_is_found() -> None:
     assert {kind_of(CLASSES[name]) for name in ("BMA", "Ensemble", "Frozen")} == {"policy"}
     assert {kind_of(CLASSES[name]) for name in ("Knapsack", "FromCallables")} == {"problem"}
     assert {kind_of(CLASSES[name]) for name in ("ResampleMove", "Mixture")} == {"sampler"}
+    assert {kind_of(CLASSES[name]) for name in ("CVaR", "Expectation")} == {"risk"}
     assert {kind_of(CLASSES[name]) for name in ("Gaussian", "Calibrated")} == {"prior"}
     assert {kind_of(cls) for cls in CLASSES.values()} == {*dict(KINDS), "value", "record"}
 
@@ -354,11 +357,13 @@ def _answer_or_refusal(function: Callable[..., Any], *given: Array) -> Any:
 NUMBERS, WEIGHTS = _RNG.normal(size=(6, 4)), _RNG.dirichlet(np.ones(4), 6)
 
 
-@pytest.mark.parametrize("name", ["Expectation", "Chance", "CVaR", "WorstCase"])
+@pytest.mark.parametrize("name", of_kind("risk"))
 def test_every_risk_keeps_the_laws(name: str) -> None:
     risk = INSTANCES[name]
     assert_pure_and_free_of_leading_axes(risk.value, NUMBERS, WEIGHTS)
     assert_pure_and_free_of_leading_axes(risk.met, NUMBERS, WEIGHTS)
+    assert_the_value_is_what_its_tail_means_say(risk)
+    assert_declared_programs_are_best_under(risk)
 
 
 @pytest.mark.parametrize("name", ["Near", "Nearest"])

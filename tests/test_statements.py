@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import statements
 from adversaries import ADVERSARIES
 from alarms import (
     AHEAD,
@@ -28,11 +29,11 @@ from claims import (
 from games import Game
 from printed import certified, claims, on_page, printed, served
 from scipy.stats import binom
-from statements import allowed, counted
+from statements import allowed, counted, too_few
 
 
-def play(name: str, stages: int = 150) -> Game:
-    rng = np.random.default_rng(0)
+def play(name: str, stages: int = 150, seed: int = 0) -> Game:
+    rng = np.random.default_rng(seed)
     return ADVERSARIES[name](rng, stages).decided(rng)
 
 
@@ -44,6 +45,40 @@ def test_printed_claims_are_seldom_untrue(name: str) -> None:
     """Where each is untrue with a chance of delta, more than these are with one of .001."""
     for kind, (made, untrue) in counted(name, 0.2, 8).items():
         assert untrue <= binom.ppf(0.999, made, allowed(kind, 0.2)), (kind, made, untrue)
+
+
+def test_runs_go_on_where_a_kind_of_claim_is_rare(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By how often it was claimed, and not by how often it was untrue."""
+    for untrue in (False, True):
+
+        def one(name: str, delta: float, seed: int, wrong: bool = untrue) -> dict[str, bool]:
+            return {"often": False} | ({"rare": wrong} if seed % 10 == 5 else {})
+
+        monkeypatch.setattr(statements, "untrue_kinds", one)
+        assert counted("", 0.2, 8, 1000) == {"often": (126, 0), "rare": (13, 13 * untrue)}
+        assert counted("", 0.2, 8, 50) == {"often": (50, 0), "rare": (5, 5 * untrue)}
+
+
+@pytest.mark.parametrize(("delta", "needed"), [(0.05, 55), (0.2, 13)])
+def test_none_untrue_of_enough_runs_shows_it(delta: float, needed: int) -> None:
+    assert too_few(needed - 1, 1.3 * delta)
+    assert not too_few(needed, 1.3 * delta)
+
+
+def test_both_kinds_of_a_profit_are_claimed() -> None:
+    """An amount as long as it is open whether anything is earned, and a percent then."""
+    games = [play("share of a profit", 200, seed) for seed in range(6)]
+    first = [{claim.kind for claim in claims(game.until(66), 0.2)} for game in games]
+    last = [{claim.kind for claim in claims(game, 0.2)} for game in games]
+    assert sum("amount" in kinds for kinds in first) >= 2
+    assert sum("percent" in kinds for kinds in last) >= 2
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["share of a profit", "share of a small profit"])
+def test_both_kinds_of_a_profit_are_claimed_in_many_runs(name: str) -> None:
+    found = counted(name, 0.2, 40)
+    assert min(found["percent"][0], found["amount"][0]) >= 4
 
 
 @pytest.mark.full
@@ -58,10 +93,10 @@ def test_what_was_not_expected_is_found_untrue(name: str) -> None:
     """With other expectations than the ones it was drawn by: all that is claimed of it is wrong."""
     game = play(name)
     other = game._replace(
-        expected=game.expected - np.array([-200.0, 200.0]), feasible=0.2, own=game.own * 3.0
+        expected=game.expected + np.array([-200.0, 200.0]), feasible=0.2, own=game.own * 3.0
     )
     said, certificates = certified(game, 0.05)
-    made = [*claims(game, 0.05), *in_monitor(said, game.earned), *on_page(game, certificates)]
+    made = [*claims(game, 0.05), *in_monitor(said, game.earned), *on_page(game, certificates, 0.05)]
     for claim in (each for each in made if each.kind != ROUGHLY):
         assert not is_untrue(game, claim)
         assert is_untrue(other, claim) or claim.of == OWN  # which bounds one side
@@ -85,7 +120,7 @@ def test_every_kind_of_sentence_is_read() -> None:
     lines = ["headline", "feasible", "a note", "comparison in words"]
     assert [each.kind for each in found] == lines
     assert "all together with 85%" in said
-    assert [each.kind for each in on_page(game, certificates)] == [
+    assert [each.kind for each in on_page(game, certificates, 0.05)] == [
         "feasible on a page",
         *(f"{line} in full on a page" for line in lines),
         *(f"{line} by its address" for line in lines),
@@ -174,6 +209,6 @@ def test_a_target_that_is_said_to_be_met_where_outcomes_are_hidden_is_untrue() -
         "", "feasible (95%, at all times: 60 to 100): whether the target of 90% is met is open."
     )
     assert not is_untrue(game, claim)
-    page, _ = served(game, certified(game, 0.05)[1])
+    page, _ = served(game, certified(game, 0.05)[1], 0.05)
     assert "whether the target of 90% is met is open" in page
     assert "whether the target of 90% is met is open" in printed(game, 0.05).feasible

@@ -143,6 +143,17 @@ class PricesInfeasibility(Protocol):
     def prices_infeasibility(self) -> bool: ...
 
 
+class HasTailMeans(Protocol):
+    """Its value is a sum of means of worst outcomes: pairs of a weight and of their share, in
+    (0, 1], or 0 for the worst one alone. So declared programs can write it.
+
+    Asked by `problems/risk.py`.
+    """
+
+    @property
+    def tail_means(self) -> Sequence[tuple[float, float]]: ...
+
+
 class SmallestOfTies(Protocol):
     """`solve` answers with the lexicographically smallest of all optimal z.
 
@@ -322,6 +333,7 @@ ABILITIES: Mapping[str, tuple[type, ...]] = MappingProxyType(
             *(Ranged, RangedDifference, SaysWhyUnranged, HasSupport),
             *(PricesInfeasibility, SmallestOfTies, NamesDecisions, HasName),
         ),
+        "risk": (HasTailMeans,),
         "stream": (NamesColumns,),
         "loss": (BoundedAbove, IsRegret),
         "guarantee": (WatchesShadow, WeighsShadow, AlarmsOfShadow),

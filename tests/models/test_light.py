@@ -8,7 +8,7 @@ from scipy.stats import kstest
 
 from bocopt.core import Array
 from bocopt.models import LightMixture
-from bocopt.models.kernels import light
+from bocopt.models.kernels.light import histogram, layout, tails
 from bocopt.models.light import LightState
 
 MODEL = LightMixture()
@@ -24,9 +24,9 @@ def learned(x: Array, y: Array, model: LightMixture = MODEL) -> LightState:
 
 def regressions(memory: Array, k: int) -> tuple[Array, Array, Array]:
     """(M, q) coefficients, (M, q, q) their variance, and (M) the noise, from the flat array."""
-    q, start = k + 1, light.places(k)[1]
-    parts = memory[start:].reshape(-1, light.MANY).T
-    covariance = np.zeros((light.MANY, q, q))
+    q, start = k + 1, layout.places(k)[1]
+    parts = memory[start:].reshape(-1, layout.MANY).T
+    covariance = np.zeros((layout.MANY, q, q))
     rows, columns = np.tril_indices(q)
     covariance[:, rows, columns] = covariance[:, columns, rows] = parts[:, q:-2]
     return parts[:, :q], covariance, parts[:, -2]
@@ -37,22 +37,22 @@ class Readable:
 
     def __init__(self, k: int) -> None:
         q = k + 1
-        diagonal = [np.r_[light.DIFFUSE, np.full(k, 1 / ridge)] for ridge in light.RIDGES[:-1]]
-        self.b, self.p = np.zeros((light.MANY, q)), np.stack([np.diag(d) for d in diagonal])
+        diagonal = [np.r_[layout.DIFFUSE, np.full(k, 1 / ridge)] for ridge in layout.RIDGES[:-1]]
+        self.b, self.p = np.zeros((layout.MANY, q)), np.stack([np.diag(d) for d in diagonal])
         self.most = np.stack(diagonal)
-        self.noise, self.count = np.zeros(light.MANY), np.zeros(light.MANY)
+        self.noise, self.count = np.zeros(layout.MANY), np.zeros(layout.MANY)
         self.x: list[Array] = []
         self.centre, self.width, self.unit = np.zeros(k), np.full(k, np.inf), 0.0
 
     def step(self, x: Array, y: float) -> None:
         if not self.x:
-            self.unit = light.BASE * abs(y)
-            self.noise[:] = (light.GUESS * np.where(self._plain, abs(y), 1.0)) ** 2
-            self.count[:] = light.GUESS_COUNTS
+            self.unit = layout.BASE * abs(y)
+            self.noise[:] = (layout.GUESS * np.where(self._plain, abs(y), 1.0)) ** 2
+            self.count[:] = layout.GUESS_COUNTS
             self.b[:, 0] = self._seen(y)
-        phi = np.r_[1.0, np.clip((x - self.centre) / self.width, -light.FURTHEST, light.FURTHEST)]
+        phi = np.r_[1.0, np.clip((x - self.centre) / self.width, -layout.FURTHEST, layout.FURTHEST)]
         for law, seen in enumerate(self._seen(y)):
-            tail, discount = light.TAILS[law], light.DISCOUNTS[law]
+            tail, discount = layout.TAILS[law], layout.DISCOUNTS[law]
             toward = self.p[law] @ phi
             leverage, rest = phi @ toward, seen - self.b[law] @ phi
             error = rest / np.sqrt(self.noise[law] * (1 + leverage))
@@ -81,7 +81,7 @@ class Readable:
 
     @property
     def _plain(self) -> Any:
-        return np.arange(light.MANY) < light.PLAIN
+        return np.arange(layout.MANY) < layout.PLAIN
 
     def _seen(self, y: float) -> Any:
         return np.where(self._plain, y, np.log1p(max(y, 0.0) / self.unit))
@@ -104,37 +104,37 @@ def test_regressions_are_those_that_are_written_down(shift: float) -> None:
             assert noise == pytest.approx(readable.noise, rel=1e-9)
 
 
-@pytest.mark.parametrize("tail", [2.0, 4.0, light.MANY_DF])
+@pytest.mark.parametrize("tail", [2.0, 4.0, layout.MANY_DF])
 def test_densities_and_levels_are_those_of_student(tail: float) -> None:
     from scipy.stats import norm, t
 
-    law = norm if tail == light.MANY_DF else t(tail)
+    law = norm if tail == layout.MANY_DF else t(tail)
     for error in (-30.0, -2.0, -0.1, 0.0, 1.3, 8.0):
-        assert light.density(tail, error) == pytest.approx(law.logpdf(error), abs=1e-12)
-        assert light.below(tail, error) == pytest.approx(law.cdf(error), abs=1e-12)
-    found = light.QUANTILES[list(light.TAILS).index(tail)]
-    assert found == pytest.approx(law.ppf(light.MIDDLES), rel=1e-6, abs=1e-12)
+        assert tails.density(tail, error) == pytest.approx(law.logpdf(error), abs=1e-12)
+        assert tails.below(tail, error) == pytest.approx(law.cdf(error), abs=1e-12)
+    found = tails.QUANTILES[list(layout.TAILS).index(tail)]
+    assert found == pytest.approx(law.ppf(layout.MIDDLES), rel=1e-6, abs=1e-12)
 
 
 @pytest.mark.parametrize("lowest", [0.0, -50.0])
 def test_a_histogram_has_all_outcomes_and_a_density(lowest: float) -> None:
     rng = np.random.default_rng(3)
-    memory = np.zeros(light.size_of(0))
-    light.begin(memory, 0)
+    memory = np.zeros(layout.size_of(0))
+    layout.begin(memory, 0)
     outcomes = np.abs(rng.standard_t(2, size=400)) * 7 + lowest
     for y in outcomes:
-        light.binned(memory, y, False)
-    origin, width = memory[light.ORIGIN], memory[light.WIDTH]
-    edges = origin + width * np.arange(light.BINS + 1)
-    counts = memory[light.COUNTS : light.COUNTS + light.BINS]
+        histogram.binned(memory, y, False)
+    origin, width = memory[layout.ORIGIN], memory[layout.WIDTH]
+    edges = origin + width * np.arange(layout.BINS + 1)
+    counts = memory[layout.COUNTS : layout.COUNTS + layout.BINS]
     assert (counts == np.histogram(outcomes, edges)[0]).all()
     middles = edges[:-1] + width / 2
-    mass = [np.exp(light.bin_density(memory, y)) * width for y in middles]
+    mass = [np.exp(histogram.bin_density(memory, y)) * width for y in middles]
     assert sum(mass) == pytest.approx(1.0)
-    assert [light.bin_below(memory, y) for y in edges] == pytest.approx([0.0, *np.cumsum(mass)])
-    found = np.empty(light.STRATA)
-    light.bin_quantiles(memory, found)
-    assert [light.bin_below(memory, y) for y in found] == pytest.approx(light.MIDDLES)
+    assert [histogram.bin_below(memory, y) for y in edges] == pytest.approx([0.0, *np.cumsum(mass)])
+    found = np.empty(layout.STRATA)
+    histogram.bin_quantiles(memory, found)
+    assert [histogram.bin_below(memory, y) for y in found] == pytest.approx(layout.MIDDLES)
 
 
 def _normal(rng: Any, x: Array) -> Array:

@@ -279,6 +279,17 @@ def test_totals_are_the_risk_of_all_costs(risk: Risk) -> None:
     assert books.total == pytest.approx(60 * risk.value(paid.T, np.full(60, 1 / 60)))
 
 
+def test_a_subclass_that_values_costs_in_its_own_way_is_no_mean() -> None:
+    class Doubled(Expectation):
+        def value(self, costs: Array, w: Array) -> Array:
+            """(s), (s) -> ()."""
+            return 2.0 * super().value(costs, w)
+
+    problem, charges = Judged(Doubled()), no_charges((), 2)
+    paid = np.array([1.0, 3.0])
+    assert (charged(problem, charges, paid, np.zeros(2)) == [2.0, 6.0]).all()
+
+
 def test_under_cvar_the_arm_with_the_thin_tail_is_followed() -> None:
     rng = np.random.default_rng(0)
     steady, wild = np.full(300, 1.0), np.where(rng.random(300) < 0.05, 12.0, 0.0)

@@ -42,7 +42,14 @@ class Cautious(Chance):
         return 2.0 * super().value(costs, w)
 
 
-UNKNOWN = [Entropic(), Cautious(1.0)]
+@dataclass(frozen=True)
+class Mistaken(Entropic):
+    """One whose `tail_means` are those of another risk."""
+
+    tail_means: tuple[tuple[float, float], ...] = ((1.0, 1.0),)
+
+
+UNKNOWN = [Entropic(), Cautious(1.0), Mistaken()]
 SCENARIOS, W = np.array([[1.0, 1.0], [1.0, 3.0], [1.0, 2.0], [9.0, 4.0]]), np.full(4, 0.25)
 
 

@@ -15,9 +15,8 @@ from trees import same_bits, through_a_file
 
 from bocopt.app import Featuriser, Series, Spec, read, series_of
 from bocopt.app.faults import FaultsError
-from bocopt.app.features.after import after_table
 from bocopt.app.features.category import Category
-from bocopt.app.features.known import lagged, recent_mean
+from bocopt.app.features.looking_back import lagged, means
 from bocopt.app.features.rows import rows_of, told
 from bocopt.app.reading.columns import Table, TableError
 from bocopt.core import Array, IntArray
@@ -224,7 +223,7 @@ def test_what_is_learned_is_learned_in_the_warm_up(data: st.DataObject) -> None:
 
 @given(data=st.data())
 def test_an_outcome_may_come_later_than_its_delay(data: st.DataObject) -> None:
-    """Which no table can say: as `lagged` and `recent_mean` have it for any arrivals."""
+    """Which no table can say: as `lagged` and `means` have it for any arrivals."""
     count, delay = data.draw(st.integers(1, 20)), data.draw(st.integers(0, 3))
     counts = st.lists(st.integers(1, 6), min_size=1, max_size=3, unique=True)
     spec = Spec("y", delay=delay, lags=data.draw(counts), rolling=data.draw(counts), missing="keep")
@@ -234,7 +233,7 @@ def test_an_outcome_may_come_later_than_its_delay(data: st.DataObject) -> None:
     xi = np.random.default_rng(count).normal(size=(count, 1))
     places = lagged(due, arrives, spec.lags)
     expected = [np.where(places < 0, np.nan, xi[places, 0])]
-    expected += [recent_mean(xi, arrives, count) for count in spec.rolling]
+    expected += [means(xi, arrives, count) for count in spec.rolling]
     featuriser = Featuriser(spec)
     state, found = featuriser.begin(), []
     for t in range(count):
@@ -460,13 +459,14 @@ def test_a_table_leaves_the_state_of_its_rows(
 ) -> None:
     table = data.draw(tables(kind, missing, repeated=repeated))
     frame = frame_of_drawn(table)
-    featuriser = series_of(frame, table.spec).featuriser
+    series = series_of(frame, table.spec)
+    featuriser, found = series.featuriser, series.state
     assert featuriser is not None
+    assert found is not None
     state = featuriser.begin()
     for stage, row in enumerate(rows_of(frame, table.spec)):
         state, _ = featuriser.decide(state, row.fields)
         state = told(featuriser, state, stage, row)
-    found = after_table(featuriser, frame)
     assert same_bits(found, state)
     for one, other in zip(leaves(found), leaves(state), strict=True):
         assert (one.dtype, one.shape) == (other.dtype, other.shape)

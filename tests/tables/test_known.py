@@ -10,7 +10,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bocopt.app import Series, Spec, read, series_of
-from bocopt.app.features.known import after_arrival, after_delay, lagged, recent_mean
+from bocopt.app.features.known import after_arrival, after_delay
+from bocopt.app.features.looking_back import lagged, means
 from bocopt.core import Array, IntArray
 
 HEADER = "at,came,demand,returns,price,store,order"
@@ -41,7 +42,7 @@ def test_lags_are_what_they_say(when: tuple[IntArray, IntArray], lags: list[int]
 def test_means_are_what_they_say(when: tuple[IntArray, IntArray], count: int) -> None:
     _, arrives = when
     xi = np.random.default_rng(len(arrives)).normal(size=(len(arrives), 2))
-    found = recent_mean(xi, arrives, count)
+    found = means(xi, arrives, count)
     for t in range(len(arrives)):
         came = sorted((int(arrives[s]), s) for s in range(len(arrives)) if arrives[s] <= t)
         last = [xi[s] for _, s in came[-count:]]

@@ -60,7 +60,6 @@ class Case:
     names: tuple[str, ...] = ()  # (d) of the numbers of a decision, instead of those they have
     series: Series | None = None  # its data
     panel: Panel | None = None  # or those of many series, each of which is played by itself
-    table: Table | None = None  # that the series was made of
     spec: Spec | None = None  # which of its columns mean what
     seed: int = 0
     confidence: float = 0.95
@@ -145,7 +144,6 @@ class Case:
             title=f"{self.title}, {name}",
             series=panel.series[panel.names.index(name)],
             panel=None,
-            table=None,
             spec=None if self.spec is None else replace(self.spec, series=()),
             seed=self.seed_of(name),
             results=self.folder_of(name),

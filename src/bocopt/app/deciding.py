@@ -9,7 +9,6 @@ import numpy as np
 
 from bocopt import checkpoint
 from bocopt.app.case import Case
-from bocopt.app.features.after import after_table
 from bocopt.app.features.days import whole_days
 from bocopt.app.features.featuriser import Featuriser
 from bocopt.app.features.memory import FeaturiserState
@@ -34,11 +33,11 @@ class Decisions(NamedTuple):
 
 def save_features(case: Case) -> None:
     """Write the featuriser and its state after the table, for rows to come, beside the agents."""
-    featuriser, table = case.data.featuriser, case.table
-    if featuriser is None or table is None:
+    featuriser, state = case.data.featuriser, case.data.state
+    if featuriser is None or state is None:
         return
     header = {"featuriser": featuriser.to_json()}
-    checkpoint.save(_file(case), header, flatten(after_table(featuriser, table)))
+    checkpoint.save(_file(case), header, flatten(state))
 
 
 def saved_features(case: Case) -> tuple[Featuriser, FeaturiserState]:

@@ -44,7 +44,7 @@ def case_of(settings: CaseSettings, files: UserCode) -> Case:
     code = files.at(settings.problem.rpartition(":")[0])
     problem = _told(settings, "problem", code.problem, settings.problem)
     _check_names(settings, problem)
-    series, panel, table, spec = None, None, None, None
+    series, panel, spec = None, None, None
     if settings.data is not None and settings.spec is not None:
         table = read(settings.data, **settings.reading)
         table, spec = whole_days(table, settings.spec)
@@ -78,7 +78,6 @@ def case_of(settings: CaseSettings, files: UserCode) -> Case:
         names=settings.names,
         series=series,
         panel=panel,
-        table=table,
         spec=spec,
         seed=settings.seed,
         confidence=settings.confidence,

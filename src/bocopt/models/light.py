@@ -71,21 +71,21 @@ class LightMixture:
     @property
     def law_names(self) -> list[str]:
         """The names of the laws, in the order of the weights."""
-        from bocopt.models.kernels import light
+        from bocopt.models.kernels.light import layout
 
-        pairs = list(zip(light.DISCOUNTS, light.TAILS, strict=True))
+        pairs = list(zip(layout.DISCOUNTS, layout.TAILS, strict=True))
         return [
-            *(f"discount {d:g}, df {tail:g}" for d, tail in pairs[: light.PLAIN]),
-            *(f"logarithmic, discount {d:g}" for d, _ in pairs[light.PLAIN :]),
+            *(f"discount {d:g}, df {tail:g}" for d, tail in pairs[: layout.PLAIN]),
+            *(f"logarithmic, discount {d:g}" for d, _ in pairs[layout.PLAIN :]),
             "histogram",
         ]
 
     def init(self, seeds: IntArray) -> LightState:
         """Return the state before any outcome, with the leading axes of the seeds."""
-        from bocopt.models.kernels import light
+        from bocopt.models.kernels.light import layout
 
         seeds = arguments.seeds_of("LightMixture.init", seeds)
-        lead, laws = seeds.shape, light.LAWS
+        lead, laws = seeds.shape, layout.LAWS
         nan = np.full((*lead, laws), np.nan)
         return LightState(
             seeds=seeds,
@@ -100,7 +100,7 @@ class LightMixture:
 
     def step(self, state: LightState, t: When, x: Array, xi: Array) -> LightState:
         """Return the state after an outcome xi (m) under a context x (k)."""
-        from bocopt.models.kernels import light
+        from bocopt.models.kernels.light import layout, learning
 
         lead = state.seeds.shape
         x = arguments.finite_and_squarable("LightMixture.step", "x", x, ...)
@@ -110,28 +110,30 @@ class LightMixture:
         first = noise.uniform(state.seeds, 0, "light.count", (self.dim_xi,))
         place = (first + np.asarray(t)[..., None] * _GOLDEN) % 1.0
         with np.errstate(invalid="ignore"):  # lanes of machine code that nobody reads
-            after, told = light.step(memory, x[..., None, :], xi, place, np.empty(light.LAWS + 2))
-        log_w = after[..., light.LOG_W : light.LOG_W + light.LAWS]
+            after, told = learning.step(
+                memory, x[..., None, :], xi, place, np.empty(layout.LAWS + 2)
+            )
+        log_w = after[..., layout.LOG_W : layout.LOG_W + layout.LAWS]
         return LightState(
             seeds=state.seeds,
             memory=after,
             info=LightInfo(
                 weights=np.exp(log_w).mean(axis=-2),
-                log_score=told[..., : light.LAWS].sum(axis=-2),
-                mixture_score=told[..., light.LAWS].sum(axis=-1),
-                probability=told[..., light.LAWS + 1],
+                log_score=told[..., : layout.LAWS].sum(axis=-2),
+                mixture_score=told[..., layout.LAWS].sum(axis=-1),
+                probability=told[..., layout.LAWS + 1],
             ),
         )
 
     def sample(self, state: LightState, x: Array) -> tuple[Array, Array]:
         """Return scenarios (s, m) of xi under a context x (k), and their weights (s)."""
-        from bocopt.models.kernels import light
+        from bocopt.models.kernels.light import layout, sampling
 
         x = arguments.finite_and_squarable("LightMixture.sample", "x", x, ...)
         x = np.broadcast_to(x, (*state.seeds.shape, x.shape[-1]))
         memory = self._memory(state, x)
         with np.errstate(invalid="ignore"):
-            scenarios, w = light.sample(memory, x[..., None, :], np.empty(light.SCENARIOS))
+            scenarios, w = sampling.sample(memory, x[..., None, :], np.empty(layout.SCENARIOS))
         if self.dim_xi == 1:
             return np.swapaxes(scenarios, -1, -2), w[..., 0, :]
         return self._joint(scenarios, w), np.full(self.scenarios, 1.0 / self.scenarios)
@@ -148,13 +150,13 @@ class LightMixture:
 
     def _memory(self, state: LightState, x: Array) -> Array:
         """Return the memory (m, n) of the size that a context of this length asks for."""
-        from bocopt.models.kernels import light
+        from bocopt.models.kernels.light import layout
 
-        wanted = light.size_of(x.shape[-1])
+        wanted = layout.size_of(x.shape[-1])
         if state.memory.shape[-1] == wanted:
             return state.memory
         if state.memory.shape[-1]:
             raise arguments.wrong("LightMixture", "x", "of the same length as before", x)
         fresh = np.empty(wanted)
-        light.begin(fresh, x.shape[-1])
+        layout.begin(fresh, x.shape[-1])
         return np.broadcast_to(fresh, (*state.memory.shape[:-1], wanted))

@@ -3,17 +3,36 @@
 Each risk values the costs of a decision in its own way. `alpha` is the weight of the scenarios in
 which the constraints must hold; None promises nothing: what infeasibility costs is part of the
 cost.
+
+All that is known of a risk stands in its class. Searches that enumerate decisions read `value` and
+`met`. Declared programs read `tail_means`: they write the value as
+
+    sum over (weight, share) of  weight * min over t of  t + E (cost - t)^+ / share
 """
 
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import lru_cache
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from bocopt import arguments
+from bocopt.abilities import HasTailMeans
 from bocopt.core import Array, BoolArray, Risk
+from bocopt.wrappers import has
 
 WEIGHT_TOLERANCE = 1e-12  # of the chance constraint: eighteen times 1/20 is 0.9 - 4e-16
+_PROBE = np.array([3.0, -1.0, 8.0, 0.5, 2.0, 7.25, -4.0])  # costs that no two risks value alike
+_PROBE_W = np.array([0.1, 0.2, 0.05, 0.15, 0.25, 0.05, 0.2])
+_EXACT = 1e-9  # of the value of a probe
+
+
+class TailMean(NamedTuple):
+    """The mean cost of the worst outcomes, of so large a share, times a weight."""
+
+    weight: float  # positive; those of a risk sum to 1
+    share: float  # 1: all outcomes; 0: the worst one alone
 
 
 @dataclass(frozen=True)
@@ -25,6 +44,7 @@ class Expectation:
     """
 
     alpha: ClassVar[None] = None
+    tail_means: ClassVar[Sequence[TailMean]] = (TailMean(1.0, 1.0),)
 
     def value(self, costs: Array, w: Array) -> Array:
         """(s), (s) -> (): summed in the order of the scenarios, which is part of the tie rule."""
@@ -45,6 +65,7 @@ class Chance:
     """
 
     alpha: float
+    tail_means: ClassVar[Sequence[TailMean]] = (TailMean(1.0, 1.0),)
 
     def __post_init__(self) -> None:
         arguments.number("Chance", "alpha", self.alpha, "(0, 1]")
@@ -78,6 +99,11 @@ class CVaR:
         if self.alpha is not None:
             arguments.number("CVaR", "alpha", self.alpha, "(0, 1]")
 
+    @property
+    def tail_means(self) -> Sequence[TailMean]:
+        """The mean of the worst 1 - beta."""
+        return (TailMean(1.0, 1.0 - self.beta),)
+
     def value(self, costs: Array, w: Array) -> Array:
         """(s), (s) -> ()."""
         costs, w = np.broadcast_arrays(costs, w)
@@ -102,6 +128,7 @@ class WorstCase:
     """
 
     alpha: float | None = None
+    tail_means: ClassVar[Sequence[TailMean]] = (TailMean(1.0, 0.0),)
 
     def __post_init__(self) -> None:
         if self.alpha is not None:
@@ -117,23 +144,58 @@ class WorstCase:
         return _met(self.alpha, violations, w)
 
 
-def share_of_worst(risk: Risk, owner: str = "program") -> float:
-    """The share of outcomes, the worst ones, of whose costs the risk is the mean: 1 means all.
+@lru_cache(maxsize=256)
+def tail_means_of(risk: Risk, owner: str = "program") -> tuple[TailMean, ...]:
+    """The means of worst outcomes that a risk is made of: what a solver minimises follows from it.
 
-    What a solver minimises follows from it, the worst case being the limit 0. Any other risk is
-    refused, a subclass with a `value` of its own too: none may be solved as if it were another.
+    A risk that has none is refused, and one whose `value` is another: say a subclass with a `value`
+    of its own. None may be solved as if it were another.
 
-    >>> share_of_worst(Expectation()), share_of_worst(CVaR(0.75)), share_of_worst(WorstCase())
-    (1.0, 0.25, 0.0)
+    >>> tail_means_of(CVaR(0.75))
+    (TailMean(weight=1.0, share=0.25),)
     """
-    if type(risk) in (Expectation, Chance):
-        return 1.0
-    if type(risk) is CVaR:
-        return 1.0 - risk.beta
-    if type(risk) is WorstCase:
-        return 0.0
-    expected = "Expectation(), Chance(alpha), CVaR(beta) or WorstCase(), exactly"
-    raise arguments.wrong(owner, "risk", expected, risk)
+    found: Any = risk
+    parts = tuple(TailMean(*part) for part in found.tail_means) if has(risk, HasTailMeans) else ()
+    if not parts or not _says_the_value(parts, risk):
+        expected = "Expectation(), CVaR(beta) or another whose `tail_means` say what its value is"
+        raise arguments.wrong(owner, "risk", expected, risk)
+    return parts
+
+
+def is_mean(risk: Risk, owner: str = "program") -> bool:
+    """Return whether the risk is the mean of all costs; what `tail_means_of` refuses is refused.
+
+    >>> is_mean(Chance(0.9)), is_mean(CVaR(0.9))
+    (True, False)
+    """
+    return all(part.share == 1.0 for part in tail_means_of(risk, owner))
+
+
+def with_alpha(risk: Risk | None, alpha: float, owner: str = "program") -> Risk:
+    """The risk whose constraints hold in scenarios of weight alpha; None values costs by the mean.
+
+    >>> with_alpha(CVaR(0.9), 1.0), with_alpha(None, 0.95)
+    (CVaR(beta=0.9, alpha=1.0), Chance(alpha=0.95))
+    """
+    if risk is None or type(risk) is Expectation:
+        return Chance(alpha)
+    given: Any = risk
+    if not is_dataclass(risk) or "alpha" not in {each.name for each in fields(risk)}:
+        raise arguments.wrong(owner, "risk", "a dataclass with a field `alpha`", risk)
+    changed: Risk = replace(given, alpha=alpha)
+    return changed
+
+
+def _says_the_value(parts: Sequence[TailMean], risk: Risk) -> bool:
+    """Return whether tail means are those of a risk: on costs that tell one risk from another."""
+    if not all(part.weight > 0.0 and 0.0 <= part.share <= 1.0 for part in parts):
+        return False
+    each = [
+        part.weight
+        * (CVaR(1.0 - part.share) if part.share else WorstCase()).value(_PROBE, _PROBE_W)
+        for part in parts
+    ]
+    return bool(abs(sum(each) - risk.value(_PROBE, _PROBE_W)) <= _EXACT)
 
 
 def _met(alpha: float | None, violations: Array, w: Array) -> BoolArray:

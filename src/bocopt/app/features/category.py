@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt.app.reading.cells import number_from, text_of
+from bocopt.app.reading.columns import Table, TableError
 from bocopt.core import Array, IntArray
 
 MOST_CATEGORIES = 500  # of one column
@@ -51,6 +52,24 @@ class Category(NamedTuple):
         if number is None:  # a text among numbers
             return value.strip() if isinstance(value, str) else None
         return text_of(number)
+
+    def codes(self, texts: Sequence[str]) -> IntArray:
+        """Return the codes (T) of the texts of a column, each as if it stood in a row by itself."""
+        code_of = {text: self.code(self.text(text) or "") for text in {*texts}}
+        return np.array([code_of[text] for text in texts], np.int64)
+
+
+def category_of(frame: Table, name: str, texts: Sequence[str], where: str) -> Category:
+    """Return the category of a column by the texts of its warm-up; errors call it `where`."""
+    values = sorted({*texts} - {""})
+    if len(values) > MOST_CATEGORIES:
+        raise TableError(
+            f"{frame.path}, column '{name}': at most {MOST_CATEGORIES} categories expected, "
+            f"{len(values)} found in {where}."
+        )
+    return Category(
+        name, tuple(values), bool(values) and isinstance(frame.column(name), np.ndarray)
+    )
 
 
 def one_hot(codes: Sequence[int] | IntArray, count: int, *, keep: bool) -> Array:

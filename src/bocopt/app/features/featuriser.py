@@ -1,6 +1,6 @@
 """Rows to contexts, one row at a time: what a live decision sees is what a table would show it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Self
@@ -12,21 +12,22 @@ from bocopt import arguments
 from bocopt.app.faults import FaultsError
 from bocopt.app.features.category import GAP, Category, one_hot
 from bocopt.app.features.checked import LARGEST
-from bocopt.app.features.known import names_of_lag, names_of_mean
 from bocopt.app.features.learned import all_wrong, from_text, to_text
+from bocopt.app.features.looking_back import LookingBack
 from bocopt.app.features.memory import (
     FeaturiserState,
+    filled,
+    filled_all,
     is_told,
-    known_at,
-    lags_and_means,
     no_memory,
     told,
 )
 from bocopt.app.features.row import Row, check_row, numbers_of, read_row
-from bocopt.app.features.seasons import seasons
+from bocopt.app.features.seasons import calendar
 from bocopt.app.features.spec import Spec
-from bocopt.app.features.succession import wrong_gaps, wrong_times, zones_with
-from bocopt.app.reading.times import Kind, Time, time_of, words_of
+from bocopt.app.features.stages import Columns, Stages
+from bocopt.app.features.succession import wrong_gaps, wrong_times, zones_of, zones_with
+from bocopt.app.reading.times import Clock, Kind, Time, time_of, words_of
 from bocopt.core import Array, IntArray
 
 _EARLIEST = np.iinfo(np.int64).min
@@ -72,15 +73,15 @@ class Featuriser:
     @cached_property
     def x_names(self) -> tuple[str, ...]:
         """Return the names (k) of x, as in the `Series`."""
-        outcomes, clock = self.spec.outcome, None
+        clock = None
         if self.kind != "number":
-            clock = np.datetime64(int(self.origin), "us")
+            clock = np.array([np.datetime64(int(self.origin), "us")])
+        first = np.array([self.origin])
         return (
             *self.spec.context,
             *(name for category in self.categories for name in category.names),
-            *(name for name, _ in self._calendar(Time(self.origin, clock))),
-            *(name for lag in self.spec.lags for name in names_of_lag(outcomes, lag)),
-            *(name for count in self.spec.rolling for name in names_of_mean(outcomes, count)),
+            *(name for name, _ in calendar(first, clock, self.spec, self.origin)),
+            *self._back.names(self.spec.outcome),
         )
 
     @property
@@ -157,12 +158,10 @@ class Featuriser:
         time = Time(t, None) if read.time is None else read.time
         numbers, codes = read.numbers, read.codes
         if spec.missing == "last":
-            numbers = np.where(np.isnan(numbers), state.numbers, numbers)
-            codes = np.where(codes == GAP, state.codes, codes)
-        memory = state.memory
-        if spec.lags or spec.rolling:
-            now, latest = (time.order, -1) if spec.arrives else (t, t - 1 - spec.delay)
-            memory = known_at(memory, spec, now, latest)
+            numbers = filled(state.numbers, numbers, np.isnan(numbers))
+            codes = filled(state.codes, codes, codes == GAP)
+        now, latest = (time.order, -1) if spec.arrives else (t, t - 1 - spec.delay)
+        memory, back = self._back.take(state.memory, now, latest)
         after = FeaturiserState(
             t=np.array(t + 1),
             time=self._as_times(time.order),
@@ -173,7 +172,34 @@ class Featuriser:
             filled=np.array(bool(state.filled) or (spec.missing == "last" and bool(gaps))),
             memory=memory,
         )
-        return after, self._x(after, time)
+        times = np.array([time.order])
+        clock = None if time.clock is None else np.array([time.clock])
+        return after, self._x(numbers[:, None], codes[:, None], times, clock, back[None])[0]
+
+    def decide_all(self, stages: Stages, columns: Columns) -> tuple[FeaturiserState, Array]:
+        """Return the state after all stages of a table, and x (T, k): the bits of one at a time.
+
+        The table has been checked. It is begun with, and its outcomes are learned where they come.
+        """
+        spec, nothing = self.spec, self.begin()
+        numbers, codes = columns.numbers, columns.codes
+        gaps = np.isnan(numbers), codes == GAP
+        fills = spec.missing == "last"
+        if fills:
+            numbers = filled_all(nothing.numbers, numbers, gaps[0])
+            codes = filled_all(nothing.codes, codes, gaps[1])
+        memory, back = self._back.take_all(nothing.memory, columns.outcomes)
+        after = FeaturiserState(
+            t=np.array(len(stages.times)),
+            time=stages.times[-1].astype(nothing.time.dtype),
+            zones=zones_of(nothing.zones, stages),
+            numbers=numbers[:, -1].copy(),
+            codes=codes[:, -1].copy(),
+            shared=np.array(bool((np.diff(stages.moments) == 0).any())),
+            filled=np.array(fills and bool(gaps[0].any() or gaps[1].any())),
+            memory=memory,
+        )
+        return after, self._x(numbers, codes, stages.times, stages.clock, back)
 
     def learn(
         self, state: FeaturiserState, stage: int, xi: ArrayLike, came: object = None
@@ -215,27 +241,28 @@ class Featuriser:
         """Return the featuriser that `to_json` wrote; an error lists all that is wrong."""
         return cls(**from_text(text))
 
-    def _x(self, state: FeaturiserState, time: Time) -> Array:
-        keep = self.spec.missing == "keep"
-        back = lags_and_means(state.memory, self.spec)
-        numbers = [state.numbers, back]
-        if not keep:
-            numbers = [np.nan_to_num(part, nan=0.0) for part in numbers]
-        hot = [
-            one_hot([code], len(category.values), keep=keep)[0]
-            for code, category in zip(state.codes.tolist(), self.categories, strict=True)
-        ]
-        calendar = [values for _, values in self._calendar(time)]
-        return np.concatenate([numbers[0], *hot, *calendar, numbers[1]])
+    @cached_property
+    def _back(self) -> LookingBack:
+        return LookingBack(self.spec.lags, self.spec.rolling)
 
-    def _calendar(self, time: Time) -> Iterator[tuple[str, Array]]:
-        if time.clock is not None:
-            origin = np.datetime64(int(self.origin), "us")
-            yield from seasons(
-                np.array([time.clock]), self.spec.calendar, origin, self.spec.holidays
-            )
-        elif self.spec.calendar:  # which says "trend" and nothing else
-            yield "trend", np.array([time.order - self.origin], np.float64)
+    def _x(
+        self,
+        numbers: Array,
+        codes: IntArray,
+        times: Array | IntArray,
+        clock: Clock | None,
+        back: Array,
+    ) -> Array:
+        """Return x (T, k) of numbers (n, T), codes (c, T), times (T) and columns of outcomes."""
+        keep = self.spec.missing == "keep"
+        if not keep:
+            numbers, back = (np.nan_to_num(part, nan=0.0) for part in (numbers, back))
+        hot = [
+            one_hot(code, len(category.values), keep=keep)
+            for code, category in zip(codes, self.categories, strict=True)
+        ]
+        said = [values[:, None] for _, values in calendar(times, clock, self.spec, self.origin)]
+        return np.concatenate([numbers.T, *hot, *said, back], axis=1)
 
     def _as_times(self, values: float | list[float]) -> Array | IntArray:
         if self.spec.time is not None and self.kind == "number":

@@ -1,17 +1,16 @@
 """The state of a featuriser: what later rows can still ask of those so far, and of their outcomes.
 
-A memory says the same as `known` says of a whole table, one stage after the other. An outcome waits
-until a stage comes whose decision may know it; so it changes nothing earlier, however soon it is
-told.
+An outcome waits until a stage comes whose decision may know it; so it changes nothing earlier,
+however soon it is told.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from bocopt.app.features.known import mean_of_last
-from bocopt.app.features.spec import Spec
 from bocopt.core import Array, BoolArray, IntArray
+
+Numbers = TypeVar("Numbers", Array, IntArray)
 
 
 class Memory(NamedTuple):
@@ -59,45 +58,20 @@ def is_told(memory: Memory, stage: int) -> bool:
     return bool((memory.waiting == stage).any() or (memory.stages == stage).any())
 
 
-def known_at(memory: Memory, spec: Spec, now: float, latest: int) -> Memory:
-    """Return the memory with all known that waited for what is earlier than `now`; `latest` is the
-    latest stage that is due by a delay.
+def filled(last: Numbers, now: Numbers, gaps: BoolArray) -> Numbers:
+    """Return the numbers (n) of a row with the last known one in each gap."""
+    return np.asarray(np.where(gaps, last, now))
 
-    What comes between two decisions comes at once, in the order of stages.
+
+def filled_all(last: Numbers, values: Numbers, gaps: BoolArray) -> Numbers:
+    """Return the numbers (n, T) of all rows, `filled` one after the other from the last before.
+
+    >>> values = np.array([[np.nan, 3.0, np.nan, 5.0]])
+    >>> filled_all(np.array([np.nan]), values, np.isnan(values))
+    array([[nan,  3.,  3.,  5.]])
     """
-    came = memory.after < now
-    order = np.argsort(memory.waiting[came])
-    stages, xi = memory.waiting[came][order], memory.outcomes[came][order]
-    latest = max(latest, int(memory.latest), *stages.tolist())
-    real = ~np.isnan(xi).any(axis=1)
-    stages, xi = stages[real], xi[real]
-    recent = np.concatenate([memory.recent, xi])
-    known, values = np.append(memory.stages, stages), np.concatenate([memory.values, xi])
-    rising = np.argsort(known)
-    first = kept_since(known[rising], spec, latest)
-    kept = rising[first:] if spec.lags else rising[:0]
-    return Memory(
-        latest=np.array(latest),
-        stages=known[kept],
-        values=values[kept],
-        recent=recent[max(0, len(recent) - max(spec.rolling, default=0)) :],
-        waiting=memory.waiting[~came],
-        after=memory.after[~came],
-        outcomes=memory.outcomes[~came],
-    )
-
-
-def kept_since(known: IntArray, spec: Spec, latest: int) -> int:
-    """Return the first place of rising stages that a lag can still ask for, now or later."""
-    oldest = latest + 1 - max(spec.lags, default=0)
-    return max(0, int(np.searchsorted(known, oldest, side="right")) - 1)
-
-
-def lags_and_means(memory: Memory, spec: Spec) -> Array:
-    """Return the columns (m (lags + means)) of x that look back; NaN where no outcome is known."""
-    dim = memory.values.shape[1]
-    wanted = int(memory.latest) + 1 - np.array(spec.lags, np.int64)
-    places = np.searchsorted(memory.stages, wanted, side="right") - 1
-    padded = np.concatenate([memory.values, np.full((1, dim), np.nan)])  # at place -1: none is
-    means = [mean_of_last(memory.recent, count) for count in spec.rolling]
-    return np.concatenate([padded[places].ravel(), *means])
+    if not gaps.any():
+        return values
+    places = np.maximum.accumulate(np.where(gaps, -1, np.arange(values.shape[1])), axis=1)
+    known = np.take_along_axis(values, np.maximum(places, 0), axis=1)
+    return np.asarray(np.where(places < 0, last[:, None], known))

@@ -7,8 +7,7 @@ from functools import partial
 import numpy as np
 
 from bocopt import arguments
-from bocopt.app.features.category import Category
-from bocopt.app.features.features import category_of
+from bocopt.app.features.category import Category, category_of
 from bocopt.app.features.gaps import gaps_note
 from bocopt.app.features.odd import alike
 from bocopt.app.features.panel_notes import notes_of_split

@@ -5,22 +5,18 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from bocopt import arguments
-from bocopt.app.features.category import Category
+from bocopt.app.features.category import Category, category_of
 from bocopt.app.features.checked import checked
+from bocopt.app.features.column_notes import notes_of_columns
 from bocopt.app.features.days import whole_days
-from bocopt.app.features.features import Feature, StageOutcomes, features
 from bocopt.app.features.featuriser import Featuriser
+from bocopt.app.features.known import StageOutcomes
 from bocopt.app.features.odd import far
 from bocopt.app.features.series import Series
 from bocopt.app.features.spec import Spec
-from bocopt.app.features.stages import Due, Stages
+from bocopt.app.features.stages import Columns, Due, Stages
 from bocopt.app.reading.columns import Table, TableError
 from bocopt.core import Array, BoolArray
-
-_RULES = {
-    "last": "the last known one stands for it, and 0 before the first",
-    "keep": "it stays so",
-}
 
 
 def series_of(frame: Table, spec: Spec) -> Series:
@@ -48,15 +44,16 @@ def series_from(
     """
     alone = categories is None
     outcomes, notes = _outcomes(frame, spec, stages, due)
-    found = list(features(frame, spec, stages, outcomes, categories))
-    names = tuple(name for feature in found for name in feature.names)
-    x = _joined(found, len(frame))
+    featuriser = _featuriser(frame, spec, stages, categories)
+    columns = _columns(frame, stages, featuriser, outcomes)
+    state, x = featuriser.decide_all(stages, columns)
+    names = featuriser.x_names
     now, notes_of_now = _decisions(frame, spec, stages, alone)
     said = [
         *frame.notes,
         *stages.notes,
         *notes,
-        *_notes_of(found, spec),
+        *notes_of_columns(frame, stages, featuriser, columns, alone=alone),
         *(unchanging(names, x.min(axis=0), x.max(axis=0)) if alone else ()),
         *notes_of_now,
     ]
@@ -71,18 +68,47 @@ def series_from(
         lines=frame.places[stages.rows],
         notes=tuple(said),
         warm_up=stages.first(spec.warm_up),
-        featuriser=_featuriser(spec, stages, found),
+        featuriser=featuriser,
+        state=state,
     )
 
 
-def _featuriser(spec: Spec, stages: Stages, found: list[Feature]) -> Featuriser:
-    """Return the featuriser, with what was learned from the start of the table."""
-    categories = [feature.category for feature in found if feature.category is not None]
+def _featuriser(
+    frame: Table, spec: Spec, stages: Stages, categories: Mapping[str, Category] | None
+) -> Featuriser:
+    """Return the featuriser, with what is learned from the start of the table."""
+    if categories is None:
+        categories = {name: _category(frame, spec, stages, name) for name in spec.categories}
+    found = [categories[name] for name in spec.categories]
     if stages.clock is None:
+        if any(word != "trend" for word in spec.calendar):
+            where = f"{frame.path}, column '{spec.time}'"
+            raise TableError(f"{where}: dates expected, for 'calendar', numbers found.")
         origin = 0 if spec.time is None else float(stages.times[0])
-        return Featuriser(spec, origin=origin, categories=categories)
+        return Featuriser(spec, origin=origin, categories=found)
     origin = int(stages.clock[0].astype("M8[us]").astype(np.int64))
-    return Featuriser(spec, stages.kind, stages.zoned, origin, categories)
+    return Featuriser(spec, stages.kind, stages.zoned, origin, found)
+
+
+def _category(frame: Table, spec: Spec, stages: Stages, name: str) -> Category:
+    """Return the category of a column, by the warm-up of the table."""
+    rows = np.arange(len(frame))[stages.rows][: stages.first(spec.warm_up)]
+    texts = frame.texts(name)
+    where = f"the first {spec.warm_up} {stages.unit}"
+    return category_of(frame, name, [texts[row] for row in rows.tolist()], where)
+
+
+def _columns(
+    frame: Table, stages: Stages, featuriser: Featuriser, outcomes: StageOutcomes
+) -> Columns:
+    spec, many = featuriser.spec, len(frame)
+    numbers = [frame.numbers(name)[stages.rows] for name in spec.context]
+    codes = [one.codes(frame.texts(one.name))[stages.rows] for one in featuriser.categories]
+    return Columns(
+        numbers=np.array(numbers, np.float64).reshape(len(numbers), many),
+        codes=np.array(codes, np.int64).reshape(len(codes), many),
+        outcomes=outcomes,
+    )
 
 
 def _outcomes(
@@ -103,28 +129,15 @@ def _outcomes(
     for name, values in zip(spec.outcome, xi.T, strict=True):
         notes += far(name, values, frame.place, lines)
     arrives = np.where(without, len(xi), due.stages)
-    return StageOutcomes(xi, due.stages, arrives), [*due.notes, *notes]
+    # A missing outcome is told only where its arrival is, and as one that never comes.
+    told = ~due.missing & (~without | (spec.arrives is not None))
+    found = StageOutcomes(xi, due.stages, arrives, due.after, told)
+    return found, [*due.notes, *notes]
 
 
 def _partly(gaps: BoolArray) -> str:
     part = int((gaps.any(axis=1) & ~gaps.all(axis=1)).sum())
     return f", or not all numbers of it ({part})" if part else ""
-
-
-def _joined(found: list[Feature], rows: int) -> Array:
-    x = np.empty((rows, sum(len(feature.names) for feature in found)))
-    first = 0
-    for feature in found:
-        last = first + len(feature.names)
-        x[:, first:last] = feature.values.reshape(rows, len(feature.names))
-        first = last
-    return x
-
-
-def _notes_of(found: list[Feature], spec: Spec) -> Iterator[str]:
-    for note in (note for feature in found for note in feature.notes):
-        rule = f": {_RULES[spec.missing]}" if " is missing in " in note else ""
-        yield f"{note}{rule}."
 
 
 def unchanging(names: tuple[str, ...], least: Array, most: Array) -> Iterator[str]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from bocopt.app.features.public_holidays import AWAY, near_holiday
+from bocopt.app.features.spec import Spec
 from bocopt.app.reading.times import Clock
 from bocopt.core import Array, IntArray
 
@@ -40,6 +41,19 @@ def seasons(
             yield word.replace("_", " "), near_holiday(clock, region, word)
         else:
             yield from _round(word.replace("_", " "), _progress(clock, word))
+
+
+def calendar(
+    times: Array | IntArray, clock: Clock | None, spec: Spec, origin: float
+) -> Iterator[tuple[str, Array]]:
+    """Yield the features of times (T), by name; `clock` is None where these are numbers.
+
+    The origin is the first time: in microseconds since 1970, or a number.
+    """
+    if clock is not None:
+        yield from seasons(clock, spec.calendar, np.datetime64(int(origin), "us"), spec.holidays)
+    elif spec.calendar:  # which says "trend" and nothing else
+        yield "trend", (times - origin).astype(np.float64)
 
 
 def weekday(clock: Clock) -> IntArray:

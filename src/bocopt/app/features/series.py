@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from bocopt.app.features.featuriser import Featuriser
+from bocopt.app.features.memory import FeaturiserState
 from bocopt.app.features.panel_rows import PanelFeaturiser
 from bocopt.core import Array, IntArray
 
@@ -21,6 +22,7 @@ class Series(NamedTuple):
     notes: tuple[str, ...]  # what was found in the table, and what was assumed: a sentence each
     warm_up: int = 0  # first stages, that no number counts
     featuriser: Featuriser | None = None  # makes x of further rows; None where x is from elsewhere
+    state: FeaturiserState | None = None  # its state after all stages, for further rows
 
 
 class Panel(NamedTuple):

@@ -7,7 +7,7 @@ import numpy as np
 
 from bocopt.app.faults import Fault
 from bocopt.app.features.gaps import gaps_note
-from bocopt.app.features.known import after_arrival, after_delay
+from bocopt.app.features.known import StageOutcomes, after_arrival, after_delay
 from bocopt.app.features.repeats import (
     notes_of_copies,
     refuse_looking_back,
@@ -41,6 +41,14 @@ class Stages(NamedTuple):
     def first(self, count: int) -> int:
         """Return the number of stages in the first rows or times."""
         return int(np.searchsorted(self.moments, count))
+
+
+class Columns(NamedTuple):
+    """What all rows of a table show, in the order of its stages."""
+
+    numbers: Array  # (contexts, T) NaN for a gap
+    codes: IntArray  # (categories, T)
+    outcomes: StageOutcomes
 
 
 def stages_of(frame: Table, spec: Spec) -> Stages:
@@ -123,6 +131,8 @@ class Due(NamedTuple):
     """Stages at which outcomes should be known."""
 
     stages: IntArray  # (T) the first at which each should
+    after: Array | IntArray  # (T) each is known to what is later than this stage, or time
+    missing: BoolArray  # (T) whether it never comes
     notes: tuple[str, ...]  # what was assumed
 
 
@@ -131,7 +141,9 @@ def due_of(frame: Table, spec: Spec, stages: Stages, came: Times | None) -> Due:
     if spec.arrives is None or came is None:
         unit = "stages" if stages.unit == "rows" else stages.unit
         note = f"An outcome is known {spec.delay + 1} {unit} after its decision."
-        return Due(after_delay(stages.moments, spec.delay), (note,) if spec.delay else ())
+        after, missing = np.arange(len(frame)) + spec.delay, np.zeros(len(frame), bool)
+        due = after_delay(stages.moments, spec.delay)
+        return Due(due, after, missing, (note,) if spec.delay else ())
     _check_comparable(frame, spec, stages, came)
     order, missing = came.order[stages.rows], came.missing[stages.rows]
     _refuse_early(frame, spec.arrives, stages, ~missing & (order < stages.times))
@@ -139,7 +151,7 @@ def due_of(frame: Table, spec: Spec, stages: Stages, came: Times | None) -> Due:
     if missing.any():
         rows = f"{missing.sum()} of {len(frame)} rows"
         notes.append(f"{rows} have no '{spec.arrives}': their outcomes never arrive.")
-    return Due(after_arrival(stages.times, order, missing), tuple(notes))
+    return Due(after_arrival(stages.times, order, missing), order, missing, tuple(notes))
 
 
 def _refuse_early(frame: Table, name: str, stages: Stages, early: BoolArray) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 from bocopt.app.features.memory import FeaturiserState
 from bocopt.app.features.row import Row, wrong_field
 from bocopt.app.features.spec import Spec
+from bocopt.app.features.stages import Stages
 from bocopt.app.reading.times import SUMMER_TIME, Time
 from bocopt.core import Array, IntArray
 
@@ -19,6 +20,14 @@ def zones_with(zones: IntArray, offset: int | None) -> IntArray:
     if offset is None:
         return zones
     return np.array([min(zones[0], offset), max(zones[1], offset)], np.int64)
+
+
+def zones_of(nothing: IntArray, stages: Stages) -> IntArray:
+    """Return the least and the largest offset from UTC (2) of all stages."""
+    if not stages.zoned or stages.clock is None:
+        return nothing
+    offsets = stages.clock.astype("M8[us]").astype(np.int64) - stages.times
+    return zones_with(zones_with(nothing, int(offsets.min())), int(offsets.max()))
 
 
 def wrong_times(

@@ -2,22 +2,17 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from shutil import rmtree
-
-import numpy as np
 
 from bocopt import checkpoint
 from bocopt.app.backtesting import forget, play_all
 from bocopt.app.case import Case
 from bocopt.app.deciding import save_features
 from bocopt.app.features.series import Panel
-from bocopt.app.features.split import series_keys
 from bocopt.app.findings import Played
 from bocopt.app.playing.kept import Kept
-from bocopt.app.reading.columns import Table
-from bocopt.core import Array, IntArray
+from bocopt.core import Array
 from bocopt.state import CheckpointError
 
 _NUMBERS = ("z", "cost", "feasible", "hindsight", "status")
@@ -47,7 +42,6 @@ class Player:
         if found is not None:
             advance(one.stages_to_play)
             return found
-        one = replace(one, table=self._table(name))
         costs = replace(one.kept_costs, seconds=self.keep_seconds)
         played, agents = play_all(one, self._kept_of(one), costs, advance=advance)
         (one.results / "agents").mkdir(parents=True, exist_ok=True)
@@ -75,30 +69,6 @@ class Player:
     def _kept_of(self, one: Case) -> Callable[[str], Kept]:
         """Return where its progress is kept until it is whole: most series are short."""
         return lambda name: replace(one.kept(name, self.keep_every, self.keep_seconds), end=False)
-
-    @cached_property
-    def _rows(self) -> tuple[IntArray, IntArray]:
-        """Return the rows of the table by series, and where each begins."""
-        assert self.case.table is not None
-        codes, keys = series_keys(self.case.table, self.panel.columns)
-        return np.argsort(codes, kind="stable"), np.searchsorted(
-            np.sort(codes), np.arange(len(keys) + 1)
-        )
-
-    def _table(self, name: str) -> Table | None:
-        """Return the rows of one series, as they stand in the table."""
-        table, number = self.case.table, self.panel.names.index(name)
-        if table is None:
-            return None
-        order, begins = self._rows
-        rows = order[begins[number] : begins[number + 1]]
-        columns = {
-            name: column[rows]
-            if isinstance(column, np.ndarray)
-            else [column[row] for row in rows.tolist()]
-            for name, column in table.columns.items()
-        }
-        return replace(table, places=table.places[rows], columns=columns)
 
 
 def _file(one: Case) -> Path:

@@ -1,7 +1,6 @@
 """`from_cvxpy`: a problem from one function of one instance, in the notation of cvxpy."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from bocopt.problems.conic.notation import Declaration, Instance, cvxpy, leaf, p
 from bocopt.problems.conic.problem import CLARABEL, Conic
 from bocopt.problems.program.declare import asked
 from bocopt.problems.program.expression import DeclarationError
-from bocopt.problems.risk import Chance, CVaR, WorstCase, share_of_worst
+from bocopt.problems.risk import tail_means_of, with_alpha
 
 __all__ = ["from_cvxpy"]
 
@@ -37,8 +36,8 @@ def from_cvxpy(
     variable is a `cvxpy.Variable`. A length stands for a vector of any numbers; where signs, bounds
     or shapes matter, give a `cvxpy.Parameter(...)` or `cvxpy.Variable(...)` that shows them.
     Variables that the function makes itself are decided once xi is known: each scenario has its
-    own. Under scenarios, the problem minimises the `risk` of the cost (`Expectation()` or
-    `CVaR(beta)` or `WorstCase()`), and the constraints hold in all of them.
+    own. Under scenarios, the problem minimises the `risk` of the cost (`Expectation()`,
+    `CVaR(beta)`, `WorstCase()`), and the constraints hold in all of them.
 
     - `infeasible_objective`: what is paid (or earned) in place of the objective where the truth
       violates a constraint; nothing is added to it. Without it, the objective is paid as it is
@@ -138,7 +137,7 @@ def _solver(solver: str | None, variables: Mapping[str, Any]) -> str:
 def _risk(risk: Risk | None, chance: float | None) -> Risk:
     """The risk with alpha 1: what holds in some scenarios only is no convex program."""
     if risk is not None:
-        share_of_worst(risk, "from_cvxpy")
+        tail_means_of(risk, "from_cvxpy")
     alpha = None if risk is None else risk.alpha
     for name, share in (("chance", chance), ("risk.alpha", alpha)):
         if share not in (None, 1):
@@ -147,9 +146,7 @@ def _risk(risk: Risk | None, chance: float | None) -> Risk:
                 f"of the scenarios only are not convex. Got {share!r} instead. Where they are "
                 "linear, use program(chance=...), else from_callables(alpha=...)."
             )
-    if isinstance(risk, CVaR | WorstCase):
-        return replace(risk, alpha=1.0)
-    return Chance(1.0)
+    return with_alpha(risk, 1.0, "from_cvxpy")
 
 
 def _payment(infeasible_objective: float | None, one: Instance) -> float | None:

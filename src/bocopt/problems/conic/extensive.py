@@ -12,7 +12,7 @@ import numpy as np
 from bocopt.core import Array, Risk
 from bocopt.problems.conic.clarabel import ConeSolution, SolverStatus
 from bocopt.problems.conic.notation import Declaration, assign, cvxpy, parted
-from bocopt.problems.risk import share_of_worst
+from bocopt.problems.risk import tail_means_of
 
 _VERDICTS = {
     "optimal": SolverStatus.SOLVED,
@@ -68,13 +68,21 @@ def solved(problem: Any, solver: str, options: Mapping[str, Any]) -> tuple[Solve
 
 
 def _value(costs: list[Any], w: Array, risk: Risk) -> Any:
-    cp = cvxpy()
-    worst = share_of_worst(risk, "from_cvxpy")
     if len(costs) == 1:
+        tail_means_of(risk, "from_cvxpy")
         return costs[0]
+    shares = (w / w.sum()).tolist()
+    parts = tail_means_of(risk, "from_cvxpy")
+    if len(parts) == 1:
+        return _tail_mean(costs, shares, parts[0].share)
+    return sum(part.weight * _tail_mean(costs, shares, part.share) for part in parts)
+
+
+def _tail_mean(costs: list[Any], shares: list[float], worst: float) -> Any:
+    """The mean cost of the worst scenarios, of so large a share."""
+    cp = cvxpy()
     if not worst:
         return cp.maximum(*costs)
-    shares = (w / w.sum()).tolist()
     if worst < 1.0:
         level = cp.Variable()
         over = [share * cp.pos(cost - level) for share, cost in zip(shares, costs, strict=True)]

@@ -19,7 +19,7 @@ from bocopt.problems.conic.cones import compiled
 from bocopt.problems.conic.judge import ConicJudge, ConicVerdict
 from bocopt.problems.conic.notation import Declaration, Leaf, cvxpy, parted
 from bocopt.problems.defaults import filled_in
-from bocopt.problems.risk import share_of_worst
+from bocopt.problems.risk import tail_means_of
 from bocopt.problems.scenarios import merged
 
 CLARABEL = "CLARABEL"
@@ -43,7 +43,7 @@ class Conic:
     options: Mapping[str, Any]
 
     def __post_init__(self) -> None:
-        share_of_worst(self.risk, "from_cvxpy")
+        tail_means_of(self.risk, "from_cvxpy")
 
     @property
     def prices_infeasibility(self) -> bool:

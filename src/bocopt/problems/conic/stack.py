@@ -1,8 +1,8 @@
 """The cone programs of all scenarios as one: they share the columns of z.
 
 expectation   the scenarios' costs, each times its weight
-worst case    min t                          t >= e_s            e_s: the epigraph of the cost
-CVaR          min t + sum w_s u_s / (1 - beta)   u_s >= e_s - t, u_s >= 0
+the worst     min t                          t >= e_s            e_s: the epigraph of the cost
+a share       min t + sum w_s u_s / share    u_s >= e_s - t, u_s >= 0
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ import numpy as np
 from bocopt.core import Array, BoolArray, IntArray, Risk
 from bocopt.problems.conic.clarabel import ConeProgram, ConeSolution, solve
 from bocopt.problems.conic.cones import Cone, Cones, VaryingEntries
-from bocopt.problems.risk import share_of_worst
+from bocopt.problems.risk import is_mean, tail_means_of
 
 Triplets = tuple[IntArray, IntArray, Array]  # rows, columns, values
 
@@ -29,7 +29,7 @@ class Compiled(NamedTuple):
 
 def needs_epigraph(risk: Risk) -> bool:
     """Return whether the risk needs the cost of each scenario, and not only their mean."""
-    return share_of_worst(risk, "from_cvxpy") < 1.0
+    return not is_mean(risk, "from_cvxpy")
 
 
 def under(
@@ -119,6 +119,10 @@ class BlockStack:
         self.columns += len(costs)
         return new
 
+    def charge(self, columns: IntArray, costs: Array) -> None:
+        """Add to the costs of columns."""
+        self.c.append((columns, costs))
+
     def at_most_zero(self, *terms: tuple[IntArray, float]) -> None:
         """Rows: the sum of columns times coefficients is at most zero."""
         many = len(terms[0][0])
@@ -153,15 +157,17 @@ class BlockStack:
 
 def _value(stack: BlockStack, epigraphs: IntArray, w: Array, risk: Risk) -> None:
     """Add the risk of the costs, of which epigraphs are columns."""
-    level = stack.column(np.ones(1))
-    levels = np.repeat(level, len(w))
-    worst = share_of_worst(risk, "from_cvxpy")
-    if worst:
-        excess = stack.column(w / w.sum() / worst)
-        stack.at_most_zero((epigraphs, 1.0), (levels, -1.0), (excess, -1.0))
-        stack.at_most_zero((excess, -1.0))
-    else:
-        stack.at_most_zero((epigraphs, 1.0), (levels, -1.0))
+    for weight, share in tail_means_of(risk, "from_cvxpy"):
+        if share == 1.0:
+            stack.charge(epigraphs, weight * w / w.sum())
+            continue
+        levels = np.repeat(stack.column(np.full(1, weight)), len(w))
+        if share:
+            excess = stack.column(weight * w / w.sum() / share)
+            stack.at_most_zero((epigraphs, 1.0), (levels, -1.0), (excess, -1.0))
+            stack.at_most_zero((excess, -1.0))
+        else:
+            stack.at_most_zero((epigraphs, 1.0), (levels, -1.0))
 
 
 def _upper(parts: list[Triplets], size: int) -> Any:

@@ -3,7 +3,6 @@
 import inspect
 import linecache
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
@@ -25,7 +24,7 @@ from bocopt.problems.program.expression import (
 from bocopt.problems.program.problem import Program
 from bocopt.problems.program.tape import Depends
 from bocopt.problems.program.variables import Variable
-from bocopt.problems.risk import Chance, CVaR, WorstCase, share_of_worst
+from bocopt.problems.risk import tail_means_of, with_alpha
 
 __all__ = ["program"]
 
@@ -50,8 +49,8 @@ def program(
 
     The function is written for one instance. It is run once, with symbols for x (of length `x`), xi
     (of length `xi`) and each variable (`real`, `integer`, `binary`, `recourse`); what depends on xi
-    is found out. Under scenarios, the problem minimises the `risk` of the cost (`Expectation()` or
-    `CVaR(beta)` or `WorstCase()`), and the rows hold in scenarios of weight `chance` or more (all).
+    is found out. Under scenarios, the problem minimises the `risk` of the cost (`Expectation()`,
+    `CVaR(beta)`, `WorstCase()`), and the rows hold in scenarios of weight `chance` or more (all).
 
     - `infeasible_objective`: what is paid (or earned) in place of the objective where the truth
       violates a row; nothing is added to it: a penalty on top is a part of the objective. Without
@@ -220,13 +219,12 @@ def _risk(risk: Risk | None, chance: float | None) -> Risk:
     if chance is not None:
         arguments.number("program", "chance", chance, "(0, 1]")
     if risk is not None:
-        share_of_worst(risk)
-    if not isinstance(risk, Chance | CVaR | WorstCase):
-        return Chance(1.0 if chance is None else float(chance))
-    if chance is not None and risk.alpha is not None:
+        tail_means_of(risk)
+    own = None if risk is None else risk.alpha
+    if chance is not None and own is not None:
         raise arguments.wrong("program", "chance", "said once: the risk has an alpha too", chance)
-    alpha = chance if risk.alpha is None else risk.alpha
-    return replace(risk, alpha=1.0 if alpha is None else float(alpha))
+    alpha = chance if own is None else own
+    return with_alpha(risk, 1.0 if alpha is None else float(alpha))
 
 
 def _payment(infeasible_objective: float | None, sense: Sense) -> float | None:

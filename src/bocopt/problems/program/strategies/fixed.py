@@ -8,7 +8,7 @@ import numpy as np
 from bocopt.core import Array, BoolArray, IntArray
 from bocopt.problems.program import highs
 from bocopt.problems.program.form import BestFound, Form, Rows, SolveTask, Sparse, tidied
-from bocopt.problems.risk import WEIGHT_TOLERANCE, share_of_worst
+from bocopt.problems.risk import WEIGHT_TOLERANCE, is_mean
 
 INSIDE = 1e-7  # how far inside a limit a decision is sought that rounding put outside
 
@@ -31,7 +31,7 @@ class Relaxation(NamedTuple):
 
 def expected(task: SolveTask) -> bool:
     """Return whether the risk is the mean of the costs."""
-    return share_of_worst(task.risk) == 1.0
+    return is_mean(task.risk)
 
 
 def own_columns(form: Form) -> int:

@@ -19,7 +19,7 @@ from bocopt.problems.program.highs import INF, LinearProgram
 from bocopt.problems.program.strategies import bigm
 from bocopt.problems.program.strategies.assembly import Assembly, Columns
 from bocopt.problems.program.strategies.bounds import ColumnBounds, box, largest, smallest
-from bocopt.problems.risk import share_of_worst
+from bocopt.problems.risk import TailMean, tail_means_of
 
 _INSIDE = 1e-7  # how far inside its limits a decision is sought when the judge refused the first
 ChanceRows = Callable[[Assembly, SolveTask, Columns, Array], Columns | None]
@@ -124,17 +124,21 @@ def _refuse_endless(form: Form, found: ColumnBounds, bounds: Array) -> None:
 
 def _objective(assembly: Assembly, task: SolveTask, priced: ScenarioCosts) -> float:
     """Charge the risk of what is paid: -> its constant part."""
-    w, s = task.w, len(task.w)
-    worst = share_of_worst(task.risk)
-    if worst == 1.0:
-        assembly.charge(priced.table, w[:, None] * priced.cost)
-        return float(w @ priced.constant)
+    return sum(_charged(assembly, task.w, priced, part) for part in tail_means_of(task.risk))
+
+
+def _charged(assembly: Assembly, w: Array, priced: ScenarioCosts, part: TailMean) -> float:
+    """Charge the mean of some worst scenarios: -> its constant part."""
+    s, (weight, share) = len(w), part
+    if share == 1.0:
+        assembly.charge(priced.table, weight * w[:, None] * priced.cost)
+        return weight * float(w @ priced.constant)
     threshold = assembly.columns(np.full(1, -INF), np.full(1, INF))
-    assembly.charge(threshold, 1.0)
+    assembly.charge(threshold, weight)
     extra = [np.broadcast_to(threshold, (s, 1))]
-    if worst:
+    if share:
         above = assembly.columns(np.zeros((s, 1)), np.full((s, 1), INF))
-        assembly.charge(above, w[:, None] / (worst * w.sum()))
+        assembly.charge(above, weight * w[:, None] / (share * w.sum()))
         extra.append(above)
     assembly.rows(
         np.concatenate([priced.cost, -np.ones((s, len(extra)))], axis=1)[:, None],

@@ -1,7 +1,8 @@
-"""Risks of the worst scenarios, as hinges of one more column t.
+"""Risks of the worst scenarios, as hinges of one more column t for each share of them.
 
-    CVaR        min  t + sum_s w_s pos(cost_s(v) - t) / (1 - beta)
-    WorstCase   min  t   s.t.  cost_s(v) - t <= 0
+    a share of them   min  t + sum_s w_s pos(cost_s(v) - t) / share
+    the worst one     min  t   s.t.  cost_s(v) - t <= 0
+    all of them       the mean, as it is
 
 Reference: Rockafellar, Uryasev, Optimization of conditional value-at-risk, 2000.
 """
@@ -14,12 +15,13 @@ from bocopt.problems.program.strategies.fixed import (
     Relaxation,
     answered,
     expected,
+    mean,
     shrunk,
     together,
     without_stages,
 )
 from bocopt.problems.program.strategies.hinged import Hinged, Hinges
-from bocopt.problems.risk import share_of_worst
+from bocopt.problems.risk import tail_means_of
 
 
 def applies(task: SolveTask) -> bool:
@@ -40,20 +42,29 @@ def solve(task: SolveTask) -> BestFound:
 
 
 def _program(task: SolveTask) -> Hinged:
-    """Columns v and t."""
-    form, s, h = task.form, len(task.w), task.form.shared
+    """Columns v, and t of each tail."""
+    form, w, s, h = task.form, task.w, len(task.w), task.form.shared
     rows = together(form, form.certain, form.defining, form.uncertain)
-    slope = np.full((s, h + 1), -1.0)
-    slope[:, :h] = form.cost
-    worst = share_of_worst(task.risk)
-    most = task.w / (worst * task.w.sum()) if worst else np.full(s, np.inf)
-    knee = -np.broadcast_to(form.constant, s)
+    parts = tail_means_of(task.risk)
+    tails, of_all = [p for p in parts if p.share < 1.0], [p for p in parts if p.share == 1.0]
+    many = len(tails)
+    cost, offset = np.zeros(h), 0.0
+    for part in of_all:
+        cost = cost + part.weight * mean(form.cost, w)
+        offset += part.weight * float(mean(form.constant, w))
+    slope = np.zeros((many, s, h + many))
+    slope[:, :, :h] = form.cost
+    for j in range(many):
+        slope[j, :, h + j] = -1.0
+    most = [p.weight * w / (p.share * w.sum()) if p.share else np.full(s, np.inf) for p in tails]
+    knee = np.tile(-np.broadcast_to(form.constant, s), many)
+    kind = np.repeat(np.arange(many), s)
     return Hinged(
-        np.append(np.zeros(h), 1.0),
-        0.0,
-        np.append(form.lower, -np.inf),
-        np.append(form.upper, np.inf),
-        np.append(form.integer, False),
-        rows._replace(matrix=np.pad(rows.matrix, ((0, 0), (0, 1)))),
-        Hinges(slope, knee, most, np.zeros(s, np.int64)),
+        np.append(cost, [part.weight for part in tails]),
+        offset,
+        np.append(form.lower, np.full(many, -np.inf)),
+        np.append(form.upper, np.full(many, np.inf)),
+        np.append(form.integer, np.zeros(many, bool)),
+        rows._replace(matrix=np.pad(rows.matrix, ((0, 0), (0, many)))),
+        Hinges(slope.reshape(many * s, h + many), knee, np.concatenate([np.zeros(0), *most]), kind),
     )

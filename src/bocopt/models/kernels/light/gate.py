@@ -1,0 +1,55 @@
+"""The probability of a zero: a logistic regression in closed form."""
+
+import math
+
+from bocopt.core import Array
+from bocopt.models.kernels.light.layout import DIFFUSE, GATE_DISCOUNT, LOWEST, MANY, RIDGES, ZEROS
+from bocopt.numeric.compiled import inlined
+
+
+@inlined
+def is_gated(memory: Array) -> bool:
+    """Return True if zeros have a probability of their own: there were some, and none below."""
+    return bool(memory[ZEROS] > 0.0 and memory[LOWEST] >= 0.0)
+
+
+@inlined
+def gate_of(memory: Array, gate: int, phi: Array, work: Array) -> tuple[float, float]:
+    """Return the probability of a zero, and the variance of its log odds; slopes go to `work`."""
+    q, place, variance, value = len(phi), gate + len(phi), 0.0, 0.0
+    work[:] = 0.0
+    for i in range(q):
+        for j in range(i):
+            work[i] += memory[place + j] * phi[j]
+            work[j] += memory[place + j] * phi[i]
+        work[i] += memory[place + i] * phi[i]
+        place += i + 1
+    for i in range(q):
+        variance += work[i] * phi[i]
+        value += memory[gate + i] * phi[i]
+    value /= math.sqrt(1.0 + math.pi * variance / 8.0)
+    return 1.0 / (1.0 + math.exp(-min(max(value, -30.0), 30.0))), variance
+
+
+@inlined
+def gated(memory: Array, gate: int, phi: Array, work: Array, zero: bool) -> None:
+    """The gate after an outcome: one step of a logistic regression with a normal belief."""
+    q, place = len(phi), gate + len(phi)
+    chance, variance = gate_of(memory, gate, phi, work)
+    steep = max(chance * (1.0 - chance), 1e-6)
+    rest = (1.0 if zero else 0.0) - chance
+    for i in range(q):
+        memory[gate + i] += work[i] / (1.0 + variance * steep) * rest
+        for j in range(i + 1):
+            less = steep / (1.0 + variance * steep) * work[i] * work[j]
+            memory[place] = (memory[place] - less) / GATE_DISCOUNT
+            place += 1
+    for i in range(q):
+        most = DIFFUSE if i == 0 else 1.0 / RIDGES[MANY]
+        corner = gate + q + i * (i + 1) // 2 + i
+        if memory[corner] > most:
+            shrunk = math.sqrt(most / memory[corner])
+            for j in range(q):
+                low, high = (j, i) if j < i else (i, j)
+                memory[gate + q + high * (high + 1) // 2 + low] *= shrunk
+            memory[corner] *= shrunk

@@ -1,0 +1,93 @@
+"""Bayesian regressions in closed form, all of them entry by entry."""
+
+import math
+
+from bocopt.core import Array
+from bocopt.models.kernels.light.layout import (
+    DIFFUSE,
+    DISCOUNTS,
+    MANY,
+    RIDGES,
+    ROUNDED,
+    SMALLEST,
+    TAILS,
+)
+from bocopt.numeric.compiled import inlined
+
+
+@inlined
+def toward(memory: Array, start: int, phi: Array, out: Array) -> None:
+    """(q, MANY): the variances of the regressions times (1, x)."""
+    q, place = len(phi), start
+    out[:] = 0.0
+    for i in range(q):
+        for j in range(i):
+            for law in range(MANY):
+                entry = memory[place + law]
+                out[i, law] += entry * phi[j]
+                out[j, law] += entry * phi[i]
+            place += MANY
+        for law in range(MANY):
+            out[i, law] += memory[place + law] * phi[i]
+        place += MANY
+
+
+@inlined
+def predicted(memory: Array, laws: int, phi: Array, work: Array, found: Array) -> None:
+    """(3, MANY): where outcomes are expected, how unsure that is, and the scale around it."""
+    q = len(phi)
+    toward(memory, laws + MANY * q, phi, work)
+    noise = laws + MANY * (q + q * (q + 1) // 2)
+    found[:] = 0.0
+    for i in range(q):
+        for law in range(MANY):
+            found[0, law] += memory[laws + MANY * i + law] * phi[i]
+            found[1, law] += work[i, law] * phi[i]
+    for law in range(MANY):
+        found[2, law] = math.sqrt(memory[noise + law] * (1.0 + found[1, law]))
+
+
+@inlined
+def regressed(
+    memory: Array, laws: int, phi: Array, work: Array, found: Array, seen: Array, gain: Array
+) -> None:
+    """The regressions after an outcome, (MANY) on their scales; a far one counts as less far."""
+    q = len(phi)
+    noise = laws + MANY * (q + q * (q + 1) // 2)
+    for law in range(MANY):
+        rest = seen[law] - found[0, law]
+        error, tail = rest / found[2, law], TAILS[law]
+        weight = (tail + 1.0) / (tail + error * error)
+        gain[law] = 1.0 / (1.0 / weight + found[1, law])
+        count = DISCOUNTS[law] * memory[noise + MANY + law] + 1.0
+        new = weight * rest * rest / (1.0 + found[1, law])
+        least = max(ROUNDED * seen[law] * seen[law], SMALLEST)
+        memory[noise + law] += (new - memory[noise + law]) / count
+        memory[noise + law] = max(memory[noise + law], least)
+        memory[noise + MANY + law] = count
+        seen[law] = rest * gain[law]
+    place = laws + MANY * q
+    for i in range(q):
+        for law in range(MANY):
+            memory[laws + MANY * i + law] += work[i, law] * seen[law]
+        for j in range(i + 1):
+            for law in range(MANY):
+                less = gain[law] * work[i, law] * work[j, law]
+                memory[place + law] = (memory[place + law] - less) / DISCOUNTS[law]
+            place += MANY
+    bounded(memory, laws + MANY * q, q)
+
+
+@inlined
+def bounded(memory: Array, start: int, q: int) -> None:
+    """No coefficient is less sure than before any outcome: what is discounted would drift off."""
+    for i in range(q):
+        corner = start + MANY * (i * (i + 1) // 2 + i)
+        for law in range(MANY):
+            own, most = memory[corner + law], DIFFUSE if i == 0 else 1.0 / RIDGES[law]
+            if own > most:
+                shrunk = math.sqrt(most / own)
+                for j in range(q):
+                    low, high = (j, i) if j < i else (i, j)
+                    memory[start + MANY * (high * (high + 1) // 2 + low) + law] *= shrunk
+                memory[corner + law] *= shrunk
