@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bocopt.app.service.compared import LEVEL, better
+from bocopt.app.service.compared import better
 from bocopt.app.service.page.concerns import judged
 from bocopt.app.service.stores import Configured, StreamSummary
 from bocopt.app.service.stream_template import StreamTemplate, template_of
@@ -138,7 +138,9 @@ def _configured(stream: str, generation: int, by: str) -> Configured:
     return Configured(stream, generation, by, 0, 0.0, json.dumps({"shadows": {_SHADOW: "digest"}}))
 
 
-def said_of_fleet(kind: StreamTemplate, log_e: Iterable[float], generation: int = 1) -> list[str]:
+def said_of_fleet(
+    kind: StreamTemplate, log_e: Iterable[float], generation: int = 1, delta: float = 0.05
+) -> list[str]:
     """What the page of a fleet says that needs a person; each stream has one shadow."""
     standings, configured = [], []
     for i, each in enumerate(log_e):
@@ -147,8 +149,8 @@ def said_of_fleet(kind: StreamTemplate, log_e: Iterable[float], generation: int 
         configured += [_configured(f"{i:05}", n, f"earlier {n}") for n in range(1, generation)]
         configured.append(_configured(f"{i:05}", generation, kind.fold.by))
     kinds = {"shop": kind}
-    _, believed = better(standings, configured, kinds)
-    found = judged([each for each, _ in standings], kinds, {}, 0.0, believed)
+    _, believed = better(standings, configured, kinds, delta)
+    found = judged([each for each, _ in standings], kinds, {}, 0.0, believed, delta=delta)
     return [concern.words for each in found for concern in each.concerns]
 
 
@@ -158,15 +160,13 @@ def promotes(said: Sequence[str]) -> bool:
 
 def without_a_difference(delta: float, runs: int) -> list[Counted]:
     """Fleets of 10,000 streams; and one stream whose shadow has a new name every 60 stages."""
-    if delta != LEVEL:  # which is not for users to choose
-        return []
     rng, kind, fleets, names = np.random.default_rng(0), shop(), 0, 0
     runs = -(-runs // 4)
     for _ in range(runs):
         looks = no_difference(rng, STREAMS, 90, 3)
-        fleets += any(promotes(said_of_fleet(kind, log_e)) for log_e in looks)
+        fleets += any(promotes(said_of_fleet(kind, log_e, delta=delta)) for log_e in looks)
         names += any(
-            promotes(said_of_fleet(kind, [log_e.item()], generation))
+            promotes(said_of_fleet(kind, [log_e.item()], generation, delta))
             for generation in range(1, NAMES + 1)
             for log_e in no_difference(rng, 1, 60, 3)
         )
@@ -179,8 +179,11 @@ def without_a_difference(delta: float, runs: int) -> list[Counted]:
 
 
 def worsening(delta: float, runs: int) -> list[Counted]:
-    """Alarms a stage that a shadow costs more lately, where it never is expected to."""
-    if delta != LEVEL:
+    """Alarms a stage that a shadow costs more lately, where it never is expected to.
+
+    How often these come is not for users to choose: the same, whatever delta is.
+    """
+    if delta != 0.05:
         return []
     rng, stages, watch = np.random.default_rng(1), 1000, Worsening()
     chances = {"no difference": 0.5, "better": 0.45}
@@ -201,14 +204,12 @@ def worsening(delta: float, runs: int) -> list[Counted]:
 
 def feasible_as_asked(delta: float, runs: int) -> list[Counted]:
     """Fleets that are feasible as often as asked: whether a stream is ever said not to be."""
-    if delta != LEVEL:
-        return []
     rng, kind = np.random.default_rng(2), shop()
     alpha = kind.problem.risk.alpha
     assert alpha is not None
     told = sum(
         any(
-            too_rarely(kind, t, met[:, t - 1].tolist())
+            too_rarely(kind, t, met[:, t - 1].tolist(), delta)
             for met in [np.cumsum(rng.random((SHOPS, 500)) < alpha, axis=-1)]
             for t in (20, 50, 100, 200, 350, 500)
         )
@@ -218,10 +219,12 @@ def feasible_as_asked(delta: float, runs: int) -> list[Counted]:
     return [Counted(name, delta, "feasible too rarely", runs, told, delta)]
 
 
-def too_rarely(kind: StreamTemplate, outcomes: int, met: Sequence[int]) -> bool:
+def too_rarely(
+    kind: StreamTemplate, outcomes: int, met: Sequence[int], delta: float = 0.05
+) -> bool:
     """Whether any stream is said to be; `met` has how often each was feasible."""
     standings = [_standing(f"{i:05}", outcomes, each, {}) for i, each in enumerate(met)]
-    found = judged(standings, {"shop": kind}, {}, 0.0)
+    found = judged(standings, {"shop": kind}, {}, 0.0, delta=delta)
     return any("feasible too rarely" in said.words for each in found for said in each.concerns)
 
 

@@ -156,6 +156,10 @@ def test_alarms_are_read_where_they_are() -> None:
     level = iter(np.repeat([0.0, 9.0], [30, 32]))
     assert too_rarely(kind, 200, [180, 120, 180])
     assert not too_rarely(kind, 200, [180, 180, 180])
+    assert too_rarely(kind, 200, [160], 0.2)
+    assert not too_rarely(kind, 200, [160], 0.001)
+    assert promotes(said_of_fleet(kind, [2.5], delta=0.2))
+    assert not promotes(said_of_fleet(kind, [2.5]))
     assert outlook(lambda rng: rng.exponential(size=AHEAD) + next(level), 0.2, 0)[1]
 
 

@@ -36,10 +36,13 @@ def standing(
 
 
 def found(
-    standings: list[StreamSummary], configured: list[Configured], kind: StreamTemplate = KIND
+    standings: list[StreamSummary],
+    configured: list[Configured],
+    kind: StreamTemplate = KIND,
+    delta: float = 0.05,
 ) -> tuple[int, list[str]]:
     known = [(each, read(each.told)) for each in standings]
-    many, some = better(known, configured, {"shop": kind})
+    many, some = better(known, configured, {"shop": kind}, delta)
     return many, [each.stream for each in some]
 
 
@@ -57,6 +60,13 @@ def test_a_shadow_needs_more_evidence_where_there_are_more_streams() -> None:
             [*rest] = [standing(f"{streams - 1:05}", float(log_e)), *seen]
             many, some = found(rest, configured)
             assert (many, len(some)) == (streams, sure)
+
+
+def test_a_lower_confidence_needs_less_evidence() -> None:
+    """By itself, e >= 2 / delta: its own name has half of the share."""
+    for delta, needed in [(0.05, 40.0), (0.2, 10.0), (0.01, 200.0)]:
+        for log_e, sure in [(np.log(needed) + 1e-6, ["a"]), (np.log(needed) - 1e-6, [])]:
+            assert found([standing("a", float(log_e))], [first("a")], delta=delta) == (1, sure)
 
 
 def test_many_that_are_better_need_less_each() -> None:
@@ -107,6 +117,10 @@ def test_what_is_said_of_them() -> None:
     assert "average (over 1,200 compared stages), but it has cost more lately (alarm at" in words
     assert "at compared stage 1,100; false alarms come once in 1,000 stages at most" in words
     assert len(concerns(Better("a", "one", fine), Better("a", "two", turned))) == 2
+    both = [Better("a", "one", fine), Better("a", "two", turned)]
+    [one] = judged([standing("a", 0.0)], {"shop": KIND}, {}, NOW, both, delta=0.2)
+    for concern in one.concerns:
+        assert "20% at most are expected not to be better on average" in concern.words
 
 
 def lived(ours: Engine, stages: int, seed: int = 0) -> None:
@@ -132,6 +146,7 @@ def test_the_log_tells_evidence_and_the_page_and_the_api_agree(tmp_path: Path) -
             text = service.raw("GET", page)[2].decode()
             assert "shadow is better" in text
             assert "average (over 60 compared stages)" in text
+            assert "over all streams, 5% at most are expected not to be better" in text
         assert "Compared since the first decision." in text
         since = service.ask("GET", "/v1/streams/shop/certificates")[1]["compared_since"]
         assert since == {"decision": 0, "words": "Compared since the first decision."}

@@ -32,6 +32,7 @@ FULL = """\
 [service]
 store = "sqlite:///log.db"
 port = 0
+confidence = 0.8
 token = "token.txt"
 queue = 50
 
@@ -65,6 +66,7 @@ def test_what_a_file_says(tmp_path: Path) -> None:
     config = loaded(tmp_path, FULL)
     kind = config.kinds["shop"]
     assert (config.store, config.port, config.queue) == ("sqlite:///log.db", 0, 50)
+    assert config.confidence == 0.8
     assert config.token == "0123456789abcdef"
     assert config.folder == tmp_path
     assert (kind.version, kind.seed, kind.names) == ("7", 4, ("left", "right"))
@@ -81,7 +83,7 @@ def test_a_problem_is_enough(tmp_path: Path) -> None:
     assert isinstance(policy, Shadowed)
     assert (type(policy.policy), *policy.shadows) == (Ensemble, "SampleAverage")
     assert config.kinds["shop"].names == ("z0", "z1")
-    assert (config.host, config.token) == ("127.0.0.1", None)
+    assert (config.host, config.token, config.confidence) == ("127.0.0.1", None, 0.95)
 
 
 PROGRAM = """\
@@ -136,6 +138,9 @@ WRONG = {
     "service = 3": "'service' must be a part: write [service] above its keys.",
     '[cases.shop]\nproblm = "shop:problem"': (
         "line 2: [cases.shop] has no key 'problm'. Did you mean 'problem'?"
+    ),
+    "[service]\nconfidence = 95\n[cases.shop]\nproblem = 'shop:problem'": (
+        "line 2: 'confidence' must be a number in (0, 1). Got 95 instead."
     ),
     "[service]\nport = 99999\n[cases.shop]\nproblem = 'shop:problem'": (
         "line 2: 'port' must be an integer in [0, 65535]. Got 99999 instead."

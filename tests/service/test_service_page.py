@@ -312,6 +312,10 @@ def test_streams_that_are_told_to_be_below_target_share_what_may_be_untrue() -> 
     assert told(1000) == []
     [words] = told(2)
     assert "with 95% confidence for all 2 streams with a target together" in words
+    [less] = judged([bad], kinds, {}, NOW, delta=0.2)
+    assert "with 80% confidence, and" in less.concerns[0].words
+    [sure] = judged([bad], kinds, {}, NOW, delta=1e-6)
+    assert not sure.concerns
     alone = judged([bad], kinds, {}, NOW, asked=1000)
     assert alone[0].below
     assert not alone[0].concerns

@@ -88,11 +88,14 @@ def test_what_was_answered_survives_a_kill_and_nothing_is_doubled(folder: Path) 
     for command in (["doctor", path], ["replay", path, "--verify"]):
         code, output = bocopt(*command)
         assert code == 0, output
+    config = folder / "bocopt.toml"
+    config.write_text(config.read_text().replace("[service]\n", "[service]\nconfidence = 0.8\n"))
     with serving(folder) as (process, address):
         for key, number in answered.items():
             status, ticket = asked(address, "POST", decisions, {"x": [0.1]}, key)
             assert (status, ticket["id"]) == (200, number)
         events = asked(address, "GET", "/v1/streams/shop")[1]["events"]
+        assert asked(address, "GET", "/v1/shadows")[1]["level"] == 0.2
         process.terminate()
         assert process.wait(30) == 0
     store = open_store("sqlite:///bocopt.db", folder, read_only=True)

@@ -21,7 +21,6 @@ from bocopt.guarantees.many import share
 from bocopt.live.record import Live
 from bocopt.wrappers import has
 
-LEVEL = 0.05  # of the shadows that are called better, the expected share that is not
 _LARGEST = 1e6  # a log e-value that stands for those without end
 
 
@@ -107,10 +106,12 @@ def better(
     standings: Sequence[tuple[StreamSummary, Mapping[str, Any]]],
     configured: Iterable[Configured],
     kinds: Mapping[str, StreamTemplate],
+    delta: float,
 ) -> tuple[int, list[Better]]:
     """Return how many shadows were ever compared, and those that may be called better.
 
-    `standings` are of all streams, each with what was told of it; `configured` is in order.
+    `standings` are of all streams, each with what was told of it; `configured` is in order. Of
+    those that are called better, a share of `delta` at most is expected not to be.
     """
     history = {s: _generations(some) for s, some in groupby(configured, lambda c: c.stream)}
     many = sum(of for each in history.values() for _, of in each.values())
@@ -124,7 +125,7 @@ def better(
             own = [Better(standing.id, *each) for each in read(kind, told).items()]
             found += own
             shares += [share(generation, of) / len(standings)] * len(own)
-    believed = discoveries(np.array([b.shown.log_e for b in found]), np.array(shares), LEVEL)
+    believed = discoveries(np.array([b.shown.log_e for b in found]), np.array(shares), delta)
     return many, [each for each, sure in zip(found, believed, strict=True) if sure]
 
 

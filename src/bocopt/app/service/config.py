@@ -26,6 +26,7 @@ _SERVICE = (
     "workers",
     "held",
     "limit",
+    "confidence",
 )
 _MOST_WORKERS = 4  # unless the file says more
 _NOW = "now"  # what the rule that is followed now is called among the shadows
@@ -46,6 +47,7 @@ class Config:
     workers: int  # processes that decide; 0: this one
     held: int  # streams in memory, of all workers together
     limit: float  # seconds that one command may take
+    confidence: float  # of what is said of all streams together
     kinds: dict[str, StreamTemplate]
 
     @property
@@ -71,6 +73,7 @@ def load_config(path: str | Path, *, host: str | None = None, port: int | None =
         workers=service.number("workers", min(_cores(), _MOST_WORKERS), "[0, 256]", whole=True),
         held=service.number("held", 1000, "[1, inf)", whole=True),
         limit=service.number("limit", 20.0, "(0, 3600]"),
+        confidence=service.number("confidence", 0.95, "(0, 1)"),
         kinds={},
     )
     if config.token is None and "token" not in service.found and not is_loopback(config.host):

@@ -25,7 +25,7 @@ from bocopt.app.service.commands import (
     RefusedError,
     Reply,
 )
-from bocopt.app.service.compared import LEVEL, Better, better
+from bocopt.app.service.compared import Better, better
 from bocopt.app.service.engine import Router
 from bocopt.app.service.feed import EventCache, Notifier, feed
 from bocopt.app.service.guard import Guard
@@ -70,6 +70,7 @@ class Api:
     bell: Notifier
     patience: float = 10.0  # seconds that a body may take, and headers before it
     limit: float = 20.0  # seconds that a command may take
+    delta: float = 0.05  # of what is said of all streams together
     listeners: int = 0
     texts: EventCache = field(default_factory=EventCache)  # of events, for all who listen
     damaged: dict[str, str] = field(default_factory=dict)  # streams, and what was told of them
@@ -211,7 +212,7 @@ class Api:
         def read() -> tuple[int, list[Better]]:
             """Judge the shadows of all streams, from the log."""
             found = [(each, read_told(each.told)) for each in reader.standings()]
-            return better(found, reader.configurations(), self.kinds)
+            return better(found, reader.configurations(), self.kinds, self.delta)
 
         return await self._better.of("", lambda: self._read(read))
 
@@ -228,7 +229,7 @@ class Api:
             }
             for each in found
         ]
-        return answer(200, {"level": LEVEL, "compared": compared, "better": told})
+        return answer(200, {"level": self.delta, "compared": compared, "better": told})
 
     async def healthy(self, request: Request) -> Response:
         """Answer that the process is alive."""
@@ -270,6 +271,7 @@ def application(front: Api, token: str | None) -> Starlette:
         patience=front.patience,
         count=front.engine.metrics.count,
         better=front.better,
+        delta=front.delta,
     )
     stream = "/v1/streams/{stream}"
     decision = f"{stream}/decisions/{{number}}"

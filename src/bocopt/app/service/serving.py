@@ -15,6 +15,7 @@ import uvicorn
 from anyio.to_thread import run_sync
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from bocopt.app.case import delta_of
 from bocopt.app.service.config import Config
 from bocopt.app.service.engine import Router
 from bocopt.app.service.feed import Notifier
@@ -88,7 +89,7 @@ def serve(config: Config, say: Callable[[str], None]) -> None:
                 committed=bell.ring,
             )
             front = Api(router, reader, config.kinds, bell, config.patience, config.limit)
-            front.page_reader = page_reader
+            front.delta, front.page_reader = delta_of(config.confidence), page_reader
             asyncio.run(_served(config, front, say))
         finally:
             reader.close()

@@ -6,14 +6,13 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt.app.page.numbers import percent, target
-from bocopt.app.service.compared import LEVEL, Better
+from bocopt.app.service.compared import Better
 from bocopt.app.service.page.times import length
 from bocopt.app.service.stores import StreamSummary
 from bocopt.app.service.stream_template import StreamTemplate
 from bocopt.guarantees import Feasibility
 from bocopt.guarantees.feasibility import Counts
 
-_DOUBT = 0.05  # of any stream that is told to be feasible too rarely: that it is not
 _FULL = 0.9  # of max_open
 _LONG = 10.0  # times as long as usual
 _SHORTEST = 600.0  # seconds that are never long
@@ -50,22 +49,25 @@ def judged(
     better: Sequence[Better] = (),
     *,
     asked: int | None = None,
+    delta: float = 0.05,
 ) -> list[StreamConcerns]:
     """Return streams of known kinds, the most urgent first; `better` is of all streams.
 
-    `asked` is how many streams have a target, where these are not all.
+    `asked` is how many streams have a target, where these are not all. With a chance of `delta` at
+    most, any stream is told to be feasible too rarely that is not; `better` is of the same delta.
     """
     known = [each for each in standings if each.problem in kinds]
     asked = with_target([each.problem for each in known], kinds) if asked is None else asked
-    highs = _most_feasible(known, kinds, asked)
+    highs = _most_feasible(known, kinds, delta / max(asked, 1))
     shadows: dict[str, list[Better]] = {}
     for one in better:
         shadows.setdefault(one.stream, []).append(one)
     found = []
     for each, high in zip(known, highs, strict=True):
         own, damage = kinds[each.problem], damaged.get(each.id)
-        feasible = _feasibility(each, own, high, asked)
-        concerns = _concerns(each, own, feasible, damage, now, shadows.get(each.id, ()))
+        feasible = _feasibility(each, own, high, asked, delta)
+        some = _of_shadows(shadows.get(each.id, ()), delta)
+        concerns = _concerns(each, own, feasible, damage, now, some)
         found.append(StreamConcerns(each, tuple(concerns), _below(each, own)))
     return sorted(found, key=lambda one: (one.rank, one.standing.id))
 
@@ -77,11 +79,11 @@ def with_target(streams: Iterable[str], kinds: Mapping[str, StreamTemplate]) -> 
 
 
 def _most_feasible(
-    known: Sequence[StreamSummary], kinds: Mapping[str, StreamTemplate], asked: int
+    known: Sequence[StreamSummary], kinds: Mapping[str, StreamTemplate], delta: float
 ) -> list[float]:
     """The largest believable feasibility of each; 1 where more than alpha was seen.
 
-    All hold together but for a chance of _DOUBT, which the streams that have a target share.
+    Each holds but for a chance of `delta`, the share of one of the streams that have a target.
     Decisions without an outcome count as feasible, whether they wait or were given up.
     """
     highs = np.ones(len(known))
@@ -90,7 +92,7 @@ def _most_feasible(
         t = np.array([float(known[i].outcomes) for i in below])
         met = np.array([float(known[i].feasibles) for i in below])
         missing = np.array([float(_without(known[i])) for i in below])
-        guarantee = Feasibility(delta=_DOUBT / asked)
+        guarantee = Feasibility(delta=delta)
         least, _ = guarantee.interval(Counts(t, t - met, np.zeros(len(t))), missing)
         highs[below] = 1.0 - least
     return [float(high) for high in highs]
@@ -112,7 +114,7 @@ def _concerns(
     feasible: Concern | None,
     damage: str | None,
     now: float,
-    better: Sequence[Better],
+    better: Sequence[Concern],
 ) -> list[Concern]:
     """The worst first."""
     parts = (
@@ -120,8 +122,7 @@ def _concerns(
         feasible,
         _full(each, kind),
         _overdue(each, kind, now),
-        _better(better),
-        _not_lately(better),
+        *better,
         _quiet(each, now),
     )
     return [part for part in parts if part is not None]
@@ -132,14 +133,14 @@ def _damage(damage: str | None) -> Concern | None:
 
 
 def _feasibility(
-    each: StreamSummary, kind: StreamTemplate, high: float, asked: int
+    each: StreamSummary, kind: StreamTemplate, high: float, asked: int, delta: float
 ) -> Concern | None:
     alpha = kind.problem.risk.alpha
     if alpha is None or high >= alpha:
         return None
     without = _without(each)
     whatever = f", whatever comes of the {without:,} without an outcome" if without else ""
-    sure = f"with {100 * (1 - _DOUBT):g}% confidence"
+    sure = f"with {target(1.0 - delta)} confidence"
     together = f" for all {asked:,} streams with a target together" if asked > 1 else ""
     words = (
         f"Decisions are feasible too rarely: in {percent(each.feasibles / each.outcomes)}% of "
@@ -174,28 +175,22 @@ def _overdue(each: StreamSummary, kind: StreamTemplate, now: float) -> Concern |
     return Concern(3, "overdue", words)
 
 
-def _better(better: Sequence[Better]) -> Concern | None:
-    """Return the concern about better shadows without an alarm; None if there are none."""
+def _of_shadows(better: Sequence[Better], delta: float) -> list[Concern]:
+    """Return the concerns about better shadows: those without an alarm, and those with one."""
+    promise = (
+        f"Of all shadows that are listed so, over all streams, {target(delta)} at most are "
+        "expected not to be better on average."
+    )
+    found, begin = [], "Better than what decides, on average so far:"
     said = "; ".join(_average(one) for one in better if one.shown.alarm is None)
-    if not said:
-        return None
-    words = f"Better than what decides, on average so far: {said}. Promote it? {PROMISE}"
-    return Concern(4, "shadow is better", words)
-
-
-def _not_lately(better: Sequence[Better]) -> Concern | None:
-    found = [one for one in better if one.shown.alarm is not None]
-    if not found:
-        return None
-    said = "; ".join(f"{_average(one)}, but {one.shown.lately('it')}" for one in found)
-    words = f"Better than what decides, on average so far: {said}. Look before you promote it."
-    return Concern(5, "shadow was better", f"{words} {PROMISE}")
-
-
-PROMISE = (
-    f"Of all shadows that are listed so, over all streams, {100 * LEVEL:g}% at most are expected "
-    "not to be better on average."
-)
+    if said:
+        found.append(Concern(4, "shadow is better", f"{begin} {said}. Promote it? {promise}"))
+    late = [one for one in better if one.shown.alarm is not None]
+    if late:
+        said = "; ".join(f"{_average(one)}, but {one.shown.lately('it')}" for one in late)
+        words = f"{begin} {said}. Look before you promote it. {promise}"
+        found.append(Concern(5, "shadow was better", words))
+    return found
 
 
 def _average(one: Better) -> str:

@@ -48,6 +48,7 @@ class Pages:
     patience: float
     count: Callable[[str, str], None]
     better: Callable[[], Awaitable[tuple[int, Sequence[Better]]]]  # shadows, over all streams
+    delta: float = 0.05  # of what is said of all streams together
     guesses: int = 0
     _fleet: Fresh[list[StreamConcerns]] = field(default_factory=lambda: Fresh(_FLEET, 1))
     _streams: Fresh[str] = field(default_factory=lambda: Fresh(_STREAM, _KEPT))
@@ -100,7 +101,9 @@ class Pages:
             standings = self.reader.standings(stream)
             asked = with_target((each.problem for each in self.reader.streams()), self.kinds)
             damaged, now = dict(self.damaged), time.time()
-            return judged(standings, self.kinds, damaged, now, better, asked=asked)
+            return judged(
+                standings, self.kinds, damaged, now, better, asked=asked, delta=self.delta
+            )
 
         return await self._read(read)
 
