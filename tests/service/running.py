@@ -11,6 +11,7 @@ from typing import Any
 
 import uvicorn
 
+from bocopt.app.service.access import Access
 from bocopt.app.service.engine import Router
 from bocopt.app.service.feed import Notifier
 from bocopt.app.service.fleet import Fleet
@@ -34,6 +35,7 @@ class Service:
         token: str | None = None,
         more: Sequence[StreamTemplate] = (),
         headers: float = 10.0,
+        access: Access | None = None,
         **options: Any,
     ) -> None:
         self.store, self.reader = open_store(url), open_store(url, read_only=True)
@@ -46,7 +48,7 @@ class Service:
         self.router = Router(self.store, registry, [shard], committed=bell.ring, **options)
         self.engine = self.router.engines[0]
         self.front = Api(self.router, self.reader, kinds, bell, patience=0.5)
-        self.app = application(self.front, token)
+        self.app = application(self.front, access or Access.of(token))
         self.server = uvicorn.Server(
             uvicorn.Config(self.app, port=0, log_level="error", http=prompt(headers))
         )

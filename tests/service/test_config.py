@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bocopt import Ensemble
+from bocopt.app.service.access import Access
 from bocopt.app.service.config import Config, load_config
 from bocopt.policies import Shadowed
 from bocopt.policies.names import names_of
@@ -67,7 +68,8 @@ def test_what_a_file_says(tmp_path: Path) -> None:
     kind = config.kinds["shop"]
     assert (config.store, config.port, config.queue) == ("sqlite:///log.db", 0, 50)
     assert config.confidence == 0.8
-    assert config.token == "0123456789abcdef"
+    assert config.access == Access.of("0123456789abcdef")
+    assert "0123456789abcdef" not in repr(config)
     assert config.folder == tmp_path
     assert (kind.version, kind.seed, kind.names) == ("7", 4, ("left", "right"))
     assert kind.limits.context == 3
@@ -83,7 +85,8 @@ def test_a_problem_is_enough(tmp_path: Path) -> None:
     assert isinstance(policy, Shadowed)
     assert (type(policy.policy), *policy.shadows) == (Ensemble, "SampleAverage")
     assert config.kinds["shop"].names == ("z0", "z1")
-    assert (config.host, config.token, config.confidence) == ("127.0.0.1", None, 0.95)
+    assert (config.host, config.access) == ("127.0.0.1", Access())
+    assert config.confidence == 0.95
 
 
 PROGRAM = """\

@@ -11,6 +11,7 @@ from bocopt.app.case import Case
 from bocopt.app.case_file import CaseSettings, read_cases
 from bocopt.app.features.featuriser import Featuriser
 from bocopt.app.opening import case_of
+from bocopt.app.service.access import Access
 from bocopt.app.service.stream_template import StreamTemplate, template_of
 from bocopt.app.toml_file import Part
 from bocopt.app.user_code import UserCode
@@ -40,7 +41,7 @@ class Config:
     store: str
     host: str
     port: int
-    token: str | None  # what must be shown, and not the file that it stands in
+    access: Access  # by what must be shown, and not the file that it stands in
     queue: int  # requests that may wait
     at_once: int  # that are committed together
     patience: float  # seconds that headers, and then a body, may take to come in
@@ -60,13 +61,12 @@ def load_config(path: str | Path, *, host: str | None = None, port: int | None =
     """Read and check it, and import what it names; `host` and `port` instead of the file's."""
     file = read_cases(path)
     service = file.file.part("service", _SERVICE)
-    token = _token(service)
     config = Config(
         path=file.path,
         store=service.word("store", "sqlite:///bocopt.db"),
         host=host or service.word("host", "127.0.0.1"),
         port=service.number("port", 8321, "[0, 65535]", whole=True) if port is None else port,
-        token=token,
+        access=Access.of(_token(service)),
         queue=service.number("queue", 1000, "[1, 1000000]", whole=True),
         at_once=service.number("at_once", 64, "[1, 10000]", whole=True),
         patience=service.number("patience", 10.0, "(0, 3600]"),
@@ -76,7 +76,11 @@ def load_config(path: str | Path, *, host: str | None = None, port: int | None =
         confidence=service.number("confidence", 0.95, "(0, 1)"),
         kinds={},
     )
-    if config.token is None and "token" not in service.found and not is_loopback(config.host):
+    if (
+        not config.access.asks_for_token
+        and "token" not in service.found
+        and not is_loopback(config.host)
+    ):
         service.wrong(
             "host",
             f"'host' {config.host} can be reached from other machines, so 'token' must name a file "

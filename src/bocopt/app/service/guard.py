@@ -1,10 +1,9 @@
-"""Access control by a token; without one, programs and pages of this machine alone may ask.
+"""The door of the service: a request is answered if who asks may do what it needs (`access`).
 
-A browser shows the token once, and then a cookie. A cookie goes along with whatever a page asks
-for, so it opens nothing but what is read.
+Without a token, programs and pages of this machine alone may ask. A browser shows the token once,
+and then a cookie.
 """
 
-import hmac
 import time
 from dataclasses import dataclass
 from urllib.parse import urlencode, urlsplit
@@ -12,13 +11,10 @@ from urllib.parse import urlencode, urlsplit
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from bocopt.app.service.access import Access, Permission, needed
 from bocopt.app.service.config import is_loopback
-from bocopt.app.service.page.sign_in import COOKIE, Session
+from bocopt.app.service.page.sign_in import COOKIE
 from bocopt.app.service.requests import refused
-
-_FREE = ("/healthz", "/readyz")  # for whoever looks after the process
-_DOORS = ("/login", "/logout")
-_FILES = "/page/"  # style and scripts, which tell nothing
 
 
 @dataclass(frozen=True)
@@ -26,40 +22,51 @@ class Guard:
     """An application that answers only those who may ask."""
 
     app: ASGIApp
-    token: str | None
-    session: Session | None = None  # of the same token
+    access: Access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refusal = self._refusal(scope) if scope["type"] == "http" else None
         await (refusal or self.app)(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> Response | None:
-        if scope["path"] in _FREE:
+        asked = needed(scope["method"], scope["path"])
+        if asked is Permission.NOTHING:
             return None
-        if self.token is None:
+        if not self.access.asks_for_token:
             return None if _is_local(scope) else refused(403, _ELSEWHERE)
-        if scope["path"] in _DOORS:
-            return None if _is_own_page(scope) else refused(403, "Ask from a page of this service.")
-        if scope["path"].startswith(_FILES) or self._shows_token(scope) or self._signed_in(scope):
+        if asked is Permission.FILES:
             return None
-        if _is_looked_at(scope):
-            towards = {"Location": f"/login?{urlencode({'next': scope['path']})}"}
-            return Response(status_code=303, headers=towards)
-        response = refused(401, "Show the token: 'Authorization: Bearer TOKEN'.")
-        response.headers["WWW-Authenticate"] = "Bearer"
-        return response
+        if asked is Permission.SIGN_IN:
+            return None if _is_own_page(scope) else refused(403, "Ask from a page of this service.")
+        by_token = self._shown(scope)
+        if asked in by_token or asked in self._signed_in(scope):
+            return None
+        if by_token:
+            return refused(403, f"This token is not for requests that {asked.value}.")
+        return _towards_sign_in(scope)
 
-    def _shows_token(self, scope: Scope) -> bool:
+    def _shown(self, scope: Scope) -> frozenset[Permission]:
+        """What the token in the header allows."""
         shown = _headers(scope, b"authorization")
-        wanted = f"Bearer {self.token}".encode()
-        return len(shown) == 1 and hmac.compare_digest(shown[0], wanted)
+        if len(shown) != 1 or not shown[0].startswith(b"Bearer "):
+            return frozenset()
+        return self.access.by_token(shown[0].removeprefix(b"Bearer ").decode("latin-1"))
 
-    def _signed_in(self, scope: Scope) -> bool:
-        """Only to read: another page may ask in a user's name, but not see the answer."""
-        if self.session is None or scope["method"] not in ("GET", "HEAD"):
-            return False
+    def _signed_in(self, scope: Scope) -> frozenset[Permission]:
+        """What the cookies allow."""
         now = time.time()
-        return any(self.session.holds(cookie, now) for cookie in _cookies(scope))
+        allowed = (self.access.by_cookie(cookie, now) for cookie in _cookies(scope))
+        return frozenset[Permission]().union(*allowed)
+
+
+def _towards_sign_in(scope: Scope) -> Response:
+    """A browser is sent to the form, a program is told what to show."""
+    if _is_looked_at(scope):
+        towards = {"Location": f"/login?{urlencode({'next': scope['path']})}"}
+        return Response(status_code=303, headers=towards)
+    response = refused(401, "Show the token: 'Authorization: Bearer TOKEN'.")
+    response.headers["WWW-Authenticate"] = "Bearer"
+    return response
 
 
 _ELSEWHERE = (

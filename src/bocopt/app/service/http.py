@@ -15,6 +15,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from bocopt.app.case_file import ID
+from bocopt.app.service.access import Access
 from bocopt.app.service.commands import (
     Command,
     Create,
@@ -32,7 +33,6 @@ from bocopt.app.service.guard import Guard
 from bocopt.app.service.openapi import document
 from bocopt.app.service.page.fresh import Fresh
 from bocopt.app.service.page.pages import Pages
-from bocopt.app.service.page.sign_in import Session
 from bocopt.app.service.requests import (
     answer,
     body_of,
@@ -250,7 +250,7 @@ class Api:
         return answer(200, document())
 
 
-def application(front: Api, token: str | None) -> Starlette:
+def application(front: Api, access: Access) -> Starlette:
     """The addresses. The engine starts and stops with it."""
 
     @asynccontextmanager
@@ -261,13 +261,12 @@ def application(front: Api, token: str | None) -> Starlette:
         yield
         await run_sync(front.engine.stop)
 
-    session = None if token is None else Session(token)
     pages = Pages(
         reply=front.reply,
         reader=front.page_reader or front.reader,
         kinds=front.kinds,
         damaged=front.damaged,
-        session=session,
+        access=access,
         patience=front.patience,
         count=front.engine.metrics.count,
         better=front.better,
@@ -302,7 +301,7 @@ def application(front: Api, token: str | None) -> Starlette:
             *(Route(path, function, methods=[method]) for method, path, function in routes),
             *seen,
         ],
-        middleware=[Middleware(Guard, token=token, session=session)],
+        middleware=[Middleware(Guard, access=access)],
         exception_handlers={
             RefusedError: on_refused,
             HTTPException: on_http,

@@ -111,7 +111,7 @@ def _deciders(config: Config, store: Store) -> list[Decider]:
 async def _served(config: Config, front: Api, say: Callable[[str], None]) -> None:
     server = _Server(
         uvicorn.Config(
-            application(front, config.token),
+            application(front, config.access),
             host=config.host,
             port=config.port,
             http=prompt(config.patience),

@@ -19,6 +19,7 @@ from bocopt.problems.conic.cones import compiled
 from bocopt.problems.conic.judge import ConicJudge, ConicVerdict
 from bocopt.problems.conic.notation import Declaration, Leaf, cvxpy, parted
 from bocopt.problems.defaults import filled_in
+from bocopt.problems.instances import solve_each
 from bocopt.problems.risk import tail_means_of
 from bocopt.problems.scenarios import merged
 
@@ -67,15 +68,8 @@ class Conic:
         owner = f"{self.name}.solve"
         scenarios, w, x = filled_in(owner, self.dims, scenarios, w, x)
         self._allowed(owner, "scenarios", scenarios, self.declared.xi)
-        x, many = self._context(owner, x), scenarios.shape[-2]
-        lead = arguments.lead(owner, x=x.shape[:-1], scenarios=scenarios.shape[:-2], w=w.shape[:-1])
-        x, w = np.broadcast_to(x, (*lead, x.shape[-1])), np.broadcast_to(w, (*lead, many))
-        scenarios = np.broadcast_to(scenarios, (*lead, many, self.dims.xi))
-        z, value, gap = np.empty((*lead, self.dims.z)), np.empty(lead), np.empty(lead)
-        status = np.empty(lead, np.int64)
-        for i in np.ndindex(lead):
-            z[i], value[i], status[i], gap[i] = self._solved(x[i], *merged(scenarios[i], w[i]))
-        return Solution(z, value, status, gap)
+        x = self._context(owner, x)
+        return solve_each(self._solved, owner, self.dims.z, scenarios, w, x)
 
     def cost(self, x: Array, z: Array, xi: Array) -> Array:
         """(k), (d), (m) -> () the objective, or `infeasible_objective` where z is infeasible."""
@@ -101,6 +95,7 @@ class Conic:
         return parts
 
     def _solved(self, x: Array, scenarios: Array, w: Array) -> tuple[Array, float, int, float]:
+        scenarios, w = merged(scenarios, w)
         found = self._found(x, scenarios, w)
         if found.verdict is SolverStatus.UNBOUNDED:
             raise ValueError(

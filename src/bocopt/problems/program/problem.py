@@ -12,6 +12,7 @@ from bocopt.fingerprint import CHANGES_NO_RESULT
 from bocopt.numeric.recent import Recent
 from bocopt.problems import ranges
 from bocopt.problems.defaults import filled_in
+from bocopt.problems.instances import solve_each
 from bocopt.problems.program import convexity
 from bocopt.problems.program.blueprint import Blueprint
 from bocopt.problems.program.compile import Template, instantiate, template_of
@@ -74,18 +75,8 @@ class Program:
         """(s, m), (s), (k) -> the best z under the scenarios, by the way that fits."""
         owner = f"{self.name}.solve"
         scenarios, w, x = filled_in(owner, self.dims, scenarios, w, x)
-        x, many = self._context(owner, x), scenarios.shape[-2]
-        lead = arguments.lead(owner, x=x.shape[:-1], scenarios=scenarios.shape[:-2], w=w.shape[:-1])
-        if not lead:
-            parts = self._solved(x, scenarios, w)
-            return Solution(*(np.asarray(part) for part in parts))
-        x, w = np.broadcast_to(x, (*lead, x.shape[-1])), np.broadcast_to(w, (*lead, many))
-        scenarios = np.broadcast_to(scenarios, (*lead, many, self.dims.xi))
-        z, value, gap = np.empty((*lead, self.dims.z)), np.empty(lead), np.empty(lead)
-        status = np.empty(lead, np.int64)
-        for i in np.ndindex(lead):
-            z[i], value[i], status[i], gap[i] = self._solved(x[i], scenarios[i], w[i])
-        return Solution(z, value, status, gap)
+        x = self._context(owner, x)
+        return solve_each(self._solved, owner, self.dims.z, scenarios, w, x)
 
     def cost(self, x: Array, z: Array, xi: Array) -> Array:
         """(k), (d), (m) -> () the objective, or `infeasible_objective` where z violates a row."""

@@ -11,6 +11,7 @@ from anyio.to_thread import run_sync
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from bocopt.app.service.access import Access
 from bocopt.app.service.commands import Command, Query, RefusedError, Reply
 from bocopt.app.service.compared import Better
 from bocopt.app.service.page.concerns import StreamConcerns, judged, with_target
@@ -18,7 +19,7 @@ from bocopt.app.service.page.document import file_response, html, trouble
 from bocopt.app.service.page.fleet import fleet_page
 from bocopt.app.service.page.fresh import Fresh
 from bocopt.app.service.page.seen import seen
-from bocopt.app.service.page.sign_in import Session, form_of, ours, set_cookie, sign_in_page
+from bocopt.app.service.page.sign_in import form_of, ours, set_cookie, sign_in_page
 from bocopt.app.service.page.stream import stream_page
 from bocopt.app.service.page.why import ExplainedDecision, why_page
 from bocopt.app.service.requests import content_of, decision_of, number_in_query, stream_of
@@ -44,7 +45,7 @@ class Pages:
     reader: Store  # read only, and nobody else's: no feed waits for a large table
     kinds: Mapping[str, StreamTemplate]
     damaged: Mapping[str, str]  # streams that could not be built, and why
-    session: Session | None  # None: without a token
+    access: Access
     patience: float
     count: Callable[[str, str], None]
     better: Callable[[], Awaitable[tuple[int, Sequence[Better]]]]  # shadows, over all streams
@@ -76,7 +77,7 @@ class Pages:
             try:
                 return await endpoint(request)
             except RefusedError as error:
-                return trouble(error.status, str(error), leave=self.session is not None)
+                return trouble(error.status, str(error), leave=self.access.asks_for_token)
 
         return answered
 
@@ -91,7 +92,7 @@ class Pages:
         number = number_in_query(request, "page", 1, 10**6)
         found = await self._fleet.of("", self._judged)
         make = partial(fleet_page, found, self.kinds, time.time(), query=query, number=number)
-        return html(await run_sync(partial(make, leave=self.session is not None)))
+        return html(await run_sync(partial(make, leave=self.access.asks_for_token)))
 
     async def _judged(self, stream: str | None = None) -> list[StreamConcerns]:
         _, better = await self.better()
@@ -116,7 +117,7 @@ class Pages:
         found = await self._read(partial(seen, self.reader, kind, stream))
         certificates = await self._certificates(stream, found.seq)
         concerns = [each for one in await self._judged(stream) for each in one.concerns]
-        now, leave = time.time(), self.session is not None
+        now, leave = time.time(), self.access.asks_for_token
         return await run_sync(partial(stream_page, found, certificates, concerns, now, leave=leave))
 
     async def _certificates(self, stream: str, seq: int) -> Certificates | str:
@@ -151,7 +152,7 @@ class Pages:
         outcome = outcomes[0] if outcomes else None
         case = ExplainedDecision(stream, kind, number, rows, outcome, last, explained)
         try:
-            text = await run_sync(partial(why_page, case, leave=self.session is not None))
+            text = await run_sync(partial(why_page, case, leave=self.access.asks_for_token))
         except CheckpointError as error:
             told = f"Decision {number} of {stream!r}: {error} Run `bocopt doctor`."
             raise RefusedError(503, told) from error
@@ -172,19 +173,20 @@ class Pages:
 
     async def _sign_in(self, request: Request) -> Response:
         towards = ours(request.query_params.get("next"))
-        if self.session is None:
+        if not self.access.asks_for_token:
             return RedirectResponse(towards, 303)
         return html(sign_in_page(towards))
 
     async def _signed_in(self, request: Request) -> Response:
         token, towards = form_of(await content_of(request, self.patience, 4096))
-        if self.session is None:
+        if not self.access.asks_for_token:
             return RedirectResponse(towards, 303)
-        if not self.session.opens(token):
+        session = self.access.session(token)
+        if session is None:
             await self._wrong()
             return html(sign_in_page(towards, "That is not the token."), 401)
         self.count("bocopt_sign_ins_total", '{result="right"}')
-        cookie = await run_sync(self.session.cookie, time.time())
+        cookie = await run_sync(session.cookie, time.time())
         return _redirected(towards, set_cookie(cookie, secure=request.url.scheme == "https"))
 
     async def _wrong(self) -> None:
