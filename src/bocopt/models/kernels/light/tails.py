@@ -1,4 +1,4 @@
-"""Laws of the noise: Student t with 2 or 4 degrees of freedom, or normal; and scales of outcomes."""
+"""Laws of the noise (Student t with 2 or 4 degrees of freedom, normal), and scales of outcomes."""
 
 import math
 from statistics import NormalDist
