@@ -10,7 +10,7 @@ All that is known of a risk stands in its class. Searches that enumerate decisio
     sum over (weight, share) of  weight * min over t of  t + E (cost - t)^+ / share
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
@@ -144,7 +144,6 @@ class WorstCase:
         return _met(self.alpha, violations, w)
 
 
-@lru_cache(maxsize=256)
 def tail_means_of(risk: Risk, owner: str = "program") -> tuple[TailMean, ...]:
     """The means of worst outcomes that a risk is made of: what a solver minimises follows from it.
 
@@ -154,12 +153,19 @@ def tail_means_of(risk: Risk, owner: str = "program") -> tuple[TailMean, ...]:
     >>> tail_means_of(CVaR(0.75))
     (TailMean(weight=1.0, share=0.25),)
     """
-    found: Any = risk
-    parts = tuple(TailMean(*part) for part in found.tail_means) if has(risk, HasTailMeans) else ()
-    if not parts or not _says_the_value(parts, risk):
-        expected = "Expectation(), CVaR(beta) or another whose `tail_means` say what its value is"
+    parts = _tail_means(risk) if isinstance(risk, Hashable) else ()
+    if not parts:
+        expected = "Expectation(), CVaR(beta), or a frozen one whose `tail_means` say what its value is"
         raise arguments.wrong(owner, "risk", expected, risk)
     return parts
+
+
+@lru_cache(maxsize=256)
+def _tail_means(risk: Hashable) -> tuple[TailMean, ...]:
+    """The means of worst outcomes that a risk says its value is; none if it is not."""
+    found: Any = risk
+    parts = tuple(TailMean(*part) for part in found.tail_means) if has(risk, HasTailMeans) else ()
+    return parts if parts and _says_the_value(parts, found) else ()
 
 
 def is_mean(risk: Risk, owner: str = "program") -> bool:

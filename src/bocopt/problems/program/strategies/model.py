@@ -124,7 +124,8 @@ def _refuse_endless(form: Form, found: ColumnBounds, bounds: Array) -> None:
 
 def _objective(assembly: Assembly, task: SolveTask, priced: ScenarioCosts) -> float:
     """Charge the risk of what is paid: -> its constant part."""
-    return sum(_charged(assembly, task.w, priced, part) for part in tail_means_of(task.risk))
+    parts = tail_means_of(task.risk)
+    return float(sum(_charged(assembly, task.w, priced, part) for part in parts))
 
 
 def _charged(assembly: Assembly, w: Array, priced: ScenarioCosts, part: TailMean) -> float:
