@@ -155,7 +155,9 @@ def tail_means_of(risk: Risk, owner: str = "program") -> tuple[TailMean, ...]:
     """
     parts = _tail_means(risk) if isinstance(risk, Hashable) else ()
     if not parts:
-        expected = "Expectation(), CVaR(beta), or a frozen one whose `tail_means` say what its value is"
+        expected = (
+            "Expectation(), CVaR(beta), or a frozen one whose `tail_means` say what its value is"
+        )
         raise arguments.wrong(owner, "risk", expected, risk)
     return parts
 
