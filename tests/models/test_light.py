@@ -133,7 +133,7 @@ def test_a_histogram_has_all_outcomes_and_a_density(lowest: float) -> None:
     assert sum(mass) == pytest.approx(1.0)
     assert [histogram.bin_below(memory, y) for y in edges] == pytest.approx([0.0, *np.cumsum(mass)])
     found = np.empty(layout.STRATA)
-    histogram.bin_quantiles(memory, found)
+    histogram.bin_quantiles(memory, found, 0)
     assert [histogram.bin_below(memory, y) for y in found] == pytest.approx(layout.MIDDLES)
 
 
@@ -245,3 +245,8 @@ def test_a_context_of_another_length_is_an_error() -> None:
     state = learned(np.ones((2, 3)), np.array([1.0, 2.0]))
     with pytest.raises(ValueError, match="of the same length as before"):
         MODEL.step(state, 2, np.ones(2), np.ones(1))
+
+
+@pytest.mark.parametrize("y", [-1e300, -1e19, -2.5, -0.5, 0.0, 0.99, 3.0, 2.0**52 + 1, 1e19, 1e300])
+def test_whole_numbers_are_found_beyond_those_of_64_bits(y: float) -> None:
+    assert layout.floored(y) == np.floor(y)

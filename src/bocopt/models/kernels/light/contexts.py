@@ -2,8 +2,6 @@
 
 import math
 
-import numpy as np
-
 from bocopt.core import Array
 from bocopt.models.kernels.light.layout import CONTEXTS, FURTHEST, MANY, SEEN, places
 from bocopt.numeric.compiled import inlined
@@ -20,15 +18,16 @@ def standardised(memory: Array, x: Array, phi: Array) -> None:
 
 
 @inlined
-def rescaled(memory: Array, start: int, many: int, shift: Array, stretch: Array) -> None:
+def rescaled(
+    memory: Array, start: int, many: int, shift: Array, stretch: Array, beside: Array
+) -> None:
     """Coefficients and variances where contexts became others: x_old = shift + stretch x_new.
 
     b_0 <- b_0 + shift'b and b_j <- stretch_j b_j, and the variances are those of these; `many`
-    numbers an entry.
+    numbers an entry; `beside` is room.
     """
     q = len(shift)  # the first entry of both is that of the level: 0 and 1
     square = start + many * q
-    beside = np.empty(q)
     for law in range(many):
         for i in range(1, q):
             memory[start + law] += shift[i] * memory[start + many * i + law]
@@ -47,18 +46,22 @@ def rescaled(memory: Array, start: int, many: int, shift: Array, stretch: Array)
 
 
 @inlined
-def widths_anew(memory: Array, k: int) -> None:
-    """Contexts in units of their spread so far; regressions say what they said before."""
+def widths_anew(memory: Array, k: int, shift: Array, stretch: Array, beside: Array) -> None:
+    """Contexts in units of their spread so far; regressions say what they said before.
+
+    The last three (k + 1) are room.
+    """
     gate, laws = places(k)
-    shift, stretch = np.zeros(k + 1), np.ones(k + 1)
+    shift[0], stretch[0] = 0.0, 1.0
     for j in range(k):
+        shift[j + 1], stretch[j + 1] = 0.0, 1.0
         centre, before = memory[CONTEXTS + j], memory[CONTEXTS + k + j]
         mean, square = memory[CONTEXTS + 2 * k + j], memory[CONTEXTS + 3 * k + j]
         width = math.sqrt(square / memory[SEEN])
         if width > 1e-12 * abs(mean):
-            if before < np.inf:
+            if before < math.inf:
                 shift[j + 1] = (mean - centre) / before
                 stretch[j + 1] = width / before
             memory[CONTEXTS + j], memory[CONTEXTS + k + j] = mean, width
-    rescaled(memory, gate, 1, shift, stretch)
-    rescaled(memory, laws, MANY, shift, stretch)
+    rescaled(memory, gate, 1, shift, stretch, beside)
+    rescaled(memory, laws, MANY, shift, stretch, beside)

@@ -17,8 +17,8 @@ def is_gated(memory: Array) -> bool:
 def gate_of(memory: Array, gate: int, phi: Array, work: Array) -> tuple[float, float]:
     """Return the probability of a zero, and the variance of its log odds; slopes go to `work`."""
     q, place, variance, value = len(phi), gate + len(phi), 0.0, 0.0
-    work[:] = 0.0
     for i in range(q):
+        work[i] = 0.0
         for j in range(i):
             work[i] += memory[place + j] * phi[j]
             work[j] += memory[place + j] * phi[i]

@@ -12,6 +12,7 @@ from bocopt.models.kernels.light.layout import (
     SMOOTH,
     STRATA,
     WIDTH,
+    floored,
 )
 from bocopt.numeric.compiled import inlined
 
@@ -22,7 +23,7 @@ def binned(memory: Array, y: float, whole: bool) -> None:
     half = BINS // 2
     if memory[WIDTH] <= 0.0:
         memory[WIDTH] = 1.0 if whole else max(abs(y), 1e-100) / 8.0
-        memory[ORIGIN] = math.floor(y / memory[WIDTH]) * memory[WIDTH]
+        memory[ORIGIN] = floored(y / memory[WIDTH]) * memory[WIDTH]
         if 0.0 <= memory[ORIGIN] < BINS * memory[WIDTH]:
             memory[ORIGIN] = 0.0
     while not memory[ORIGIN] <= y < memory[ORIGIN] + BINS * memory[WIDTH]:
@@ -61,8 +62,8 @@ def bin_below(memory: Array, y: float) -> float:
 
 
 @inlined
-def bin_quantiles(memory: Array, out: Array) -> None:
-    """Write the quantiles (STRATA) of the histogram at the levels `MIDDLES`."""
+def bin_quantiles(memory: Array, out: Array, first: int) -> None:
+    """Write the quantiles of the histogram at the levels `MIDDLES`, from `first` on."""
     each, total = SMOOTH / BINS, memory[BINNED] + SMOOTH
     place, done = 0, 0.0
     for s in range(STRATA):
@@ -71,4 +72,4 @@ def bin_quantiles(memory: Array, out: Array) -> None:
             done += memory[COUNTS + place] + each
             place += 1
         within = (level - done) / (memory[COUNTS + place] + each)
-        out[s] = memory[ORIGIN] + memory[WIDTH] * (place + min(within, 1.0))
+        out[first + s] = memory[ORIGIN] + memory[WIDTH] * (place + min(within, 1.0))

@@ -1,6 +1,7 @@
 """Constants of the light mixture, and where its numbers stand in the array of a stream."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -48,6 +49,41 @@ LEVELLED = LOG_W + LAWS  # (LEVELS) counts
 TRUST = LEVELLED + LEVELS  # (4) log weights of the priors
 COUNTS = TRUST + len(PRIORS)  # (BINS)
 CONTEXTS = COUNTS + BINS  # (4, k): centres and widths in use; means, and squares around them
+
+
+class Room(NamedTuple):
+    """Where a step keeps what lies between; what is in it before does not matter."""
+
+    phi: Array  # (q), with q = k + 1 and (1, x) in it
+    flat: Array  # (q)
+    beside: Array  # (q)
+    work: Array  # (q, MANY)
+    found: Array  # (3, MANY)
+    seen: Array  # (MANY)
+    gain: Array  # (MANY)
+    share: Array  # (LEVELS)
+
+
+@inlined
+def room_for(k: int) -> Room:
+    """Return the room for a context of this length; on a processor only."""
+    q = k + 1
+    return Room(
+        phi=np.empty(q),
+        flat=np.empty(q),
+        beside=np.empty(q),
+        work=np.empty((q, MANY)),
+        found=np.empty((3, MANY)),
+        seen=np.empty(MANY),
+        gain=np.empty(MANY),
+        share=np.empty(LEVELS),
+    )
+
+
+@inlined
+def floored(y: float) -> float:
+    """Return the largest whole number that is not above y; numbers beyond 2^52 are whole."""
+    return float(math.floor(y)) if abs(y) < 2.0**52 else y
 
 
 @inlined

@@ -2,8 +2,6 @@
 
 import math
 
-import numpy as np
-
 from bocopt.core import Array
 from bocopt.models.kernels.light.layout import KEEP, LEVELLED, LEVELS, PRIORS, TRUST
 from bocopt.numeric.compiled import inlined
@@ -15,7 +13,8 @@ def shares_of(memory: Array, share: Array) -> None:
     total = 0.0
     for b in range(LEVELS):
         total += memory[LEVELLED + b]
-    share[:] = 0.0
+    for b in range(LEVELS):
+        share[b] = 0.0
     for each in range(len(PRIORS)):
         trust, weight = total / (total + PRIORS[each]), math.exp(memory[TRUST + each])
         for b in range(LEVELS):
@@ -37,7 +36,7 @@ def risen(share: Array, level: float) -> float:
 def levelled(memory: Array, level: float) -> None:
     """The levels with one outcome more; priors are weighed by how they predicted its bin."""
     place = min(max(int(level * LEVELS), 0), LEVELS - 1)
-    total, top, normal = 0.0, -np.inf, 0.0
+    total, top, normal = 0.0, -math.inf, 0.0
     for b in range(LEVELS):
         total += memory[LEVELLED + b]
     for each in range(len(PRIORS)):

@@ -19,8 +19,9 @@ from bocopt.numeric.compiled import inlined
 def toward(memory: Array, start: int, phi: Array, out: Array) -> None:
     """(q, MANY): the variances of the regressions times (1, x)."""
     q, place = len(phi), start
-    out[:] = 0.0
     for i in range(q):
+        for law in range(MANY):
+            out[i, law] = 0.0
         for j in range(i):
             for law in range(MANY):
                 entry = memory[place + law]
@@ -38,7 +39,8 @@ def predicted(memory: Array, laws: int, phi: Array, work: Array, found: Array) -
     q = len(phi)
     toward(memory, laws + MANY * q, phi, work)
     noise = laws + MANY * (q + q * (q + 1) // 2)
-    found[:] = 0.0
+    for law in range(MANY):
+        found[0, law], found[1, law] = 0.0, 0.0
     for i in range(q):
         for law in range(MANY):
             found[0, law] += memory[laws + MANY * i + law] * phi[i]
