@@ -68,22 +68,22 @@ def test_what_killed_writers_left_is_removed_and_what_is_being_written_is_not(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "file"
-    with file._beside(os.path.realpath(path)) as (busy, handle):
+    with file._beside(os.path.realpath(path)) as (busy, ours):
         with file._beside(os.path.realpath(path)) as (left, dead):
             assert left != busy
-        os.close(dead)  # as when a process is killed: the file stays, the lock is gone
+        dead.close()  # as when a process is killed: the file stays, the lock is gone
         assert len(names(tmp_path)) == 2
         file.replace(path, b"new")
         assert names(tmp_path) == sorted([os.path.basename(busy), "file"])
-    os.close(handle)
+    ours.close()
     file.replace(path, b"newer")
     assert names(tmp_path) == ["file"]
 
 
 def test_a_link_in_the_way_is_not_followed(tmp_path: Path) -> None:
-    with file._beside(os.path.realpath(tmp_path / "file")) as (name, handle):
+    with file._beside(os.path.realpath(tmp_path / "file")) as (name, ours):
         pass
-    os.close(handle)
+    ours.close()
     os.unlink(name)
     (tmp_path / "precious").write_bytes(b"precious")
     os.symlink(tmp_path / "precious", name)
@@ -204,6 +204,68 @@ def test_a_write_that_fails_leaves_nothing_behind(
             replace(tmp_path / "file", b"new")
     assert (tmp_path / "file").read_bytes() == b"old"
     assert names(tmp_path) == ["file"]
+
+
+#: A system on which open files can be neither renamed, nor replaced, nor removed.
+_ON_WINDOWS = """
+import importlib, os, sys, threading
+from types import ModuleType
+
+def is_open(path):
+    found = {os.path.realpath(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd")}
+    return os.path.realpath(path) in found
+
+def refusing(real):
+    def act(*paths):
+        if any(map(is_open, paths)):
+            raise PermissionError(13, "The process cannot access the file", *paths[:1])
+        return real(*paths)
+    return act
+
+for name in ("replace", "link", "unlink"):
+    setattr(os, name, refusing(getattr(os, name)))
+for name in ("fchown", "O_DIRECTORY", "O_NOFOLLOW", "O_NONBLOCK"):
+    delattr(os, name)
+from bocopt import file  # of which "win32" chooses how files are renamed
+sys.modules |= {"fcntl": None, "msvcrt": ModuleType("msvcrt")}
+before, sys.platform = sys.platform, "win32"
+importlib.reload(file)
+sys.platform = before
+
+path = sys.argv[1]
+file.replace(path, b"0")
+one, other = file.Owner(), file.Owner()
+for owner, content in ((one, b"1"), (one, b"2"), (other, b"3"), (one, b"4")):
+    owner.replace(path, content)
+    assert file.read(path) == content
+one.replace(path + ".new", b"5")
+one.close()
+assert sorted(os.listdir(os.path.dirname(path))) == ["file", "file.new"]
+
+reader = open(path)
+threading.Timer(0.2, reader.close).start()
+file.replace(path, b"6")  # waits for the reader
+assert reader.closed and file.read(path) == b"6"
+
+file._PATIENCE = 0.1
+for act in (file.replace, file.Owner().replace):
+    with open(path):
+        try:
+            act(path, b"7")
+        except PermissionError:
+            pass
+        else:
+            raise AssertionError("replaced an open file")
+assert file.read(path) == b"6"
+print(sorted(os.listdir(os.path.dirname(path))))
+"""
+
+
+def test_a_system_that_replaces_no_open_file_will_do(tmp_path: Path) -> None:
+    """As Windows, by a stub: all is closed before; what fails leaves the old file, and no other."""
+    command = [sys.executable, "-W", "error", "-c", _ON_WINDOWS, str(tmp_path / "file")]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (found.stdout, found.stderr) == ("['file', 'file.new']\n", "")
 
 
 def test_a_file_system_without_hard_links_will_do(

@@ -10,7 +10,9 @@ things follow:
   the same file as long as it lives.
 
 Locks hold among the processes and containers of one machine. Where a system or a file system has
-none, files are still replaced at once or not at all, but have no owners.
+none, files are still replaced at once or not at all, but have no owners, and what killed writers
+left stays. So on Windows, where an open file can be neither renamed nor replaced: files are closed
+before that, and a replacement waits for those who read the target.
 """
 
 import os
@@ -19,6 +21,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
+from io import FileIO
 from itertools import count
 from pathlib import Path
 
@@ -37,25 +40,25 @@ class OwnedError(OSError):
 
 def read(path: str | Path) -> bytes:
     """Return the content of a regular file; devices and pipes are refused, and not waited for."""
-    with open(_opened(path), "rb") as file:
-        return file.read()
+    with _opened(path) as file:
+        return file.readall()
 
 
-def _opened(path: str | Path) -> int:
+def _opened(path: str | Path) -> FileIO:
     handle = os.open(path, os.O_RDONLY | _NO_WAIT | _QUIET)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise NotAFileError(f"{path} is not a regular file.")
-    return handle
+    return FileIO(handle, "rb")
 
 
 def replace(path: str | Path, content: bytes) -> None:
     """Write the file at once or not at all; its mode and owner stay, and links are followed."""
     target = os.path.realpath(path)
-    with _beside(target) as (name, handle):
-        _write(handle, content, target)
-        os.replace(name, target)
-    os.close(handle)
+    with _beside(target) as (name, file):
+        _write(file, content, target)
+        _rename(name, target, file)
+    file.close()
     _sync_folder(target)
 
 
@@ -67,64 +70,65 @@ class Owner:
 
     def __init__(self) -> None:
         self._target: str | None = None
-        self._handle: int | None = None
+        self._file: FileIO | None = None
 
     def replace(self, path: str | Path, content: bytes) -> None:
         """Replace the file as the function; an `OwnedError` where somebody else owns the file."""
         target = os.path.realpath(path)
         while True:
-            if not (target == self._target and _same(self._handle, target)):
+            if not (target == self._target and _same(self._file, target)):
                 self.close()
-                self._handle = _taken(target)
+                self._file = _taken(target)
             with suppress(FileExistsError):  # made by another meanwhile: it may be theirs
                 self._replace(target, content)
                 break
         _sync_folder(target)
 
     def _replace(self, target: str, content: bytes) -> None:
-        with _beside(target) as (name, handle):
-            _write(handle, content, target)
-            if self._handle is None:
-                _create(name, target)
+        with _beside(target) as (name, file):
+            _write(file, content, target)
+            if self._file is None:
+                _create(name, target, file)
             else:
-                os.replace(name, target)
-                os.close(self._handle)
-            self._target, self._handle = target, handle
+                _rename(name, target, file, self._file)
+                self._file.close()
+            self._target, self._file = target, file
 
     def close(self) -> None:
         """Let others have it."""
-        if self._handle is not None:
-            os.close(self._handle)
-        self._target = self._handle = None
+        if self._file is not None:
+            self._file.close()
+        self._target = self._file = None
 
     def __del__(self) -> None:
         with suppress(OSError, AttributeError):
             self.close()
 
 
-def _create(name: str, target: str) -> None:
+def _create(name: str, target: str, file: FileIO) -> None:
     """Rename, but over nothing: a FileExistsError where there is a file by now."""
+    _let_go(file)
     try:
         os.link(name, target)
     except FileExistsError:
         raise
     except OSError:  # a file system without hard links
-        os.replace(name, target)
+        _rename(name, target)
     else:
         os.unlink(name)
 
 
-def _taken(target: str) -> int | None:
-    """A handle that holds the lock of the file; None where there is no file yet."""
+def _taken(target: str) -> FileIO | None:
+    """The file, opened and locked; None where there is none yet."""
     while True:
         try:
-            handle = _opened(target)
+            file = _opened(target)
         except FileNotFoundError:
             return None
-        free = _lock(handle)
-        if free is not False and _same(handle, target):
-            return handle
-        os.close(handle)
+        free = _lock(file)
+        if free is not False and _same(file, target):
+            return file
+        file.close()
         if free is False:
             raise OwnedError(
                 f"Another agent saves to {target}: the later one would undo what the earlier one "
@@ -133,24 +137,25 @@ def _taken(target: str) -> int | None:
 
 
 @contextmanager
-def _beside(target: str) -> Iterator[tuple[str, int]]:
-    """The name and the locked handle of a new file in the folder, removed if the block fails."""
+def _beside(target: str) -> Iterator[tuple[str, FileIO]]:
+    """The name of a new file in the folder, and it, locked; removed if the block fails."""
     folder, name = os.path.split(target)
     short = blake2b(os.fsencode(name), digest_size=6).hexdigest()  # however long the name is
     names = (os.path.join(folder, f".{short}.{number}.tmp") for number in count())
     tried = ((beside, _created(beside)) for beside in names)
-    beside, handle = next((beside, handle) for beside, handle in tried if handle is not None)
+    beside, file = next((beside, file) for beside, file in tried if file is not None)
     try:
-        yield beside, handle
+        yield beside, file
     except BaseException:
-        with suppress(OSError):
+        _let_go(file)
+        with suppress(OSError):  # while it is locked: else this could be the file of another
             os.unlink(beside)
-        os.close(handle)
+        file.close()
         raise
 
 
-def _created(name: str) -> int | None:
-    """A locked handle of a new file; None where somebody is writing to one of that name."""
+def _created(name: str) -> FileIO | None:
+    """A new file, locked; None where somebody is writing to one of that name."""
     while True:
         try:
             handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | _NO_LINK | _QUIET, 0o666)
@@ -158,9 +163,10 @@ def _created(name: str) -> int | None:
             if not _removed(name):
                 return None
             continue
-        if _lock(handle) is not False and _same(handle, name):
-            return handle
-        os.close(handle)  # removed by another who saw it before we could lock it
+        file = FileIO(handle, "r+b")
+        if _lock(file) is not False and _same(file, name):
+            return file
+        file.close()  # removed by another who saw it before we could lock it
 
 
 def _removed(name: str) -> bool:
@@ -171,32 +177,32 @@ def _removed(name: str) -> bool:
         return True
     except OSError:  # a link, or not ours
         return False
-    try:
-        left = _lock(handle) is True and _same(handle, name)
+    with FileIO(handle, "r+b") as file:
+        left = _lock(file) is True and _same(file, name)
         if left:
             os.unlink(name)
         return left
-    finally:
-        os.close(handle)
 
 
-def _write(handle: int, content: bytes, target: str) -> None:
+def _write(file: FileIO, content: bytes, target: str) -> None:
     with suppress(FileNotFoundError):
         before = os.stat(target)
-        if hasattr(os, "fchmod"):
-            os.fchmod(handle, stat.S_IMODE(before.st_mode))
+        if hasattr(os, "fchown"):  # Windows has neither modes nor users of this kind
+            os.fchmod(file.fileno(), stat.S_IMODE(before.st_mode))
             with suppress(PermissionError):
-                os.fchown(handle, before.st_uid, before.st_gid)
+                os.fchown(file.fileno(), before.st_uid, before.st_gid)
     rest = memoryview(content)
     while rest:
-        rest = rest[os.write(handle, rest) :]
-    os.fsync(handle)
+        rest = rest[file.write(rest) :]
+    os.fsync(file.fileno())
 
 
-def _same(handle: int | None, name: str) -> bool:
-    """Return whether the open file is the one of that name."""
+def _same(file: FileIO | None, name: str) -> bool:
+    """Return whether the file is open, and the one of that name."""
+    if file is None or file.closed:
+        return False
     try:
-        return handle is not None and os.path.samestat(os.fstat(handle), os.lstat(name))
+        return os.path.samestat(os.fstat(file.fileno()), os.lstat(name))
     except FileNotFoundError:
         return False
 
@@ -225,8 +231,28 @@ def alone(path: str | Path) -> Iterator[None]:
 if sys.platform == "win32":
     import errno
     import msvcrt
+    import time
 
-    def _lock(handle: int) -> bool | None:
+    _PATIENCE = 5.0  # seconds; whoever reads a checkpoint is done long before
+
+    def _let_go(*files: FileIO) -> None:
+        """Close files that are to be renamed or replaced."""
+        for file in files:
+            file.close()
+
+    def _rename(name: str, target: str, *files: FileIO) -> None:
+        """Rename over the target, these being open; wait while others have it open to read."""
+        _let_go(*files)
+        latest = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                return os.replace(name, target)
+            except PermissionError:
+                if time.monotonic() > latest:
+                    raise
+            time.sleep(0.01)
+
+    def _lock(file: FileIO) -> bool | None:
         """Lock the file, and return whether nobody else has; None where there are no locks."""
         return None  # a file that is locked cannot be read there
 
@@ -245,10 +271,17 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    def _lock(handle: int) -> bool | None:
+    def _let_go(*files: FileIO) -> None:
+        """Keep them open, and so locked, while they are renamed or replaced."""
+
+    def _rename(name: str, target: str, *files: FileIO) -> None:
+        """Rename over the target, these being open."""
+        os.replace(name, target)
+
+    def _lock(file: FileIO) -> bool | None:
         """Lock the file, and return whether nobody else has; None where there are no locks."""
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
         except OSError:
