@@ -6,8 +6,17 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from bocopt.abilities import TakesMissing, UnderScenarios
-from bocopt.core import Array, Decision, IntArray, ShadowReport, Solution
+from bocopt.core import (
+    Array,
+    BoolArray,
+    Decision,
+    IntArray,
+    RangedDifference,
+    ShadowReport,
+    Solution,
+)
 from bocopt.policies.baselines import given
+from bocopt.problems import Knapsack
 
 
 class GiftedInfo(NamedTuple):
@@ -94,6 +103,53 @@ class GiftedPolicy:
     def shadow_decisions(self, memo: Any) -> list[tuple[str, Array]]:
         (other,) = memo
         return [("other", other)]
+
+
+class GiftedProblem(Knapsack):
+    """A knapsack with every ability that a problem may have."""
+
+    name = "gifted"
+    why_unranged = "it has a range"
+    support = ((0.0, 0.0), (50.0, 50.0))
+
+    def named(self, z: Array) -> Mapping[str, Array]:
+        return {"taken": z}
+
+
+class PlainProblem:
+    """A problem around another one, priced as that is, which tells nobody what is in it."""
+
+    def __init__(self, problem: Any) -> None:
+        self.problem = problem
+        self.dims, self.sense, self.risk = problem.dims, problem.sense, problem.risk
+
+    def solve(self, scenarios: Array, w: Array, x: Array) -> Solution:
+        solution: Solution = self.problem.solve(scenarios, w, x)
+        return solution
+
+    def cost(self, x: Array, z: Array, xi: Array) -> Array:
+        return np.asarray(self.problem.cost(x, z, xi))
+
+    def violation(self, x: Array, z: Array, xi: Array) -> Array:
+        return np.asarray(self.problem.violation(x, z, xi))
+
+
+class CarefulProblem(PlainProblem):
+    """One that says what is in it, has what stands beside its methods, and keeps one to itself."""
+
+    smallest_of_ties = True
+    withholds: ClassVar[Mapping[type, str]] = {RangedDifference: "nobody compares here"}
+
+    @property
+    def inner(self) -> Any:
+        return self.problem
+
+    def range(self, x: Array, z: Array) -> tuple[Array, Array]:
+        ends: tuple[Array, Array] = self.problem.range(x, z)
+        return ends
+
+    def possible(self, x: Array, xi: Array) -> BoolArray:
+        return np.asarray(self.problem.possible(x, xi))
 
 
 THIRDS = np.full(3, 1 / 3)

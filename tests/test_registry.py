@@ -130,9 +130,10 @@ def test_every_problem_keeps_the_laws(name: str, samples: str) -> None:
     check_problem(INSTANCES[name], X, SAMPLES[samples])
 
 
-#: What is around another part that learns, predicts, judges or loses: the name and the field.
+#: What is around another part that learns, predicts, is solved, judges or loses: name and field.
 AROUND = {
     "policy": {"policy", "sampler"},
+    "problem": {"problem"},
     "sampler": {"sampler"},
     "loss": {"loss"},
     "guarantee": {"guarantee"},

@@ -10,7 +10,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gifted import THIRDS, Careful, Careless, Forgetful, GiftedModel, GiftedPolicy, Secretive
+from gifted import (
+    THIRDS,
+    Careful,
+    CarefulProblem,
+    Careless,
+    Forgetful,
+    GiftedModel,
+    GiftedPolicy,
+    GiftedProblem,
+    PlainProblem,
+    Secretive,
+)
 from registry import INSTANCES, KNAPSACK, STREAM, the
 
 import bocopt
@@ -23,6 +34,7 @@ from bocopt.abilities import (
     ForProblem,
     HasArms,
     HasLaws,
+    HasName,
     HasShadows,
     HasSupport,
     IsRegret,
@@ -34,8 +46,8 @@ from bocopt.abilities import (
     UnderScenarios,
 )
 from bocopt.app.service.stream_template import template_of
-from bocopt.checks import LawError, check_policy
-from bocopt.core import is_ranged
+from bocopt.checks import LawError, check_policy, check_problem
+from bocopt.core import Problem, is_ranged
 from bocopt.live.fold import watching
 from bocopt.policies import Predictive
 from bocopt.policies.names import names_of
@@ -54,9 +66,11 @@ from bocopt.wrappers import (
     shadows_of,
     withheld,
 )
+from bocopt_studies.paper.variants import Uncapped
 
 SEEDS, X, XI = np.arange(2), np.ones(3), np.array([1.0, 2.0])
 GIFTED, MODEL = GiftedPolicy(KNAPSACK), GiftedModel()
+PROBLEM = GiftedProblem(value=[12.0, 12.0], capacity=[8.0], salvage=[3.0], upper=50)
 AROUND: dict[str, Any] = {
     "Frozen": the.Frozen(GIFTED),
     "Shadowed": the.Shadowed(GIFTED, {"other": the.Constant([1, 1])}),
@@ -87,6 +101,8 @@ def test_the_gifted_have_every_ability_of_their_kind() -> None:
         assert has(GIFTED, ability)
     for ability in (*ABILITIES["any part"], *ABILITIES["model"]):
         assert has(MODEL, ability)
+    for ability in ABILITIES["problem"]:
+        assert has(PROBLEM, ability)
 
 
 @pytest.mark.parametrize("ability", ALL, ids=lambda ability: ability.__name__)
@@ -161,6 +177,23 @@ def test_a_wrapper_that_forgets_is_caught_by_the_law() -> None:
     assert set(forgotten(Forgetful(GIFTED), GIFTED)) == {
         name for ability in expected for name in members(ability)
     }
+
+
+def test_a_wrapper_of_a_problem_that_forgets_is_caught_by_the_law() -> None:
+    """What stands beside `cost` and `solve` is never given on: the wrapper may price otherwise."""
+    rng = np.random.default_rng(0)
+    samples = {"x": rng.normal(size=(4, 3)), "xi": rng.uniform(0.3, 2.0, (4, 2))}
+    with pytest.raises(LawError, match="Expected of PlainProblem: to give on what its 'problem'"):
+        check_problem(PlainProblem(PROBLEM), **samples)
+    expected = {name for ability in ABILITIES["problem"] for name in members(ability)}
+    also = {"upper"}  # of losses, but knapsacks have one
+    assert set(forgotten(PlainProblem(PROBLEM), PROBLEM)) == expected - set(members(Problem)) | also
+    careful = CarefulProblem(PROBLEM)
+    check_problem(careful, **samples)
+    assert forgotten(careful, PROBLEM) == []
+    assert says(careful, HasName) == "gifted"
+    assert says(careful, PricesInfeasibility) is True
+    check_problem(Uncapped(KNAPSACK), **samples)
 
 
 def test_a_wrapper_that_does_not_say_where_its_state_is_is_caught_by_the_law() -> None:

@@ -348,5 +348,5 @@ ABILITIES: Mapping[str, tuple[type, ...]] = MappingProxyType(
 PROMISES: frozenset[type] = frozenset({Lockstep, TakesMissing})
 #: Abilities that stand beside a method: one that has this method must have its own, or has none.
 OWN: Mapping[type, str] = MappingProxyType(
-    {SamplesAt: "sample", Ranged: "cost", RangedDifference: "cost"}
+    {SamplesAt: "sample", Ranged: "cost", RangedDifference: "cost", SmallestOfTies: "solve"}
 )

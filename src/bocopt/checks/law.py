@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from bocopt.wrappers import forgotten, has
+
 
 class LawError(AssertionError):
     """A class does not keep a law."""
@@ -21,6 +23,16 @@ def expect_error(call: Callable[[], object], who: str, what: str) -> None:
     except ValueError:
         return
     raise LawError(f"Expected of {who}: a ValueError for {what}.")
+
+
+def expect_given_on(wrapper: Any, *kinds: type) -> None:
+    """Expect of a wrapper that it gives on what parts of these kinds in its fields are able to."""
+    for name, inner in sorted(getattr(wrapper, "__dict__", {}).items()):
+        if not any(has(inner, kind) for kind in kinds):
+            continue
+        missing = ", ".join(forgotten(wrapper, inner))
+        what = f"to give on what its '{name}' has ({missing}), by `inner`, `parts` or `withholds`"
+        expect(not missing, type(wrapper).__name__, f"{what}: see bocopt.wrappers")
 
 
 def same_bits(left: Any, right: Any) -> bool:

@@ -8,14 +8,14 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.abilities import Lockstep
-from bocopt.checks.law import expect, same_bits
+from bocopt.checks.law import expect, expect_given_on, same_bits
 from bocopt.core import Array, IntArray, Policy, Problem, Sampler, Stream
 from bocopt.loop import play
 from bocopt.numeric.history import History
 from bocopt.numeric.stacking import axes_of, key, stacked, unstack
 from bocopt.policies.matching import check_same_problem, problem_of
 from bocopt.state import flatten, rebuild
-from bocopt.wrappers import forgotten, has, promises, scenarios_of
+from bocopt.wrappers import promises, scenarios_of
 
 _COMPARED = ("x", "decision", "xi", "cost", "feasible", "hindsight", "solvable")
 
@@ -168,12 +168,7 @@ def abilities_given_on(
     policy: Policy[Any], problem: Problem, seeds: IntArray, stages: Stages
 ) -> None:
     """A policy around a policy or a model gives on what that is able to do, or says why not."""
-    for name, inner in sorted(getattr(policy, "__dict__", {}).items()):
-        if not has(inner, Policy) and not has(inner, Sampler):
-            continue
-        missing = ", ".join(forgotten(policy, inner))
-        what = f"to give on what its '{name}' has ({missing}), by `inner`, `parts` or `withholds`"
-        expect(not missing, type(policy).__name__, f"{what}: see bocopt.wrappers")
+    expect_given_on(policy, Policy, Sampler)
 
 
 def scenarios_fit(policy: Policy[Any], problem: Problem, seeds: IntArray, stages: Stages) -> None:

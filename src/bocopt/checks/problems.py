@@ -4,7 +4,7 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.abilities import SmallestOfTies
-from bocopt.checks.law import expect, expect_error, same_bits
+from bocopt.checks.law import expect, expect_error, expect_given_on, same_bits
 from bocopt.core import Array, Problem, Solution, Status, is_ranged, judges, knows_differences
 from bocopt.wrappers import says
 
@@ -175,6 +175,11 @@ def differences_within_their_range(problem: Problem, x: Array, xi: Array) -> Non
     expect(not (out & problem.possible(here, xi)).any(), who, "ends that no outcome exceeds")
 
 
+def abilities_given_on(problem: Problem, x: Array, xi: Array) -> None:
+    """A problem around another one gives on what that is able to do, or says why not."""
+    expect_given_on(problem, Problem)
+
+
 PROBLEM_LAWS = (
     shapes,
     batch_equals_alone,
@@ -187,4 +192,5 @@ PROBLEM_LAWS = (
     within_its_range,
     differences_within_their_range,
     refuses_nan,
+    abilities_given_on,
 )

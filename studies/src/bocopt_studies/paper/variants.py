@@ -1,12 +1,26 @@
 """Readings of the print that need code of their own."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from bocopt.core import Array, Dims, IntArray, Risk, Sense, Solution, Status, Stream, judge
+from bocopt.abilities import SmallestOfTies
+from bocopt.core import (
+    Array,
+    Dims,
+    IntArray,
+    Ranged,
+    RangedDifference,
+    Risk,
+    Sense,
+    Solution,
+    Status,
+    Stream,
+    judge,
+)
 from bocopt.problems import Knapsack
 
 
@@ -15,6 +29,16 @@ class OtherSolver(ABC):
     """The knapsack, judged as it is but solved in another way."""
 
     problem: Knapsack
+    withholds: ClassVar[Mapping[type, str]] = {
+        Ranged: "certificates are of the knapsack",
+        RangedDifference: "certificates are of the knapsack",
+        SmallestOfTies: "it is solved in another way",
+    }
+
+    @property
+    def inner(self) -> Knapsack:
+        """The knapsack, whose other abilities it has."""
+        return self.problem
 
     @property
     def dims(self) -> Dims:
