@@ -132,8 +132,8 @@ def test_a_histogram_has_all_outcomes_and_a_density(lowest: float) -> None:
     mass = [np.exp(histogram.bin_density(memory, y)) * width for y in middles]
     assert sum(mass) == pytest.approx(1.0)
     assert [histogram.bin_below(memory, y) for y in edges] == pytest.approx([0.0, *np.cumsum(mass)])
-    found = np.empty(layout.STRATA)
-    histogram.bin_quantiles(memory, found, 0)
+    walk = np.zeros(2)
+    found = [histogram.bin_quantile(memory, level, walk) for level in layout.MIDDLES]
     assert [histogram.bin_below(memory, y) for y in found] == pytest.approx(layout.MIDDLES)
 
 

@@ -3,7 +3,15 @@
 import math
 
 from bocopt.core import Array
-from bocopt.models.kernels.light.layout import DIFFUSE, GATE_DISCOUNT, LOWEST, MANY, RIDGES, ZEROS
+from bocopt.models.kernels.light.layout import (
+    DIFFUSE,
+    GATE_DISCOUNT,
+    LOWEST,
+    MANY,
+    RIDGES,
+    ZEROS,
+    Room,
+)
 from bocopt.numeric.compiled import inlined
 
 
@@ -32,10 +40,13 @@ def gate_of(memory: Array, gate: int, phi: Array, work: Array) -> tuple[float, f
 
 
 @inlined
-def gated(memory: Array, gate: int, phi: Array, work: Array, zero: bool) -> None:
-    """The gate after an outcome: one step of a logistic regression with a normal belief."""
-    q, place = len(phi), gate + len(phi)
-    chance, variance = gate_of(memory, gate, phi, work)
+def gated(memory: Array, gate: int, room: Room, chance: float, variance: float, zero: bool) -> None:
+    """The gate after an outcome: one step of a logistic regression with a normal belief.
+
+    It takes what `gate_of` found.
+    """
+    work = room.flat
+    q, place = len(work), gate + len(work)
     steep = max(chance * (1.0 - chance), 1e-6)
     rest = (1.0 if zero else 0.0) - chance
     for i in range(q):

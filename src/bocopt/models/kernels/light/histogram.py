@@ -7,10 +7,8 @@ from bocopt.models.kernels.light.layout import (
     BINNED,
     BINS,
     COUNTS,
-    MIDDLES,
     ORIGIN,
     SMOOTH,
-    STRATA,
     WIDTH,
     floored,
 )
@@ -62,14 +60,16 @@ def bin_below(memory: Array, y: float) -> float:
 
 
 @inlined
-def bin_quantiles(memory: Array, out: Array, first: int) -> None:
-    """Write the quantiles of the histogram at the levels `MIDDLES`, from `first` on."""
+def bin_quantile(memory: Array, level: float, walk: Array) -> float:
+    """Return a quantile of the histogram; levels rise from call to call.
+
+    `walk`: the bin that was reached, and what lies below it, at first zeros.
+    """
     each, total = SMOOTH / BINS, memory[BINNED] + SMOOTH
-    place, done = 0, 0.0
-    for s in range(STRATA):
-        level = MIDDLES[s] * total
-        while place < BINS - 1 and done + memory[COUNTS + place] + each < level:
-            done += memory[COUNTS + place] + each
-            place += 1
-        within = (level - done) / (memory[COUNTS + place] + each)
-        out[first + s] = memory[ORIGIN] + memory[WIDTH] * (place + min(within, 1.0))
+    place, done = int(walk[0]), walk[1]
+    while place < BINS - 1 and done + memory[COUNTS + place] + each < level * total:
+        done += memory[COUNTS + place] + each
+        place += 1
+    walk[0], walk[1] = place, done
+    within = (level * total - done) / (memory[COUNTS + place] + each)
+    return float(memory[ORIGIN] + memory[WIDTH] * (place + min(within, 1.0)))

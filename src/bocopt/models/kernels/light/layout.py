@@ -62,6 +62,11 @@ class Room(NamedTuple):
     seen: Array  # (MANY)
     gain: Array  # (MANY)
     share: Array  # (LEVELS)
+    own: Array  # (LAWS + 1) what each law weighs, and zero
+    heads: Array  # (LAWS + 1) the least scenario of each that was not taken
+    at: Array  # (LAWS + 1) which that is
+    ends: Array  # (2) the least and the largest scenario
+    walk: Array  # (2) the bin of the histogram that was reached, and what lies below
 
 
 @inlined
@@ -77,6 +82,11 @@ def room_for(k: int) -> Room:
         seen=np.empty(MANY),
         gain=np.empty(MANY),
         share=np.empty(LEVELS),
+        own=np.empty(LAWS + 1),
+        heads=np.empty(LAWS + 1),
+        at=np.empty(LAWS + 1),
+        ends=np.empty(2),
+        walk=np.empty(2),
     )
 
 

@@ -3,8 +3,9 @@
 import math
 
 from bocopt.core import Array
-from bocopt.models.kernels.light.contexts import standardised, widths_anew
-from bocopt.models.kernels.light.gate import gate_of, gated, is_gated
+from bocopt.models.kernels.light.contexts import widths_anew
+from bocopt.models.kernels.light.forecast import foreseen
+from bocopt.models.kernels.light.gate import gated, is_gated
 from bocopt.models.kernels.light.histogram import bin_below, bin_density, binned
 from bocopt.models.kernels.light.layout import (
     BASE,
@@ -112,32 +113,38 @@ def contexts_counted(memory: Array, x: Array, room: Room) -> None:
 
 
 @inlined
-def learned(memory: Array, x: Array, y: float, place: float, room: Room, told: Array) -> None:
+def learned(
+    memory: Array,
+    x: Array,
+    y: float,
+    place: float,
+    gate: tuple[float, float],
+    room: Room,
+    told: Array,
+) -> None:
     """What is known after an outcome y under a context x, in place.
 
-    `place` in [0, 1) is where a whole number stands in the unit above it. `told` (LAWS + 2): the
-    log density that each law gave the outcome, that of all, and the level at which it lay; NaN at
-    the first outcome.
+    `gate` and the room are as `foreseen` left them. `place` in [0, 1) is where a whole number
+    stands in the unit above it. `told` (LAWS + 2): the log density that each law gave the outcome,
+    that of all, and the level at which it lay; NaN at the first outcome.
     """
-    gate, laws = places(len(x))
+    _, laws = places(len(x))
     for each in range(LAWS + 2):
         told[each] = math.nan
-    standardised(memory, x, room.phi)
     first = memory[LEARNED] == 0.0
     whole = memory[FRACTIONS] == 0.0 and y == floored(y)
     within = y + place if whole else y
-    zero, _ = gate_of(memory, gate, room.phi, room.flat)
-    zero = zero if is_gated(memory) else 0.0
+    zero = gate[0] if is_gated(memory) else 0.0
     shares_of(memory, room.share)
     counted(memory, y)
     at = place * zero  # the level of an outcome of zero
     if y == 0.0 and zero > 0.0:
         told[LAWS] = math.log(max(risen(room.share, zero), 1e-300))
-    gated(memory, gate, room.phi, room.flat, y == 0.0)
+    gated(memory, places(len(x))[0], room, gate[0], gate[1], y == 0.0)
     if first:
         begun(memory, len(x), y, within)
-    if y != 0.0 or zero == 0.0:
         predicted(memory, laws, room.phi, room.work, room.found)
+    if y != 0.0 or zero == 0.0:
         level = level_of(memory, within, first, room, told)
         if not first:
             at = zero + (1.0 - zero) * level
@@ -161,4 +168,5 @@ def step(
 ) -> None:
     """Write what is known `after` an outcome, and what was `told` of it: see `learned`."""
     after[:] = memory
-    learned(after, x, y, place, room_for(len(x)), told)
+    room = room_for(len(x))
+    learned(after, x, y, place, foreseen(after, x, room), room, told)

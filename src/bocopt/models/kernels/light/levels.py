@@ -33,6 +33,17 @@ def risen(share: Array, level: float) -> float:
 
 
 @inlined
+def rising(share: Array, level: float, place: int, found: float) -> tuple[float, int, float]:
+    """Return H at a level, and for the next one, which is no lower: its bin and what lies below."""
+    where = level * LEVELS
+    last = min(int(where), LEVELS - 1)
+    while place < last:
+        found += share[place]
+        place += 1
+    return float(found + share[place] * (where - place)), place, found
+
+
+@inlined
 def levelled(memory: Array, level: float) -> None:
     """The levels with one outcome more; priors are weighed by how they predicted its bin."""
     place = min(max(int(level * LEVELS), 0), LEVELS - 1)
