@@ -59,7 +59,7 @@ def scenario_of(memory: Array, law: int, s: int, room: Room) -> float:
             value = memory[UNIT] * math.expm1(min(value, 700.0))
     if memory[FRACTIONS] == 0.0:
         value = floored(value)
-    return min(max(value, room.ends[0]), room.ends[1])
+    return float(min(max(value, room.ends[0]), room.ends[1]))
 
 
 @inlined
