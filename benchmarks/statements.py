@@ -17,6 +17,7 @@ import numpy as np
 from adversaries import ADVERSARIES
 from alarms import ALARMS, SHOPS, Alarms, Counted
 from claims import ROUGHLY, in_monitor, is_untrue
+from panel_claims import PANEL_ALARMS
 from printed import certified, claims, on_page
 from results_file import RESULTS, write, write_markdown
 from scipy.stats import beta
@@ -90,8 +91,9 @@ def main() -> None:
         "--only", default="", help="what names begin with, with commas; others stay as they are"
     )
     options = parser.parse_args()
-    jobs: list[Alarms] = [*(partial(of_game, name) for name in ADVERSARIES), *ALARMS]
-    names = [*ADVERSARIES, *(job.__name__ for job in ALARMS)]
+    others = (*ALARMS, *PANEL_ALARMS)
+    jobs: list[Alarms] = [*(partial(of_game, name) for name in ADVERSARIES), *others]
+    names = [*ADVERSARIES, *(job.__name__ for job in others)]
     only = tuple(options.only.split(","))
     chosen = [job for name, job in zip(names, jobs, strict=True) if name.startswith(only)]
     with ProcessPoolExecutor(options.jobs) as pool:
@@ -179,7 +181,8 @@ does not is reported, and not judged.
 none untrue would say nothing, up to {MORE} times as many runs were played; how many were untrue has
 no say in that.
 
-The last rows are of `benchmarks/alarms.py`: what an outlook says of the next whole block, and
+The last rows are of `benchmarks/panel_claims.py`, which says what counts there, and of
+`benchmarks/alarms.py`: what an outlook says of the next whole block, and
 alarms where nothing is wrong. Of a fleet, one alarm at any stream and look counts; those that are
 feasible as often as asked have {SHOPS} streams. A watch promises no confidence, but how often false
 alarms come: once in 1,000 stages. A percent of a profit is told where it is sure that anything

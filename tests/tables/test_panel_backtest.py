@@ -216,13 +216,15 @@ def test_the_report_tells_of_all_and_of_each(whole: tuple[Case, PanelFindings]) 
     assert [row[0] for row in everything.rows] == [*NAMES]
     assert [row[1] for row in everything.rows] == ["18", "11", "15", "20"]
     headers = [each.header[0] for each in page.tables]
-    assert headers == ["policy", "weekday", "mean size of an outcome", "series", "series", "series"]
-    sizes = page.tables[2]
+    sizes, ages = page.tables[2:4]
+    groups = ["weekday", "mean size of an outcome", "earlier decisions of the series"]
+    assert headers == ["policy", *groups, "series", "series", "series"]
     assert [row[0].split()[0] for row in sizes.rows] == ["1"] * 4
     assert sum(int(row[1]) for row in page.tables[1].rows) == 64
     assert sum(int(row[1]) for row in sizes.rows) == 64
+    assert [row[:2] for row in ages.rows] == [["0 to 9", "28"], ["10 to 49", "36"]]
     gains = {row[0]: float(row[6].replace(",", "")) for row in everything.rows}
-    best, worst = page.tables[3].rows, page.tables[4].rows
+    best, worst = page.tables[4].rows, page.tables[5].rows
     assert [row[0] for row in best] == sorted(gains, key=lambda name: -gains[name])[:2]
     assert [row[0] for row in worst] == sorted(gains, key=lambda name: gains[name])[:2]
 

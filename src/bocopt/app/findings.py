@@ -36,6 +36,20 @@ class Findings(NamedTuple):
     delta: float = 0.05  # the chance that what is said to hold at all times does not
 
 
+class Discoveries(NamedTuple):
+    """Series (n) in which a policy is named better or worse than another, on average so far.
+
+    By e-BH: of the series that are named, a share of `delta` at most is expected to be wrong.
+    """
+
+    policy: str
+    reference: str
+    delta: float
+    log_e: Array  # (n, 2) evidence that it is better, and that it is worse; -inf where is none
+    better: BoolArray  # (n)
+    worse: BoolArray  # (n)
+
+
 class PanelFindings(NamedTuple):
     """Results of all policies on each series of a panel, and in all."""
 
@@ -43,3 +57,4 @@ class PanelFindings(NamedTuple):
     panel: Panel
     each: tuple[Mapping[str, Played], ...]  # of each series, in its order: by policy
     counts: tuple[BoolArray, ...]  # of each series: (T) the decisions that totals are made of
+    discoveries: Discoveries | None = None  # of the first policy; None where it is the only one

@@ -103,18 +103,19 @@ class Comparison:
             since=np.where(since > 0, since, np.nan),
         )
 
-    def log_evidence(self, state: Array) -> Array:
+    def log_evidence(self, state: Array, *, worse: bool = False) -> Array:
         """Return the log e-value () that the other is better on average so far; -inf if none.
 
-        See `many`, which weighs those of many comparisons.
+        With `worse`, the one that it is worse. See `many`, which weighs those of many comparisons.
         """
         sums, bets = named(Apart, state[..., :_SUMS]), state[..., _SUMS:]
         broken = sums.absent + sums.unknown + sums.exceeded + sums.impossible
-        up = np.split(bets, 2, axis=-1)[0]
-        known = named(Bets, up[..., : len(Bets._fields)]).t == 0  # no difference was uncertain
-        found = np.where(known, 0.0, betting.log_capital(up, 0.0))
+        side = np.split(bets, 2, axis=-1)[int(worse)]
+        known = named(Bets, side[..., : len(Bets._fields)]).t == 0  # no difference was uncertain
+        found = np.where(known, 0.0, betting.log_capital(side, 0.0))
         rounding = 4.0 * 2.0**-52 * sums.t * (abs(sums.own) + abs(sums.other))
-        sure = np.where(sums.high < -rounding, np.inf, found)  # by the ranges alone
+        most = -sums.low if worse else sums.high
+        sure = np.where(most < -rounding, np.inf, found)  # by the ranges alone
         return np.where(broken > 0, -np.inf, sure)
 
     def interval(self, state: Array) -> tuple[Array, Array]:

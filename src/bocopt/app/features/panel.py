@@ -13,7 +13,6 @@ from bocopt.app.features.odd import alike
 from bocopt.app.features.panel_notes import notes_of_split
 from bocopt.app.features.panel_rows import PanelFeaturiser
 from bocopt.app.features.prepare import series_from, unchanging
-from bocopt.app.features.seasons import weekday
 from bocopt.app.features.series import Panel, Series
 from bocopt.app.features.spec import Spec
 from bocopt.app.features.split import Split, split
@@ -79,7 +78,7 @@ def panel_of(frame: Table, spec: Spec | None = None) -> Panel:
         at=tuple(np.split(parts.moments, parts.begins[1:-1])),
         columns=tuple(spec.series),
         keys=parts.keys,
-        weekdays=None if clock is None or parts.times.kind == "month" else weekday(clock),
+        clock=clock,
         warm_up=spec.warm_up,
         featuriser=PanelFeaturiser(
             spec,

@@ -5,6 +5,8 @@ from typing import NamedTuple
 from bocopt.app.features.featuriser import Featuriser
 from bocopt.app.features.memory import FeaturiserState
 from bocopt.app.features.panel_rows import PanelFeaturiser
+from bocopt.app.features.seasons import weekday
+from bocopt.app.reading.times import Clock
 from bocopt.core import Array, IntArray
 
 
@@ -39,9 +41,16 @@ class Panel(NamedTuple):
     at: tuple[IntArray, ...]  # (n) of (T) the number of the time of each stage, among these
     columns: tuple[str, ...]  # that name the series
     keys: tuple[tuple[str, ...], ...]  # (n, columns) what stands in them
-    weekdays: IntArray | None  # (M) from 0 on Mondays; None where times are no days
+    clock: Clock | None  # (M) the times as their clock shows them; None for numbers
     warm_up: int  # first times of the table: no stage of theirs counts
     featuriser: PanelFeaturiser
+
+    @property
+    def weekdays(self) -> IntArray | None:
+        """Return the weekdays (M) of the times, from 0 on Mondays; None where they are no days."""
+        if self.clock is None or self.featuriser.kind == "month":
+            return None
+        return weekday(self.clock)
 
     @property
     def stages(self) -> int:

@@ -49,14 +49,18 @@ def page(findings: Findings, names: Mapping[str, Sequence[str]] | None = None) -
     return written(view, {title: make(view) for title, make in _SECTIONS.items()})
 
 
-def written(view: ReportView, made: Mapping[str, str], below: str = "") -> str:
-    """Return the whole file of sections by title, with what stands below the headline."""
+def written(view: ReportView, made: Mapping[str, str], *, yearly: str = "", below: str = "") -> str:
+    """Return the whole file of sections by title.
+
+    yearly      a paragraph on a year, that stands in the headline
+    below       one that stands below all that the headline says
+    """
     findings = view.findings
     sections = {title: section for title, section in made.items() if section}
     title = text(findings.title)
     body = _BODY.substitute(
         title=title,
-        headline=headline(view) + below,
+        headline=headline(view, yearly) + below,
         links=" ".join(map(_link, sections)),
         sections="".join(sections.values()),
         script=part("bocopt.app.page", "page.js"),

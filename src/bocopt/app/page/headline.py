@@ -19,8 +19,11 @@ _WORDS = {
 }
 
 
-def headline(view: ReportView) -> str:
-    """Return one large sentence with its interval, and below it what it means in money."""
+def headline(view: ReportView, yearly: str = "") -> str:
+    """Return one large sentence with its interval, and below it what it means in money.
+
+    yearly      a paragraph on a year
+    """
     found, large = contrast(view, view.first), paragraph(sentence(view), kind="headline")
     if found is None:
         return large
@@ -29,6 +32,7 @@ def headline(view: ReportView) -> str:
     return (
         large
         + paragraph(_in_money(view, found), _how_many(view, found))
+        + yearly
         + paragraph(_how_sure(view, found), _one_look(view, found), kind="note")
     )
 

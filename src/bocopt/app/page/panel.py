@@ -6,12 +6,14 @@ from bocopt import arguments
 from bocopt.app.features.series import Panel
 from bocopt.app.findings import PanelFindings
 from bocopt.app.page.basis import ASSUMED, USE, use
+from bocopt.app.page.discovered import DISCOVERED, discovered
 from bocopt.app.page.document import written
 from bocopt.app.page.markup import listed, paragraph, section, table, text
 from bocopt.app.page.money import OVER_TIME, POLICIES, over_time, policies
 from bocopt.app.page.numbers import NONE, decimals, fixed, percent
-from bocopt.app.page.panel_numbers import Group, Result, by_size, by_weekday, results_of
+from bocopt.app.page.panel_numbers import Group, Result, by_age, by_size, by_weekday, results_of
 from bocopt.app.page.view import ReportView
+from bocopt.app.page.yearly import a_year
 from bocopt.core import Sense
 
 GROUPS, EXTREMES, ALL = "Where it gains", "Best and worst series", "All series"
@@ -26,13 +28,15 @@ def panel_page(findings: PanelFindings) -> str:
     makes: Mapping[str, Callable[[], str]] = {
         OVER_TIME: lambda: over_time(view),
         POLICIES: lambda: policies(view, _feasible(findings)),
+        DISCOVERED: lambda: discovered(findings.discoveries, findings.panel.names),
         GROUPS: lambda: _groups(findings, view),
         EXTREMES: lambda: _extremes(view, results),
         ALL: lambda: _all(findings, view, results),
         ASSUMED: lambda: _assumed(findings, view),
         USE: lambda: use(view),
     }
-    return written(view, {title: make() for title, make in makes.items()}, _stage(findings))
+    made = {title: make() for title, make in makes.items()}
+    return written(view, made, yearly=a_year(findings, view), below=_stage(findings))
 
 
 def _stage(findings: PanelFindings) -> str:
@@ -66,7 +70,11 @@ def _gained(view: ReportView) -> str:
 
 
 def _groups(findings: PanelFindings, view: ReportView) -> str:
-    parts = [("weekday", by_weekday(findings)), ("mean size of an outcome", by_size(findings))]
+    parts = [
+        ("weekday", by_weekday(findings)),
+        ("mean size of an outcome", by_size(findings)),
+        ("earlier decisions of the series", by_age(findings)),
+    ]
     shown = [_group_table(view, what, groups) for what, groups in parts if groups]
     if not shown:
         return ""
@@ -97,7 +105,7 @@ def _extremes(view: ReportView, results: Sequence[Result]) -> str:
     many = min(_MOST, len(order) // 2)
     said = (
         f"By what <bdi>{text(view.first)}</bdi> {_gained(view)} in all. Of many series some are "
-        "the worst by chance alone."
+        "the worst by chance alone: where it is open on average, that may be all there is to it."
     )
     best, worst = order[:many], order[: -many - 1 : -1]
     tables = [
@@ -121,7 +129,7 @@ def _result_rows(view: ReportView, results: Sequence[Result]) -> tuple[list[str]
     header = ["series", "decisions", f"{word} a decision"]
     if view.reference is not None:
         reference = "now" if view.findings.now is not None else view.reference
-        header += [f"{word} of {reference}", f"{_gained(view)}", "in percent", "in all"]
+        header += [f"{word} of {reference}", _gained(view), "in percent", "in all", "on average"]
     header.append("feasible %")
     digits = decimals(one.cost[view.first] for one in results)
     whole = decimals(one.gain * one.stages for one in results)
@@ -132,7 +140,7 @@ def _result_rows(view: ReportView, results: Sequence[Result]) -> tuple[list[str]
             paid = sign * one.cost[view.reference]
             share = one.gain / paid if paid > 0 else float("nan")
             row += [fixed(paid, digits), fixed(one.gain, digits), percent(share)]
-            row.append(fixed(one.gain * one.stages, whole))
+            row += [fixed(one.gain * one.stages, whole), one.verdict or NONE]
         rows.append([*row, percent(one.feasible)])
     return header, rows
 

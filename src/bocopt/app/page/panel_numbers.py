@@ -5,10 +5,12 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt.app.findings import PanelFindings
+from bocopt.app.page.discovered import verdicts
 from bocopt.app.page.view import ReportView
 from bocopt.core import Array, BoolArray, IntArray
 
 _GROUPS = 5  # of series by their size, at the most
+_AGES = (0, 10, 50, 200, 1000)  # earlier decisions of a series, from which groups by age begin
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
@@ -21,6 +23,7 @@ class Result(NamedTuple):
     gain: float  # a stage, of the first policy against the reference; NaN without one
     feasible: float  # the share of the first policy's decisions
     size: float  # mean size of an outcome
+    verdict: str  # whether it is better or worse, or whether that is open; empty without one
 
 
 class Group(NamedTuple):
@@ -36,14 +39,17 @@ class Group(NamedTuple):
 def results_of(findings: PanelFindings) -> list[Result]:
     """Return the result of each series, in their order."""
     view, found = ReportView(findings.totals, {}), list[Result]()
-    for name, series, played, counted in zip(
-        findings.panel.names, findings.panel.series, findings.each, findings.counts, strict=True
+    names, discovered = findings.panel.names, findings.discoveries
+    said = [""] * len(names) if discovered is None else verdicts(discovered)
+    for name, series, played, counted, verdict in zip(
+        names, findings.panel.series, findings.each, findings.counts, said, strict=True
     ):
         cost = {policy: _mean(one.cost[counted]) for policy, one in played.items()}
         gain = np.nan if view.reference is None else cost[view.reference] - cost[view.first]
         sizes = np.abs(series.xi[np.isfinite(series.xi).all(axis=1)]).sum(axis=1)
         feasible = _mean(played[view.first].feasible[counted])
-        found.append(Result(name, int(counted.sum()), cost, float(gain), feasible, _mean(sizes)))
+        many, size = int(counted.sum()), _mean(sizes)
+        found.append(Result(name, many, cost, float(gain), feasible, size, verdict))
     return found
 
 
@@ -67,6 +73,18 @@ def by_size(findings: PanelFindings) -> list[Group]:
         return []
     parts = np.array_split(known[np.argsort(sizes[known], kind="stable")], many)
     return [_of_sizes(findings, part, sizes) for part in parts]
+
+
+def by_age(findings: PanelFindings) -> list[Group]:
+    """Return the decisions of series of about the same age, in decisions of theirs before."""
+    many = [np.arange(len(at)) for at in findings.panel.at]
+    found = []
+    for low, high in zip(_AGES, (*_AGES[1:], None), strict=True):
+        name = f"{low:,} or more" if high is None else f"{low:,} to {high - 1:,}"
+        which = [(low <= age) & (age < (high or np.inf)) for age in many]
+        found.append(_group(findings, name, which))
+    known = [group for group in found if group.stages]
+    return known if len(known) > 1 else []
 
 
 def _of_sizes(findings: PanelFindings, part: IntArray, sizes: Array) -> Group:

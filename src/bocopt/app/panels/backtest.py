@@ -11,9 +11,10 @@ import numpy as np
 from bocopt import arguments
 from bocopt.app.case import Case
 from bocopt.app.features.series import Panel, Series
-from bocopt.app.findings import Findings, PanelFindings, Played
+from bocopt.app.findings import Discoveries, Findings, PanelFindings, Played
 from bocopt.app.opening import open_case
 from bocopt.app.panels.one import Player
+from bocopt.app.playing.discoveries import discoveries_of
 from bocopt.app.playing.summed import compared_in_all
 from bocopt.compared import NOW
 from bocopt.core import Array, BoolArray, Status
@@ -135,7 +136,19 @@ def _judged(case: Case, panel: Panel, each: Sequence[Mapping[str, Played]]) -> P
         code=_code(case, panel),
         delta=case.delta,
     )
-    return PanelFindings(totals, panel, tuple(each), counts)
+    return PanelFindings(
+        totals, panel, tuple(each), counts, _discovered(case, panel, each, against)
+    )
+
+
+def _discovered(
+    case: Case, panel: Panel, each: Sequence[Mapping[str, Played]], against: str | None
+) -> Discoveries | None:
+    """Return the series in which the first policy is better or worse, where it has a reference."""
+    first = next(iter(case.policies))
+    if against is None:
+        return None
+    return discoveries_of(case.problem, panel, against, first, each, delta=case.delta)
 
 
 def _counts(panel: Panel, each: Sequence[Mapping[str, Played]]) -> tuple[BoolArray, ...]:

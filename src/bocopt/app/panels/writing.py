@@ -110,4 +110,6 @@ def _series(findings: PanelFindings) -> dict[str, list[float | str]]:
     columns["gain a decision"] = [one.gain for one in results]
     columns["gain in all"] = [one.gain * one.stages for one in results]
     columns["feasible"] = [one.feasible for one in results]
+    if findings.discoveries is not None:
+        columns["on average"] = [one.verdict for one in results]
     return columns
