@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 from panel_data import Panel
-from panel_rivals import LEVELS
+from panel_rivals import LEVELS, running
 
 from bocopt import Ensemble, minimise, program, real
 from bocopt.core import Array, Problem
-from bocopt.models import LightMixture
+from bocopt.models import AcrossSeries, LightMixture
+from bocopt.models.across_fit import levels_of
 from bocopt.policies import Predictive
 from bocopt.problems import Newsvendor
 
@@ -91,4 +92,33 @@ def kept(name: str, panel: Panel, problem: Problem) -> tuple[Array, float]:
         return found["decisions"], float(found["seconds"])
 
 
-OURS: dict[str, Callable[[Panel], Array]] = {"light mixture a series": light}
+def given(panel: Panel, model: AcrossSeries | None = None) -> Array:
+    """Return quantiles (T, n, L) by a model across series, fitted anew when that is due."""
+    model = AcrossSeries(lags=panel.lags) if model is None else model
+    state, found = model.init(np.array(0)), np.full((*panel.y.shape, model.levels), np.nan)
+    for t, y in enumerate(panel.y):
+        if model.is_due(state):
+            state = model.refit(state)
+        open_now = np.flatnonzero(panel.age[t] >= 0)
+        rows = model.rows(state, open_now, panel.x[t, open_now])
+        found[t, open_now] = model.quantiles(state, rows)
+        state = model.learn(state, open_now, rows, y[open_now])
+    return found
+
+
+def across(panel: Panel) -> Array:
+    """Return the decisions (T, n, levels) of the model across series alone.
+
+    Before its first fit, and where it knows nothing, those are the running quantiles.
+    """
+    found, decisions = given(panel), running(panel)
+    levels = levels_of(found.shape[-1])
+    for t, i in zip(*np.nonzero(~np.isnan(found[..., 0])), strict=True):
+        decisions[t, i] = np.interp(LEVELS, levels, found[t, i])
+    return decisions
+
+
+OURS: dict[str, Callable[[Panel], Array]] = {
+    "light mixture a series": light,
+    "across series alone": across,
+}

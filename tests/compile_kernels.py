@@ -11,7 +11,7 @@ import numpy as np
 
 from bocopt import Mixture, integer, maximise, program
 from bocopt.core import Problem, knows_differences
-from bocopt.models import Forest
+from bocopt.models import AcrossSeries, Forest
 from bocopt.problems import BinaryKnapsack, Knapsack, Newsvendor, grid
 
 
@@ -47,6 +47,11 @@ def main() -> None:
         mixture = Mixture(dim_xi=1, members=[Forest(trees=1)], scenarios=2)
         known = mixture.step(mixture.init(np.array(0)), 1, np.zeros(1), np.ones(1))
         mixture.sample(known, np.zeros(1))
+        across = AcrossSeries(trees=1)
+        state = across.init(np.array(0))
+        rows = np.ones((1, 3))
+        state = across.refit(across.learn(state, np.array([0]), rows, np.ones(1)))
+        across.quantiles(state, rows)
         import_module("bocopt.models.kernels.light.learning")
         import_module("bocopt.models.kernels.light.sampling")
         import_module("bocopt.guarantees.kernels.bets")

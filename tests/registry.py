@@ -460,6 +460,7 @@ def _batch_learners() -> dict[str, Any]:
 def _values() -> dict[str, Any]:
     stages = list(bocopt.run(the.Constant([1, 1]), STREAM, problem=KNAPSACK, horizon=2))
     return {
+        "AcrossSeries": the.AcrossSeries(lags=[0], trees=3),
         "Plain": the.Plain(),
         "SharedPrior": shared_prior(),
         "Logarithmic": the.Logarithmic(),

@@ -1,5 +1,6 @@
 """Models of xi given x that learn online: regressions with noise, and their mixture."""
 
+from bocopt.models.across import AcrossSeries
 from bocopt.models.constant import ConstantVariance
 from bocopt.models.forest import Forest
 from bocopt.models.informed import Informed
@@ -16,6 +17,7 @@ from bocopt.models.shared_prior import SharedPrior, histories_of
 from bocopt.models.smooth import Smooth
 
 __all__ = [
+    "AcrossSeries",
     "ConstantVariance",
     "Forest",
     "Informed",
