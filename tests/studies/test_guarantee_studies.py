@@ -88,7 +88,12 @@ def test_the_beliefs_certificates_beside_the_truth() -> None:
     summary = belief.summarise(size, {n: t.run() for n, t in belief.tasks(size).items()})
     rows = summary["stream"]
     assert rows["one draw, by bets"]["true"] > rows["clipped regret"]["true"] > 0.0
-    for name in ("one draw, by bets", "clipped regret", "against one draw"):
+    updated = rows["updated beliefs, by bets"]["true"]
+    assert 0.0 < updated != rows["one draw, by bets"]["true"]
+    for name in ("one draw, by bets", "updated beliefs, by bets", "clipped regret"):
+        assert rows[name]["true"] < rows[name]["seen"] + rows[name]["after"]["20"]["slack"]["mean"]
+    bets = "one draw, by bets", "updated beliefs, by bets", "clipped regret", "against one draw"
+    for name in bets:
         assert rows[name]["after"]["20"]["applicable"] == 2
         assert rows[name]["wrong"] == 0
     sound = rows["Theorem 3.3, lam*"]["after"]["20"]["slack"]["mean"]

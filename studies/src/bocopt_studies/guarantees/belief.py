@@ -14,6 +14,7 @@ from bocopt_studies.guarantees.certify_belief import (
     APART,
     DECISION,
     DRAW,
+    UPDATED,
     CertifyBelief,
     CoverAnytime,
 )
@@ -33,6 +34,8 @@ _HALVES = ("one draw, delta / 2", "against one draw, delta / 2")
 _BOTH = "one draw and against one draw, delta / 2 each"
 _E23 = "Theorem 3.3 as printed, C = 1 (E23)"  # any C > 0 bounds costs that are negative
 _TRUE = {
+    "Theorem 3.2, lam*": UPDATED,
+    "updated beliefs, by bets": UPDATED,
     "Theorem 3.3, lam*": DRAW,
     _E23: DRAW,
     "one draw, by bets": DRAW,

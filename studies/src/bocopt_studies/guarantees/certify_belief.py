@@ -5,7 +5,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bocopt.beliefs import for_horizon
+from bocopt.beliefs import GibbsPosterior, for_horizon
+from bocopt.beliefs.update import gibbs_update
 from bocopt.core import Array, ConditionalSampler
 from bocopt.guarantees import AgainstOneDraw, Guarantee, anytime, evidence_of, offline
 from bocopt.guarantees.certificate import nan_is_no_news
@@ -18,8 +19,9 @@ from bocopt.problems.hindsight import decide_as_if, hindsight
 from bocopt_studies.guarantees.cover import DELTAS
 from bocopt_studies.work.task import Play, Record, Task
 
-#: Of a belief at a stage: what its own decision loses, one draw from it, and the difference.
-DECISION, DRAW, APART = "decision", "one draw", "difference"
+#: Of a belief at a stage: what its own decision loses, one draw from it, the difference, and one
+#: draw from the belief that knows this stage's outcome, before any move.
+DECISION, DRAW, APART, UPDATED = "decision", "one draw", "difference", "updated"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +44,7 @@ class CertifyBelief(Play):
         seeds = np.array(self.seeds)
         states = {name: one.init(seeds.shape) for name, one in self.guarantees}
         belief, found = self.policy.init(seeds), dict[str, list[Array]]()
-        decided = drawn = np.zeros(len(seeds))
+        sums = {name: np.zeros(len(seeds)) for name in (DECISION, DRAW, UPDATED)}
         stream = self.stream.stages(seeds)
         for t in range(self.horizon):
             x, xi = next(stream)
@@ -50,11 +52,11 @@ class CertifyBelief(Play):
             evidence = evidence_of(self.problem, stage)
             with nan_is_no_news():
                 states = {n: one.step(states[n], evidence) for n, one in self.guarantees}
-            risks = self._risks(belief, t, x, stage.decision.solution.z)
-            decided, drawn, belief = decided + risks[0], drawn + risks[1], after
+            risks = self._risks(belief, t, x, stage.decision.solution.z, xi)
+            sums, belief = {name: sums[name] + risks[name] for name in sums}, after
             if t + 1 not in self.at:
                 continue
-            true = {DECISION: decided, DRAW: drawn, APART: decided - drawn}
+            true = {**sums, APART: sums[DECISION] - sums[DRAW]}
             for name, total in true.items():
                 found.setdefault(f"true/{name}", []).append(total / (t + 1))
             for name, one in self.guarantees:
@@ -65,8 +67,8 @@ class CertifyBelief(Play):
                     found.setdefault(f"{name}/low", []).append(one.interval(states[name])[0])
         return {name: np.stack(series, axis=1) for name, series in found.items()}
 
-    def _risks(self, belief: Any, t: int, x: Array, z: Array) -> tuple[Array, Array]:
-        """(trials), (trials): of the decision, and of one draw from the belief."""
+    def _risks(self, belief: Any, t: int, x: Array, z: Array, seen: Array) -> dict[str, Array]:
+        """Return the risks (trials) of the decision, and of draws before and after xi is `seen`."""
         u = noise.normal(np.array(self.seeds), t, "truth", (self.draws, self.law.dim_noise))
         xi = self.law.sample_given(x[:, None, :], u)
         least = hindsight(
@@ -80,8 +82,17 @@ class CertifyBelief(Play):
             return np.asarray(lost.mean(axis=-1))
 
         scenarios, w = self.policy.scenarios(belief, t, x)
-        alone = decide_as_if(self.problem, x[:, None, :], scenarios).z
-        return risk(z[:, None])[:, 0], (w * risk(alone)).sum(axis=-1)
+        of_draws = risk(decide_as_if(self.problem, x[:, None, :], scenarios).z)
+        sampler = self.policy.sampler
+        assert isinstance(sampler, GibbsPosterior)  # its updated belief is known before any move
+        u = noise.normal(belief.seeds, t, "loss", (sampler.loss.dim_noise,))
+        lost = sampler.loss(belief.theta, x[:, None, :], seen[:, None, :], u[:, None, :])
+        after = np.exp(gibbs_update(belief.log_w, lost, sampler.lam).log_w)
+        return {
+            DECISION: risk(z[:, None])[:, 0],
+            DRAW: (w * of_draws).sum(axis=-1),
+            UPDATED: (after * of_draws).sum(axis=-1),
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
