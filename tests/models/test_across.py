@@ -131,16 +131,28 @@ def test_a_new_series_of_another_size_learns_from_the_others() -> None:
     assert promoted > 1.5 * plain
 
 
-def test_nothing_is_known_of_a_series_without_outcomes_or_with_zeros_alone() -> None:
+def test_nothing_is_known_before_a_fit_or_of_zeros_alone() -> None:
     y, promotion = shops(np.random.default_rng(5))
     y[:, 3] = 0.0
     state = taught(MODEL, y, promotion)
-    x = np.ones((3, 2))
-    rows = MODEL.rows(state, np.array([2, 3, 12]), x)
-    assert np.isnan(rows[:, 2]).tolist() == [False, True, True]
-    assert np.isnan(MODEL.quantiles(state, rows)).all(axis=1).tolist() == [False, True, True]
+    rows = MODEL.rows(state, np.array([2, 3]), np.ones((2, 2)))
+    assert np.isnan(rows[:, 2]).tolist() == [False, True]
+    assert np.isnan(MODEL.quantiles(state, rows)).all(axis=1).tolist() == [False, True]
     first = MODEL.init(SEED)
-    assert np.isnan(MODEL.quantiles(first, MODEL.rows(first, np.array([0]), x[:1]))).all()
+    rows = MODEL.rows(first, np.array([0]), np.ones((1, 2)))
+    assert np.isnan(MODEL.quantiles(first, rows)).all()
+
+
+def test_a_series_without_an_outcome_is_thought_to_be_like_those_of_its_kind() -> None:
+    rng = np.random.default_rng(10)
+    large = np.arange(20) % 2
+    y = np.where(large, 1000.0, 10.0) * np.exp(0.1 * rng.standard_normal((60, 20)))
+    state = taught(MODEL, y, np.broadcast_to(large.astype(float), y.shape))
+    x = np.array([[0.0, np.nan], [1.0, np.nan], [np.nan, np.nan]])
+    found = MODEL.quantiles(state, MODEL.rows(state, np.arange(20, 23), x))
+    assert (np.abs(found[0] / 10.0 - 1.0) < 0.5).all()
+    assert (np.abs(found[1] / 1000.0 - 1.0) < 0.5).all()
+    assert np.isnan(found[2]).all()
 
 
 def test_zeros_and_whole_numbers_stay_what_they_are() -> None:

@@ -24,6 +24,8 @@ class AcrossState(NamedTuple):
     fresh: Array  # (r, k + 3) those that came since
     total: IntArray  # () all that came
     fit: AcrossFit
+    of_new: AcrossFit  # for series without an outcome
+    unit: Array  # () the size of outcomes there
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,11 +35,13 @@ class AcrossSeries:
     What one series knows at a time is a row: its contexts, its scale (a discounted mean of the
     sizes of its outcomes so far) and its age (how many came). Contexts at the places `lags` are in
     units of outcomes; the model sees them in units of the scale. So a small shop learns from a
-    large one, and a new one from all others, from its second outcome on.
+    large one, and a new one from all others. Before its first outcome, a series is thought to be as
+    large as the others are under the contexts that are not in units of outcomes, its category say.
 
     - `rows` makes them, before outcomes are known; keep them until `learn`.
     - `quantiles` are at the levels (i + 0.5) / `levels`, in units of outcomes; NaN before a fit,
-      and for series that have shown nothing but zeros.
+      where a context is missing, and
+      for series that have shown nothing but zeros.
     - `learn` adds outcomes to rows. It never fits: `refit` does, when you like; `is_due` is True
       where a share of `renewed_at` of the rows is new, of at least `fewest`.
 
@@ -89,6 +93,8 @@ class AcrossSeries:
             fresh=none,
             total=np.array(0),
             fit=no_fit(0, self._rule),
+            of_new=no_fit(0, self._rule),
+            unit=np.array(1.0),
         )
 
     def rows(self, state: AcrossState, series: IntArray, x: Array) -> Array:
@@ -113,9 +119,12 @@ class AcrossSeries:
         """Return the quantiles (n, L) of the outcomes of rows (n, k + 2), NaN where not known."""
         found = np.full((len(rows), self.levels), np.nan)
         if len(state.seen):
+            new = rows[:, -1] == 0
+            features, unit = self._features_of_new(rows[new]), np.full(new.sum(), state.unit)
+            found[new] = quantiles(state.of_new, features, unit, self.trees)
             known = ~np.isnan(rows).any(axis=1)
-            scale = rows[known, -2]
-            found[known] = quantiles(state.fit, self._features(rows[known]), scale, self.trees)
+            features, scale = self._features(rows[known]), rows[known, -2]
+            found[known] = quantiles(state.fit, features, scale, self.trees)
         return found
 
     def learn(self, state: AcrossState, series: IntArray, rows: Array, y: Array) -> AcrossState:
@@ -143,9 +152,20 @@ class AcrossSeries:
         if not len(state.fresh):
             return state
         seen = self._latest(state.seen, state.fresh)
-        rows, draw = seen[:, :-1], Draw(state.seed, int(state.total))
-        found = fit(self._features(rows), seen[:, -1], rows[:, -2], draw, self._rule)
-        return state._replace(seen=seen, fresh=seen[:0], fit=found)
+        rows, y, draw = seen[:, :-1], seen[:, -1], Draw(state.seed, int(state.total))
+        found = fit(self._features(rows), y, rows[:, -2], draw, self._rule)
+        late, y = rows[-self.rows_of_tree :], y[-self.rows_of_tree :]
+        unit = np.abs(y).mean() or 1.0
+        of_new = fit(self._features_of_new(late), y, np.full(len(y), unit), draw, self._rule)
+        return state._replace(
+            seen=seen, fresh=seen[:0], fit=found, of_new=of_new, unit=np.array(unit)
+        )
+
+    def _features_of_new(self, rows: Array) -> Array:
+        """Return the contexts (n, k) of rows without those that look back at outcomes."""
+        x = rows[:, :-2].copy()
+        x[:, list(self.lags or ())] = 0.0
+        return x
 
     def _latest(self, rows: Array, new: Array) -> Array:
         """Return the latest rows, with new ones after them."""
