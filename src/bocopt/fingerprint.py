@@ -18,7 +18,8 @@ from bocopt.state import CheckpointError
 
 #: The metadata of a dataclass field that no result depends on.
 CHANGES_NO_RESULT = {"changes": "no result"}
-_LIBRARIES = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib"))
+#: The folders of Python's own and of installed libraries.
+LIBRARIES = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib"))
 _DEEPEST, _SHORT = 3, 16
 _LOOKS_UP = ("LOAD_GLOBAL", "LOAD_NAME")
 
@@ -130,23 +131,33 @@ def _function(function: FunctionType, where: str, inside: tuple[int, ...]) -> An
     A function of an installed library counts with its name: it changes with the version only.
     """
     name = _name(function)
-    if _installed(function):
+    if is_installed(function):
         return name
-    code = function.__code__
-    cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
-    used: dict[str, Any] = {n: cell.cell_contents for n, cell in cells}
-    used |= {n: function.__globals__[n] for n in _names(code) if n in function.__globals__}
     defaults = [function.__defaults__, function.__kwdefaults__]
     values = [
         [n, _described(value, f"{n!r}, which {where} uses", inside)]
-        for n, value in sorted(used.items())
+        for n, value in sorted(used_by(function).items())
     ]
-    return ["function", name, _code(code), _described(defaults, where, inside), values]
+    code = _code(function.__code__)
+    return ["function", name, code, _described(defaults, where, inside), values]
 
 
-def _installed(function: FunctionType) -> bool:
+def used_by(function: FunctionType) -> dict[str, Any]:
+    """Return the values by name that a function takes from around it and from its module.
+
+    >>> used_by(fingerprint).keys() & {"json", "hashlib"} == {"json", "hashlib"}
+    True
+    """
+    code = function.__code__
+    cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
+    used: dict[str, Any] = {n: cell.cell_contents for n, cell in cells}
+    return used | {n: function.__globals__[n] for n in _names(code) if n in function.__globals__}
+
+
+def is_installed(function: FunctionType) -> bool:
+    """Return whether a function is of the library, or of one that is installed."""
     ours = (function.__module__ or "").partition(".")[0] == "bocopt"
-    return ours or function.__code__.co_filename.startswith(_LIBRARIES)
+    return ours or function.__code__.co_filename.startswith(LIBRARIES)
 
 
 def _names(code: CodeType) -> set[str]:

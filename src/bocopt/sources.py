@@ -1,39 +1,162 @@
 """The code that a result depends on: found, not listed, so that nothing can be forgotten."""
 
-import ast
 import hashlib
+import io
 import os
 import pickle
 import platform
+import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import cache
+from importlib.machinery import ModuleSpec
 from importlib.metadata import version
-from importlib.util import find_spec, resolve_name
+from importlib.util import find_spec
 from pathlib import Path
-from pickletools import genops
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
+
+from bocopt.fingerprint import LIBRARIES, is_installed, used_by
+from bocopt.imports import imported, needed
+
 _LIBRARY, _SHOWS = "bocopt", "bocopt/app/"  # what only shows, or serves, changes no result
+_OURS = {_LIBRARY, "bocopt_studies"}
+_NOBODYS = "?"  # the module of what cannot be looked into
+_CACHED: Any = type(cache(lambda: None))
 
 
 def modules_of(thing: Any) -> frozenset[str]:
-    """The modules of all classes and functions that a (nested) object is made of.
+    """Return the modules of all classes and functions that a (nested) object is made of.
+
+    Python's own are left out. A function counts with what it uses from outside.
 
     >>> from bocopt.core import Dims
     >>> sorted(modules_of([Dims(1, 2, 3), digest_of]))
     ['bocopt.core', 'bocopt.sources']
     """
-    # Protocol 2 is the last that names each class by one opcode, "module name".
-    named = (arg for op, arg, _ in genops(pickle.dumps(thing, protocol=2)) if op.name == "GLOBAL")
-    return frozenset(str(arg).partition(" ")[0] for arg in named)
+    finder = _Finder(thing)
+    while finder.left:
+        try:
+            finder.dump(finder.left.pop())
+        except Exception:  # whatever is raised by a class that cannot be packed
+            finder.found.add(_NOBODYS)
+    return frozenset(name for name in finder.found if _root(name) not in sys.stdlib_module_names)
+
+
+class _Finder(pickle.Pickler):
+    """Notes modules instead of packing functions and classes; `left` is to be looked into."""
+
+    def __init__(self, thing: Any) -> None:
+        super().__init__(io.BytesIO(), protocol=4)
+        self.found: set[str] = set()
+        self.left: list[Any] = [thing]
+        self._functions: set[FunctionType] = set()
+
+    def persistent_id(self, thing: Any) -> Any:
+        """Return whether a thing is done with; None where it is packed, and so looked into."""
+        if isinstance(thing, ModuleType):
+            self.found.add(thing.__name__)
+        elif isinstance(thing, type):
+            self.found |= {each.__module__ for each in thing.__mro__}
+        elif isinstance(thing, BuiltinFunctionType | np.ufunc):
+            self.found.add(getattr(thing, "__module__", None) or np.__name__)
+        elif isinstance(thing, FunctionType):
+            self._note(thing)
+        elif isinstance(thing, _CACHED):
+            self._note(thing.__wrapped__)
+        elif isinstance(thing, Mapping):
+            self.left.append([type(thing), *thing.items()])
+        else:
+            return None
+        return True
+
+    def _note(self, function: FunctionType) -> None:
+        self.found.add(function.__module__)
+        if function not in self._functions and not is_installed(function):
+            self._functions.add(function)
+            defaults = function.__defaults__, function.__kwdefaults__
+            self.left += [defaults, *used_by(function).values()]
+
+
+def code_of(modules: Iterable[str]) -> str:
+    """Return a digest of the code that modules depend on: of `software`, and of files of yours.
+
+    Yours are read each time, and what they import of the library counts as well.
+    """
+    asked, yours = followed(modules)
+    return digest_of(yours, {"library": software(asked)})
+
+
+def followed(modules: Iterable[str]) -> tuple[frozenset[str], Mapping[str, bytes]]:
+    """Return what is asked of the library by modules, and the content of those that are yours.
+
+    Yours, neither of the library nor installed, are left out of the first, and their imports count.
+    """
+    yours: dict[str, bytes] = {}
+    asked, left = set[str](), [*modules]
+    while left:
+        name = left.pop()
+        module = next((n for n in (name, name.rpartition(".")[0]) if _file_of(n)), None)
+        if module is None:
+            asked |= {name} if not _is_installed(_root(name)) else set()
+        elif module not in yours:
+            file = _file_of(module)
+            assert file is not None
+            yours[module] = file.read_bytes()
+            parent = module.rpartition(".")[0]
+            within = module if file.stem == "__init__" else parent
+            left += [*([parent] if parent in sys.modules else []), *imported(yours[module], within)]
+    return frozenset(asked), yours
+
+
+def _root(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def _file_of(module: str) -> Path | None:
+    """Return the file of a module of yours: neither ours nor installed, nor the main script."""
+    root = _root(module)
+    if root in (*_OURS, "", "__main__") or _is_installed(root):
+        return None
+    spec = _spec(module)
+    file = Path(spec.origin or "") if spec else Path()
+    return file if file.suffix == ".py" and file.is_file() else None
+
+
+def _is_installed(root: str) -> bool:
+    """Return whether Python finds a package among its own or the installed ones."""
+    spec = None if root in _OURS else _spec(root)
+    if spec is None:
+        return False
+    places = [spec.origin or "", *(spec.submodule_search_locations or ())]
+    return root in sys.stdlib_module_names or any(
+        place.startswith(LIBRARIES) or {"site-packages", "dist-packages"} & {*Path(place).parts}
+        for place in places
+    )
+
+
+def _spec(module: str) -> ModuleSpec | None:
+    """Return where a module comes from, loaded or not; None where nobody finds it."""
+    if module in sys.modules:
+        return getattr(sys.modules[module], "__spec__", None)
+    with suppress(ImportError, ValueError):
+        return find_spec(module)
+    return None
 
 
 @cache
 def software(modules: frozenset[str]) -> str:
-    """A digest of the code that these modules depend on, and of what it runs on."""
-    ours = {module.partition(".")[0] for module in modules if module.startswith(_LIBRARY)}
-    files = package(*sorted({_LIBRARY, *ours}))
-    return digest_of({name: files[name] for name in needed(modules, files)}, versions())
+    """Return a digest of the code that these modules depend on, and of what it runs on.
+
+    All of the library counts where one of them is neither ours nor installed.
+    """
+    files = package(*sorted({_LIBRARY, *(map(_root, modules))} & _OURS))
+    asked = set(modules)
+    if not all(_root(name) in _OURS or _is_installed(_root(name)) for name in modules):
+        asked |= {_module(path) for path in files if _is_library(path)}
+    return digest_of({name: files[name] for name in needed(asked, files)}, versions())
 
 
 @cache
@@ -46,7 +169,7 @@ def versions() -> Mapping[str, str]:
 def package(*names: str) -> dict[str, bytes]:
     """The source files of packages, by path."""
     found = {}
-    for root in map(_root, names):
+    for root in map(_folder, names):
         for path in root.rglob("*.py"):
             found[path.relative_to(root.parent).as_posix()] = path.read_bytes()
     return found
@@ -55,7 +178,7 @@ def package(*names: str) -> dict[str, bytes]:
 def stamps(*names: str) -> frozenset[tuple[str, int, int]]:
     """Return path, time and size of source files: others, once one of them was written to."""
     found: list[tuple[str, int, int]] = []
-    folders = [str(_root(name)) for name in names]
+    folders = [str(_folder(name)) for name in names]
     while folders:
         with os.scandir(folders.pop()) as entries:
             for entry in entries:
@@ -67,7 +190,7 @@ def stamps(*names: str) -> frozenset[tuple[str, int, int]]:
     return frozenset(found)
 
 
-def _root(name: str) -> Path:
+def _folder(name: str) -> Path:
     """The folder of a package."""
     spec = find_spec(name)
     assert spec is not None
@@ -83,24 +206,8 @@ def digest_of(files: Mapping[str, bytes], versions: Mapping[str, str]) -> str:
     return code.hexdigest()
 
 
-def needed(modules: Iterable[str], files: Mapping[str, bytes]) -> set[str]:
-    """All of the library, and what it and the modules import of the rest.
-
-    Which policies a study runs, and with which settings, stands in its tasks.
-    """
-    library = (n for n in files if n.startswith(f"{_LIBRARY}/") and not n.startswith(_SHOWS))
-    found: set[str] = set()
-    left = [*modules, *map(_module, library)]
-    while left:
-        module = left.pop()
-        name = next((name for name in _paths(module) if name in files), None)
-        if name is None or name in found:
-            continue
-        found.add(name)
-        parent = module.rpartition(".")[0]
-        package = module if name.endswith("__init__.py") else parent
-        left += [parent, *_imported(files[name], package)]
-    return found
+def _is_library(path: str) -> bool:
+    return path.startswith(f"{_LIBRARY}/") and not path.startswith(_SHOWS)
 
 
 def _module(path: str) -> str:
@@ -109,31 +216,3 @@ def _module(path: str) -> str:
     ('bocopt.beliefs.gibbs', 'bocopt')
     """
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-
-
-def _paths(module: str) -> tuple[str, str]:
-    """
-    >>> _paths("bocopt.beliefs")
-    ('bocopt/beliefs.py', 'bocopt/beliefs/__init__.py')
-    """
-    path = module.replace(".", "/")
-    return f"{path}.py", f"{path}/__init__.py"
-
-
-@cache
-def _imported(source: bytes, package: str) -> frozenset[str]:
-    """Return what a module in a package imports, anywhere in it; of names, some are modules."""
-    found: set[str] = set()
-    left: list[ast.AST] = [ast.parse(source)]
-    while left:
-        match left.pop():
-            case ast.If(test=ast.Name(id="TYPE_CHECKING"), orelse=otherwise):
-                left += otherwise
-            case ast.Import(names=names):
-                found |= {alias.name for alias in names}
-            case ast.ImportFrom(module=module, names=names, level=level):
-                origin = resolve_name("." * level + (module or ""), package)
-                found |= {origin, *(f"{origin}.{alias.name}" for alias in names)}
-            case node:
-                left += ast.iter_child_nodes(node)
-    return frozenset(found)

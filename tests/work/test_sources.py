@@ -1,16 +1,13 @@
 """The code in a digest: all that a result can depend on, and not what only shows it."""
 
-import subprocess
-import sys
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 
 import pytest
+from executed import executed
 
-import bocopt
-import bocopt_studies
+from bocopt.imports import needed
 from bocopt.numeric import noise
-from bocopt.sources import digest_of, modules_of, needed, package, software
+from bocopt.sources import digest_of, modules_of, package, software
 from bocopt_studies.catalogue import STUDIES
 from bocopt_studies.paper.settings import Settings, tasks_of
 from bocopt_studies.study import Size
@@ -44,51 +41,17 @@ def changing(files: dict[str, bytes], names: Iterable[str], digest: Callable[[],
     return found
 
 
-#: In a process for each module; numpy, which all of them load, is loaded once.
-_IMPORT_EACH = """
-import importlib, os, sys, numpy
-for module in sys.argv[1:]:
-    if os.fork() == 0:
-        importlib.import_module(module)
-        files = (m.__file__ for name, m in sys.modules.items() if name.startswith("bocopt"))
-        print(module, *files, flush=True)
-        os._exit(0)
-    os.wait()
-"""
-
-
-@pytest.fixture(scope="module")
-def loaded_with() -> dict[str, set[str]]:
-    """The files of the package that Python itself loads with each task's module."""
-    modules = {type(task).__module__ for task in TASKS.values()}
-    found = subprocess.run(
-        [sys.executable, "-c", _IMPORT_EACH, *modules], capture_output=True, text=True, check=True
-    )
-    roots = [Path(str(each.__file__)).parent.parent for each in (bocopt, bocopt_studies)]
-    lines = [line.split() for line in found.stdout.splitlines()]
-    return {
-        module: {
-            Path(file).relative_to(root).as_posix()
-            for file in files
-            for root in roots
-            if Path(file).is_relative_to(root)
-        }
-        for module, *files in lines
-    }
-
-
 def test_there_are_tasks_of_every_kind() -> None:
     assert len(TASKS) == 14
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_a_task_depends_on_its_own_module_and_on_all_that_it_imports(
-    name: str, loaded_with: dict[str, set[str]]
-) -> None:
-    task = TASKS[name]
-    loaded = loaded_with[type(task).__module__]
-    assert loaded <= needed(modules_of(task), package("bocopt", "bocopt_studies"))
-    assert any(file.startswith("bocopt_studies/") for file in loaded)
+def test_a_task_depends_on_all_code_that_runs_in_it(name: str) -> None:
+    task = TASKS[name].short()
+    found = needed(modules_of(task), package("bocopt", "bocopt_studies"))
+    ran = executed(task.run)
+    assert ran <= found
+    assert any(file.startswith("bocopt_studies/") for file in ran)
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -98,7 +61,7 @@ def test_a_change_of_what_a_task_depends_on_changes_its_digest(
     task = TASKS[name]
     ours = {f for f in needed(modules_of(task), files) if f.startswith("bocopt_studies/")}
     assert len(ours) > 2
-    changed = ours | {"bocopt/core.py", "bocopt/beliefs/liu_west.py"}
+    changed = ours | {"bocopt/core.py"}
     assert changing(files, changed, lambda: task.digest) == changed
 
 
@@ -115,9 +78,15 @@ def test_a_task_depends_on_the_modules_of_its_parts(files: dict[str, bytes]) -> 
 
 @pytest.mark.parametrize(
     "file",
-    ["bocopt/app/page/plot.py", "bocopt_studies/report/html.py", "bocopt_studies/paper/table1.py"],
+    [
+        *("bocopt/app/page/plot.py", "bocopt/client.py", "bocopt/interop/frames.py"),
+        *("bocopt/guarantees/vote.py", "bocopt/models/forest.py"),
+        *("bocopt_studies/report/html.py", "bocopt_studies/paper/table1.py"),
+    ],
 )
-def test_a_task_does_not_depend_on_what_shows_it(file: str, files: dict[str, bytes]) -> None:
+def test_a_task_does_not_depend_on_what_others_use_or_what_shows_it(
+    file: str, files: dict[str, bytes]
+) -> None:
     assert not changing(files, [file], lambda: TASKS["Play"].digest)
     assert changing(files, [file], lambda: digest_of(files, {}))
 
@@ -136,7 +105,33 @@ def test_what_is_imported_in_any_way_is_found() -> None:
         "bocopt/core.py": b"",
     }
     found = needed(["bocopt_studies.a"], files)
-    assert found == set(files) - {"bocopt_studies/f.py", "bocopt/app/page.py"}
+    assert found == set(files) - {"bocopt_studies/f.py", "bocopt/app/page.py", "bocopt/core.py"}
+
+
+def test_of_a_package_that_gives_on_names_those_that_are_asked_count() -> None:
+    files = {
+        "shop/__init__.py": b"'''Names.'''\nfrom shop.a import one\nfrom .b import two as second",
+        "shop/a.py": b"",
+        "shop/b.py": b"from shop.deep import inner",
+        "shop/deep/__init__.py": b"from shop.deep.c import inner, other\n__all__ = ['inner']",
+        "shop/deep/c.py": b"import shop.d as d, shop.e\nd.use(shop.e)",
+        "shop/d.py": b"",
+        "shop/e.py": b"",
+        "shop/coded/__init__.py": b"from shop.coded.f import f\nf()",
+        "shop/coded/f.py": b"",
+    }
+    root, deep = {"shop/__init__.py"}, {"shop/deep/__init__.py", "shop/deep/c.py"}
+    assert needed(["shop.one"], files) == root | {"shop/a.py"}
+    below = root | deep | {"shop/a.py", "shop/b.py", "shop/d.py", "shop/e.py"}
+    assert needed(["shop.second"], files) == below  # `shop` is used as it is in c.py
+    assert needed(["shop"], files) == needed(["shop.*"], files) == below
+    assert needed(["shop.coded.nothing"], files) >= {"shop/coded/f.py"}  # it runs on import
+    for user in (b"import shop\nshop.one", b"import shop as s\ns.one", b"from shop import one"):
+        assert needed(["user"], files | {"user.py": user}) == root | {"user.py", "shop/a.py"}
+    for user in (b"import shop\nf(shop)", b"from shop import *"):
+        assert needed(["user"], files | {"user.py": user}) == below | {"user.py"}
+    user = b"from shop import coded\ncoded.f.go()"
+    assert needed(["user"], {"user.py": user, **files}) >= {"shop/coded/f.py"}
 
 
 def test_modules_are_those_of_classes_and_functions_at_any_depth() -> None:

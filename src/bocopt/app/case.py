@@ -34,7 +34,7 @@ from bocopt.live import Agent
 from bocopt.live.fold import watching
 from bocopt.policies.matching import check_same_problem
 from bocopt.problems.names import decision_labels
-from bocopt.sources import software
+from bocopt.sources import code_of, modules_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,7 +170,8 @@ class Case:
     def kept_costs(self) -> KeptCosts:
         """Return where the least costs in hindsight are kept."""
         parts = self.data.x, self.data.xi
-        digest = self._digest(self.problem, least_costs.__module__, "in hindsight", parts)
+        code = {*modules_of(self.problem), least_costs.__module__}
+        digest = self._digest(self.problem, code, "in hindsight", parts)
         return KeptCosts(self.results / "progress" / "hindsight.bin", digest)
 
     def agent(self, name: str | None = None, path: str | PathLike[str] = "") -> Agent[Any]:
@@ -225,12 +226,15 @@ class Case:
         if watched != fingerprint(default.guarantees):
             about += f" watched by {watched}"
         parts = series.x, series.xi, series.arrives
-        return self._digest((policy, self.problem), play.__module__, about, parts)
+        code = {*modules_of((policy, self.problem, own.guarantees)), play.__module__}
+        return self._digest((policy, self.problem), code, about, parts)
 
-    def _digest(self, what: Any, module: str, about: str, parts: Iterable[NDArray[Any]]) -> str:
+    def _digest(
+        self, what: Any, modules: set[str], about: str, parts: Iterable[NDArray[Any]]
+    ) -> str:
         digest = hashlib.sha256(fingerprint(what).encode())
         digest.update(self.code)
-        digest.update(software(frozenset({module})).encode())
+        digest.update(code_of(modules).encode())
         digest.update(about.encode())
         for part in parts:
             digest.update(np.ascontiguousarray(part).tobytes())
