@@ -43,33 +43,49 @@ def whole_days(frame: Table, spec: Spec, like: Spec | None = None) -> tuple[Tabl
     if like is not None and times_of(frame, str(spec.time)).kind == "date":
         return frame, like  # which are days already
     whole = replace(frame, broken=None)
-    numbers = [
-        name
-        for name in (*spec.outcome, *spec.context, *spec.decisions)
-        if like is None or name in frame.columns or name in spec.context
-    ]
-    texts = list(spec.categories)
-    checks: list[Callable[[], Any]] = [partial(times_of, whole, str(spec.time))]
-    checks += [partial(usable_numbers, whole, name) for name in numbers]
-    checks += [partial(whole.texts, name) for name in texts]
-    times, *found = all_of([*checks, frame.refuse_broken])
+    times, values = _checked(frame, whole, spec, like)
     layout = _layout(whole, spec, times, like)
     columns: dict[str, Column] = {str(spec.time): [str(day) for day in layout.days]}
     roles = {name: [name] for name in (*spec.outcome, *spec.decisions)}
-    for name, values in zip([*numbers, *texts], found[:-1], strict=True):
-        grid = _texts_of(layout, values) if name in texts else _numbers_of(layout, values)
-        if name in (*spec.context, *texts):
-            grid = _filled(layout, grid)
-        single = name not in spec.outcome and _is_single(whole, layout, name, grid, spec, like)
-        parts = [_first_known(grid)] if single else list(grid.T)
-        roles[name] = [name] if single else [f"{name} {slot}" for slot in layout.names]
-        made = [part.tolist() if name in texts else part for part in parts]
-        columns |= dict(zip(roles[name], made, strict=True))
+    for name, given in values.items():
+        made = _laid_out(whole, layout, name, given, spec, like)
+        roles[name], columns = [*made], columns | made
     places = np.full(len(layout.days), np.iinfo(np.int64).max)
     np.minimum.at(places, layout.day, frame.places)
     notes = (*frame.notes, *_notes(frame, spec, times, layout))
     table = replace(whole, places=places, columns=columns, unusable={}, notes=notes)
     return table, like or _spec_of(spec, roles)
+
+
+def _checked(
+    frame: Table, whole: Table, spec: Spec, like: Spec | None
+) -> tuple[Times, Mapping[str, Any]]:
+    """Return the times and the values of all columns; one error lists all that is wrong."""
+    numbers = [
+        name
+        for name in (*spec.outcome, *spec.context, *spec.decisions)
+        if like is None or name in frame.columns or name in spec.context
+    ]
+    checks: list[Callable[[], Any]] = [partial(times_of, whole, str(spec.time))]
+    checks += [partial(usable_numbers, whole, name) for name in numbers]
+    checks += [partial(whole.texts, name) for name in spec.categories]
+    times, *found = all_of([*checks, frame.refuse_broken])
+    return times, dict(zip([*numbers, *spec.categories], found[:-1], strict=True))
+
+
+def _laid_out(
+    frame: Table, layout: _Layout, name: str, values: Any, spec: Spec, like: Spec | None
+) -> dict[str, Column]:
+    """Return the columns (D) that a column becomes: one, or one for each time of day."""
+    of_texts = name in spec.categories
+    grid = _texts_of(layout, values) if of_texts else _numbers_of(layout, values)
+    if of_texts or name in spec.context:
+        grid = _filled(layout, grid)
+    single = name not in spec.outcome and _is_single(frame, layout, name, grid, spec, like)
+    parts = [_first_known(grid)] if single else list(grid.T)
+    names = [name] if single else [f"{name} {slot}" for slot in layout.names]
+    made = [part.tolist() if of_texts else part for part in parts]
+    return dict(zip(names, made, strict=True))
 
 
 def _spec_of(spec: Spec, roles: Mapping[str, Sequence[str]]) -> Spec:

@@ -28,17 +28,21 @@ def rows_of(frame: Table, spec: Spec) -> Iterator[TableRow]:
     order = np.arange(len(frame))[stages_of(frame, _in_any_order(spec)).rows]
     numbers = {name: frame.numbers(name) for name in spec.context}
     texts = {name: frame.texts(name) for name in _texts(spec)}
-    unknown = np.full(len(frame), np.nan)
-    outcomes = [frame.numbers(n) if n in frame.columns else unknown for n in spec.outcome]
-    comes = spec.arrives if spec.arrives and spec.arrives in frame.columns else None
-    came = frame.texts(comes) if comes else None
+    xi = _outcomes(frame, spec)
+    came = frame.texts(spec.arrives) if spec.arrives in frame.columns else None
     for row in order.tolist():
         fields = {name: values[row].item() for name, values in numbers.items()}
         known = {name: None if np.isnan(value) else value for name, value in fields.items()}
         said = {name: values[row] for name, values in texts.items()}
-        xi = np.array([values[row] for values in outcomes])
         arrived = came[row] if came and not is_gap(came[row]) else None
-        yield TableRow(known | said, xi, arrived)
+        yield TableRow(known | said, xi[row].copy(), arrived)
+
+
+def _outcomes(frame: Table, spec: Spec) -> Array:
+    """Return the outcomes (rows, m); NaN where the table has none."""
+    unknown = np.full(len(frame), np.nan)
+    columns = [frame.numbers(n) if n in frame.columns else unknown for n in spec.outcome]
+    return np.stack(columns, axis=-1)
 
 
 def told(

@@ -114,29 +114,45 @@ def all_wrong(given: Mapping[str, Any]) -> list[arguments.WrongError]:
 
 def _conflicts(given: Mapping[str, Any]) -> Iterator[arguments.WrongError]:
     """Yield the errors of fields that do not agree with what others say."""
-    time, arrives, warm_up = given.get("time"), given.get("arrives"), given.get("warm_up", 0)
+    arrives, warm_up = given.get("arrives"), given.get("warm_up", 0)
     if given.get("categories") and not warm_up:
         expected = "1 or more where there are 'categories': its rows say which there are"
         yield arguments.wrong("Spec", "warm_up", expected, warm_up)
     if arrives is not None and given.get("delay"):
         yield arguments.wrong("Spec", "delay", "0 where there is 'arrives'", given["delay"])
-    needs_time = [word for word in given.get("calendar", ()) if word != "trend"]
     if given.get("stage") == "day":
-        for name, other in _NOT_OF_DAYS:
-            if given.get(name, other) != other:
-                expected = f"{other!r} where 'stage' is 'day'"
-                yield arguments.wrong("Spec", name, expected, given[name])
-        if time is None:
-            yield arguments.wrong("Spec", "time", "a column where 'stage' is 'day'", None)
-    if time is None and (needs_time or arrives is not None):
+        yield from _conflicts_of_days(given)
+    yield from _conflicts_of_calendar(given)
+    if given.get("series"):
+        yield from _conflicts_of_series(given)
+    yield from _shared_columns(given)
+
+
+def _conflicts_of_days(given: Mapping[str, Any]) -> Iterator[arguments.WrongError]:
+    for name, other in _NOT_OF_DAYS:
+        if given.get(name, other) != other:
+            expected = f"{other!r} where 'stage' is 'day'"
+            yield arguments.wrong("Spec", name, expected, given[name])
+    if given.get("time") is None:
+        yield arguments.wrong("Spec", "time", "a column where 'stage' is 'day'", None)
+
+
+def _conflicts_of_calendar(given: Mapping[str, Any]) -> Iterator[arguments.WrongError]:
+    """Yield the errors of what needs dates, or holidays."""
+    calendar, arrives = given.get("calendar", ()), given.get("arrives")
+    needs_time = [word for word in calendar if word != "trend"]
+    if given.get("time") is None and (needs_time or arrives is not None):
         what = "'arrives'" if arrives is not None else f"'calendar' {needs_time}"
         yield arguments.wrong("Spec", "time", f"a column where there is {what}", None)
-    near = [word for word in given.get("calendar", ()) if word in AWAY]
+    near = [word for word in calendar if word in AWAY]
     if bool(near) != bool(given.get("holidays")):
         expected = f"a country where there is 'calendar' {near}" if near else _NO_HOLIDAYS
         yield arguments.wrong("Spec", "holidays", expected, given.get("holidays", ""))
-    if given.get("series"):
-        yield from _conflicts_of_series(given)
+
+
+def _shared_columns(given: Mapping[str, Any]) -> Iterator[arguments.WrongError]:
+    """Yield the errors of columns that have two roles."""
+    time = given.get("time")
     seen: dict[str, str] = {} if time is None else {time: "time"}
     for role in _ROLES:
         for column in _listed(given.get(role)):

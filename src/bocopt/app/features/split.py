@@ -48,23 +48,18 @@ def split(frame: Table, spec: Spec) -> Split:
     all_of([partial(whole.column, name) for name in dict.fromkeys(used)])
     codes, keys = series_keys(whole, spec.series)
     names = _names(whole, keys)
-    made = _times(whole, time)
-    order = made.order if isinstance(made, Times) else _as_written(whole, time)
+    times = _times(whole, time)
+    order = times.order if isinstance(times, Times) else _as_written(whole, time)
     checks: list[Callable[[], Any]] = [partial(usable_numbers, whole, name) for name in numbers]
     if spec.arrives is not None:
         checks.append(partial(times_of, whole, spec.arrives, gaps=True))
-    checks += [frame.refuse_broken, partial(_raised, made)]
-    checks += [partial(_refuse_gaps_of_names, whole, name) for name in spec.series]
-    checks.append(partial(_refuse_twice, whole, spec, codes, names, order))
-    checks.append(partial(_refuse_without_outcome, whole, spec, codes, names))
-    if spec.missing == "refuse":
-        seen = (*spec.context, *spec.categories)
-        checks += [partial(refuse_gaps, whole, spec, name) for name in seen]
+    checks += [frame.refuse_broken, partial(_raised, times)]
+    checks += _checks_of_series(whole, spec, codes, names, order)
     found = all_of(checks)
-    assert isinstance(made, Times)
-    columns = dict(zip(numbers, found, strict=False))
+    assert isinstance(times, Times)
     texts = (*spec.categories, *([spec.arrives] if spec.arrives else []))
-    columns = {name: whole.columns[name] for name in (time, *texts)} | columns
+    columns = {name: whole.columns[name] for name in (time, *texts)}
+    columns |= dict(zip(numbers, found, strict=False))
     came = found[len(numbers)] if spec.arrives is not None else None
     rows = np.lexsort((order, codes))
     ordered = replace(
@@ -72,22 +67,40 @@ def split(frame: Table, spec: Spec) -> Split:
         places=whole.places[rows],
         columns={name: _taken(column, rows) for name, column in columns.items()},
     )
-    moments = np.unique(made.order[rows], return_inverse=True)[1].astype(np.int64)
+    return Split(
+        frame=ordered,
+        names=names,
+        keys=keys,
+        begins=np.searchsorted(codes[rows], np.arange(len(names) + 1)),
+        times=_times_at(times, rows),
+        moments=_moments(frame, spec, times.order[rows]),
+        came=None if came is None else _times_at(came, rows),
+    )
+
+
+def _checks_of_series(
+    frame: Table, spec: Spec, codes: IntArray, names: tuple[str, ...], order: Array | IntArray
+) -> list[Callable[[], Any]]:
+    """Return the checks that each series has names, times, outcomes and contexts."""
+    checks = [
+        *(partial(_refuse_gaps_of_names, frame, name) for name in spec.series),
+        partial(_refuse_twice, frame, spec, codes, names, order),
+        partial(_refuse_without_outcome, frame, spec, codes, names),
+    ]
+    seen = (*spec.context, *spec.categories) if spec.missing == "refuse" else ()
+    return [*checks, *(partial(refuse_gaps, frame, spec, name) for name in seen)]
+
+
+def _moments(frame: Table, spec: Spec, order: Array | IntArray) -> IntArray:
+    """Return the numbers of times among those of the whole table, which outlasts the warm-up."""
+    moments = np.unique(order, return_inverse=True)[1].astype(np.int64)
     there = int(moments.max()) + 1
     if there <= spec.warm_up:
         raise TableError(
             f"{frame.path} has {there} times: more expected than the {spec.warm_up} of the "
             "'warm_up'."
         )
-    return Split(
-        frame=ordered,
-        names=names,
-        keys=keys,
-        begins=np.searchsorted(codes[rows], np.arange(len(names) + 1)),
-        times=_times_at(made, rows),
-        moments=moments,
-        came=None if came is None else _times_at(came, rows),
-    )
+    return moments
 
 
 def series_keys(
@@ -201,25 +214,26 @@ def _refuse_without_outcome(
 
 def refuse_wide(frame: Table, spec: Spec) -> None:
     """Raise an error where series are columns and not rows, with the line that melts the table."""
-    there = [name for name in spec.series if name in frame.columns]
-    time = str(spec.time)
-    if time not in frame.columns or any(name in frame.columns for name in spec.outcome):
+    columns, time = frame.columns, str(spec.time)
+    if time not in columns or not columns.keys().isdisjoint(spec.outcome):
         return
-    kept = [time, *spec.context, *spec.categories, *spec.decisions]
-    kept = [name for name in kept if name in frame.columns]
-    wide = [
-        name
-        for name, column in frame.columns.items()
-        if name not in kept and isinstance(column, np.ndarray)
-    ]
-    listed = len(there) > 1 and {*there} <= {*wide}
+    kept = [n for n in (time, *spec.context, *spec.categories, *spec.decisions) if n in columns]
+    wide = [n for n, each in columns.items() if n not in kept and isinstance(each, np.ndarray)]
+    named_wide = [name for name in spec.series if name in columns]
+    if len(wide) < 2 or (named_wide and not (len(named_wide) > 1 and {*named_wide} <= {*wide})):
+        return
     times = frame.texts(time)
-    if len(wide) < 2 or not (listed or not there) or len({*times}) < len(times):
-        return
-    named, value = ("series" if there else spec.series[0]), spec.outcome[0]
+    if len({*times}) == len(times):
+        raise _is_wide(frame, kept, wide, "series" if named_wide else spec.series[0], spec)
+
+
+def _is_wide(
+    frame: Table, kept: Sequence[str], wide: Sequence[str], named: str, spec: Spec
+) -> TableError:
+    value = spec.outcome[0]
     index = "[" + ", ".join(f'"{name}"' for name in kept) + "]"
     shown = ", ".join(f"'{name}'" for name in wide[:3]) + (", ..." if len(wide) > 3 else "")
-    raise TableError(
+    return TableError(
         f"{frame.path} is wide: a row is a time, and each series a column ({shown}). A row for "
         f"each series and time is expected, with the outcome in '{value}' and "
         f'series = "{named}". In pandas: '
