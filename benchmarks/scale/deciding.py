@@ -55,7 +55,7 @@ def played(store: Store, kind: StreamTemplate, stream: str, outcomes: int, seed:
         spent, told = _done(shard, store, Observe(stream, number, xi.tolist()))
         cpu["outcome"].append(spent)
         stages.append(Stage(asked.rows[0], told.rows[0], told.stages[0]))
-    held = shard.fleet.held(stream)
+    held = shard.fleet.state(stream)
     return Played(cpu, stages, held, held.snapshot())
 
 
@@ -111,12 +111,12 @@ def _sample(seconds: Array) -> dict[str, Any]:
 
 
 def _built(store: Store, play: Played) -> StreamState:
-    return rebuilt(store, play.held.kind, play.held.declared)
+    return rebuilt(store, play.held.template, play.held.declared)
 
 
 def _folded(store: Store, play: Played) -> StreamState:
     """From the log alone: a long one has left snapshots, too."""
-    return followed(store, begun(play.held.kind, play.held.declared))
+    return followed(store, begun(play.held.template, play.held.declared))
 
 
 def _least(call: Callable[[], Any], times: int) -> float:

@@ -139,7 +139,7 @@ def same_bits(config: Config, store: Store, streams: list[str]) -> int:
     for stream in streams:
         declared = store.stream(stream)
         assert declared is not None
-        kind = config.kinds[declared.problem]
+        kind = config.templates[declared.problem]
         alone = begun(kind, declared)
         decided = True
         for row in rows_of(store, stream):

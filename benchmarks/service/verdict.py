@@ -70,7 +70,7 @@ def missing(
     """Acknowledged, and not in the log as it was acknowledged; streams are like themselves."""
     decided: dict[tuple[str, str | None], tuple[object, ...]] = {}
     ended: dict[tuple[str, int], tuple[float, ...] | None] = {}
-    problems = {name: kind.problem for name, kind in config.kinds.items()}
+    problems = {name: kind.problem for name, kind in config.templates.items()}
     for row in rows:
         event = from_bytes(row.body, problems[like or row.stream])
         if isinstance(event, Decided):

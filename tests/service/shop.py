@@ -71,15 +71,15 @@ def folded(store: Store, kind: StreamTemplate, stream: str = "shop") -> StreamSt
 
 
 def bits(held: StreamState) -> bytes:
-    return snapshot_bytes(held.kind.fold, held.live)
+    return snapshot_bytes(held.template.fold, held.live)
 
 
 def assert_is_its_log(engine: Engine, store: Store, stream: str = "shop") -> None:
-    held = fleet(engine).held(stream)
-    again = folded(store, held.kind, stream)
+    held = fleet(engine).state(stream)
+    again = folded(store, held.template, stream)
     assert bits(held) == bits(again)
-    assert (held.seq, held.since, held.tally) == (again.seq, again.since, again.tally)
-    assert (store.last_stage(stream) or held.tally) == held.tally
+    assert (held.seq, held.since, held.totals) == (again.seq, again.since, again.totals)
+    assert (store.last_stage(stream) or held.totals) == held.totals
 
 
 def random_command(rng: np.random.Generator, n: int, stream: str = "shop") -> Any:

@@ -44,7 +44,7 @@ def test_a_decision_that_comes_out_otherwise_is_named(folder: Path) -> None:
     store = open_store(config.store, folder, read_only=True)
     row = next(row for row in store.tail("shop") if row.decision == 5)
     store.close()
-    event = from_bytes(row.body, config.kinds["shop"].problem)
+    event = from_bytes(row.body, config.templates["shop"].problem)
     assert isinstance(event, Decided)
     solution = event.waiting.decision.solution
     for other, verdict in (
@@ -153,7 +153,7 @@ def test_a_log_is_exported_as_a_table(folder: Path) -> None:
     assert [row["decision"] for row in rows] == [str(i) for i in range(8)]
     assert [bool(row["forgotten"]) for row in rows] == [True, *[False] * 7]
     assert [bool(row["xi0"]) for row in rows] == [False, *[True] * 6, False]
-    problem = load_config(path).kinds["shop"].problem
+    problem = load_config(path).templates["shop"].problem
     for row in rows[1:7]:
         x, z, xi = (
             np.array([float(value) for name, value in row.items() if re.fullmatch(kind, name)])

@@ -178,7 +178,7 @@ def test_a_shadow_that_costs_more_lately_is_told_so(file: Store) -> None:
         lived(ours, stages)
         last = file.last_stage("shop")
         assert last is not None
-        own = compared.read(fleet(ours).kinds["shop"], read(last.told))["turns"]
+        own = compared.read(fleet(ours).templates["shop"], read(last.told))["turns"]
         assert (own.alarm is not None) == told
     assert own.log_e > np.log(40.0)  # on average so far, it still is better
     assert own.alarm is not None

@@ -65,7 +65,7 @@ def loaded(folder: Path, text: str, python: str = SHOP) -> Config:
 
 def test_what_a_file_says(tmp_path: Path) -> None:
     config = loaded(tmp_path, FULL)
-    kind = config.kinds["shop"]
+    kind = config.templates["shop"]
     assert (config.store, config.port, config.queue) == ("sqlite:///log.db", 0, 50)
     assert config.confidence == 0.8
     assert config.access == Access.of("0123456789abcdef")
@@ -81,10 +81,10 @@ def test_what_a_file_says(tmp_path: Path) -> None:
 
 def test_a_problem_is_enough(tmp_path: Path) -> None:
     config = loaded(tmp_path, '[cases.shop]\nproblem = "shop:problem"\n')
-    policy = config.kinds["shop"].fold.policy
+    policy = config.templates["shop"].fold.policy
     assert isinstance(policy, Shadowed)
     assert (type(policy.policy), *policy.shadows) == (Ensemble, "SampleAverage")
-    assert config.kinds["shop"].names == ("z0", "z1")
+    assert config.templates["shop"].names == ("z0", "z1")
     assert (config.host, config.access) == ("127.0.0.1", Access())
     assert config.confidence == 0.95
 
@@ -101,14 +101,14 @@ def problem(xi, order, more):
 
 def test_names_of_a_declared_program(tmp_path: Path) -> None:
     config = loaded(tmp_path, '[cases.shop]\nproblem = "shop:problem"\n', PROGRAM)
-    kind = config.kinds["shop"]
+    kind = config.templates["shop"]
     assert kind.names == ("order[0]", "order[1]", "more")
     assert tuple(names_of(kind.problem, kind.fold.policy)["z"]) == kind.names  # as in a report
 
 
 def test_numbers_of_contexts_and_outcomes_may_have_names(tmp_path: Path) -> None:
     named = '[cases.shop]\nproblem = "shop:problem"\ncontext = ["rain", "day"]\n'
-    kind = loaded(tmp_path, named + 'outcome = ["north", "south"]\n', SHOP).kinds["shop"]
+    kind = loaded(tmp_path, named + 'outcome = ["north", "south"]\n', SHOP).templates["shop"]
     assert (kind.contexts, kind.outcomes) == (("rain", "day"), ("north", "south"))
     assert kind.limits.context == 2
     for line in ('outcome = ["north"]', 'outcome = ["north", "north"]', "context = [1]"):
@@ -118,8 +118,10 @@ def test_numbers_of_contexts_and_outcomes_may_have_names(tmp_path: Path) -> None
 
 
 def test_one_line_promotes_a_shadow(tmp_path: Path) -> None:
-    before = loaded(tmp_path, FULL).kinds["shop"]
-    after = loaded(tmp_path, FULL.replace("seed = 4", 'seed = 4\npromote = "window"')).kinds["shop"]
+    before = loaded(tmp_path, FULL).templates["shop"]
+    after = loaded(tmp_path, FULL.replace("seed = 4", 'seed = 4\npromote = "window"')).templates[
+        "shop"
+    ]
     assert before.fingerprint == after.fingerprint
     assert before.fold.by != after.fold.by
     assert isinstance(after.fold.policy, Shadowed)
@@ -128,11 +130,11 @@ def test_one_line_promotes_a_shadow(tmp_path: Path) -> None:
 
 
 def test_the_same_files_give_the_same_fingerprint_and_a_change_another(tmp_path: Path) -> None:
-    one, again = (loaded(tmp_path, FULL).kinds["shop"] for _ in range(2))
+    one, again = (loaded(tmp_path, FULL).templates["shop"] for _ in range(2))
     assert (one.fingerprint, one.fold.by) == (again.fingerprint, again.fold.by)
-    other = loaded(tmp_path, FULL, SHOP.replace("[12, 9]", "[12, 10]")).kinds["shop"]
+    other = loaded(tmp_path, FULL, SHOP.replace("[12, 9]", "[12, 10]")).templates["shop"]
     assert other.fingerprint != one.fingerprint
-    longer = loaded(tmp_path, FULL, SHOP.replace("latest=10", "latest=11")).kinds["shop"]
+    longer = loaded(tmp_path, FULL, SHOP.replace("latest=10", "latest=11")).templates["shop"]
     assert longer.fingerprint == one.fingerprint  # a shadow's
     assert longer.fold.by != one.fold.by
 
@@ -214,4 +216,4 @@ def test_files_beside_it_can_be_imported(tmp_path: Path) -> None:
         "\nproblem", "from helper_of_the_shop import UPPER\n\nproblem", 1
     )
     config = loaded(tmp_path, "[cases.shop]\nproblem = 'shop:problem'", python)
-    assert config.kinds["shop"].problem.dims.z == 2
+    assert config.templates["shop"].problem.dims.z == 2

@@ -100,7 +100,7 @@ def test_a_full_queue_refuses_and_a_stop_answers_what_was_accepted(file: Store) 
 
 def test_a_policy_that_fails_is_told_and_the_rest_of_the_batch_is_done(file: Store) -> None:
     ours = engine(file)
-    broken = fleet(ours).held("shop").kind.fold.policy
+    broken = fleet(ours).state("shop").template.fold.policy
 
     def fail(state: Any, t: int, x: Any) -> Any:
         if x[0] > 1:
@@ -130,10 +130,10 @@ def test_a_damaged_snapshot_is_not_used_and_a_damaged_event_is_named(
     for i in range(6):
         one(ours, Decide("shop", [0.1]))
         one(ours, Observe("shop", i, [1.0, 1.0]))
-    before = bits(fleet(ours).held("shop"))
+    before = bits(fleet(ours).state("shop"))
     damage(tmp_path, "UPDATE snapshots SET state = zeroblob(100)")
     again = engine(file, small(snapshot=4))
-    assert bits(fleet(again).held("shop")) == before
+    assert bits(fleet(again).state("shop")) == before
     damage(tmp_path, "UPDATE events SET body = zeroblob(100) WHERE seq = 5")
     fleet(again).drop_all()
     with pytest.raises(RefusedError, match="Event 5 of stream 'shop': It is damaged") as told:

@@ -30,7 +30,7 @@ def test_new_streams_start_where_the_others_are(folder: Path) -> None:
     path, out = folder / "bocopt.toml", folder / "fleet.prior"
     config = load_config(path)
     store = open_store(config.store, folder)
-    ours, rng = engine(store, *config.kinds.values()), np.random.default_rng(0)
+    ours, rng = engine(store, *config.templates.values()), np.random.default_rng(0)
     seen = []
     for name in ("north", "south", "west"):
         one(ours, Create(name, "shop"))
@@ -47,7 +47,7 @@ def test_new_streams_start_where_the_others_are(folder: Path) -> None:
     assert SharedPrior.load(out).fingerprint == SharedPrior.of(seen).fingerprint
     (folder / "shop.py").write_text(SHOP + INFORMED)
     path.write_text(CONFIG + NEW)
-    kind = load_config(path).kinds["new"]
+    kind = load_config(path).templates["new"]
     assert isinstance(kind.fold.policy, Ensemble)
     assert isinstance(kind.fold.policy.model, Informed)
     assert kind.fold.policy.model.prior.fingerprint == SharedPrior.of(seen).fingerprint

@@ -157,7 +157,7 @@ def test_what_the_arms_would_have_done_is_shown(tmp_path: Path) -> None:
 def test_events_are_told_as_they_come_and_from_where_one_was(local: Service) -> None:
     for i in range(3):
         local.ask("POST", "/v1/streams/shop/decisions", {"x": [0.1 * i]})
-    kind = local.front.kinds["shop"]
+    kind = local.front.templates["shop"]
 
     async def listen(after: int, many: int) -> list[str]:
         bell, found = Notifier(), list[str]()

@@ -60,7 +60,7 @@ def test_a_stage_tells_weights_and_where_its_outcome_lay(file: Store) -> None:
     last = file.last_stage("shop")
     assert last is not None
     found = read(last.told)
-    state = fleet(ours).held("shop").live.state
+    state = fleet(ours).state("shop").live.state
     weights = dict(zip(here.learner.arm_names, state.info.arm_weights, strict=True))
     assert found["arms"] == {name: round(w, 4) for name, w in weights.items() if w >= 0.0005}
     assert set(found["members"]) <= {"Forest", "Smooth", "LogVariance"} | {
@@ -85,7 +85,7 @@ def test_a_stage_tells_the_laws_of_any_model(file: Store, kind: str) -> None:
     assert {"own", "near the fleet"} <= laws or "Forest" in laws
     assert set(found["members"]) <= laws
     assert sum(found["members"].values()) == pytest.approx(1.0, abs=0.003)
-    info = fleet(ours).held("shop").live.state.info.of_arms[0]
+    info = fleet(ours).state("shop").live.state.info.of_arms[0]
     assert found["levels"] == info.probability.round(4).tolist()
 
 

@@ -88,7 +88,7 @@ def test_a_case_has_the_same_words_in_a_backtest_in_decisions_and_in_a_service(
     assert code == 0, told
     assert f"date,{','.join(NAMES)},status" in told
 
-    kind = load_config(path).kinds["kiosk"]
+    kind = load_config(path).templates["kiosk"]
     with Service(f"sqlite:///{tmp_path / 'log.db'}", kind) as service:
         for row in rows_of(tmp_path / "data.csv")[:12]:
             degrees = float(row["temperature"]) if row["temperature"] else None
@@ -122,7 +122,7 @@ def test_names_are_those_declared_or_of_the_table_or_of_the_program(tmp_path: Pa
     assert open_case(path).decision_names == ("ordered papers", "ordered magazines")
     changed(path, 'decisions = ["ordered papers", "ordered magazines"]', "")
     case = open_case(path)
-    assert case.decision_names == load_config(path).kinds["kiosk"].names
+    assert case.decision_names == load_config(path).templates["kiosk"].names
     assert case.decision_names == ("order[0]", "order[1]")
 
 
@@ -169,7 +169,7 @@ def test_what_a_default_case_is_watched_by_is_what_it_was(tmp_path: Path) -> Non
     policy = case.policies["SampleAverage"]
     assert fingerprint(own) == fingerprint(Agent(policy).monitor.guarantees)
     declared = template_of("kiosk", case.problem, policy, featuriser=case.data.featuriser)
-    served = load_config(tmp_path / "bocopt.toml").kinds["kiosk"]
+    served = load_config(tmp_path / "bocopt.toml").templates["kiosk"]
     assert (served.fold.by, served.fingerprint) == (declared.fold.by, declared.fingerprint)
 
 
@@ -193,7 +193,7 @@ def test_another_scale_of_differences_or_confidence_begins_comparisons_anew(
 
 
 def ours_guarantees(ours: Engine) -> tuple[Guarantee[Any], ...]:
-    return fleet(ours).held("shop").kind.fold.monitor.guarantees
+    return fleet(ours).state("shop").template.fold.monitor.guarantees
 
 
 def test_agents_of_another_confidence_are_played_again(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def store(config: Config) -> Iterator[Store]:
 def working(config: Config, store: Store, **options: float) -> tuple[Engine, Worker]:
     """An engine whose streams are held by another process."""
     worker = Worker(config, 0, 1, most=10, limit=options.get("limit", 20.0))
-    registry = Registry(store, config.kinds, "machine")
+    registry = Registry(store, config.templates, "machine")
     registry.open(0.0)
     worker.open()
     return Engine(store, registry, worker), worker
@@ -95,7 +95,7 @@ def test_a_worker_that_is_silent_or_ends_changes_nothing(config: Config, store: 
     assert [row.kind for row in store.tail("shop")] == ["decision", "outcome", "decision"]
     assert [row.key for row in store.tail("north")] == ["c"]
     ours.stop()
-    assert store.snapshots("shop")[0].state == bits(folded(store, config.kinds["shop"]))
+    assert store.snapshots("shop")[0].state == bits(folded(store, config.templates["shop"]))
 
 
 def test_a_worker_that_was_killed_does_not_delay_a_graceful_stop(
@@ -126,7 +126,7 @@ def test_a_worker_has_the_code_of_its_front_or_none(config: Config, store: Store
 
 
 def test_workers_share_streams(config: Config, store: Store) -> None:
-    registry = Registry(store, config.kinds, "machine")
+    registry = Registry(store, config.templates, "machine")
     router = Router(store, registry, [Worker(config, i, 2, 10, 20.0) for i in range(2)])
     router.start()
     assert router.wait(60)
@@ -142,7 +142,7 @@ def test_workers_share_streams(config: Config, store: Store) -> None:
     router.stop()
     assert bocopt("doctor", str(config.path))[0] == 0
     for name in names:
-        assert store.snapshots(name)[0].state == bits(folded(store, config.kinds["shop"], name))
+        assert store.snapshots(name)[0].state == bits(folded(store, config.templates["shop"], name))
 
 
 def test_streams_that_leave_memory_come_back_with_the_same_bits(file: Store) -> None:
@@ -157,7 +157,7 @@ def test_streams_that_leave_memory_come_back_with_the_same_bits(file: Store) -> 
             assert len(fleet(few)) <= 3
     for name in names:
         assert_is_its_log(few, file, name)
-        assert bits(fleet(few).held(name)) == bits(fleet(all_of_them).held(name))
+        assert bits(fleet(few).state(name)) == bits(fleet(all_of_them).state(name))
     assert any(file.snapshots(name) for name in names)  # made when they left
 
 

@@ -43,7 +43,7 @@ def play(folder: Path, stages: int = 8) -> None:
     """All but the last outcome; the first decision is given up."""
     config = load_config(folder / "bocopt.toml")
     store = open_store(config.store, folder)
-    ours = engine(store, *config.kinds.values(), numeric=numeric_fingerprint())
+    ours = engine(store, *config.templates.values(), numeric=numeric_fingerprint())
     rng = np.random.default_rng(0)
     for i in range(stages):
         one(ours, Decide("shop", [round(float(rng.normal()), 3)]))

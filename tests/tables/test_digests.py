@@ -44,7 +44,7 @@ def test_the_digest_of_a_case_has_all_code_that_plays_its_policy(name: str) -> N
 @pytest.mark.parametrize("name", of_kind("problem"))
 def test_the_digest_of_a_case_has_all_code_that_solves_its_problem(name: str) -> None:
     problem = INSTANCES[name]
-    policy = SampleAverage(problem, initial_decision=np.zeros(problem.dims.z))
+    policy = SampleAverage(problem, initial_decision=[0.0] * problem.dims.z)
     asked, _ = followed({*modules_of((policy, problem)), play.__module__})
     assert executed(lambda: play(policy, problem, SERIES)) <= needed(asked, FILES)
     asked, _ = followed({*modules_of(problem), least_costs.__module__})

@@ -315,7 +315,7 @@ def test_a_served_stream_is_one_series(tmp_path: Path) -> None:
     from bocopt.app.service.config import load_config
 
     settings: Any = load_config(bakery(tmp_path))
-    [kind] = settings.kinds.values()
+    [kind] = settings.templates.values()
     assert kind.featuriser.spec.series == ()
     assert {*kind.featuriser.fields} == {"date", "promotion"}
 

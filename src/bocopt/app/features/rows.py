@@ -29,7 +29,8 @@ def rows_of(frame: Table, spec: Spec) -> Iterator[TableRow]:
     numbers = {name: frame.numbers(name) for name in spec.context}
     texts = {name: frame.texts(name) for name in _texts(spec)}
     xi = _outcomes(frame, spec)
-    came = frame.texts(spec.arrives) if spec.arrives in frame.columns else None
+    arrives = spec.arrives or ""
+    came = frame.texts(arrives) if arrives in frame.columns else None
     for row in order.tolist():
         fields = {name: values[row].item() for name, values in numbers.items()}
         known = {name: None if np.isnan(value) else value for name, value in fields.items()}

@@ -70,10 +70,10 @@ class Since(NamedTuple):
         return said + " Nor do those that others took in between." * self.between
 
 
-def shown(kind: StreamTemplate, live: Live) -> dict[str, Any]:
+def shown(template: StreamTemplate, live: Live) -> dict[str, Any]:
     """Return each shadow's log e-value, stages and alarm as plain data for `read`; may be empty."""
     pairs: list[tuple[Any, Any]]
-    pairs = list(zip(kind.fold.monitor.guarantees, live.watched or (), strict=False))
+    pairs = list(zip(template.fold.monitor.guarantees, live.watched or (), strict=False))
     lately = {g.shadow: (g, state) for g, state in pairs if has(g, AlarmsOfShadow)}
     found = dict[str, Sequence[float | None]]()
     for g, state in pairs:
@@ -83,13 +83,13 @@ def shown(kind: StreamTemplate, live: Live) -> dict[str, Any]:
             if log_e > -math.inf:
                 least = math.floor(1e3 * min(log_e, _LARGEST)) / 1e3
                 found[g.name] = least, watch.stages(watched), None if alarm != alarm else int(alarm)
-    return {"compared": {"by": kind.fold.by, "shadows": found}} if found else {}
+    return {"compared": {"by": template.fold.by, "shadows": found}} if found else {}
 
 
-def read(kind: StreamTemplate, told: Mapping[str, Any]) -> dict[str, ShadowStatus]:
+def read(template: StreamTemplate, told: Mapping[str, Any]) -> dict[str, ShadowStatus]:
     """Return the status of each shadow; empty if another configuration wrote the numbers."""
     found = told.get("compared")
-    if not isinstance(found, dict) or found.get("by") != kind.fold.by:
+    if not isinstance(found, dict) or found.get("by") != template.fold.by:
         return {}
     return {name: ShadowStatus(*numbers) for name, numbers in found["shadows"].items()}
 
@@ -105,7 +105,7 @@ def since(configured: Sequence[Configured], by: str) -> Since:
 def better(
     standings: Sequence[tuple[StreamSummary, Mapping[str, Any]]],
     configured: Iterable[Configured],
-    kinds: Mapping[str, StreamTemplate],
+    templates: Mapping[str, StreamTemplate],
     delta: float,
 ) -> tuple[int, list[Better]]:
     """Return how many shadows were ever compared, and those that may be called better.
@@ -117,12 +117,12 @@ def better(
     many = sum(of for each in history.values() for _, of in each.values())
     found, shares = list[Better](), list[float]()
     for standing, told in standings:
-        kind = kinds.get(standing.problem)
-        if kind is None:
+        template = templates.get(standing.problem)
+        if template is None:
             continue
-        generation, of = history.get(standing.id, {}).get(kind.fold.by, (0, 0))
+        generation, of = history.get(standing.id, {}).get(template.fold.by, (0, 0))
         if generation:  # else it is not in the log who is compared
-            own = [Better(standing.id, *each) for each in read(kind, told).items()]
+            own = [Better(standing.id, *each) for each in read(template, told).items()]
             found += own
             shares += [share(generation, of) / len(standings)] * len(own)
     believed = discoveries(np.array([b.shown.log_e for b in found]), np.array(shares), delta)

@@ -49,7 +49,7 @@ class Config:
     held: int  # streams in memory, of all workers together
     limit: float  # seconds that one command may take
     confidence: float  # of what is said of all streams together
-    kinds: dict[str, StreamTemplate]
+    templates: dict[str, StreamTemplate]
 
     @property
     def folder(self) -> Path:
@@ -74,7 +74,7 @@ def load_config(path: str | Path, *, host: str | None = None, port: int | None =
         held=service.number("held", 1000, "[1, inf)", whole=True),
         limit=service.number("limit", 20.0, "(0, 3600]"),
         confidence=service.number("confidence", 0.95, "(0, 1)"),
-        kinds={},
+        templates={},
     )
     if (
         not config.access.asks_for_token
@@ -89,7 +89,7 @@ def load_config(path: str | Path, *, host: str | None = None, port: int | None =
     file.file.refuse()
     code = UserCode(file.path.parent)
     for name, settings in file.cases.items():
-        config.kinds[name] = _kind(settings, code)
+        config.templates[name] = _template(settings, code)
     return config
 
 
@@ -123,7 +123,7 @@ def _token(service: Part) -> str | None:
     return token
 
 
-def _kind(settings: CaseSettings, code: UserCode) -> StreamTemplate:
+def _template(settings: CaseSettings, code: UserCode) -> StreamTemplate:
     """The first policy decides; the others, and the rule of now, are its shadows."""
     case = case_of(settings, code)
     deciding, *others = case.policies
@@ -134,7 +134,7 @@ def _kind(settings: CaseSettings, code: UserCode) -> StreamTemplate:
     _check_count(settings, "context", contexts, case.problem.dims.x)
     _check_count(settings, "outcome", outcomes, case.problem.dims.xi)
     try:
-        kind = template_of(
+        template = template_of(
             settings.name,
             case.problem,
             case.policies[deciding],
@@ -158,7 +158,7 @@ def _kind(settings: CaseSettings, code: UserCode) -> StreamTemplate:
         settings.part.wrong("", str(error))
         settings.part.file.refuse()
         raise
-    return kind
+    return template
 
 
 def _featuriser(case: Case) -> Featuriser | None:

@@ -31,32 +31,32 @@ def row_of(given: Mapping[str, Any]) -> str:
 
 
 def context_of(
-    kind: StreamTemplate, live: Live, features: FeaturiserState | None, owner: str, given: Any
+    template: StreamTemplate, live: Live, features: FeaturiserState | None, owner: str, given: Any
 ) -> Context:
     """Return the checked context of a decision or lesson; a ValueError says all that is wrong."""
-    if kind.featuriser is not None:
+    if template.featuriser is not None:
         assert features is not None
         if not isinstance(given, Mapping):
-            fields = ", ".join(f"'{n}': {what}" for n, what in kind.featuriser.fields.items())
+            fields = ", ".join(f"'{n}': {what}" for n, what in template.featuriser.fields.items())
             expected = f"an object of named fields ({fields})"
             raise arguments.wrong(owner, "x", expected, given)
-        _, x = kind.featuriser.decide(features, given)
-        x = kind.fold.context(owner, live, x)
-        return Context(x, row_of(given), kind.featuriser.missing(given))
+        _, x = template.featuriser.decide(features, given)
+        x = template.fold.context(owner, live, x)
+        return Context(x, row_of(given), template.featuriser.missing(given))
     if isinstance(given, Mapping):
-        given = _in_order(owner, "x", given, kind.contexts, "context")
-    x = kind.fold.context(owner, live, given)
-    if kind.limits.context not in (None, len(x)):
-        wanted = f"of {kind.limits.context} numbers, as the configuration file says"
+        given = _in_order(owner, "x", given, template.contexts, "context")
+    x = template.fold.context(owner, live, given)
+    if template.limits.context not in (None, len(x)):
+        wanted = f"of {template.limits.context} numbers, as the configuration file says"
         raise arguments.wrong(owner, "x", wanted, given)
     return Context(x)
 
 
-def outcome_of(kind: StreamTemplate, owner: str, given: Any) -> Array:
+def outcome_of(template: StreamTemplate, owner: str, given: Any) -> Array:
     """Return the checked outcome (m), given in order or by name; a ValueError if it is wrong."""
     if isinstance(given, Mapping):
-        given = _in_order(owner, "xi", given, kind.outcomes, "outcome")
-    return kind.fold.outcome(owner, given)
+        given = _in_order(owner, "xi", given, template.outcomes, "outcome")
+    return template.fold.outcome(owner, given)
 
 
 def _in_order(
@@ -72,24 +72,24 @@ def _in_order(
 
 
 def features_after(
-    kind: StreamTemplate, live: Live, features: FeaturiserState | None, event: Event
+    template: StreamTemplate, live: Live, features: FeaturiserState | None, event: Event
 ) -> FeaturiserState | None:
     """Return the featuriser's state after an event; `live` is the state before it."""
-    if kind.featuriser is None or features is None:
+    if template.featuriser is None or features is None:
         return features
     if isinstance(event, Observed):
-        return kind.featuriser.learn(features, event.number + live.taught, event.xi)
+        return template.featuriser.learn(features, event.number + live.taught, event.xi)
     if not isinstance(event, Decided | Taught):
         return features
     if not event.row:
         raise CheckpointError(
-            f"It has no named fields, of which [cases.{kind.name}.data] makes contexts."
+            f"It has no named fields, of which [cases.{template.name}.data] makes contexts."
         )
     fields = json.loads(event.row)
-    after, _ = kind.featuriser.decide(features, fields)
+    after, _ = template.featuriser.decide(features, fields)
     if isinstance(event, Taught):
         row = TableRow(fields, event.xi, event.came)
-        return told(kind.featuriser, after, live.stage, row)
+        return told(template.featuriser, after, live.stage, row)
     return after
 
 

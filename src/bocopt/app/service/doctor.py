@@ -24,70 +24,72 @@ def findings(config: Config, store: Store, stream: str | None) -> Iterator[Findi
         yield from _of_stream(config, store, declared)
     if stream is None:
         for each in store.streams():
-            if each.problem not in config.kinds:
+            if each.problem not in config.templates:
                 words = f"{each.id}: is like {each.problem!r}, which the file does not declare."
                 yield Finding(True, words)
 
 
 def _of_stream(config: Config, store: Store, declared: StreamRecord) -> Iterator[Finding]:
-    kind = config.kinds[declared.problem]
-    if (declared.version, declared.fingerprint) != (kind.version, kind.fingerprint):
+    template = config.templates[declared.problem]
+    if (declared.version, declared.fingerprint) != (template.version, template.fingerprint):
         words = "began with another problem or policy than the file declares."
         yield Finding(False, f"{declared.id}: {words}")
-    if declared.scale != kind.scale:
-        yield Finding(False, other_scale(declared, kind))
-    held, snapshots = (
-        begun(kind, declared),
+    if declared.scale != template.scale:
+        yield Finding(False, other_scale(declared, template))
+    state, snapshots = (
+        begun(template, declared),
         {each.seq: each for each in store.snapshots(declared.id)},
     )
     try:
         for row in rows_of(store, declared.id):
-            if held.seq in snapshots:
-                yield _of_snapshot(held, snapshots.pop(held.seq))
-            held = held.caught_up([row])
+            if state.seq in snapshots:
+                yield _of_snapshot(state, snapshots.pop(state.seq))
+            state = state.caught_up([row])
     except DamagedError as error:
         yield Finding(False, f"{error} Events after it cannot be folded.")
         return
-    if held.seq in snapshots:
-        yield _of_snapshot(held, snapshots.pop(held.seq))
+    if state.seq in snapshots:
+        yield _of_snapshot(state, snapshots.pop(state.seq))
     for seq in snapshots:
-        yield Finding(False, f"{held.stream}: the snapshot at {seq} is after the end of the log.")
-    yield Finding(True, f"{held.stream}: {held.seq} events, which fold without a gap.")
-    yield from _sums(store, held)
-    yield from _overdue(held)
+        yield Finding(False, f"{state.stream}: the snapshot at {seq} is after the end of the log.")
+    yield Finding(True, f"{state.stream}: {state.seq} events, which fold without a gap.")
+    yield from _sums(store, state)
+    yield from _overdue(state)
 
 
-def _of_snapshot(held: StreamState, snapshot: Snapshot) -> Finding:
-    where = f"{held.stream}: the snapshot at {snapshot.seq}"
+def _of_snapshot(state: StreamState, snapshot: Snapshot) -> Finding:
+    where = f"{state.stream}: the snapshot at {snapshot.seq}"
     try:
-        from_snapshot(snapshot.state, held.kind.fold, held.declared.seed)
+        from_snapshot(snapshot.state, state.template.fold, state.declared.seed)
     except OtherConfigurationError:
         return Finding(True, f"{where} was made by another configuration, and is not used.")
     except CheckpointError as error:
         return Finding(False, f"{where} is not used: {error} The log is folded instead.")
-    if snapshot.state != held.snapshot().state:
+    if snapshot.state != state.snapshot().state:
         return Finding(True, f"{where} has other bits than the log has here: from another machine?")
     return Finding(True, f"{where} is what the log says.")
 
 
-def _sums(store: Store, held: StreamState) -> Iterator[Finding]:
-    last = store.last_stage(held.stream)
-    if (0 if last is None else last.n) != held.tally.n:
-        yield Finding(False, f"{held.stream}: its sums for charts do not reach the end of the log.")
-    listed = {number for number, _ in store.waiting(held.stream, held.kind.limits.max_open)}
-    if any(number < held.live.t and number not in held.since for number in listed):
+def _sums(store: Store, state: StreamState) -> Iterator[Finding]:
+    last = store.last_stage(state.stream)
+    if (0 if last is None else last.n) != state.totals.n:
+        yield Finding(
+            False, f"{state.stream}: its sums for charts do not reach the end of the log."
+        )
+    listed = {number for number, _ in store.waiting(state.stream, state.template.limits.max_open)}
+    if any(number < state.live.t and number not in state.since for number in listed):
         words = "decisions that have ended are listed as waiting for their outcome."
-        yield Finding(False, f"{held.stream}: {words}")
+        yield Finding(False, f"{state.stream}: {words}")
 
 
-def _overdue(held: StreamState) -> Iterator[Finding]:
+def _overdue(state: StreamState) -> Iterator[Finding]:
     now = time.time()
-    late = held.overdue(now)
+    late = state.overdue(now)
     if late:
         some = ", ".join(map(str, late[:_SHOWN]))
         words = f"{len(late)} outcomes are overdue (decision {some}): the service gives them up."
-        yield Finding(True, f"{held.stream}: {words}")
-    elif held.since:
-        oldest = (now - min(held.since.values())) / 3600
-        words = f"{len(held.since)} outcomes are waited for, the oldest for {oldest:.1f} hours."
-        yield Finding(True, f"{held.stream}: {words}")
+        yield Finding(True, f"{state.stream}: {words}")
+    elif state.since:
+        oldest = (now - min(state.since.values())) / 3600
+        words = f"{len(state.since)} outcomes are waited for, the oldest for {oldest:.1f} hours."
+        yield Finding(True, f"{state.stream}: {words}")

@@ -87,7 +87,7 @@ class Engine:
     def gauges(self) -> Mapping[str, float]:
         """Return the queue length, the streams in memory and their open decisions."""
         latest = self._latest
-        return {"queue": self._queue.qsize(), "streams": latest.held, "open": latest.open}
+        return {"queue": self._queue.qsize(), "streams": latest.streams, "open": latest.open}
 
     def submit(self, command: Command) -> Future[Reply]:
         """The answer, some time; a RefusedError where too many wait already."""

@@ -13,13 +13,13 @@ from bocopt.live.fold import Decided
 from bocopt.live.record import Live
 
 
-def explanation(store: Store, held: StreamState, row: EventRow) -> dict[str, Any]:
+def explanation(store: Store, state: StreamState, row: EventRow) -> dict[str, Any]:
     """z beside its neighbours, and beside what others would have decided."""
-    event = from_bytes(row.body, held.kind.problem)
+    event = from_bytes(row.body, state.template.problem)
     assert isinstance(event, Decided)
-    then = _then(store, held, row, event).state
+    then = _then(store, state, row, event).state
     try:
-        found = explained(held.kind.fold, then, event, {"z": held.kind.names})
+        found = explained(state.template.fold, then, event, {"z": state.template.names})
     except NoExplanationError as error:
         raise RefusedError(409, str(error)) from error
     return {
@@ -33,7 +33,7 @@ def explanation(store: Store, held: StreamState, row: EventRow) -> dict[str, Any
             {
                 "what": each.what,
                 "name": each.name,
-                "z": _by_name(held, each.z),
+                "z": _by_name(state, each.z),
                 "expected": each.expected if math.isfinite(each.expected) else None,
                 "feasibility": each.feasibility,
             }
@@ -42,13 +42,13 @@ def explanation(store: Store, held: StreamState, row: EventRow) -> dict[str, Any
     }
 
 
-def _then(store: Store, held: StreamState, row: EventRow, event: Decided) -> Live:
+def _then(store: Store, state: StreamState, row: EventRow, event: Decided) -> Live:
     """Return a record with the policy's state at a decision; a RefusedError if it is too old."""
     learned, taught = int(event.waiting.learned), int(event.waiting.taught)
-    if (held.live.learned, held.live.taught) == (learned, taught):
-        return held.live
-    far = held.kind.limits.snapshot
-    then = as_it_was(store, held, row.seq, far)
+    if (state.live.learned, state.live.taught) == (learned, taught):
+        return state.live
+    far = state.template.limits.snapshot
+    then = as_it_was(store, state, row.seq, far)
     if then is None:
         raise RefusedError(
             409,
@@ -58,5 +58,5 @@ def _then(store: Store, held: StreamState, row: EventRow, event: Decided) -> Liv
     return then.live
 
 
-def _by_name(held: StreamState, z: Array) -> dict[str, float]:
-    return dict(zip(held.kind.names, z.tolist(), strict=True))
+def _by_name(state: StreamState, z: Array) -> dict[str, float]:
+    return dict(zip(state.template.names, z.tolist(), strict=True))

@@ -24,27 +24,27 @@ def exported(config: Config, store: Store, stream: str, out: Path) -> int:
     if write is None:
         raise ValueError(f"FILE must end in .csv or .parquet. Got {str(out)!r} instead.")
     for declared in chosen(config, store, stream):
-        rows = list(_decisions(config.kinds[declared.problem], store, stream))
+        rows = list(_decisions(config.templates[declared.problem], store, stream))
         file.replace(out, write(rows))
         return len(rows)
     raise ValueError(f"[cases.*] in {config.path} declares nothing that {stream!r} is like.")
 
 
-def _decisions(kind: StreamTemplate, store: Store, stream: str) -> Iterator[dict[str, Any]]:
+def _decisions(template: StreamTemplate, store: Store, stream: str) -> Iterator[dict[str, Any]]:
     """In the order in which they were taken; empty where an outcome is not known. No lessons."""
     costs = {each.decision: each for each in store.stages(stream)}
     found: dict[int, dict[str, Any]] = {}
     for row in rows_of(store, stream):
-        event = from_bytes(row.body, kind.problem)
+        event = from_bytes(row.body, template.problem)
         if isinstance(event, Decided):
-            found[event.number] = _columns(kind, event) | {"decided": _time(row.at)}
+            found[event.number] = _columns(template, event) | {"decided": _time(row.at)}
         elif isinstance(event, Observed):
             xi = {f"xi{i}": value for i, value in enumerate(event.xi.tolist())}
             came = xi | _came(costs.get(event.number)) | {"observed": _time(row.at)}
             found[event.number] |= came
         elif isinstance(event, Forgotten):
             found[event.number]["forgotten"] = _time(row.at)
-    names = _names(kind, found)
+    names = _names(template, found)
     for each in found.values():
         yield {name: each.get(name) for name in names}
 
@@ -56,14 +56,14 @@ def _came(totals: OutcomeTotals | None) -> dict[str, Any]:
     return {"cost": totals.cost, "feasible": feasible, "hindsight": totals.hindsight}
 
 
-def _columns(kind: StreamTemplate, event: Decided) -> dict[str, Any]:
+def _columns(template: StreamTemplate, event: Decided) -> dict[str, Any]:
     solution = event.waiting.decision.solution
     x = {f"x{i}": value for i, value in enumerate(event.waiting.x.tolist())}
-    z = dict(zip(kind.names, solution.z.tolist(), strict=True))
+    z = dict(zip(template.names, solution.z.tolist(), strict=True))
     return {"decision": event.number, **x, **z, "status": Status(int(solution.status)).name}
 
 
-def _names(kind: StreamTemplate, found: dict[int, dict[str, Any]]) -> list[str]:
+def _names(template: StreamTemplate, found: dict[int, dict[str, Any]]) -> list[str]:
     """The same columns for all, whatever is known."""
     width = max(
         (sum(n.startswith("x") and n[1:].isdecimal() for n in e) for e in found.values()), default=0
@@ -72,10 +72,10 @@ def _names(kind: StreamTemplate, found: dict[int, dict[str, Any]]) -> list[str]:
         "decision",
         "decided",
         *(f"x{i}" for i in range(width)),
-        *kind.names,
+        *template.names,
         "status",
         "observed",
-        *(f"xi{i}" for i in range(kind.problem.dims.xi)),
+        *(f"xi{i}" for i in range(template.problem.dims.xi)),
         "cost",
         "feasible",
         "hindsight",

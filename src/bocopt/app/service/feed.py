@@ -58,18 +58,23 @@ class EventCache:
     def __init__(self) -> None:
         self._found: OrderedDict[tuple[str, int], bytes] = OrderedDict()
 
-    def of(self, kind: StreamTemplate, row: EventRow) -> bytes:
+    def of(self, template: StreamTemplate, row: EventRow) -> bytes:
         """Return a row as the bytes of a server-sent event, from the cache if it is there."""
         place = (row.stream, row.seq)
         if place not in self._found:
-            self._found[place] = _text(kind, row)
+            self._found[place] = _text(template, row)
             if len(self._found) > _TEXTS:
                 self._found.popitem(last=False)
         return self._found[place]
 
 
 async def feed(
-    store: Store, kind: StreamTemplate, stream: str, after: int, bell: Notifier, texts: EventCache
+    store: Store,
+    template: StreamTemplate,
+    stream: str,
+    after: int,
+    bell: Notifier,
+    texts: EventCache,
 ) -> AsyncIterator[bytes]:
     """Each event after one, as text; it ends when the service stops."""
     yield b"retry: 1000\n\n"
@@ -83,7 +88,7 @@ async def feed(
             return  # whoever listens connects again, from where it was
         for row in rows:
             after = row.seq
-            yield texts.of(kind, row)
+            yield texts.of(template, row)
         if rows:
             said = loop.time()
             await asyncio.sleep(_REST if len(rows) < _AT_ONCE else 0.0)
@@ -94,6 +99,6 @@ async def feed(
         await bell.heard(ring)
 
 
-def _text(kind: StreamTemplate, row: EventRow) -> bytes:
-    data = json.dumps(event_shown(kind, row))
+def _text(template: StreamTemplate, row: EventRow) -> bytes:
+    data = json.dumps(event_shown(template, row))
     return f"id: {row.seq}\nevent: {row.kind}\ndata: {data}\n\n".encode()

@@ -18,17 +18,17 @@ _FEWEST = 2  # outcomes of a stream that say something of it
 
 def fitted(config: Config, store: Store, case: str | None, out: Path) -> SharedPrior:
     """Fit it to all streams of a kind, and write it to a file."""
-    kind = config.kinds[_name(config, case)]
+    template = config.templates[_name(config, case)]
     found = [
-        _outcomes(kind, store, declared.id)
+        _outcomes(template, store, declared.id)
         for declared in chosen(config, store, None)
-        if declared.problem == kind.name
+        if declared.problem == template.name
     ]
     known = [rows for rows in found if len(rows[1]) >= _FEWEST]
     if len(known) < 2:
         raise ValueError(
-            f"Two streams like {kind.name!r} with {_FEWEST} outcomes or more are needed, to see "
-            f"what they have in common. Got {len(known)} instead."
+            f"Two streams like {template.name!r} with {_FEWEST} outcomes or more are needed, to "
+            f"see what they have in common. Got {len(known)} instead."
         )
     prior = SharedPrior.of(known)
     prior.save(out)
@@ -36,20 +36,20 @@ def fitted(config: Config, store: Store, case: str | None, out: Path) -> SharedP
 
 
 def _name(config: Config, case: str | None) -> str:
-    if case is None and len(config.kinds) == 1:
-        return next(iter(config.kinds))
-    if case not in config.kinds:
-        expected = f"must be one of {', '.join(config.kinds)}"
+    if case is None and len(config.templates) == 1:
+        return next(iter(config.templates))
+    if case not in config.templates:
+        expected = f"must be one of {', '.join(config.templates)}"
         raise ValueError(f"--case {expected}, of {config.path}. Got {case!r} instead.")
     return case
 
 
-def _outcomes(kind: StreamTemplate, store: Store, stream: str) -> tuple[Array, Array]:
+def _outcomes(template: StreamTemplate, store: Store, stream: str) -> tuple[Array, Array]:
     """(n, k), (n, m): contexts and outcomes as they became known, those of lessons too."""
     contexts: dict[int, Array] = {}
     x, xi = list[Array](), list[Array]()
     for row in rows_of(store, stream):
-        event = from_bytes(row.body, kind.problem)
+        event = from_bytes(row.body, template.problem)
         if isinstance(event, Decided):
             contexts[event.number] = event.waiting.x
         elif isinstance(event, Observed):

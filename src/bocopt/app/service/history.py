@@ -121,40 +121,40 @@ def imported(
     """Check all of a table, then teach it; nothing is taught where something is wrong."""
     store = open_store(config.store, config.folder)
     try:
-        kind = _kind(config, store, stream, case)
-        rows = columns(frame, kind, names)
+        template = _template(config, store, stream, case)
+        rows = columns(frame, template, names)
         with opened(config, store) as engine:
             _one(engine, Create(stream, case))
             with progress() as shown:
-                return taught(engine, store, kind, stream, rows, shown)
+                return taught(engine, store, template, stream, rows, shown)
     finally:
         store.close()
 
 
-def _kind(config: Config, store: Store, stream: str, case: str | None) -> StreamTemplate:
+def _template(config: Config, store: Store, stream: str, case: str | None) -> StreamTemplate:
     """Return the template of a stream that exists or is to begin; a ValueError if unknown."""
     there = store.stream(stream)
     name = case or (stream if there is None else there.problem)
-    if name not in config.kinds:
-        known = [*(each.id for each in store.streams()), *config.kinds]
+    if name not in config.templates:
+        known = [*(each.id for each in store.streams()), *config.templates]
         near = difflib.get_close_matches(name, known, 1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         what = f"no [cases.{name}] in {config.path}" if case else f"no stream {stream!r}"
         raise ValueError(f"There is {what}.{hint} A new one needs --case NAME, one of the file's.")
     if not ID.fullmatch(stream):
         raise ValueError(f"The stream {stream!r} must match {ID.pattern}.")
-    return config.kinds[name]
+    return config.templates[name]
 
 
-def columns(frame: Table, kind: StreamTemplate, names: Names) -> HistoryRows:
+def columns(frame: Table, template: StreamTemplate, names: Names) -> HistoryRows:
     """Return the lessons of a table; one error names all that is wrong with its columns."""
-    if kind.featuriser is not None:
-        return _fields(frame, kind, kind.featuriser.spec, names)
-    dims, policy = kind.problem.dims, kind.fold.policy
-    wide = dims.x if kind.limits.context is None else kind.limits.context
+    if template.featuriser is not None:
+        return _fields(frame, template, template.featuriser.spec, names)
+    dims, policy = template.problem.dims, template.fold.policy
+    wide = dims.x if template.limits.context is None else template.limits.context
     gaps = dims.x is None and promises(policy, TakesMissing)
-    x = _named(names.x, kind.contexts, "x", "context", wide)
-    xi = _named(names.xi, kind.outcomes, "xi", "outcome", dims.xi)
+    x = _named(names.x, template.contexts, "x", "context", wide)
+    xi = _named(names.xi, template.outcomes, "xi", "outcome", dims.xi)
     read = [partial(_numbers, frame, name, gaps) for name in x]
     read += [partial(_numbers, frame, name, False) for name in xi]
     found = all_of(read)
@@ -165,11 +165,11 @@ def columns(frame: Table, kind: StreamTemplate, names: Names) -> HistoryRows:
     return HistoryRows(frame.path, where, [Lesson(x, xi) for x, xi in rows])
 
 
-def _fields(frame: Table, kind: StreamTemplate, spec: Spec, names: Names) -> HistoryRows:
+def _fields(frame: Table, template: StreamTemplate, spec: Spec, names: Names) -> HistoryRows:
     """Return the lessons in time order, with contexts of named fields, read as the case's data."""
     if names.x is not None or names.xi is not None:
         raise ValueError(
-            f"[cases.{kind.name}.data] says which columns are read: leave out --x and --xi."
+            f"[cases.{template.name}.data] says which columns are read: leave out --x and --xi."
         )
     series = series_of(frame, spec)  # which tells all that is wrong with the table
     where = [f"{frame.place} {line}" for line in series.lines]
@@ -214,9 +214,9 @@ def _numbers(frame: Table, name: str, gaps: bool) -> Array:
 @contextmanager
 def opened(config: Config, store: Store) -> Iterator[Engine]:
     """An engine in this process that nobody else asks; it leaves snapshots."""
-    registry = Registry(store, config.kinds, numeric_fingerprint())
+    registry = Registry(store, config.templates, numeric_fingerprint())
     registry.open(time.time())
-    engine = Engine(store, registry, Shard(store, Fleet(store, config.kinds, config.held)))
+    engine = Engine(store, registry, Shard(store, Fleet(store, config.templates, config.held)))
     try:
         yield engine
     finally:
@@ -226,7 +226,7 @@ def opened(config: Config, store: Store) -> Iterator[Engine]:
 def taught(
     engine: Engine,
     store: Store,
-    kind: StreamTemplate,
+    template: StreamTemplate,
     stream: str,
     rows: HistoryRows,
     shown: ProgressHook,
@@ -234,7 +234,7 @@ def taught(
     """Teach what comes after the lessons that there are, which the rows must begin with."""
     known, many = _one(engine, Query(stream, "summary")).body, len(rows.lessons)
     before = int(known["taught"])
-    _check_the_same(store, kind, stream, rows, min(before, many))
+    _check_the_same(store, template, stream, rows, min(before, many))
     shown.begin("rows", many, min(before, many))
     for first in range(before, many, _AT_ONCE):
         some = range(first, min(first + _AT_ONCE, many))
@@ -247,14 +247,14 @@ def taught(
 
 
 def _check_the_same(
-    store: Store, kind: StreamTemplate, stream: str, rows: HistoryRows, many: int
+    store: Store, template: StreamTemplate, stream: str, rows: HistoryRows, many: int
 ) -> None:
     """Check that the first rows equal the lessons logged; a TableError at one that differs."""
     for first in range(0, many, _READ):
         last = min(first + _READ, many) - 1
         found = store.events_of(stream, lesson_place(last), lesson_place(first))
         for row in reversed(found):  # their places fall
-            event = from_bytes(row.body, kind.problem)
+            event = from_bytes(row.body, template.problem)
             assert isinstance(event, Taught)
             i = event.number
             if not rows.lessons[i].is_in(event):

@@ -66,7 +66,7 @@ class Api:
 
     engine: Router
     reader: Store  # read only
-    kinds: Mapping[str, StreamTemplate]
+    templates: Mapping[str, StreamTemplate]
     bell: Notifier
     patience: float = 10.0  # seconds that a body may take, and headers before it
     limit: float = 20.0  # seconds that a command may take
@@ -101,7 +101,9 @@ class Api:
     async def streams(self, request: Request) -> Response:
         """Answer with the ids of the streams whose kind the configuration file has."""
         found = await self._read(self.reader.streams)
-        return answer(200, {"streams": [each.id for each in found if each.problem in self.kinds]})
+        return answer(
+            200, {"streams": [each.id for each in found if each.problem in self.templates]}
+        )
 
     async def begin(self, request: Request) -> Response:
         """Begin a stream like one of the file, with a seed if given; answer with its summary."""
@@ -155,22 +157,22 @@ class Api:
         limit = number_in_query(request, "limit", 1000, _MOST)
         if limit < 1:
             raise RefusedError(422, "'limit' must be at least 1.")
-        kind = await self._kind(stream)
+        template = await self._template(stream)
         rows = await self._read(lambda: self.reader.tail(stream, after, limit))
-        shown = [event_shown(kind, row) for row in rows]
+        shown = [event_shown(template, row) for row in rows]
         return answer(200, {"events": shown, "next": rows[-1].seq if rows else after})
 
     async def events(self, request: Request) -> Response:
         """Answer with a stream of server-sent events, after the one that the client has."""
         stream = stream_of(request)
-        kind = await self._kind(stream)
+        template = await self._template(stream)
         after = self._after(request)
         if after is None:
             after = await self._read(lambda: self.reader.last_seq(stream))
         if self.listeners >= _LISTENERS:
             raise RefusedError(503, f"{_LISTENERS} listeners are as many as there may be.")
         return StreamingResponse(
-            self._heard(kind, stream, after),
+            self._heard(template, stream, after),
             media_type="text/event-stream",
             headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
         )
@@ -185,19 +187,21 @@ class Api:
             return number_in_query(request, "after", -1, 10**15)
         return None
 
-    async def _heard(self, kind: StreamTemplate, stream: str, after: int) -> AsyncIterator[bytes]:
+    async def _heard(
+        self, template: StreamTemplate, stream: str, after: int
+    ) -> AsyncIterator[bytes]:
         self.listeners += 1
         try:
-            async for text in feed(self.reader, kind, stream, after, self.bell, self.texts):
+            async for text in feed(self.reader, template, stream, after, self.bell, self.texts):
                 yield text
         finally:
             self.listeners -= 1
 
-    async def _kind(self, stream: str) -> StreamTemplate:
+    async def _template(self, stream: str) -> StreamTemplate:
         found = await self._read(lambda: self.reader.stream(stream))
-        if found is None or found.problem not in self.kinds:
+        if found is None or found.problem not in self.templates:
             raise RefusedError(404, f"There is no stream {stream!r}.")
-        return self.kinds[found.problem]
+        return self.templates[found.problem]
 
     async def _read(self, read: Callable[[], T]) -> T:
         try:
@@ -212,7 +216,7 @@ class Api:
         def read() -> tuple[int, list[Better]]:
             """Judge the shadows of all streams, from the log."""
             found = [(each, read_told(each.told)) for each in reader.standings()]
-            return better(found, reader.configurations(), self.kinds, self.delta)
+            return better(found, reader.configurations(), self.templates, self.delta)
 
         return await self._better.of("", lambda: self._read(read))
 
@@ -264,7 +268,7 @@ def application(front: Api, access: Access) -> Starlette:
     pages = Pages(
         reply=front.reply,
         reader=front.page_reader or front.reader,
-        kinds=front.kinds,
+        templates=front.templates,
         damaged=front.damaged,
         access=access,
         patience=front.patience,

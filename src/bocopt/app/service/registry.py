@@ -14,7 +14,7 @@ class Registry:
     """Streams as they are declared; what they know is a matter of shards."""
 
     store: Store
-    kinds: Mapping[str, StreamTemplate]
+    templates: Mapping[str, StreamTemplate]
     numeric: str = ""  # of this machine
 
     def open(self, now: float) -> None:
@@ -22,11 +22,11 @@ class Registry:
 
         Streams of a kind that is no longer in the file are left alone.
         """
-        known = [each for each in self.store.streams() if each.problem in self.kinds]
+        known = [each for each in self.store.streams() if each.problem in self.templates]
         changed = [self._adopted(each) for each in known]
         self.store.redeclare([each for each in changed if each is not None])
         self._configure(known, now)
-        self.begin([Create(name) for name in self.kinds], now)
+        self.begin([Create(name) for name in self.templates], now)
 
     def _configure(self, known: Sequence[StreamRecord], now: float) -> None:
         """Log who decides from now on, and what is compared, where that has changed."""
@@ -34,29 +34,29 @@ class Registry:
         changed = list[Configured]()
         for declared in known:
             n, by = latest.get(declared.id, (0, ""))
-            if by != self.kinds[declared.problem].fold.by:
+            if by != self.templates[declared.problem].fold.by:
                 first = self.store.last_decision(declared.id) + 1
                 changed.append(self._configured(declared, n + 1, first, now))
         self.store.configure(changed)
 
     def _configured(self, declared: StreamRecord, n: int, first: int, now: float) -> Configured:
-        kind = self.kinds[declared.problem]
-        return Configured(declared.id, n, kind.fold.by, first, now, kind.about)
+        template = self.templates[declared.problem]
+        return Configured(declared.id, n, template.fold.by, first, now, template.about)
 
     def _adopted(self, declared: StreamRecord) -> StreamRecord | None:
         """A stream that has begun before, if it is to be declared anew."""
-        kind = self.kinds[declared.problem]
-        if declared.scale != kind.scale:
-            raise RefusedError(409, other_scale(declared, kind))
-        if declared.version != kind.version:
-            return declared._replace(version=kind.version, fingerprint=kind.fingerprint)
-        if declared.fingerprint != kind.fingerprint:
+        template = self.templates[declared.problem]
+        if declared.scale != template.scale:
+            raise RefusedError(409, other_scale(declared, template))
+        if declared.version != template.version:
+            return declared._replace(version=template.version, fingerprint=template.fingerprint)
+        if declared.fingerprint != template.fingerprint:
             raise RefusedError(
                 409,
                 f"Stream {declared.id!r} began with another problem or policy than "
-                f"[cases.{kind.name}] declares now. Undo that change, or raise its version "
-                f"(it is {kind.version!r}): all that was logged is then learned anew by the new "
-                "policy.",
+                f"[cases.{template.name}] declares now. Undo that change, or raise its version "
+                f"(it is {template.version!r}): all that was logged is then learned anew by the "
+                "new policy.",
             )
         return None
 
@@ -84,44 +84,44 @@ class Registry:
         self, begin: Create, before: StreamRecord | None, now: float
     ) -> StreamRecord | RefusedError:
         try:
-            kind = self._kind(begin, before)
+            template = self._template(begin, before)
         except RefusedError as error:
             return error
-        seed = kind.seed if begin.seed is None else begin.seed
+        seed = template.seed if begin.seed is None else begin.seed
         return StreamRecord(
             id=begin.stream,
-            problem=kind.name,
-            version=kind.version,
-            fingerprint=kind.fingerprint,
+            problem=template.name,
+            version=template.version,
+            fingerprint=template.fingerprint,
             numeric=self.numeric,
             seed=seed,
             created=now,
-            scale=kind.scale,
+            scale=template.scale,
         )
 
-    def _kind(self, begin: Create, before: StreamRecord | None) -> StreamTemplate:
+    def _template(self, begin: Create, before: StreamRecord | None) -> StreamTemplate:
         name = begin.kind or (before and before.problem) or begin.stream
-        if begin.kind is None and name not in self.kinds and len(self.kinds) == 1:
-            name = next(iter(self.kinds))
-        if name not in self.kinds:
-            near = difflib.get_close_matches(name, self.kinds, 1)
+        if begin.kind is None and name not in self.templates and len(self.templates) == 1:
+            name = next(iter(self.templates))
+        if name not in self.templates:
+            near = difflib.get_close_matches(name, self.templates, 1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise RefusedError(
                 404,
                 f"No [cases.{name}] is declared in the configuration file, so no stream can be "
                 f"like it.{hint}",
             )
-        return self.kinds[name]
+        return self.templates[name]
 
 
-def other_scale(declared: StreamRecord, kind: StreamTemplate) -> str:
+def other_scale(declared: StreamRecord, template: StreamTemplate) -> str:
     """Why a stream cannot go on with another scale: its bets would be made after the outcomes."""
     before, now = (
         "without a scale" if scale is None else f"with scale = {scale:g}"
-        for scale in (declared.scale, kind.scale)
+        for scale in (declared.scale, template.scale)
     )
     return (
-        f"Stream {declared.id!r} began {before}, and [cases.{kind.name}] is declared {now}. A "
+        f"Stream {declared.id!r} began {before}, and [cases.{template.name}] is declared {now}. A "
         "scale counts only where it was declared before the outcomes, whatever the version. Put it "
         "back, or declare another [cases.NAME] for new streams."
     )

@@ -39,22 +39,22 @@ def chosen(config: Config, store: Store, stream: str | None) -> list[StreamRecor
     found = [each for each in store.streams() if stream in (None, each.id)]
     if stream is not None and not found:
         raise ValueError(f"There is no stream {stream!r} in {config.store}.")
-    return [each for each in found if each.problem in config.kinds]
+    return [each for each in found if each.problem in config.templates]
 
 
 def replayed(config: Config, store: Store, stream: str | None, verify: bool) -> Iterator[Finding]:
     """Yield for each stream its state at the end, and whether decisions come out the same."""
     for declared in chosen(config, store, stream):
-        held, checked = begun(config.kinds[declared.problem], declared), _Checked()
+        state, checked = begun(config.templates[declared.problem], declared), _Checked()
         try:
             for row in rows_of(store, declared.id):
                 if verify and row.kind == "decision":
-                    checked = _decided_again(held, row, checked)
-                held = held.caught_up([row])
+                    checked = _decided_again(state, row, checked)
+                state = state.caught_up([row])
         except DamagedError as error:
             yield Finding(False, str(error))
             continue
-        yield from _summed(held)
+        yield from _summed(state)
         if verify:
             yield _verdict(declared, checked)
 
@@ -67,16 +67,16 @@ def rows_of(store: Store, stream: str) -> Iterator[EventRow]:
         after = rows[-1].seq
 
 
-def _decided_again(held: StreamState, row: EventRow, checked: _Checked) -> _Checked:
-    fold = held.kind.fold
+def _decided_again(state: StreamState, row: EventRow, checked: _Checked) -> _Checked:
+    fold = state.template.fold
     try:
-        event = logged(row, held)
+        event = logged(row, state)
     except CheckpointError:
         return checked  # folding it says what is wrong with it
     assert isinstance(event, Decided)
     if event.by != fold.by:
         return checked._replace(foreign=checked.foreign + 1)
-    again = fold.decide(held.live, event.waiting.x)
+    again = fold.decide(state.live, event.waiting.x)
     if to_bytes(again) == row.body:
         return checked._replace(same_bits=checked.same_bits + 1)
     z, now = (each.waiting.decision.solution.z for each in (event, again))
@@ -100,10 +100,10 @@ def _verdict(declared: StreamRecord, checked: _Checked) -> Finding:
     return Finding(not (checked.others or (here and checked.same_z)), words + ".")
 
 
-def _summed(held: StreamState) -> Iterator[Finding]:
-    live, sense, unit = held.live, held.kind.problem.sense, held.kind.unit
-    many = f"{held.seq} events, {live.t} decisions, {live.learned} outcomes, {len(live.open)} open"
+def _summed(state: StreamState) -> Iterator[Finding]:
+    live, sense, unit = state.live, state.template.problem.sense, state.template.unit
+    many = f"{state.seq} events, {live.t} decisions, {live.learned} outcomes, {len(live.open)} open"
     many += f"; {count(live.taught, 'lesson')}." if live.taught else "."
-    yield Finding(True, f"{held.stream}: {many}")
-    for found in certificates(held):
+    yield Finding(True, f"{state.stream}: {many}")
+    for found in certificates(state):
         yield Finding(True, f"  {found.words(sense, unit)}")

@@ -79,7 +79,7 @@ def serve(config: Config, say: Callable[[str], None]) -> None:
         page_reader = open_store(config.store, config.folder, read_only=True)
         try:
             bell = Notifier()
-            registry = Registry(store, config.kinds, numeric_fingerprint())
+            registry = Registry(store, config.templates, numeric_fingerprint())
             router = Router(
                 store,
                 registry,
@@ -88,7 +88,7 @@ def serve(config: Config, say: Callable[[str], None]) -> None:
                 at_once=config.at_once,
                 committed=bell.ring,
             )
-            front = Api(router, reader, config.kinds, bell, config.patience, config.limit)
+            front = Api(router, reader, config.templates, bell, config.patience, config.limit)
             front.delta, front.page_reader = delta_of(config.confidence), page_reader
             asyncio.run(_served(config, front, say))
         finally:
@@ -103,7 +103,7 @@ def serve(config: Config, say: Callable[[str], None]) -> None:
 def _deciders(config: Config, store: Store) -> list[Decider]:
     many = config.workers
     if many == 0:
-        return [Shard(store, Fleet(store, config.kinds, config.held))]
+        return [Shard(store, Fleet(store, config.templates, config.held))]
     most = -(-config.held // many)
     return [Worker(config, place, many, most, config.limit) for place in range(many)]
 

@@ -46,7 +46,7 @@ class Proposal(NamedTuple):
     rows: Sequence[EventRow] = ()
     snapshots: Sequence[Snapshot] = ()
     stages: Sequence[OutcomeTotals] = ()
-    held: int = 0  # streams in memory
+    streams: int = 0  # in memory
     open: int = 0  # decisions of theirs that wait for their outcome
 
 
@@ -95,9 +95,11 @@ class Shard:
     ) -> None:
         self._store, self.fleet, self._beat = store, fleet, beat
         self._place, self._of = place, of
-        self._together = {name: StackedFold(kind.fold) for name, kind in fleet.kinds.items()}
+        self._together = {
+            name: StackedFold(template.fold) for name, template in fleet.templates.items()
+        }
         self._looked = -_LOOK
-        self._batch = Batch(store, fleet.held, 0.0)
+        self._batch = Batch(store, fleet.state, 0.0)
         self._leaving: list[str] = []
 
     def open(self) -> None:
@@ -107,16 +109,18 @@ class Shard:
 
     def compile(self) -> None:
         """Load the machine code, or make it."""
-        for kind in self.fleet.kinds.values():
-            compiled(kind)
+        for template in self.fleet.templates.values():
+            compiled(template)
 
     def warm(self) -> None:
         """Build some streams before they are asked for."""
-        streams = [each.id for each in self._store.streams() if each.problem in self.fleet.kinds]
+        streams = [
+            each.id for each in self._store.streams() if each.problem in self.fleet.templates
+        ]
         mine = list(filter(self._is_mine, streams))
         for stream in mine[: min(_AT_START, self.fleet.most)]:
             try:
-                self.fleet.held(stream)
+                self.fleet.state(stream)
             except (DamagedError, RefusedError) as error:  # told to whoever asks for it
                 _log.error("%s Run `bocopt doctor`.", error)
 
@@ -127,7 +131,7 @@ class Shard:
         """Return what to log and to answer; a batch on stale states is done again."""
         look = now - self._looked >= _LOOK or now < self._looked
         for _ in range(_TRIES):
-            find = self.fleet.held
+            find = self.fleet.state
             ahead = Precomputed() if alone else Precomputed.of(commands, find, self._together)
             self._batch = Batch(self._store, find, now, ahead)
             try:
@@ -144,17 +148,17 @@ class Shard:
         return Proposal([BUSY] * len(commands))
 
     def _proposal(self, answers: Sequence[Answer]) -> Proposal:
-        batch, leaving = self._batch, self.fleet.surplus(self._batch.held)
-        self._leaving = [held.stream for held in leaving]
+        batch, leaving = self._batch, self.fleet.surplus(self._batch.states)
+        self._leaving = [state.stream for state in leaving]
         snapshots = batch.snapshots() + [h.snapshot() for h in leaving if h.seq > h.snapped]
-        held, waiting = self.fleet.counted(batch.held)
-        return Proposal(answers, batch.rows, snapshots, batch.stages, held, waiting)
+        streams, waiting = self.fleet.counted(batch.states)
+        return Proposal(answers, batch.rows, snapshots, batch.stages, streams, waiting)
 
     def _give_up_overdue(self, now: float) -> None:
-        for kind in self.fleet.kinds.values():
-            if kind.limits.expire is not None:
-                since = now - kind.limits.expire
-                for stream, number in self._store.waiting_since(kind.name, since, _AT_ONCE):
+        for template in self.fleet.templates.values():
+            if template.limits.expire is not None:
+                since = now - template.limits.expire
+                for stream, number in self._store.waiting_since(template.name, since, _AT_ONCE):
                     if self._is_mine(stream):
                         self._done(-1, Forget(stream, number))
 
@@ -177,17 +181,17 @@ class Shard:
     def settle(self, verdict: CommitResult) -> None:
         """Keep the proposed states, catch up with the log, or drop them, by the result."""
         if verdict is CommitResult.KEPT:
-            self.fleet.keep(self._batch.held)
+            self.fleet.keep(self._batch.states)
         elif verdict is CommitResult.BEATEN:
-            self.fleet.catch_up(self._batch.held)
+            self.fleet.catch_up(self._batch.states)
         else:
-            self.fleet.drop(self._batch.held)
+            self.fleet.drop(self._batch.states)
         self.fleet.drop(self._leaving)
         self._leaving = []
 
     def close(self) -> Sequence[Snapshot]:
         """Return snapshots of the states that have changed since their last one."""
-        return [held.snapshot() for held in self.fleet.all() if held.seq > held.snapped]
+        return [state.snapshot() for state in self.fleet.all() if state.seq > state.snapped]
 
 
 BUSY = RefusedError(503, "Other servers write to the same streams too fast. Try again.")

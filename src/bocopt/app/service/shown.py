@@ -35,13 +35,13 @@ def numbers(values: Array) -> list[float | None]:
     return [number(value) for value in np.asarray(values, float).ravel()]
 
 
-def ticket(kind: StreamTemplate, event: Decided, at: float) -> dict[str, Any]:
+def ticket(template: StreamTemplate, event: Decided, at: float) -> dict[str, Any]:
     """A decision to act on."""
     solution = event.waiting.decision.solution
     status = Status(int(solution.status))
     return {
         "id": event.number,
-        "z": dict(zip(kind.names, numbers(solution.z), strict=True)),
+        "z": dict(zip(template.names, numbers(solution.z), strict=True)),
         "status": status.name,
         "message": status.message,
         "gap": number(solution.gap),
@@ -49,96 +49,96 @@ def ticket(kind: StreamTemplate, event: Decided, at: float) -> dict[str, Any]:
     }
 
 
-def outcome_shown(kind: StreamTemplate, tally: OutcomeTotals) -> dict[str, Any]:
+def outcome_shown(template: StreamTemplate, totals: OutcomeTotals) -> dict[str, Any]:
     """Return the cost or reward of a decision, its feasibility and its value in hindsight."""
-    sign, word = kind.problem.sense.sign, kind.problem.sense.value
-    best = None if tally.hindsight is None else number(sign * tally.hindsight)
+    sign, word = template.problem.sense.sign, template.problem.sense.value
+    best = None if totals.hindsight is None else number(sign * totals.hindsight)
     return {
-        "id": tally.decision,
+        "id": totals.decision,
         "learned": True,
-        word: number(sign * tally.cost),
-        "feasible": bool(tally.feasible),
+        word: number(sign * totals.cost),
+        "feasible": bool(totals.feasible),
         "hindsight": best,
     }
 
 
-def event_shown(kind: StreamTemplate, row: EventRow) -> dict[str, Any]:
+def event_shown(template: StreamTemplate, row: EventRow) -> dict[str, Any]:
     """An event of the log."""
-    event: Event = from_bytes(row.body, kind.problem)
+    event: Event = from_bytes(row.body, template.problem)
     if isinstance(event, Taught):
         row_shown = {"x": numbers(event.x), "xi": numbers(event.xi), "at": row.at}
         return {"seq": row.seq, "kind": row.kind, "lesson": event.number} | row_shown
     told: dict[str, Any] = {"seq": row.seq, "kind": row.kind, "decision": row.decision}
     if isinstance(event, Decided):
-        told |= {"x": numbers(event.waiting.x)} | ticket(kind, event, row.at)
+        told |= {"x": numbers(event.waiting.x)} | ticket(template, event, row.at)
         del told["id"], told["message"]
     elif isinstance(event, Observed):
         told["xi"] = numbers(event.xi)
     return told | {"at": row.at}
 
 
-def shown(store: Store, held: StreamState, show: Query) -> Mapping[str, Any]:
+def shown(store: Store, state: StreamState, show: Query) -> Mapping[str, Any]:
     """Return the data that a query asks for; a RefusedError (404) for an unknown decision."""
     if show.what == "summary":
-        return summary(held)
+        return summary(state)
     if show.what == "certificates":
-        said = [certificate_shown(held.kind, found) for found in certificates(held)]
+        said = [certificate_shown(state.template, found) for found in certificates(state)]
         sure = {"together": all_together(said)}
-        return {"certificates": said} | sure | _compared(store, held)
+        return {"certificates": said} | sure | _compared(store, state)
     assert show.number is not None
-    rows = store.about(held.stream, show.number)
+    rows = store.about(state.stream, show.number)
     if not rows:
-        raise RefusedError(404, f"There is no decision {show.number} of {held.stream!r}.")
+        raise RefusedError(404, f"There is no decision {show.number} of {state.stream!r}.")
     if show.what == "explanation":
-        return explanation(store, held, rows[0])
-    return {"events": [event_shown(held.kind, row) for row in rows]}
+        return explanation(store, state, rows[0])
+    return {"events": [event_shown(state.template, row) for row in rows]}
 
 
-def summary(held: StreamState) -> dict[str, Any]:
+def summary(state: StreamState) -> dict[str, Any]:
     """A stream in a few numbers."""
-    tally, problem, live = held.tally, held.kind.problem, held.live
-    sign, n = problem.sense.sign, max(tally.n, 1)
-    best = tally.hindsights
+    totals, problem, live = state.totals, state.template.problem, state.live
+    sign, n = problem.sense.sign, max(totals.n, 1)
+    best = totals.hindsights
     return {
-        "id": held.stream,
-        "case": held.declared.problem,
-        "version": held.declared.version,
-        "seed": held.declared.seed,
-        "events": held.seq,
+        "id": state.stream,
+        "case": state.declared.problem,
+        "version": state.declared.version,
+        "seed": state.declared.seed,
+        "events": state.seq,
         "decisions": live.t,
         "outcomes": live.learned,
         "taught": live.taught,
-        "open": [{"id": each, "since": held.since[each]} for each in live.open],
+        "open": [{"id": each, "since": state.since[each]} for each in live.open],
         "sense": problem.sense.value,
-        "unit": held.kind.unit,
-        "confidence": round(1.0 - held.kind.delta, 15),
-        "average": number(sign * tally.costs / n) if tally.n else None,
-        "average_in_hindsight": number(sign * best / n) if tally.n and best is not None else None,
-        "feasible": tally.feasibles / n if tally.n else None,
+        "unit": state.template.unit,
+        "confidence": round(1.0 - state.template.delta, 15),
+        "average": number(sign * totals.costs / n) if totals.n else None,
+        "average_in_hindsight": number(sign * best / n) if totals.n and best is not None else None,
+        "feasible": totals.feasibles / n if totals.n else None,
         "alpha": problem.risk.alpha,
         "dims": problem.dims._asdict(),
-        "names": list(held.kind.names),
-        "context": list(held.kind.contexts),
-        "outcome": list(held.kind.outcomes),
+        "names": list(state.template.names),
+        "context": list(state.template.contexts),
+        "outcome": list(state.template.outcomes),
     }
 
 
-def certificates(held: StreamState) -> list[Certificate]:
+def certificates(state: StreamState) -> list[Certificate]:
     """Return what is guaranteed so far, without comparisons that have not begun."""
-    watched = held.live.watched
+    watched = state.live.watched
     if watched is None:
         return []
-    monitor = copy.copy(held.kind.fold.monitor)  # it is shared, and holds what it is shown
+    monitor = copy.copy(state.template.fold.monitor)  # it is shared, and holds what it is shown
     monitor.restore(watched)
     trios = zip(monitor.certificates(), watched, monitor.begun(()), strict=True)
     return [found for found, state, begun in trios if not _same(state, begun)]
 
 
-def _compared(store: Store, held: StreamState) -> dict[str, Any]:
+def _compared(store: Store, state: StreamState) -> dict[str, Any]:
     """Since when shadows are compared; nothing where there are none."""
-    if not held.kind.shadows:
+    if not state.template.shadows:
         return {}
-    since = compared.since(store.configurations(held.stream), held.kind.fold.by)
+    since = compared.since(store.configurations(state.stream), state.template.fold.by)
     return {"compared_since": {"decision": since.decision, "words": since.words}}
 
 
@@ -153,12 +153,12 @@ def all_together(said: Sequence[Mapping[str, Any]]) -> str:
     return together(claim, "the certificates")
 
 
-def certificate_shown(kind: StreamTemplate, found: Certificate) -> dict[str, Any]:
+def certificate_shown(template: StreamTemplate, found: Certificate) -> dict[str, Any]:
     """A certificate in words and numbers."""
     return {
         "name": found.name,
-        "words": found.words(kind.problem.sense, kind.unit),
-        "claim": found.claim(kind.problem.sense, kind.unit) if found.applicable else None,
+        "words": found.words(template.problem.sense, template.unit),
+        "claim": found.claim(template.problem.sense, template.unit) if found.applicable else None,
         "assumptions": list(found.assumptions),
         "note": found.note,
         "other": found.other or None,

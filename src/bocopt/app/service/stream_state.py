@@ -33,13 +33,13 @@ class StreamState(NamedTuple):
     """A stream after all events before `seq`; replaced as a whole."""
 
     declared: StreamRecord
-    kind: StreamTemplate
+    template: StreamTemplate
     live: Live
     features: FeaturiserState | None  # what rows to come can look back to, where there are any
     seq: int
     since: Mapping[int, float]  # when those open were decided
     snapped: int  # the place of the latest snapshot
-    tally: OutcomeTotals  # of the latest outcome, or of none
+    totals: OutcomeTotals  # of the latest outcome, or of none
 
     @property
     def stream(self) -> str:
@@ -55,32 +55,32 @@ class StreamState(NamedTuple):
     ) -> tuple["StreamState", EventRow, OutcomeTotals | None]:
         """Return the state after an event, and what to log; `known` is the fold, if computed."""
         row = EventRow(self.stream, self.seq, *_place(event), key, to_bytes(event), at)
-        features = features_after(self.kind, self.live, self.features, event)
-        live, stage = known or self.kind.fold.apply(self.live, event)
-        tally = None
+        features = features_after(self.template, self.live, self.features, event)
+        live, stage = known or self.template.fold.apply(self.live, event)
+        totals = None
         if stage is not None:
-            tally = _added(self.tally, stage, at, stage_summary(self.kind, live, stage))
+            totals = _added(self.totals, stage, at, stage_summary(self.template, live, stage))
         moved = self._moved(live, features, event, at)
-        return moved._replace(tally=tally or self.tally), row, tally
+        return moved._replace(totals=totals or self.totals), row, totals
 
     def caught_up(self, rows: Iterable[EventRow]) -> "StreamState":
         """Return the state after events of the log; the sums of outcomes are made anew."""
-        held = self
+        state = self
         for row in rows:
             try:
-                event = logged(row, held)
-                features = features_after(held.kind, held.live, held.features, event)
-                live, stage = held.kind.fold.apply(held.live, event)
+                event = logged(row, state)
+                features = features_after(state.template, state.live, state.features, event)
+                live, stage = state.template.fold.apply(state.live, event)
             except CheckpointError as error:
                 raise DamagedError(f"Event {row.seq} of stream {row.stream!r}: {error}") from error
             except Exception as error:  # of a policy that cannot take what another one could
                 why = f"{type(error).__name__}: {error}"
                 raise DamagedError(f"Event {row.seq} of stream {row.stream!r}: {why}") from error
-            tally = held.tally
+            totals = state.totals
             if stage is not None:
-                tally = _added(tally, stage, row.at, stage_summary(held.kind, live, stage))
-            held = held._moved(live, features, event, row.at)._replace(tally=tally)
-        return held
+                totals = _added(totals, stage, row.at, stage_summary(state.template, live, stage))
+            state = state._moved(live, features, event, row.at)._replace(totals=totals)
+        return state
 
     def _moved(
         self, live: Live, features: FeaturiserState | None, event: Event, at: float
@@ -94,22 +94,22 @@ class StreamState(NamedTuple):
 
     def overdue(self, now: float) -> list[int]:
         """Decisions whose outcome is no longer waited for."""
-        expire = self.kind.limits.expire
+        expire = self.template.limits.expire
         if expire is None:
             return []
         return [number for number, since in self.since.items() if now - since > expire]
 
     def snapshot(self) -> Snapshot:
         """Return a snapshot for the next start."""
-        state = snapshot_bytes(self.kind.fold, self.live, self.features or ())
+        state = snapshot_bytes(self.template.fold, self.live, self.features or ())
         return Snapshot(self.stream, self.seq, state)
 
 
-def logged(row: EventRow, held: StreamState) -> Event:
+def logged(row: EventRow, state: StreamState) -> Event:
     """The event of a row that comes next, checked against what the row says of it."""
-    if row.seq != held.seq:
-        raise CheckpointError(f"it stands where event {held.seq} was due.")
-    event = from_bytes(row.body, held.kind.problem)
+    if row.seq != state.seq:
+        raise CheckpointError(f"it stands where event {state.seq} was due.")
+    event = from_bytes(row.body, state.template.problem)
     if (row.kind, row.decision) != _place(event):
         said = "" if isinstance(event, Taught) else " of decision"
         said = f"{kind_of(event)}{said} {event.number}"
@@ -132,52 +132,52 @@ def lesson_place(number: int) -> int:
     return -1 - number
 
 
-def begun(kind: StreamTemplate, declared: StreamRecord) -> StreamState:
+def begun(template: StreamTemplate, declared: StreamRecord) -> StreamState:
     """Before any event."""
-    live = kind.fold.begin(declared.seed)
+    live = template.fold.begin(declared.seed)
     nothing = OutcomeTotals(declared.id, 0, -1, 0.0, 0.0, 0, None, 0.0, 0, 0.0, "{}")
-    features = kind.featuriser.begin() if kind.featuriser else None
-    return StreamState(declared, kind, live, features, 0, {}, 0, nothing)
+    features = template.featuriser.begin() if template.featuriser else None
+    return StreamState(declared, template, live, features, 0, {}, 0, nothing)
 
 
 def rebuilt(
     store: Store,
-    kind: StreamTemplate,
+    template: StreamTemplate,
     declared: StreamRecord,
     beat: Callable[[], None] = lambda: None,
 ) -> StreamState:
     """Return the state from the latest sound snapshot and the rest of the log."""
-    return followed(store, _from_snapshot(store, kind, declared), beat)
+    return followed(store, _from_snapshot(store, template, declared), beat)
 
 
 def followed(
-    store: Store, held: StreamState, beat: Callable[[], None] = lambda: None
+    store: Store, state: StreamState, beat: Callable[[], None] = lambda: None
 ) -> StreamState:
     """Return the state after all that was logged since; `beat` is called now and then."""
-    while rows := store.tail(held.stream, held.seq - 1, _AT_ONCE):
-        held = held.caught_up(rows)
+    while rows := store.tail(state.stream, state.seq - 1, _AT_ONCE):
+        state = state.caught_up(rows)
         beat()
-    return held
+    return state
 
 
-def as_it_was(store: Store, held: StreamState, seq: int, far: int) -> StreamState | None:
+def as_it_was(store: Store, state: StreamState, seq: int, far: int) -> StreamState | None:
     """Before the event at `seq`; None where more than so many would have to be folded again."""
-    start = _from_snapshot(store, held.kind, held.declared, seq)
+    start = _from_snapshot(store, state.template, state.declared, seq)
     if seq - start.seq > far:
         return None
-    return start.caught_up(store.tail(held.stream, start.seq - 1, seq - start.seq))
+    return start.caught_up(store.tail(state.stream, start.seq - 1, seq - start.seq))
 
 
 def _from_snapshot(
-    store: Store, kind: StreamTemplate, declared: StreamRecord, up_to: int | None = None
+    store: Store, template: StreamTemplate, declared: StreamRecord, up_to: int | None = None
 ) -> StreamState:
     """The latest that is sound and not after `up_to`, or the beginning."""
-    first = begun(kind, declared)
+    first = begun(template, declared)
     for snapshot in store.snapshots(declared.id):
         if up_to is None or snapshot.seq <= up_to:
-            held = _after_snapshot(store, first, snapshot)
-            if held is not None:  # else the one before it, or the log alone, will do
-                return held
+            state = _after_snapshot(store, first, snapshot)
+            if state is not None:  # else the one before it, or the log alone, will do
+                return state
     return first
 
 
@@ -187,12 +187,12 @@ def _after_snapshot(store: Store, first: StreamState, snapshot: Snapshot) -> Str
     `first` is the state of the same stream before any event.
     """
     try:
-        live = from_snapshot(snapshot.state, first.kind.fold, first.declared.seed)
+        live = from_snapshot(snapshot.state, first.template.fold, first.declared.seed)
         features = first.features and beside_snapshot(snapshot.state, first.features)
     except CheckpointError:
         return None
     times = store.decided_at(first.stream, min(live.open)) if live.open else {}
-    known = store.stages(first.stream, live.learned - 1, 1) if live.learned else [first.tally]
+    known = store.stages(first.stream, live.learned - 1, 1) if live.learned else [first.totals]
     if not times.keys() >= live.open.keys() or not known or known[0].n != live.learned:
         return None
     return first._replace(
@@ -201,7 +201,7 @@ def _after_snapshot(store: Store, first: StreamState, snapshot: Snapshot) -> Str
         seq=snapshot.seq,
         since={number: times[number] for number in live.open},
         snapped=snapshot.seq,
-        tally=known[0],
+        totals=known[0],
     )
 
 

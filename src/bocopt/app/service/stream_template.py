@@ -135,19 +135,21 @@ def _deciding(
     return Shadowed(policy, shadows) if shadows else policy
 
 
-def compiled(kind: StreamTemplate) -> None:
+def compiled(template: StreamTemplate) -> None:
     """Decide and learn for a trial, so that machine code is there before the first request.
 
     Outcomes of 1 may be none that the problem can take: then the first request compiles.
     """
-    fold = kind.fold
-    live = fold.begin(kind.seed)
-    wide = len(kind.contexts) or (1 if kind.problem.dims.x is None else kind.problem.dims.x)
+    fold = template.fold
+    live = fold.begin(template.seed)
+    wide = len(template.contexts) or (
+        1 if template.problem.dims.x is None else template.problem.dims.x
+    )
     x = np.zeros(wide)
     try:
         for number in range(_TRIED):
             live, _ = fold.apply(live, fold.decide(live, x))
-            live, _ = fold.apply(live, Observed(number, np.ones(kind.problem.dims.xi)))
+            live, _ = fold.apply(live, Observed(number, np.ones(template.problem.dims.xi)))
         fold.decide(live, x)
     except Exception:
         return

@@ -16,17 +16,17 @@ _MOST = 20  # names, or components of an outcome
 _LEAST = 0.0005  # of a weight that is told
 
 
-def stage_summary(kind: StreamTemplate, live: Live, stage: Stage) -> str:
+def stage_summary(template: StreamTemplate, live: Live, stage: Stage) -> str:
     """Return weights by name, levels of the outcome in its forecast and shadows, as JSON."""
     found: dict[str, Any] = {
         what: weights
-        for what, names in kind.weighed.items()
+        for what, names in template.weighed.items()
         if (weights := _weights(names, stage.info.get(_LEAVES[what])))
     }
     levels = stage.info.get("probability")
     if levels is not None and levels.ndim == 1 and np.isfinite(levels).all():
         found["levels"] = levels[:_MOST].round(4).tolist()
-    return json.dumps(found | compared.shown(kind, live), separators=(",", ":"))
+    return json.dumps(found | compared.shown(template, live), separators=(",", ":"))
 
 
 _LEAVES = {"arms": "arm_weights", "members": "weights"}  # what a policy calls them

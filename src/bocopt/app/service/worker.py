@@ -79,7 +79,7 @@ class Worker:
         theirs.close()
         self._process, self._pipe = process, ours
         made_of = self._heard(None)
-        if made_of != _made_of(self.config.kinds):
+        if made_of != _made_of(self.config.templates):
             self._end()
             raise RefusedError(
                 503,
@@ -186,9 +186,9 @@ def _context() -> SpawnContext | ForkServerContext:
     return context
 
 
-def _made_of(kinds: Mapping[str, StreamTemplate]) -> dict[str, tuple[str, str, str]]:
+def _made_of(templates: Mapping[str, StreamTemplate]) -> dict[str, tuple[str, str, str]]:
     """Return version and fingerprints by kind; where they are equal, the same code decides."""
-    return {name: (k.version, k.fingerprint, k.fold.by) for name, k in kinds.items()}
+    return {name: (k.version, k.fingerprint, k.fold.by) for name, k in templates.items()}
 
 
 def _work(setting: _Setting, pipe: "Connection[Any, Any]") -> None:
@@ -199,7 +199,7 @@ def _work(setting: _Setting, pipe: "Connection[Any, Any]") -> None:
     store = open_store(config.store, config.folder, read_only=True)
     shard = Shard(
         store,
-        Fleet(store, config.kinds, setting.most, lambda: pipe.send(("beat", -1))),
+        Fleet(store, config.templates, setting.most, lambda: pipe.send(("beat", -1))),
         place=setting.place,
         of=setting.of,
         beat=lambda at: pipe.send(("beat", at)),
@@ -207,7 +207,7 @@ def _work(setting: _Setting, pipe: "Connection[Any, Any]") -> None:
     shard.compile()
     if setting.warm:
         shard.warm()
-    pipe.send(("answer", _made_of(config.kinds)))
+    pipe.send(("answer", _made_of(config.templates)))
     while True:
         try:
             what, *arguments = pipe.recv()

@@ -36,7 +36,7 @@ def _across(drawn: Sequence[OutcomeTotals]) -> OutcomeSeries:
 
 def reward(seen: StreamView) -> str:
     """The average so far, of the latest, and in hindsight."""
-    word, sign = seen.kind.problem.sense.value, seen.kind.problem.sense.sign
+    word, sign = seen.template.problem.sense.value, seen.template.problem.sense.sign
     n = np.array([each.n for each in seen.drawn], float)
     costs = np.array([each.costs for each in seen.drawn])
     drawn = [
@@ -47,14 +47,14 @@ def reward(seen: StreamView) -> str:
         best = np.array([each.hindsights for each in seen.drawn], float)
         drawn.append(Line("in hindsight", sign * best / n, 1))
     drawn = [line for line in drawn if np.isfinite(line.values).any()]
-    better = "lower" if seen.kind.problem.sense is Sense.MINIMISE else "higher"
+    better = "lower" if seen.template.problem.sense is Sense.MINIMISE else "higher"
     caption = (
         f"Averages of the {word} of a decision; {better} is better. In hindsight: had every "
         "outcome been known, which nobody can reach. The first outcomes may leave the picture."
     )
     settled = slice(int(_SETTLED * len(n)), None)
     around = span([line.values[settled] for line in drawn])
-    title = f"Average {word}{f' ({text(seen.kind.unit)})' if seen.kind.unit else ''}"
+    title = f"Average {word}{f' ({text(seen.template.unit)})' if seen.template.unit else ''}"
     chart = lines(_across(seen.drawn), title, caption, drawn, limits=around)
     return section(word.capitalize(), chart)
 
@@ -74,8 +74,8 @@ def feasibility(seen: StreamView) -> str:
     """The share so far with its band, and the target."""
     n = np.array([each.n for each in seen.drawn], float)
     met = np.array([each.feasibles for each in seen.drawn], float)
-    alpha = seen.kind.problem.risk.alpha
-    least, most = Feasibility(delta=seen.kind.delta).interval(
+    alpha = seen.template.problem.risk.alpha
+    least, most = Feasibility(delta=seen.template.delta).interval(
         Counts(n, n - met, np.zeros(len(n))), _given_up(seen)
     )
     low, high = 1.0 - most, 1.0 - least
@@ -88,7 +88,7 @@ def feasibility(seen: StreamView) -> str:
     asked = "" if alpha is None else f" The horizontal line is the target, {target(alpha)}."
     caption = (
         f"In percent of all outcomes so far.{asked} The band has the chance of a feasible "
-        f"decision with {target(1.0 - seen.kind.delta)} confidence, at all times at "
+        f"decision with {target(1.0 - seen.template.delta)} confidence, at all times at "
         f"once{_whatever(seen)}."
     )
     chart = lines(
@@ -124,9 +124,9 @@ def _open(seen: StreamView) -> str:
 
 
 def _verdict(seen: StreamView, share: str, low: float, high: float) -> str:
-    alpha, n = seen.kind.problem.risk.alpha, seen.drawn[-1].n
+    alpha, n = seen.template.problem.risk.alpha, seen.drawn[-1].n
     known = f"{count(n, 'decision')} whose outcome is known" if seen.given_up else "decisions"
-    said = f"{share}% of the {known} were feasible ({target(1.0 - seen.kind.delta)}, at all "
+    said = f"{share}% of the {known} were feasible ({target(1.0 - seen.template.delta)}, at all "
     said += f"times{_whatever(seen)}: {ends(percent(low), percent(high))})"
     if alpha is None:
         return f"{said}. No target was declared."
@@ -169,6 +169,6 @@ def calibration(seen: StreamView) -> str:
     if not found:
         return ""
     levels = np.array([each for each in found if len(each) == len(found[-1])])
-    names = seen.kind.outcomes or [f"xi {i + 1}" for i in range(levels.shape[1])]
+    names = seen.template.outcomes or [f"xi {i + 1}" for i in range(levels.shape[1])]
     columns = dict(zip(names, levels.T, strict=False))
     return shown(f"Of the latest {len(levels):,} outcomes. The model", columns)

@@ -43,7 +43,7 @@ class StreamConcerns(NamedTuple):
 
 def judged(
     standings: Sequence[StreamSummary],
-    kinds: Mapping[str, StreamTemplate],
+    templates: Mapping[str, StreamTemplate],
     damaged: Mapping[str, str],
     now: float,
     better: Sequence[Better] = (),
@@ -56,15 +56,15 @@ def judged(
     `asked` is how many streams have a target, where these are not all. With a chance of `delta` at
     most, any stream is told to be feasible too rarely that is not; `better` is of the same delta.
     """
-    known = [each for each in standings if each.problem in kinds]
-    asked = with_target([each.problem for each in known], kinds) if asked is None else asked
-    highs = _most_feasible(known, kinds, delta / max(asked, 1))
+    known = [each for each in standings if each.problem in templates]
+    asked = with_target([each.problem for each in known], templates) if asked is None else asked
+    highs = _most_feasible(known, templates, delta / max(asked, 1))
     shadows: dict[str, list[Better]] = {}
     for one in better:
         shadows.setdefault(one.stream, []).append(one)
     found = []
     for each, high in zip(known, highs, strict=True):
-        own, damage = kinds[each.problem], damaged.get(each.id)
+        own, damage = templates[each.problem], damaged.get(each.id)
         feasible = _feasibility(each, own, high, asked, delta)
         some = _of_shadows(shadows.get(each.id, ()), delta)
         concerns = _concerns(each, own, feasible, damage, now, some)
@@ -72,14 +72,14 @@ def judged(
     return sorted(found, key=lambda one: (one.rank, one.standing.id))
 
 
-def with_target(streams: Iterable[str], kinds: Mapping[str, StreamTemplate]) -> int:
+def with_target(streams: Iterable[str], templates: Mapping[str, StreamTemplate]) -> int:
     """Return how many of the streams, given by their kinds, have a target alpha."""
-    known = (kinds[kind] for kind in streams if kind in kinds)
-    return sum(kind.problem.risk.alpha is not None for kind in known)
+    known = (templates[template] for template in streams if template in templates)
+    return sum(template.problem.risk.alpha is not None for template in known)
 
 
 def _most_feasible(
-    known: Sequence[StreamSummary], kinds: Mapping[str, StreamTemplate], delta: float
+    known: Sequence[StreamSummary], templates: Mapping[str, StreamTemplate], delta: float
 ) -> list[float]:
     """The largest believable feasibility of each; 1 where more than alpha was seen.
 
@@ -87,7 +87,7 @@ def _most_feasible(
     Decisions without an outcome count as feasible, whether they wait or were given up.
     """
     highs = np.ones(len(known))
-    below = [i for i, each in enumerate(known) if _below(each, kinds[each.problem])]
+    below = [i for i, each in enumerate(known) if _below(each, templates[each.problem])]
     if below:
         t = np.array([float(known[i].outcomes) for i in below])
         met = np.array([float(known[i].feasibles) for i in below])
@@ -98,8 +98,8 @@ def _most_feasible(
     return [float(high) for high in highs]
 
 
-def _below(each: StreamSummary, kind: StreamTemplate) -> bool:
-    alpha = kind.problem.risk.alpha
+def _below(each: StreamSummary, template: StreamTemplate) -> bool:
+    alpha = template.problem.risk.alpha
     return alpha is not None and each.feasibles < alpha * each.outcomes
 
 
@@ -110,7 +110,7 @@ def _without(each: StreamSummary) -> int:
 
 def _concerns(
     each: StreamSummary,
-    kind: StreamTemplate,
+    template: StreamTemplate,
     feasible: Concern | None,
     damage: str | None,
     now: float,
@@ -120,8 +120,8 @@ def _concerns(
     parts = (
         _damage(damage),
         feasible,
-        _full(each, kind),
-        _overdue(each, kind, now),
+        _full(each, template),
+        _overdue(each, template, now),
         *better,
         _quiet(each, now),
     )
@@ -133,9 +133,9 @@ def _damage(damage: str | None) -> Concern | None:
 
 
 def _feasibility(
-    each: StreamSummary, kind: StreamTemplate, high: float, asked: int, delta: float
+    each: StreamSummary, template: StreamTemplate, high: float, asked: int, delta: float
 ) -> Concern | None:
-    alpha = kind.problem.risk.alpha
+    alpha = template.problem.risk.alpha
     if alpha is None or high >= alpha:
         return None
     without = _without(each)
@@ -150,18 +150,18 @@ def _feasibility(
     return Concern(1, "below target", words)
 
 
-def _full(each: StreamSummary, kind: StreamTemplate) -> Concern | None:
-    most = kind.limits.max_open
+def _full(each: StreamSummary, template: StreamTemplate) -> Concern | None:
+    most = template.limits.max_open
     if each.open < _FULL * most:
         return None
     words = f"{each.open:,} decisions wait for their outcome; at {most:,} new ones are refused."
     return Concern(2, "almost full", words)
 
 
-def _overdue(each: StreamSummary, kind: StreamTemplate, now: float) -> Concern | None:
+def _overdue(each: StreamSummary, template: StreamTemplate, now: float) -> Concern | None:
     if each.oldest is None:
         return None
-    waits, expire = now - each.oldest, kind.limits.expire
+    waits, expire = now - each.oldest, template.limits.expire
     usual = max(_LONG * each.delay, _SHORTEST) if each.delay is not None else _DAY
     if waits <= (usual if expire is None else expire):
         return None

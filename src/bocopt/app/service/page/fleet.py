@@ -19,7 +19,7 @@ _HEADS = ("stream", "", "average", "hindsight", "feasible", "outcomes", "open", 
 
 def fleet_page(
     found: Sequence[StreamConcerns],
-    kinds: Mapping[str, StreamTemplate],
+    templates: Mapping[str, StreamTemplate],
     now: float,
     *,
     query: str = "",
@@ -35,7 +35,7 @@ def fleet_page(
         [
             _headline(found),
             _search(query),
-            _table(here, kinds, now),
+            _table(here, templates, now),
             _others(query, number, pages, len(wanted)),
         ]
     )
@@ -73,12 +73,14 @@ def _search(query: str) -> str:
     )
 
 
-def _table(here: Sequence[StreamConcerns], kinds: Mapping[str, StreamTemplate], now: float) -> str:
+def _table(
+    here: Sequence[StreamConcerns], templates: Mapping[str, StreamTemplate], now: float
+) -> str:
     if not here:
         return '<div id="streams"><p class="note">None.</p></div>\n'
     heads = "".join(f'<th scope="col">{head}</th>' for head in _HEADS)
     digits = decimals(one.standing.costs / max(one.standing.outcomes, 1) for one in here)
-    rows = "".join(_row(one, kinds[one.standing.problem], digits, now) for one in here)
+    rows = "".join(_row(one, templates[one.standing.problem], digits, now) for one in here)
     return (
         '<div class="wide" id="streams" tabindex="0" role="region" aria-label="Streams">'
         f'<table class="fleet"><thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody></table>'
@@ -91,16 +93,16 @@ def _feasible(each: StreamSummary, alpha: float | None) -> str:
     return f"{percent(each.feasibles / each.outcomes)}%{asked}"
 
 
-def _row(one: StreamConcerns, kind: StreamTemplate, digits: int, now: float) -> str:
-    each, sign = one.standing, kind.problem.sense.sign
+def _row(one: StreamConcerns, template: StreamTemplate, digits: int, now: float) -> str:
+    each, sign = one.standing, template.problem.sense.sign
     n = each.outcomes
     average = sign * each.costs / n if n else nan
     best = sign * each.hindsights / n if n and each.hindsights is not None else nan
-    feasible = _feasible(each, kind.problem.risk.alpha) if n else "-"
+    feasible = _feasible(each, template.problem.risk.alpha) if n else "-"
     last = "-" if each.last is None else f"{length(now - each.last)} ago"
     title = "" if each.last is None else f' title="{moment(each.last)} UTC"'
     like = "" if each.problem == each.id else f"<small>{name(each.problem)}</small>"
-    word = f"{text(kind.unit)} {kind.problem.sense.value}".strip()
+    word = f"{text(template.unit)} {template.problem.sense.value}".strip()
     shown = f"{fixed(average, digits)} <small>{word}</small>" if n else "-"
     values = shown, fixed(best, digits), feasible, f"{n:,}", f"{each.open:,}"
     cells = f"<td>{'</td><td>'.join(values)}</td>"

@@ -43,7 +43,7 @@ class Pages:
 
     reply: Callable[[Command], Awaitable[Reply]]
     reader: Store  # read only, and nobody else's: no feed waits for a large table
-    kinds: Mapping[str, StreamTemplate]
+    templates: Mapping[str, StreamTemplate]
     damaged: Mapping[str, str]  # streams that could not be built, and why
     access: Access
     patience: float
@@ -91,7 +91,7 @@ class Pages:
         query = request.query_params.get("q", "")[:100]
         number = number_in_query(request, "page", 1, 10**6)
         found = await self._fleet.of("", self._judged)
-        make = partial(fleet_page, found, self.kinds, time.time(), query=query, number=number)
+        make = partial(fleet_page, found, self.templates, time.time(), query=query, number=number)
         return html(await run_sync(partial(make, leave=self.access.asks_for_token)))
 
     async def _judged(self, stream: str | None = None) -> list[StreamConcerns]:
@@ -100,21 +100,21 @@ class Pages:
         def read() -> list[StreamConcerns]:
             """Judge one stream or all of them, from the log."""
             standings = self.reader.standings(stream)
-            asked = with_target((each.problem for each in self.reader.streams()), self.kinds)
+            asked = with_target((each.problem for each in self.reader.streams()), self.templates)
             damaged, now = dict(self.damaged), time.time()
             return judged(
-                standings, self.kinds, damaged, now, better, asked=asked, delta=self.delta
+                standings, self.templates, damaged, now, better, asked=asked, delta=self.delta
             )
 
         return await self._read(read)
 
     async def _stream_page(self, request: Request) -> Response:
         stream = stream_of(request)
-        kind = await self._kind(stream)
-        return html(await self._streams.of(stream, partial(self._drawn, stream, kind)))
+        template = await self._template(stream)
+        return html(await self._streams.of(stream, partial(self._drawn, stream, template)))
 
-    async def _drawn(self, stream: str, kind: StreamTemplate) -> str:
-        found = await self._read(partial(seen, self.reader, kind, stream))
+    async def _drawn(self, stream: str, template: StreamTemplate) -> str:
+        found = await self._read(partial(seen, self.reader, template, stream))
         certificates = await self._certificates(stream, found.seq)
         concerns = [each for one in await self._judged(stream) for each in one.concerns]
         now, leave = time.time(), self.access.asks_for_token
@@ -138,7 +138,7 @@ class Pages:
 
     async def _why_page(self, request: Request) -> Response:
         stream, number = stream_of(request), decision_of(request)
-        kind = await self._kind(stream)
+        template = await self._template(stream)
         rows = await self._read(partial(self.reader.events_of, stream, number, number))
         if not rows:
             raise RefusedError(404, f"There is no decision {number} of {stream!r}.")
@@ -150,7 +150,7 @@ class Pages:
         except RefusedError as error:
             explained = str(error)
         outcome = outcomes[0] if outcomes else None
-        case = ExplainedDecision(stream, kind, number, rows, outcome, last, explained)
+        case = ExplainedDecision(stream, template, number, rows, outcome, last, explained)
         try:
             text = await run_sync(partial(why_page, case, leave=self.access.asks_for_token))
         except CheckpointError as error:
@@ -161,11 +161,11 @@ class Pages:
     async def _explanation(self, stream: str, number: int) -> Mapping[str, Any]:
         return (await self.reply(Query(stream, "explanation", number))).body
 
-    async def _kind(self, stream: str) -> StreamTemplate:
+    async def _template(self, stream: str) -> StreamTemplate:
         found = await self._read(partial(self.reader.stream, stream))
-        if found is None or found.problem not in self.kinds:
+        if found is None or found.problem not in self.templates:
             raise RefusedError(404, f"There is no stream {stream!r}.")
-        return self.kinds[found.problem]
+        return self.templates[found.problem]
 
     async def _file(self, request: Request) -> Response:
         found = file_response(str(request.path_params["file"]))

@@ -16,7 +16,7 @@ class StreamView(NamedTuple):
     """A stream, as far as its page shows it."""
 
     stream: str
-    kind: StreamTemplate
+    template: StreamTemplate
     seq: int  # of the latest event
     last: OutcomeTotals | None
     drawn: list[OutcomeTotals]  # outcomes, evenly
@@ -38,7 +38,7 @@ class StreamView(NamedTuple):
         return max(self.decisions - outcomes - self.open, 0)
 
 
-def seen(reader: Store, kind: StreamTemplate, stream: str) -> StreamView:
+def seen(reader: Store, template: StreamTemplate, stream: str) -> StreamView:
     """Read it; the events come first, so that no page claims more than it shows."""
     seq = reader.last_seq(stream)
     last = reader.last_stage(stream)
@@ -47,10 +47,10 @@ def seen(reader: Store, kind: StreamTemplate, stream: str) -> StreamView:
     newest = reader.last_decision(stream)
     first = max(newest - _LATEST + 1, 0)
     outcomes = reader.stages_of(stream, first, newest)
-    waiting = reader.waiting(stream, kind.limits.max_open)
+    waiting = reader.waiting(stream, template.limits.max_open)
     return StreamView(
         stream=stream,
-        kind=kind,
+        template=template,
         seq=seq,
         last=last,
         drawn=drawn,

@@ -89,7 +89,7 @@ def _headline(seen: StreamView, certificates: Certificates | str) -> list[str]:
 
 
 def _how_to_begin(seen: StreamView) -> str:
-    size = seen.kind.problem.dims.x
+    size = seen.template.problem.dims.x
     x = "[...]" if size is None else str([0.0] * size) if size <= _NUMBERS else f"[{size} numbers]"
     asked = f'POST /v1/streams/{seen.stream}/decisions {{"x": {x}}}'
     return paragraph(f"Ask for the first decision: <code>{text(asked)}</code>")
@@ -100,15 +100,15 @@ def _soft(words: str) -> str:
 
 
 def _average(seen: StreamView) -> str:
-    last, sense = seen.last, seen.kind.problem.sense
+    last, sense = seen.last, seen.template.problem.sense
     if last is None:
         return "No outcome yet."
-    average = money(sense.sign * last.costs / last.n, seen.kind.unit)
+    average = money(sense.sign * last.costs / last.n, seen.template.unit)
     return f"Average {sense.value} {average} so far."
 
 
 def _tiles(seen: StreamView, now: float) -> str:
-    last, sense, unit = seen.last, seen.kind.problem.sense, seen.kind.unit
+    last, sense, unit = seen.last, seen.template.problem.sense, seen.template.unit
     tiles: list[tuple[str, str, str]] = []
     if last is not None:
         average = money(sense.sign * last.costs / last.n, unit)
@@ -117,7 +117,7 @@ def _tiles(seen: StreamView, now: float) -> str:
             apart = money((last.costs - last.hindsights) / last.n, unit)
             best = money(sense.sign * last.hindsights / last.n, unit)
             tiles.append(("in hindsight", best, f"{apart} away"))
-        alpha = seen.kind.problem.risk.alpha
+        alpha = seen.template.problem.risk.alpha
         more = [] if alpha is None else [f"target {target(alpha)}"]
         more += [f"of {count(last.n, 'outcome')} that came"] * bool(seen.given_up)
         tiles.append(("feasible", f"{percent(last.feasibles / last.n)}%", ", ".join(more)))
@@ -166,14 +166,14 @@ def _proviso(each: Mapping[str, Any]) -> str:
 
 def _compared(seen: StreamView) -> str:
     """Return what an average is of, since when it is known, and who has cost more lately."""
-    if not seen.kind.shadows:
+    if not seen.template.shadows:
         return ""
-    found = {} if seen.last is None else compared.read(seen.kind, read(seen.last.told))
+    found = {} if seen.last is None else compared.read(seen.template, read(seen.last.told))
     many = max((each.stages for each in found.values()), default=0)
     lead = (
         f"Each is judged by its average over the {count(many, 'stage')} that were compared so far, "
         "not by the latest. A stage is a decision of this configuration whose outcome is known; "
-        f"they count from 1. {compared.since(seen.configured, seen.kind.fold.by).words}"
+        f"they count from 1. {compared.since(seen.configured, seen.template.fold.by).words}"
     )
     lately = [f"{words}." for name, each in found.items() if (words := each.lately(name))]
     said = "".join(paragraph(text(words)) for words in [lead, *lately])
@@ -183,7 +183,7 @@ def _compared(seen: StreamView) -> str:
 def _waiting(seen: StreamView, now: float) -> str:
     if not seen.open:
         return ""
-    expire = seen.kind.limits.expire
+    expire = seen.template.limits.expire
     rows = "".join(
         f'<tr><th scope="row">{_link(seen, number)}</th><td>{stamp(at)}</td>'
         f"<td>{length(now - at)}</td></tr>\n"
@@ -204,9 +204,9 @@ def _latest(seen: StreamView) -> str:
     numbers = sorted({row.decision for row in seen.events}, reverse=True)
     if not numbers:
         return ""
-    word = seen.kind.problem.sense.value
+    word = seen.template.problem.sense.value
     rows = "".join(_decision(seen, number) for number in numbers)
-    unit = f" ({seen.kind.unit})" if seen.kind.unit else ""
+    unit = f" ({seen.template.unit})" if seen.template.unit else ""
     heads = ("decision", "taken (UTC)", "z", f"{word}{unit}", f"hindsight{unit}", "feasible")
     lead = "A decision's number leads to why it was taken."
     return section(
@@ -216,7 +216,7 @@ def _latest(seen: StreamView) -> str:
 
 def _decision(seen: StreamView, number: int) -> str:
     rows = [row for row in seen.events if row.decision == number]
-    sign, outcome = seen.kind.problem.sense.sign, seen.outcomes.get(number)
+    sign, outcome = seen.template.problem.sense.sign, seen.outcomes.get(number)
     if outcome is not None:
         best = "-" if outcome.hindsight is None else figure(sign * outcome.hindsight)
         ends = [figure(sign * outcome.cost), best, "yes" if outcome.feasible else "no"]
@@ -234,13 +234,13 @@ def _z(seen: StreamView, number: int) -> str:
     """Its numbers, by name."""
     row = next(row for row in seen.events if row.decision == number)
     try:
-        event = from_bytes(row.body, seen.kind.problem)
+        event = from_bytes(row.body, seen.template.problem)
     except CheckpointError:
         return "damaged"
     if not isinstance(event, Decided):
         return "-"
     z = event.waiting.decision.solution.z.tolist()
-    pairs = [f"{name(n)} = {figure(v)}" for n, v in zip(seen.kind.names, z, strict=True)]
+    pairs = [f"{name(n)} = {figure(v)}" for n, v in zip(seen.template.names, z, strict=True)]
     more = f" and {len(pairs) - _NUMBERS} more" if len(pairs) > _NUMBERS else ""
     return ", ".join(pairs[:_NUMBERS]) + more
 

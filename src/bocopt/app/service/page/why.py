@@ -23,7 +23,7 @@ class ExplainedDecision(NamedTuple):
     """A decision, what is said for it (or why nothing is), and what came of it."""
 
     stream: str
-    kind: StreamTemplate
+    template: StreamTemplate
     number: int
     rows: Sequence[EventRow]
     outcome: OutcomeTotals | None
@@ -57,7 +57,7 @@ def why_page(case: ExplainedDecision, *, leave: bool = False) -> str:
 def _header(case: ExplainedDecision) -> str:
     decided = _decided(case)
     z = decided.waiting.decision.solution.z.tolist() if decided else []
-    pairs = zip(case.kind.names, z, strict=False)
+    pairs = zip(case.template.names, z, strict=False)
     said = ", ".join(f"{name(what)} = <b>{figure(value)}</b>" for what, value in pairs)
     parts = [
         f"<h1>Decision {case.number:,}</h1>\n",
@@ -99,7 +99,7 @@ def _neighbouring(case: ExplainedDecision) -> str:
 
 
 def _decided(case: ExplainedDecision) -> Decided | None:
-    event = from_bytes(case.rows[0].body, case.kind.problem)
+    event = from_bytes(case.rows[0].body, case.template.problem)
     return event if isinstance(event, Decided) else None
 
 
@@ -111,8 +111,8 @@ def _sentence(case: ExplainedDecision) -> str:
     taken, alpha = explained["candidates"][0], explained["alpha"]
     if taken["expected"] is None:
         return "What it was expected to bring is not a finite number."
-    said = f"Expected {case.kind.problem.sense.value} "
-    said += text(money(taken["expected"], case.kind.unit))
+    said = f"Expected {case.template.problem.sense.value} "
+    said += text(money(taken["expected"], case.template.unit))
     if alpha is not None:
         said += f", feasible in {percent(taken['feasibility'])}% of the scenarios"
     if alpha is not None and not _meets(taken, alpha):
@@ -125,7 +125,7 @@ def _rivals(case: ExplainedDecision, explained: Mapping[str, Any]) -> str:
     taken, alpha = explained["candidates"][0], explained["alpha"]
     rivals = [each for each in explained["candidates"][1:] if _gain(case, each, taken) > 0]
     allowed = [each for each in rivals if _meets(each, alpha)]
-    better = "cost less" if case.kind.problem.sense is Sense.MINIMISE else "bring more"
+    better = "cost less" if case.template.problem.sense is Sense.MINIMISE else "bring more"
     if allowed:
         these = "These" if _is_under_scenarios(explained) else "Under the model's scenarios, these"
         met = "" if alpha is None else " and meet the target"
@@ -151,7 +151,7 @@ def _called(each: Mapping[str, Any]) -> str:
 
 def _gain(case: ExplainedDecision, each: Mapping[str, Any], taken: Mapping[str, Any]) -> float:
     """Return how much better a candidate is expected to be than the z that was taken."""
-    return gain(case.kind.problem.sense, each["expected"], taken["expected"])
+    return gain(case.template.problem.sense, each["expected"], taken["expected"])
 
 
 def _meets(each: Mapping[str, Any], alpha: float | None) -> bool:
@@ -170,7 +170,7 @@ def _chosen(case: ExplainedDecision) -> str:
         "What the shadows decided": _of(case, ("shadow",)),
     }
     scale, shares = _scales(explained)
-    word = case.kind.problem.sense.value
+    word = case.template.problem.sense.value
     feasible = "feasible" if alpha is None else f"feasible (target {target(alpha)})"
     bodies = "".join(
         _group(case, title, rows, scale, shares) for title, rows in groups.items() if rows
@@ -183,7 +183,7 @@ def _chosen(case: ExplainedDecision) -> str:
         f"{'' if alpha is None else ', the one on the right is the target'}. "
         "A hollow mark misses the target."
     )
-    unit = f" ({text(case.kind.unit)})" if case.kind.unit else ""
+    unit = f" ({text(case.template.unit)})" if case.template.unit else ""
     head = (
         '<thead><tr><th scope="col">decision</th>'
         f'<th scope="col" colspan="2">expected {word}{unit}</th>'
@@ -269,7 +269,7 @@ def _beside(case: ExplainedDecision, each: Mapping[str, Any]) -> str:
         return "not a finite number"
     apart = each["expected"] - taken["expected"]
     said = (
-        f"{text(money(abs(apart), case.kind.unit))} {'more' if apart > 0 else 'less'}"
+        f"{text(money(abs(apart), case.template.unit))} {'more' if apart > 0 else 'less'}"
         if apart
         else "as much"
     )
@@ -281,21 +281,21 @@ def _came(case: ExplainedDecision) -> str:
     if not ends:
         return section("What came of it", paragraph("Its outcome is not known yet."))
     after = length(ends[0].at - case.rows[0].at)
-    event = from_bytes(ends[0].body, case.kind.problem)
+    event = from_bytes(ends[0].body, case.template.problem)
     if not isinstance(event, Observed):
         said = f"It was given up {stamp(ends[0].at)} UTC, {after} later."
         return section("What came of it", paragraph(said))
-    word, sign = case.kind.problem.sense.value, case.kind.problem.sense.sign
-    tiles = [("xi", called(case.kind.outcomes, event.xi.tolist()), f"{after} later")]
+    word, sign = case.template.problem.sense.value, case.template.problem.sense.sign
+    tiles = [("xi", called(case.template.outcomes, event.xi.tolist()), f"{after} later")]
     if case.outcome is not None:
         expected = ""
         if not isinstance(case.explained, str):
             was = case.explained["candidates"][0]["expected"]
-            expected = "" if was is None else f"{money(was, case.kind.unit)} was expected"
-        paid = money(sign * case.outcome.cost, case.kind.unit)
+            expected = "" if was is None else f"{money(was, case.template.unit)} was expected"
+        paid = money(sign * case.outcome.cost, case.template.unit)
         tiles.append((word, paid, expected))
         if case.outcome.hindsight is not None:
-            best = money(sign * case.outcome.hindsight, case.kind.unit)
+            best = money(sign * case.outcome.hindsight, case.template.unit)
             tiles.append(("in hindsight", best, "at best"))
         tiles.append(("feasible", "yes" if case.outcome.feasible else "no", ""))
     items = "".join(
@@ -309,7 +309,7 @@ def _asked(case: ExplainedDecision) -> str:
     decided = _decided(case)
     if decided is None:
         return ""
-    x = called(case.kind.contexts, decided.waiting.x.tolist()) or "nothing"
+    x = called(case.template.contexts, decided.waiting.x.tolist()) or "nothing"
     learned, taught = int(decided.waiting.learned), int(decided.waiting.taught)
     more = f", beside {taught:,} that were taught from a table" if taught else ""
     said = f"The context x was {text(x)}, and {learned:,} outcomes were known{more}."
