@@ -43,14 +43,21 @@ def _each_wrong(
     if not isinstance(zoned, bool):
         yield arguments.wrong(_OWNER, "zoned", "True or False", zoned)
     try:
-        check = arguments.number if kind == "number" else arguments.integer
-        check(_OWNER, "origin", origin, "(-inf, inf)" if kind == "number" else "[-1e17, 1e18]")
+        _check_origin(kind, origin)
     except arguments.WrongError as error:
         yield error
     for one in categories if isinstance(categories, list | tuple) else [categories]:
         if not isinstance(one, Category) or not _is_category(*one):
             expected = f"Categories, each with up to {MOST_CATEGORIES} different rising texts"
             yield arguments.wrong(_OWNER, "categories", expected, one)
+
+
+def _check_origin(kind: Any, origin: Any) -> None:
+    """Raise an error where the first time is no number, or no count of microseconds."""
+    if kind == "number":
+        arguments.number(_OWNER, "origin", origin, "(-inf, inf)")
+    else:
+        arguments.integer(_OWNER, "origin", origin, "[-1e17, 1e18]")
 
 
 def _is_category(name: Any, values: Any, numbers: Any) -> bool:

@@ -1,6 +1,6 @@
 """Panels from tables of several series, each of which has its own past."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -41,13 +41,7 @@ def panel_of(frame: Table, spec: Spec | None = None) -> Panel:
     [('A', [0.0, 1.0]), ('B', [0.0, 0.0])]
     """
     arguments.kind("panel_of", "frame", frame, Table)
-    if spec is None:
-        named = CONVENTION
-        spec = Spec(named["outcome"], time=named["time"], series=named["series"])
-    arguments.kind("panel_of", "spec", spec, Spec)
-    if not spec.series:
-        expected = "a Spec with 'series': `series_of` reads a table of one"
-        raise arguments.wrong("panel_of", "spec", expected, spec)
+    spec = _spec_of_several(spec)
     parts = split(frame, spec)
     categories = _categories(parts, spec)
     alone = replace(spec, series=())
@@ -62,10 +56,7 @@ def panel_of(frame: Table, spec: Spec | None = None) -> Panel:
     clock = None if parts.times.clock is None else parts.times.clock[first]
     return Panel(
         names=parts.names,
-        series=tuple(
-            one._replace(notes=tuple(note for note in one.notes if note not in common))
-            for one in series
-        ),
+        series=tuple(_without(one, common) for one in series),
         notes=(
             *parts.times.notes,
             *notes_of_zones(str(spec.time), parts.times),
@@ -88,6 +79,23 @@ def panel_of(frame: Table, spec: Spec | None = None) -> Panel:
             tuple(isinstance(frame.columns[name], np.ndarray) for name in spec.series),
         ),
     )
+
+
+def _spec_of_several(spec: Spec | None) -> Spec:
+    """Return the Spec, or without one that of the convention; an error where it names no series."""
+    if spec is None:
+        named = CONVENTION
+        return Spec(named["outcome"], time=named["time"], series=named["series"])
+    arguments.kind("panel_of", "spec", spec, Spec)
+    if not spec.series:
+        expected = "a Spec with 'series': `series_of` reads a table of one"
+        raise arguments.wrong("panel_of", "spec", expected, spec)
+    return spec
+
+
+def _without(one: Series, notes: Collection[str]) -> Series:
+    """Return a series without notes that are those of the whole panel."""
+    return one._replace(notes=tuple(note for note in one.notes if note not in notes))
 
 
 def follows_convention(frame: Table) -> bool:

@@ -92,8 +92,14 @@ def solve(
     if start is not None and branched:
         known = np.flatnonzero(~np.isnan(start)).astype(np.int32)
         _checked(highs.setSolution(len(known), known, start[known]))
-    if not long:
-        return _run_at_once(highs, branched, deadline is not None)
+    if long:
+        return _run_watched(highs, program, branched, deadline)
+    return _run_at_once(highs, branched, deadline is not None)
+
+
+def _run_watched(
+    highs: Any, program: LinearProgram, branched: bool, deadline: float | None
+) -> LinearSolution:
     watched = WatchedRun(highs)
     if watched.run(deadline):
         _checked(watched.status)
