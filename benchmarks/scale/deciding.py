@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bocopt.app.service.commands import Command, Decide, Observe, Reply
-from bocopt.app.service.fleet import Fleet
 from bocopt.app.service.shard import CommitResult, Proposal, Shard
 from bocopt.app.service.stores import Snapshot, Store, open_store
+from bocopt.app.service.stream_cache import StreamCache
 from bocopt.app.service.stream_state import StreamState, begun, followed, rebuilt
 from bocopt.app.service.stream_template import StreamTemplate
 from bocopt.core import Array
@@ -45,7 +45,7 @@ def taken(call: Callable[[], Any]) -> tuple[float, Any]:
 
 def played(store: Store, kind: StreamTemplate, stream: str, outcomes: int, seed: int) -> Played:
     declared(store, kind, [stream])
-    shard = Shard(store, Fleet(store, {kind.name: kind}))
+    shard = Shard(store, StreamCache(store, {kind.name: kind}))
     cpu: dict[str, list[float]] = {"decision": [], "outcome": []}
     stages: list[Stage] = []
     for x, xi in data(outcomes, seed):
@@ -55,7 +55,7 @@ def played(store: Store, kind: StreamTemplate, stream: str, outcomes: int, seed:
         spent, told = _done(shard, store, Observe(stream, number, xi.tolist()))
         cpu["outcome"].append(spent)
         stages.append(Stage(asked.rows[0], told.rows[0], told.stages[0]))
-    held = shard.fleet.state(stream)
+    held = shard.cache.state(stream)
     return Played(cpu, stages, held, held.snapshot())
 
 

@@ -14,12 +14,12 @@ import uvicorn
 from bocopt.app.service.access import Access
 from bocopt.app.service.engine import Router
 from bocopt.app.service.feed import Notifier
-from bocopt.app.service.fleet import Fleet
 from bocopt.app.service.http import Api, application
 from bocopt.app.service.registry import Registry
 from bocopt.app.service.serving import prompt
 from bocopt.app.service.shard import Shard
 from bocopt.app.service.stores import open_store
+from bocopt.app.service.stream_cache import StreamCache
 from bocopt.app.service.stream_template import StreamTemplate
 
 Headers = Sequence[tuple[str, str]]
@@ -43,7 +43,7 @@ class Service:
         kinds = {each.name: each for each in (kind, *more)}
         registry, shard = (
             Registry(self.store, kinds, "machine"),
-            Shard(self.store, Fleet(self.store, kinds)),
+            Shard(self.store, StreamCache(self.store, kinds)),
         )
         self.router = Router(self.store, registry, [shard], committed=bell.ring, **options)
         self.engine = self.router.engines[0]

@@ -9,10 +9,10 @@ from bocopt import Ensemble, SampleAverage
 from bocopt.app.case_file import StreamLimits
 from bocopt.app.service.commands import Decide, Forget, Observe, RefusedError, Reply
 from bocopt.app.service.engine import Engine
-from bocopt.app.service.fleet import Fleet
 from bocopt.app.service.registry import Registry
 from bocopt.app.service.shard import Shard
 from bocopt.app.service.stores import OutcomeTotals, Snapshot, Store, StoreError
+from bocopt.app.service.stream_cache import StreamCache
 from bocopt.app.service.stream_state import StreamState, begun
 from bocopt.app.service.stream_template import StreamTemplate, template_of
 from bocopt.live.events import snapshot_bytes
@@ -38,15 +38,15 @@ def engine(store: Store, *kinds: StreamTemplate, **options: Any) -> Engine:
     known = {kind.name: kind for kind in kinds or (shop(),)}
     registry = Registry(store, known, options.pop("numeric", "machine"))
     registry.open(0.0)
-    shard = Shard(store, Fleet(store, known, options.pop("held", 1000)))
+    shard = Shard(store, StreamCache(store, known, options.pop("held", 1000)))
     shard.open()
     return Engine(store, registry, shard, **options)
 
 
-def fleet(engine: Engine) -> Fleet:
+def cache(engine: Engine) -> StreamCache:
     """What is held in this process."""
     assert isinstance(engine.decider, Shard)
-    return engine.decider.fleet
+    return engine.decider.cache
 
 
 def one(engine: Engine, command: Any) -> Reply:
@@ -75,7 +75,7 @@ def bits(held: StreamState) -> bytes:
 
 
 def assert_is_its_log(engine: Engine, store: Store, stream: str = "shop") -> None:
-    held = fleet(engine).state(stream)
+    held = cache(engine).state(stream)
     again = folded(store, held.template, stream)
     assert bits(held) == bits(again)
     assert (held.seq, held.since, held.totals) == (again.seq, again.since, again.totals)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import shop as here
 from running import Service
-from shop import assert_is_its_log, engine, fleet, one, shop
+from shop import assert_is_its_log, cache, engine, one, shop
 
 from bocopt import Recorded
 from bocopt.app.service import compared
@@ -178,7 +178,7 @@ def test_a_shadow_that_costs_more_lately_is_told_so(file: Store) -> None:
         lived(ours, stages)
         last = file.last_stage("shop")
         assert last is not None
-        own = compared.read(fleet(ours).templates["shop"], read(last.told))["turns"]
+        own = compared.read(cache(ours).templates["shop"], read(last.told))["turns"]
         assert (own.alarm is not None) == told
     assert own.log_e > np.log(40.0)  # on average so far, it still is better
     assert own.alarm is not None

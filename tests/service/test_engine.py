@@ -10,8 +10,8 @@ from shop import (
     Counting,
     assert_is_its_log,
     bits,
+    cache,
     engine,
-    fleet,
     folded,
     one,
     play,
@@ -82,12 +82,12 @@ def test_what_is_refused_changes_nothing(
     one(ours, Forget("shop", 1))
     for _ in range(2):
         one(ours, Decide("shop", [0.1]))
-    before, held = file.tail("shop"), bits(fleet(ours).state("shop"))
+    before, held = file.tail("shop"), bits(cache(ours).state("shop"))
     with pytest.raises(RefusedError, match=message) as told:
         one(ours, command)
     assert told.value.status == code
     assert file.tail("shop") == before
-    assert bits(fleet(ours).state("shop")) == held
+    assert bits(cache(ours).state("shop")) == held
 
 
 def test_commands_and_answers_fit_through_a_pipe(file: Store) -> None:
@@ -139,9 +139,9 @@ def test_after_any_commands_a_restart_is_where_it_was(url: str, seed: int) -> No
     for n in range(1, 15):
         ours.step([random_command(rng, 4 * n) for _ in range(rng.integers(1, 9))])
         if n % 5 == 0:
-            before = bits(fleet(ours).state("shop"))
+            before = bits(cache(ours).state("shop"))
             ours = engine(store, kind)  # killed: nothing was saved at the end
-            assert bits(fleet(ours).state("shop")) == before
+            assert bits(cache(ours).state("shop")) == before
     assert_is_its_log(ours, store)
     assert store.last_stage("shop") is not None
     assert len(store.snapshots("shop")) == 2
@@ -170,7 +170,7 @@ def test_a_restart_reads_a_snapshot_and_not_the_whole_log(file: Store) -> None:
 
     again = engine(Watched(file), small(snapshot=10))
     assert read[0] == 29
-    assert bits(fleet(again).state("shop")) == bits(fleet(ours).state("shop"))
+    assert bits(cache(again).state("shop")) == bits(cache(ours).state("shop"))
     assert_is_its_log(again, file)
 
 
@@ -181,16 +181,16 @@ def test_overdue_outcomes_are_given_up(file: Store) -> None:
     now[0] += 50
     one(ours, Decide("shop", [0.2]))
     assert ours.step([]) == []
-    assert list(fleet(ours).state("shop").live.open) == [0, 1]
+    assert list(cache(ours).state("shop").live.open) == [0, 1]
     now[0] += 20
     assert ours.step([]) == []
-    assert list(fleet(ours).state("shop").live.open) == [1]
+    assert list(cache(ours).state("shop").live.open) == [1]
     now[0] += 100  # of streams that are not in memory too
     few = engine(file, small(expire=60.0), clock=lambda: now[0], held=1)
-    fleet(few).drop_all()
+    cache(few).drop_all()
     few.step([])
-    assert list(fleet(few).state("shop").live.open) == []
-    fleet(ours).drop_all()
+    assert list(cache(few).state("shop").live.open) == []
+    cache(ours).drop_all()
     assert_is_its_log(ours, file)
 
 
@@ -216,9 +216,9 @@ def test_what_is_counted_is_what_is_held(file: Store) -> None:
     for _ in range(60):
         picked = rng.choice(streams, size=rng.integers(1, 4))
         ours.step([random_command(rng, 20, str(stream)) for stream in picked])
-        held = fleet(ours).all()
+        held = cache(ours).all()
         open_now = sum(len(each.live.open) for each in held)
-        assert fleet(ours).counted({}) == (len(held), open_now)
+        assert cache(ours).counted({}) == (len(held), open_now)
     assert open_now > 0
 
 
@@ -226,7 +226,7 @@ def test_a_long_log_is_a_stream_of_constant_size_in_memory(file: Store) -> None:
     """What is kept of an outcome is what the policy keeps: here a window."""
     ours = engine(file, shop(policy=here.better))
     play(ours, 60)
-    first = len(bits(fleet(ours).state("shop")))
+    first = len(bits(cache(ours).state("shop")))
     play(ours, 60)
-    assert abs(len(bits(fleet(ours).state("shop"))) - first) < 50
-    assert folded(file, fleet(ours).state("shop").template).live.learned == 120
+    assert abs(len(bits(cache(ours).state("shop"))) - first) < 50
+    assert folded(file, cache(ours).state("shop").template).live.learned == 120

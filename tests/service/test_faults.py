@@ -14,8 +14,8 @@ from shop import (
     Counting,
     assert_is_its_log,
     bits,
+    cache,
     engine,
-    fleet,
     one,
     random_command,
     small,
@@ -100,7 +100,7 @@ def test_a_full_queue_refuses_and_a_stop_answers_what_was_accepted(file: Store) 
 
 def test_a_policy_that_fails_is_told_and_the_rest_of_the_batch_is_done(file: Store) -> None:
     ours = engine(file)
-    broken = fleet(ours).state("shop").template.fold.policy
+    broken = cache(ours).state("shop").template.fold.policy
 
     def fail(state: Any, t: int, x: Any) -> Any:
         if x[0] > 1:
@@ -130,12 +130,12 @@ def test_a_damaged_snapshot_is_not_used_and_a_damaged_event_is_named(
     for i in range(6):
         one(ours, Decide("shop", [0.1]))
         one(ours, Observe("shop", i, [1.0, 1.0]))
-    before = bits(fleet(ours).state("shop"))
+    before = bits(cache(ours).state("shop"))
     damage(tmp_path, "UPDATE snapshots SET state = zeroblob(100)")
     again = engine(file, small(snapshot=4))
-    assert bits(fleet(again).state("shop")) == before
+    assert bits(cache(again).state("shop")) == before
     damage(tmp_path, "UPDATE events SET body = zeroblob(100) WHERE seq = 5")
-    fleet(again).drop_all()
+    cache(again).drop_all()
     with pytest.raises(RefusedError, match="Event 5 of stream 'shop': It is damaged") as told:
         one(again, Decide("shop", [0.1]))
     assert told.value.status == 503
@@ -197,7 +197,7 @@ def test_two_engines_on_one_log_lose_and_double_nothing(url: str) -> None:
             by_key.setdefault(str(command.key), set()).add(answer.body["id"])
     assert all(len(ids) == 1 for ids in by_key.values())
     for ours, store in zip(engines, stores, strict=True):
-        fleet(ours).catch_up(["shop"])
+        cache(ours).catch_up(["shop"])
         assert_is_its_log(ours, store)
         store.close()
 
@@ -220,7 +220,7 @@ def test_what_one_server_decided_another_may_learn(url: str) -> None:
     one(right, Forget("shop", numbers[1]))
     assert status(left, Decide("shop", [0.1])) == 201
     for ours, store in zip((left, right), stores, strict=True):
-        fleet(ours).catch_up(["shop"])
+        cache(ours).catch_up(["shop"])
         assert_is_its_log(ours, store)
         store.close()
 

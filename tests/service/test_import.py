@@ -16,7 +16,7 @@ import pytest
 import shop as here
 from fleets import same
 from running import Service
-from shop import Counting, assert_is_its_log, bits, engine, fleet, folded, one, shop, status
+from shop import Counting, assert_is_its_log, bits, cache, engine, folded, one, shop, status
 from typed import CONFIG, bocopt
 
 from bocopt import Agent
@@ -92,13 +92,13 @@ def test_a_stream_that_was_taught_goes_on_as_one_that_lived_it(
     assert (found.rows, found.before, found.decisions) == (many, 0, 0)
     assert_is_its_log(ours, store)
     agent = lived(kind, many)
-    assert same(fleet(ours).state("shop").live.state, agent.state)
+    assert same(cache(ours).state("shop").live.state, agent.state)
     ticket, mine = one(ours, Decide("shop", [0.3])).body, agent.decide([0.3])
     assert list(ticket["z"].values()) == mine.z.tolist()
     assert (ticket["id"], mine.id) == (0, many)
     one(ours, Observe("shop", 0, [1.0, 1.1]))
     agent.observe(mine.id, [1.0, 1.1])
-    assert same(fleet(ours).state("shop").live.state, agent.state)
+    assert same(cache(ours).state("shop").live.state, agent.state)
     assert_is_its_log(ours, store)
 
 
@@ -145,7 +145,7 @@ def test_a_table_is_taught_once_and_goes_on_where_it_has_grown(
     one(ours, Forget("shop", one(ours, Decide("shop", [0.1])).body["id"]))
     found = teach(store, write(tmp_path / "b.csv", 9), kind, ours)
     assert "It has taken 1 decision itself" in found.words
-    assert same(fleet(ours).state("shop").live.state.outcomes.rows, rows_of(9)[1])
+    assert same(cache(ours).state("shop").live.state.outcomes.rows, rows_of(9)[1])
     assert_is_its_log(ours, store)
 
 

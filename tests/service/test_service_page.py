@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import shop as here
 from running import Service
-from shop import assert_is_its_log, engine, fleet, one, play, shop
+from shop import assert_is_its_log, cache, engine, one, play, shop
 from troubled import HOUR
 
 from bocopt import Ensemble, Mixture
@@ -60,7 +60,7 @@ def test_a_stage_tells_weights_and_where_its_outcome_lay(file: Store) -> None:
     last = file.last_stage("shop")
     assert last is not None
     found = read(last.told)
-    state = fleet(ours).state("shop").live.state
+    state = cache(ours).state("shop").live.state
     weights = dict(zip(here.learner.arm_names, state.info.arm_weights, strict=True))
     assert found["arms"] == {name: round(w, 4) for name, w in weights.items() if w >= 0.0005}
     assert set(found["members"]) <= {"Forest", "Smooth", "LogVariance"} | {
@@ -85,7 +85,7 @@ def test_a_stage_tells_the_laws_of_any_model(file: Store, kind: str) -> None:
     assert {"own", "near the fleet"} <= laws or "Forest" in laws
     assert set(found["members"]) <= laws
     assert sum(found["members"].values()) == pytest.approx(1.0, abs=0.003)
-    info = fleet(ours).state("shop").live.state.info.of_arms[0]
+    info = cache(ours).state("shop").live.state.info.of_arms[0]
     assert found["levels"] == info.probability.round(4).tolist()
 
 
@@ -219,7 +219,7 @@ def test_many_who_look_ask_the_engine_once(local: Service) -> None:
 
 def test_a_damaged_stream_is_named_and_its_page_still_there(local: Service) -> None:
     local.ask("POST", "/v1/streams/shop/decisions", {"x": [0.1]})
-    fleet(local.engine).drop_all()
+    cache(local.engine).drop_all()
     database: Any = local.store
     database._database.write([("UPDATE events SET body = ?", [(b"no event",)])])
     status, _, text = local.raw("GET", "/streams/shop")

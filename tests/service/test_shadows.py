@@ -8,8 +8,8 @@ import pytest
 import shop as here
 from shop import (
     assert_is_its_log,
+    cache,
     engine,
-    fleet,
     one,
     play,
     shop,
@@ -31,7 +31,7 @@ def test_a_changed_policy_is_refused_until_its_version_is_raised(file: Store) ->
         engine(file, shop(policy=here.better))
     raised = shop(policy=here.better, version="2")
     ours = engine(file, raised)
-    assert fleet(ours).state("shop").live.learned == 5
+    assert cache(ours).state("shop").live.learned == 5
     play(ours, 3)
     assert_is_its_log(ours, file)
     assert [each.version for each in file.streams()] == ["2"]
@@ -64,7 +64,7 @@ def test_a_shadow_is_declared_promoted_and_compared_only_from_then_on(file: Stor
     assert_is_its_log(ours, file)
     promoted = shop(shadows={"latest": here.latest}, promote="latest")
     ours = engine(file, promoted)
-    state = fleet(ours).state("shop").live.state
+    state = cache(ours).state("shop").live.state
     assert int(state.own.outcomes.dropped) == 9
     play(ours, 2, seed=2)
     assert_is_its_log(ours, file)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import shop as here
 from running import Service
-from shop import engine, fleet, one, play, shop
+from shop import cache, engine, one, play, shop
 from small_cases import changed, ran, written
 
 from bocopt.app import open_case
@@ -193,7 +193,7 @@ def test_another_scale_of_differences_or_confidence_begins_comparisons_anew(
 
 
 def ours_guarantees(ours: Engine) -> tuple[Guarantee[Any], ...]:
-    return fleet(ours).state("shop").template.fold.monitor.guarantees
+    return cache(ours).state("shop").template.fold.monitor.guarantees
 
 
 def test_agents_of_another_confidence_are_played_again(tmp_path: Path) -> None:

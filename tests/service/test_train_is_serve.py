@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from lengths import long
-from shop import engine, fleet, folded, one
+from shop import cache, engine, folded, one
 from small_cases import changed, ran, written
 
 from bocopt.app import backtest, open_case
@@ -92,7 +92,7 @@ def test_a_service_goes_on_as_a_longer_backtest(example: str, policy: str, tmp_p
             if not wait:
                 one(ours, Observe(name, before, came[ROWS + before]))
                 before = None
-        held = fleet(ours).state(name)
+        held = cache(ours).state(name)
         again = folded(store, held.template, name)
         assert held.features is not None
         assert again.features is not None
@@ -109,7 +109,7 @@ def test_x_of_each_day_is_that_of_a_backtest_also_after_a_restart(tmp_path: Path
         with serving(path) as (ours, _):
             for i in range(first, first + 20):
                 number = asked(ours, name, known[i])["id"]
-                held = fleet(ours).state(name)
+                held = cache(ours).state(name)
                 assert held.live.open[number].x.tobytes() == x[i].tobytes()
                 one(ours, Observe(name, number, came[i]))
             ours.stop()
@@ -142,6 +142,6 @@ def test_fields_that_are_missing_are_said_and_wrong_ones_refused(tmp_path: Path)
             with pytest.raises(RefusedError, match=why):
                 one(ours, Observe(name, 0, wrong_xi))
         one(ours, Observe(name, 0, dict(reversed(came[0].items()))))
-        held = fleet(ours).state(name)
+        held = cache(ours).state(name)
         assert held.live.last is not None
         assert held.live.last[1].tolist() == [*came[0].values()]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from running import Service
-from shop import assert_is_its_log, fleet, shop
+from shop import assert_is_its_log, cache, shop
 
 BAD_BODIES: list[tuple[bytes, int, str]] = [
     (b"", 422, "The body must have 'x', a list of numbers."),
@@ -212,7 +212,7 @@ def test_too_many_open_decisions_are_refused_and_a_full_disk_is_told(local: Serv
         n += 1
     assert codes[-1] == 507 or codes[-2] == 507
     database._database.read("PRAGMA max_page_count = 100000")
-    fleet(local.engine).drop_all()
+    cache(local.engine).drop_all()
     open_now = local.ask("GET", "/v1/streams/shop")[1]["open"]
     path = f"/v1/streams/shop/decisions/{open_now[0]['id']}/outcome"
     assert local.ask("PUT", path, {"xi": [1.0, 1.0]})[0] == 201

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from shop import assert_is_its_log, bits, engine, fleet, folded, one, random_command, shop, status
+from shop import assert_is_its_log, bits, cache, engine, folded, one, random_command, shop, status
 from typed import CONFIG, bocopt
 
 from bocopt.app.service.commands import Command, Create, Decide, Observe, Query, RefusedError
@@ -154,10 +154,10 @@ def test_streams_that_leave_memory_come_back_with_the_same_bits(file: Store) -> 
     for _ in range(30):
         for name in rng.permutation(names):
             few.step([random_command(rng, 30, str(name)) for _ in range(3)])
-            assert len(fleet(few)) <= 3
+            assert len(cache(few)) <= 3
     for name in names:
         assert_is_its_log(few, file, name)
-        assert bits(fleet(few).state(name)) == bits(fleet(all_of_them).state(name))
+        assert bits(cache(few).state(name)) == bits(cache(all_of_them).state(name))
     assert any(file.snapshots(name) for name in names)  # made when they left
 
 

@@ -61,9 +61,10 @@ class Outlook:
     they were ordered at random. No random number is drawn, and two streams are refuted at once only
     by what their costs have in common. A block outside the interval is extreme without any ties.
 
-    Ranks among the latest `window` blocks alone would depend on each other. So a test begins with
-    new blocks after a window of them, and there are two that take turns: one always knows many.
-    Each is a martingale only given its own ranks, so they share doubt, never capital.
+    A rank is independent of earlier ranks only if it is taken among all blocks since a start, not
+    among the latest `window`. So a test starts anew after a window of blocks, and two tests run
+    half a turn apart: one of them always has at least half a window. Each errs with doubt / 2 at
+    most; capital is never added up, since each is a martingale only given its own ranks.
 
     Reference: Vovk, Gammerman, Shafer (2022), Algorithmic learning in a random world (conformal
     test martingales); Herbster, Warmuth (1998), Tracking the best expert; Choe, Ramdas (2024),

@@ -18,8 +18,8 @@ from bocopt.models.guard import name_of
 from bocopt.models.law import Law, base_points
 from bocopt.models.log_variance import LogVariance
 from bocopt.models.member import Member, least_discount
+from bocopt.models.member_fits import MemberFits
 from bocopt.models.mixture_state import MixtureInfo, MixtureState
-from bocopt.models.panel import Panel
 from bocopt.models.random_coefficients import RandomCoefficients
 from bocopt.models.reach import between, within_reach
 from bocopt.models.scale import Logarithmic, Plain, Scale
@@ -108,18 +108,18 @@ class Mixture:
             raise arguments.wrong(name, "scenarios", "a power of two", self.scenarios)
 
     @cached_property
-    def _panel(self) -> Panel:
-        return Panel(self.members, self.discounts, self.scales)
+    def _member_fits(self) -> MemberFits:
+        return MemberFits(self.members, self.discounts, self.scales)
 
     @cached_property
     def _fit(self) -> IntArray:
         """(M): the fit that each law is made of; every fit has a law for each of the tails."""
-        return np.repeat(np.arange(len(self._panel.seats)), len(self.tails))
+        return np.repeat(np.arange(len(self._member_fits.seats)), len(self.tails))
 
     @cached_property
     def _tails(self) -> Array:
         """Return the most degrees of freedom (M) of each law."""
-        return np.tile(self.tails, len(self._panel.seats))
+        return np.tile(self.tails, len(self._member_fits.seats))
 
     @cached_property
     def _recent(self) -> Recent:
@@ -133,7 +133,7 @@ class Mixture:
         >>> Mixture(dim_xi=1, members=[LogVariance()], discounts=[0.98]).law_names[1:3]
         ['LogVariance, discount 0.98, df 4', 'LogVariance, logarithmic, discount 0.98']
         """
-        fits = self._panel.names
+        fits = self._member_fits.names
         pairs = zip(self._fit, self._tails, strict=True)
         return [fits[f] + ("" if tail >= tails.LIGHT else f", df {tail:g}") for f, tail in pairs]
 
@@ -149,7 +149,7 @@ class Mixture:
             lowest=np.full((*lead, self.dim_xi), np.inf),
             highest=np.full((*lead, self.dim_xi), -np.inf),
             whole=np.ones((*lead, self.dim_xi), bool),
-            fits=self._panel.init(lead, 0, self.dim_xi),
+            fits=self._member_fits.init(lead, 0, self.dim_xi),
             widths=tails.initial(lead, many, self.dim_xi),
             scatter=np.zeros((*lead, many, self.dim_xi, self.dim_xi)),
             log_w=uniform(lead, many),
@@ -179,7 +179,7 @@ class Mixture:
         if state.xi.size:
             state = self._scored(state, x, xi, lowest)
         else:  # the first context says how many numbers there are
-            fits = self._panel.init(lead, x.shape[-1], self.dim_xi)
+            fits = self._member_fits.init(lead, x.shape[-1], self.dim_xi)
             state = state._replace(x=empty(lead, x.shape[-1]), fits=fits)
         past = state.x.append(x).at_most(self.memory)
         outcomes = counts.restored(state.xi, state.whole & ~whole).append(xi).at_most(self.memory)
@@ -189,7 +189,7 @@ class Mixture:
             whole=whole,
             lowest=lowest,
             highest=highest,
-            fits=self._panel.refitted(state.fits, past, outcomes, lowest),
+            fits=self._member_fits.refitted(state.fits, past, outcomes, lowest),
         )
 
     def sample(self, state: MixtureState, x: Array) -> tuple[Array, Array]:
@@ -199,7 +199,7 @@ class Mixture:
         middle = (np.arange(self.scenarios) + 0.5) / self.scenarios
         whose = (middle[:, None] > edges[..., None, :-1]).sum(axis=-1)
         seen = laws.draw(whose, *base_points(self.scenarios, self.dim_xi))
-        scenarios = self._panel.inverse(state.fits, self._fit[whose], seen)
+        scenarios = self._member_fits.inverse(state.fits, self._fit[whose], seen)
         reach = within_reach(state.lowest, state.highest + state.whole, self.seen(state))
         scenarios = between(scenarios, reach)
         if self.calibrate:
@@ -226,14 +226,14 @@ class Mixture:
         return self._recent.answer(state, (x,), lambda: self._predicted(state, x))
 
     def _predicted(self, state: MixtureState, x: Array) -> tuple[Law, BoolArray]:
-        found, of = self._panel.predict(state.fits, x), self._fit
+        found, of = self._member_fits.predict(state.fits, x), self._fit
         law = Law(
             location=found.location[..., of, :],
             scale=found.scale[..., of, :] * np.sqrt(state.widths.square(self._tails)),
             factor=self._factor(state.scatter),
             df=np.minimum(found.df[..., of], self._tails),
         )
-        return law, (found.failed | ~self._panel.suits(state.lowest))[..., of]
+        return law, (found.failed | ~self._member_fits.suits(state.lowest))[..., of]
 
     def _factor(self, scatter: Array) -> Array:
         """(m, m) of the errors' correlation, shrunk towards none."""
@@ -250,10 +250,10 @@ class Mixture:
         """
         laws, failed = self._laws(state, x)
         log_w = _log_shares(state.log_w, failed)
-        seen, slope = self._panel.seen(state.fits, xi)
+        seen, slope = self._member_fits.seen(state.fits, xi)
         seen = seen[..., self._fit, :]
         score = laws.log_density(seen) + slope[..., self._fit]
-        unsuited = ~self._panel.suits(lowest)[..., self._fit]
+        unsuited = ~self._member_fits.suits(lowest)[..., self._fit]
         failed = failed | ~np.isfinite(score) | unsuited
         score = np.where(failed, -np.inf, score)
         self._warn(failed & ~unsuited)
@@ -261,7 +261,7 @@ class Mixture:
         usual = np.where(failed[..., None], 1.0, errors)  # 1 leaves a width as it is
         after = np.exp(_log_shares(log_w + score, failed))
         after = (1 - self.switch_rate) * after + self.switch_rate / len(self._fit)
-        possible = np.swapaxes(self._panel.suits(xi[..., None]), -1, -2)[..., self._fit, :]
+        possible = np.swapaxes(self._member_fits.suits(xi[..., None]), -1, -2)[..., self._fit, :]
         below = np.where(possible, laws.probability(seen), 0.0)
         probability = (np.exp(log_w)[..., None] * below).sum(axis=-2)
         levels = state.levels.after(probability)
@@ -284,14 +284,14 @@ class Mixture:
     def _scatter(self, state: MixtureState, errors: Array) -> Array:
         """(M, m) -> (M, m, m): sums of products, with errors cut."""
         cut = np.clip(errors, -_LARGEST_ERROR, _LARGEST_ERROR)
-        keep = self._panel.discount[self._fit][:, None, None]
+        keep = self._member_fits.discount[self._fit][:, None, None]
         scatter: Array = keep * state.scatter + cut[..., :, None] * cut[..., None, :]
         return scatter
 
     def _warn(self, failed: BoolArray) -> None:
         several = failed.any(axis=tuple(range(failed.ndim - 1)))
         for f in np.unique(self._fit[several]):
-            name = name_of(self._panel.seats[f][1])
+            name = name_of(self._member_fits.seats[f][1])
             why = "it predicts nonsense, or could not be fitted"
             warn(f"{name} is left out: {why}. The others carry on.", stacklevel=2)
 

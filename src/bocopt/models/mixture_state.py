@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from bocopt.core import Array, BoolArray, IntArray
 from bocopt.models.calibration import Calibration
-from bocopt.models.panel import Fits
+from bocopt.models.member_fits import Fits
 from bocopt.models.tails import Widths
 from bocopt.numeric.history import History
 

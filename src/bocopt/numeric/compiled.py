@@ -33,7 +33,7 @@ with held_back():
 F = TypeVar("F", bound=Callable[..., Any])
 Gufunc = Callable[..., Any]
 
-#: All that kernels are made of, in the package: they may import nothing else of it.
+#: Sources that the digest covers. Files in which something is compiled import no others.
 KERNEL_SOURCES = (
     "core.py",
     "guarantees/kernels",

@@ -17,7 +17,7 @@ class StageOutcomes(NamedTuple):
     xi: Array  # (T, m) NaN in all of a row that has none
     due: IntArray  # (T) the first stage at which each should be known; T where there is none
     arrives: IntArray  # (T) the first stage at which it is; T where it never is
-    after: Array | IntArray  # (T) known to decisions later than this stage, or time
+    after: Array | IntArray  # (T) decisions later than this know it: a stage, or a time
     told: BoolArray  # (T) whether anything ever comes, if only that there is no number
 
 

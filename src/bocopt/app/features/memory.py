@@ -21,7 +21,7 @@ class Memory(NamedTuple):
     values: Array  # (n, m) these outcomes
     recent: Array  # (r, m) the outcomes that came last, the oldest first
     waiting: IntArray  # (w) stages whose outcomes are told, and known to no decision yet
-    after: Array | IntArray  # (w) each is known to what is later than this
+    after: Array | IntArray  # (w) decisions later than this know it: a stage, or a time (`arrives`)
     outcomes: Array  # (w, m) these outcomes; NaN in all of one that will never come
 
 

@@ -131,7 +131,7 @@ class Due(NamedTuple):
     """Stages at which outcomes should be known."""
 
     stages: IntArray  # (T) the first at which each should
-    after: Array | IntArray  # (T) each is known to what is later than this stage, or time
+    after: Array | IntArray  # (T) decisions later than this know it: a stage, or a time (`arrives`)
     missing: BoolArray  # (T) whether it never comes
     notes: tuple[str, ...]  # what was assumed
 

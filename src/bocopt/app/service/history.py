@@ -24,11 +24,11 @@ from bocopt.app.service.commands import Create, Query, RefusedError, Reply, Teac
 from bocopt.app.service.config import Config
 from bocopt.app.service.contexts import lesson_row, row_of
 from bocopt.app.service.engine import Engine
-from bocopt.app.service.fleet import Fleet
 from bocopt.app.service.machine import numeric_fingerprint
 from bocopt.app.service.registry import Registry
 from bocopt.app.service.shard import Shard
 from bocopt.app.service.stores import Store, open_store
+from bocopt.app.service.stream_cache import StreamCache
 from bocopt.app.service.stream_state import lesson_place
 from bocopt.app.service.stream_template import StreamTemplate
 from bocopt.app.text import count
@@ -216,7 +216,9 @@ def opened(config: Config, store: Store) -> Iterator[Engine]:
     """An engine in this process that nobody else asks; it leaves snapshots."""
     registry = Registry(store, config.templates, numeric_fingerprint())
     registry.open(time.time())
-    engine = Engine(store, registry, Shard(store, Fleet(store, config.templates, config.held)))
+    engine = Engine(
+        store, registry, Shard(store, StreamCache(store, config.templates, config.held))
+    )
     try:
         yield engine
     finally:

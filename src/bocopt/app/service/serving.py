@@ -19,12 +19,12 @@ from bocopt.app.case import delta_of
 from bocopt.app.service.config import Config
 from bocopt.app.service.engine import Router
 from bocopt.app.service.feed import Notifier
-from bocopt.app.service.fleet import Fleet
 from bocopt.app.service.http import Api, application
 from bocopt.app.service.machine import numeric_fingerprint
 from bocopt.app.service.registry import Registry
 from bocopt.app.service.shard import Decider, Shard
 from bocopt.app.service.stores import Store, open_store
+from bocopt.app.service.stream_cache import StreamCache
 from bocopt.app.service.worker import Worker
 
 _STOP = 10  # seconds that open requests have when the service is told to stop
@@ -103,7 +103,7 @@ def serve(config: Config, say: Callable[[str], None]) -> None:
 def _deciders(config: Config, store: Store) -> list[Decider]:
     many = config.workers
     if many == 0:
-        return [Shard(store, Fleet(store, config.templates, config.held))]
+        return [Shard(store, StreamCache(store, config.templates, config.held))]
     most = -(-config.held // many)
     return [Worker(config, place, many, most, config.limit) for place in range(many)]
 

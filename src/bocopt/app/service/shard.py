@@ -13,9 +13,9 @@ from typing import NamedTuple, Protocol
 
 from bocopt.app.service.batch import Batch, StaleError
 from bocopt.app.service.commands import Command, Forget, RefusedError, Reply
-from bocopt.app.service.fleet import Fleet
 from bocopt.app.service.precompute import Precomputed
 from bocopt.app.service.stores import EventRow, OutcomeTotals, Snapshot, Store, StoreError
+from bocopt.app.service.stream_cache import StreamCache
 from bocopt.app.service.stream_state import DamagedError
 from bocopt.app.service.stream_template import compiled
 from bocopt.live.stacked import StackedFold
@@ -87,19 +87,19 @@ class Shard:
     def __init__(
         self,
         store: Store,
-        fleet: Fleet,
+        cache: StreamCache,
         *,
         place: int = 0,
         of: int = 1,
         beat: Callable[[int], None] = lambda at: None,
     ) -> None:
-        self._store, self.fleet, self._beat = store, fleet, beat
+        self._store, self.cache, self._beat = store, cache, beat
         self._place, self._of = place, of
         self._together = {
-            name: StackedFold(template.fold) for name, template in fleet.templates.items()
+            name: StackedFold(template.fold) for name, template in cache.templates.items()
         }
         self._looked = -_LOOK
-        self._batch = Batch(store, fleet.state, 0.0)
+        self._batch = Batch(store, cache.state, 0.0)
         self._leaving: list[str] = []
 
     def open(self) -> None:
@@ -109,18 +109,18 @@ class Shard:
 
     def compile(self) -> None:
         """Load the machine code, or make it."""
-        for template in self.fleet.templates.values():
+        for template in self.cache.templates.values():
             compiled(template)
 
     def warm(self) -> None:
         """Build some streams before they are asked for."""
         streams = [
-            each.id for each in self._store.streams() if each.problem in self.fleet.templates
+            each.id for each in self._store.streams() if each.problem in self.cache.templates
         ]
         mine = list(filter(self._is_mine, streams))
-        for stream in mine[: min(_AT_START, self.fleet.most)]:
+        for stream in mine[: min(_AT_START, self.cache.most)]:
             try:
-                self.fleet.state(stream)
+                self.cache.state(stream)
             except (DamagedError, RefusedError) as error:  # told to whoever asks for it
                 _log.error("%s Run `bocopt doctor`.", error)
 
@@ -131,7 +131,7 @@ class Shard:
         """Return what to log and to answer; a batch on stale states is done again."""
         look = now - self._looked >= _LOOK or now < self._looked
         for _ in range(_TRIES):
-            find = self.fleet.state
+            find = self.cache.state
             ahead = Precomputed() if alone else Precomputed.of(commands, find, self._together)
             self._batch = Batch(self._store, find, now, ahead)
             try:
@@ -139,7 +139,7 @@ class Shard:
                     self._give_up_overdue(now)
                 answers = [self._done(at, command) for at, command in enumerate(commands)]
             except StaleError as error:
-                self.fleet.catch_up([error.stream])
+                self.cache.catch_up([error.stream])
                 continue
             except StoreError as error:  # while looking for what is overdue
                 return Proposal([RefusedError(503, str(error))] * len(commands))
@@ -148,14 +148,14 @@ class Shard:
         return Proposal([BUSY] * len(commands))
 
     def _proposal(self, answers: Sequence[Answer]) -> Proposal:
-        batch, leaving = self._batch, self.fleet.surplus(self._batch.states)
+        batch, leaving = self._batch, self.cache.surplus(self._batch.states)
         self._leaving = [state.stream for state in leaving]
         snapshots = batch.snapshots() + [h.snapshot() for h in leaving if h.seq > h.snapped]
-        streams, waiting = self.fleet.counted(batch.states)
+        streams, waiting = self.cache.counted(batch.states)
         return Proposal(answers, batch.rows, snapshots, batch.stages, streams, waiting)
 
     def _give_up_overdue(self, now: float) -> None:
-        for template in self.fleet.templates.values():
+        for template in self.cache.templates.values():
             if template.limits.expire is not None:
                 since = now - template.limits.expire
                 for stream, number in self._store.waiting_since(template.name, since, _AT_ONCE):
@@ -181,17 +181,17 @@ class Shard:
     def settle(self, verdict: CommitResult) -> None:
         """Keep the proposed states, catch up with the log, or drop them, by the result."""
         if verdict is CommitResult.KEPT:
-            self.fleet.keep(self._batch.states)
+            self.cache.keep(self._batch.states)
         elif verdict is CommitResult.BEATEN:
-            self.fleet.catch_up(self._batch.states)
+            self.cache.catch_up(self._batch.states)
         else:
-            self.fleet.drop(self._batch.states)
-        self.fleet.drop(self._leaving)
+            self.cache.drop(self._batch.states)
+        self.cache.drop(self._leaving)
         self._leaving = []
 
     def close(self) -> Sequence[Snapshot]:
         """Return snapshots of the states that have changed since their last one."""
-        return [state.snapshot() for state in self.fleet.all() if state.seq > state.snapped]
+        return [state.snapshot() for state in self.cache.all() if state.seq > state.snapped]
 
 
 BUSY = RefusedError(503, "Other servers write to the same streams too fast. Try again.")

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 from bocopt.app.service.commands import Command, RefusedError
 from bocopt.app.service.config import Config, load_config
-from bocopt.app.service.fleet import Fleet
 from bocopt.app.service.shard import Answer, CommitResult, Proposal, Shard
 from bocopt.app.service.stores import Snapshot, open_store
+from bocopt.app.service.stream_cache import StreamCache
 from bocopt.app.service.stream_template import StreamTemplate
 from bocopt.interrupts import blocked, held_back, left_to_the_parent
 
@@ -199,7 +199,7 @@ def _work(setting: _Setting, pipe: "Connection[Any, Any]") -> None:
     store = open_store(config.store, config.folder, read_only=True)
     shard = Shard(
         store,
-        Fleet(store, config.templates, setting.most, lambda: pipe.send(("beat", -1))),
+        StreamCache(store, config.templates, setting.most, lambda: pipe.send(("beat", -1))),
         place=setting.place,
         of=setting.of,
         beat=lambda at: pipe.send(("beat", at)),

@@ -32,7 +32,7 @@ class StreamRecord(NamedTuple):
     """A stream, and what decides on it."""
 
     id: str
-    problem: str  # the part of the configuration file that it is like
+    problem: str  # the name of its case, [cases.NAME] of the configuration file
     version: str
     fingerprint: str
     numeric: str  # of the machine and the libraries that it began with

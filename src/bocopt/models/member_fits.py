@@ -59,7 +59,7 @@ class Predicted(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Panel:
+class MemberFits:
     """Every member in every view with enough outcomes for it; all of a view share one design."""
 
     members: Sequence[Member]

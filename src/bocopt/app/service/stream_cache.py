@@ -12,7 +12,7 @@ from bocopt.app.service.stream_template import StreamTemplate
 
 
 @dataclass
-class Fleet:
+class StreamCache:
     """Streams by id, the least recently used first. At most so many are held for long.
 
     What is dropped is built again from its latest snapshot and the log when it is next asked for.
