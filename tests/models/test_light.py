@@ -33,51 +33,81 @@ def regressions(memory: Array, k: int) -> tuple[Array, Array, Array]:
 
 
 class Readable:
-    """The regressions as they are written down, one after the other, with whole matrices."""
+    """The regressions as they are written down, one after the other, with whole matrices.
+
+    The first of its contexts is a switch, the second like outcomes, others any numbers.
+    """
 
     def __init__(self, k: int) -> None:
         q = k + 1
-        diagonal = [np.r_[layout.DIFFUSE, np.full(k, 1 / ridge)] for ridge in layout.RIDGES[:-1]]
-        self.b, self.p = np.zeros((layout.MANY, q)), np.stack([np.diag(d) for d in diagonal])
-        self.most = np.stack(diagonal)
-        self.noise, self.count = np.zeros(layout.MANY), np.zeros(layout.MANY)
+        self.switch = np.r_[True, np.zeros(k - 1, bool)]
+        ridges = np.where(self.switch, layout.SWITCH_RIDGES[:, None], layout.RIDGES[:, None])
+        self.most = np.concatenate([np.full((layout.MANY, 1), layout.LEVEL), 1 / ridges], axis=1)
+        self.b, self.p = np.zeros((layout.MANY, q)), np.stack([np.diag(d) for d in self.most])
+        self.noise, self.count = np.zeros(layout.MANY), np.full(layout.MANY, layout.GUESS_COUNTS)
         self.x: list[Array] = []
         self.centre, self.width, self.unit = np.zeros(k), np.full(k, np.inf), 0.0
+
+    def contexts(self, law: int, x: Array) -> Array:
+        """(1, x) as a regression sees it."""
+        seen = (x - self.centre) / self.width
+        if law >= layout.PLAIN and self.x:
+            size = self.unit + self.centre[1]
+            seen[1] = np.log((self.unit + x[1]) / size) * size / self.width[1]
+        return np.asarray(np.r_[1.0, np.clip(seen, -layout.FURTHEST, layout.FURTHEST)])
 
     def step(self, x: Array, y: float) -> None:
         if not self.x:
             self.unit = layout.BASE * abs(y)
-            self.noise[:] = (layout.GUESS * np.where(self._plain, abs(y), 1.0)) ** 2
-            self.count[:] = layout.GUESS_COUNTS
+            self.noise[:] = (layout.GUESSES * np.where(self._plain, abs(y), 1.0)) ** 2
             self.b[:, 0] = self._seen(y)
-        phi = np.r_[1.0, np.clip((x - self.centre) / self.width, -layout.FURTHEST, layout.FURTHEST)]
-        for law, seen in enumerate(self._seen(y)):
-            tail, discount = layout.TAILS[law], layout.DISCOUNTS[law]
-            toward = self.p[law] @ phi
-            leverage, rest = phi @ toward, seen - self.b[law] @ phi
-            error = rest / np.sqrt(self.noise[law] * (1 + leverage))
-            weight = (tail + 1) / (tail + error**2)
-            gain = 1 / (1 / weight + leverage)
-            self.b[law] += gain * toward * rest
-            self.p[law] = (self.p[law] - gain * np.outer(toward, toward)) / discount
-            self.count[law] = discount * self.count[law] + 1
-            new = weight * rest**2 / (1 + leverage)
-            self.noise[law] += (new - self.noise[law]) / self.count[law]
-            for i, most in enumerate(self.most[law]):
-                shrunk = np.sqrt(min(most / self.p[law, i, i], 1.0))
-                self.p[law, i] *= shrunk
-                self.p[law, :, i] *= shrunk
+        else:
+            for law, seen in enumerate(self._seen(y)):
+                self._learn(law, self.contexts(law, x), seen)
         self.x.append(x)
-        if len(self.x) in (4, 8, 16, 32, 64):
+        if len(self.x) in (1, 2, 4, 8, 16, 32, 64):
             self._standardise(np.stack(self.x))
 
+    def _learn(self, law: int, phi: Array, seen: float) -> None:
+        tail, discount = layout.TAILS[law], layout.DISCOUNTS[law]
+        toward = self.p[law] @ phi
+        leverage, rest = phi @ toward, seen - self.b[law] @ phi
+        error = rest / np.sqrt(self.noise[law] * (1 + leverage))
+        weight = (tail + 1) / (tail + error**2)
+        gain = 1 / (1 + (1 / weight - 1) / (1 + leverage) + leverage)
+        self.b[law] += gain * toward * rest
+        self.p[law] = (self.p[law] - gain * np.outer(toward, toward)) / discount
+        self.count[law] = discount * self.count[law] + 1
+        new = weight * rest**2 / (1 + leverage)
+        self.noise[law] += (new - self.noise[law]) / self.count[law]
+        for i, most in enumerate(self.most[law]):
+            shrunk = np.sqrt(min(most / self.p[law, i, i], 1.0))
+            self.p[law, i] *= shrunk
+            self.p[law, :, i] *= shrunk
+
     def _standardise(self, x: Array) -> None:
-        centre, width, turned = x.mean(axis=0), x.std(axis=0), np.eye(len(self.b[0]))
-        for j in np.flatnonzero(np.isfinite(self.width)):
-            turned[0, j + 1] = (centre[j] - self.centre[j]) / self.width[j]
-            turned[j + 1, j + 1] = width[j] / self.width[j]
-        self.centre, self.width = centre, width
-        self.b, self.p = self.b @ turned.T, turned @ self.p @ turned.T
+        """Contexts in new units, and regressions that say the same."""
+        n, mean, width = len(x), x.mean(axis=0), x.std(axis=0)
+        unsure = max(layout.LAST_WIDTHS - n, 0) / (layout.LAST_WIDTHS + 8 * n)
+        width[1] = np.sqrt(width[1] ** 2 + unsure * mean[1] ** 2)
+        width[2:] = width[2:] if n >= layout.FIRST_WIDTHS else np.inf
+        before, was = self.centre, self.width
+        self.centre = np.where(self.switch, 0.0, mean)
+        self.width = np.where(self.switch, 1.0, width)
+        if n == 1:
+            return
+        known = np.isfinite(was)
+        for law in range(layout.MANY):
+            shift = np.where(known, (self.centre - before) / was, 0.0)
+            stretch = np.where(known, self.width, 1.0) / np.where(known, was, 1.0)
+            if law >= layout.PLAIN:
+                old, new = self.unit + before[1], self.unit + self.centre[1]
+                shift[1] = np.log(new / old) * old / was[1]
+                stretch[1] = (self.width[1] / new) / (was[1] / old)
+            turned = np.diag(np.r_[1.0, stretch])
+            turned[0, 1:] = shift
+            self.b[law] = turned @ self.b[law]
+            self.p[law] = turned @ self.p[law] @ turned.T
 
     @property
     def _plain(self) -> Any:
@@ -87,10 +117,11 @@ class Readable:
         return np.where(self._plain, y, np.log1p(max(y, 0.0) / self.unit))
 
 
-@pytest.mark.parametrize("shift", [0.0, 40.0])
+@pytest.mark.parametrize("shift", [65.0, 110.0])
 def test_regressions_are_those_that_are_written_down(shift: float) -> None:
     rng = np.random.default_rng(1)
-    x = rng.normal(size=(130, 3)) * [1.0, 5.0, 0.2] + [0.0, 20.0, 1.0]
+    x = rng.normal(size=(130, 3)) * [0.0, 5.0, 0.2] + [0.0, 20.0, -3.0]
+    x[:, 0] = rng.integers(0, 2, 130)
     y = shift + x @ [2.0, -1.0, 8.0] + rng.standard_t(3, size=130)
     readable = Readable(3)
     state = MODEL.init(np.array(0))
@@ -104,11 +135,11 @@ def test_regressions_are_those_that_are_written_down(shift: float) -> None:
             assert noise == pytest.approx(readable.noise, rel=1e-9)
 
 
-@pytest.mark.parametrize("tail", [2.0, 4.0, layout.MANY_DF])
+@pytest.mark.parametrize("tail", [2.0, 4.0])
 def test_densities_and_levels_are_those_of_student(tail: float) -> None:
-    from scipy.stats import norm, t
+    from scipy.stats import t
 
-    law = norm if tail == layout.MANY_DF else t(tail)
+    law = t(tail)
     for error in (-30.0, -2.0, -0.1, 0.0, 1.3, 8.0):
         assert tails.density(tail, error) == pytest.approx(law.logpdf(error), abs=1e-12)
         assert tails.below(tail, error) == pytest.approx(law.cdf(error), abs=1e-12)
@@ -250,3 +281,56 @@ def test_a_context_of_another_length_is_an_error() -> None:
 @pytest.mark.parametrize("y", [-1e300, -1e19, -2.5, -0.5, 0.0, 0.99, 3.0, 2.0**52 + 1, 1e19, 1e300])
 def test_whole_numbers_are_found_beyond_those_of_64_bits(y: float) -> None:
     assert layout.floored(y) == np.floor(y)
+
+
+def test_a_context_that_is_missing_stands_at_its_mean() -> None:
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=(60, 2)) + np.array([30.0, 0.0])
+    state = learned(x, x @ [2.0, 1.0] + rng.normal(size=60))
+    missing = MODEL.sample(state, np.array([np.nan, 0.5]))
+    mean = MODEL.sample(state, np.array([x[:, 0].mean(), 0.5]))
+    assert missing[0] == pytest.approx(mean[0])
+    later = MODEL.step(state, 60, np.array([np.nan, 0.5]), np.array([61.0]))
+    assert np.isfinite(later.memory).all()
+    assert MODEL.sample(later, x[0])[0] == pytest.approx(MODEL.sample(state, x[0])[0], rel=0.1)
+
+
+def test_a_switch_that_is_seen_late_is_learned_at_once() -> None:
+    """One day of a promotion tells that the next one will be like it."""
+    rng = np.random.default_rng(9)
+    x = np.c_[rng.integers(0, 2, 300), np.zeros(300)].astype(float)
+    y = 50 + 5 * x[:, 0] + rng.normal(size=300)
+    x[[250, 270], 1], y[[250, 270]] = 1.0, y[[250, 270]] + 100.0
+    state = learned(x[:270], y[:270])
+    scenarios, w = MODEL.sample(state, x[270])
+    assert (w * scenarios[:, 0]).sum() == pytest.approx(y[270], abs=30)
+    scenarios, w = MODEL.sample(state, x[269])
+    assert (w * scenarios[:, 0]).sum() == pytest.approx(y[269], abs=4)
+
+
+def test_scales_are_those_of_the_first_outcome_that_is_not_zero() -> None:
+    """A product that is not sold at first, in millions or in millionths."""
+    rng = np.random.default_rng(10)
+    x, y = rng.normal(size=(60, 1)), np.r_[np.zeros(20), 10 + rng.normal(size=40)]
+    _, w = MODEL.sample(learned(x, 1e6 * y), x[0])
+    for size in (1e6, 1e-6):
+        scenarios, found = MODEL.sample(learned(x, size * y), x[0])
+        assert found == pytest.approx(w, abs=1e-6)
+        assert (found * scenarios[:, 0]).sum() / size == pytest.approx(10.0, rel=0.5)
+
+
+def test_what_a_context_is_may_turn_out_later() -> None:
+    """It is 0 at first, then like outcomes, then negative: each time it is learned anew."""
+    rng = np.random.default_rng(11)
+    x = np.r_[np.zeros(10), rng.uniform(40, 60, 50), rng.normal(0, 300, 200)][:, None]
+    y = 50 + 0.1 * x[:, 0] + rng.normal(size=260)
+    state, kinds = MODEL.init(np.array(0)), []
+    for t, (row, outcome) in enumerate(zip(x, y, strict=True)):
+        state = MODEL.step(state, t, row, np.array([outcome]))
+        kinds.append(state.memory[0, layout.CONTEXTS + 5])
+    assert kinds[9] == layout.SWITCH
+    assert kinds[10:60] == [layout.ALIKE] * 50
+    assert kinds[-1] == layout.NUMBER
+    for value in (-300.0, 300.0):
+        scenarios, w = MODEL.sample(state, np.array([value]))
+        assert (w * scenarios[:, 0]).sum() == pytest.approx(50 + 0.1 * value, abs=4)

@@ -4,11 +4,10 @@ import math
 
 from bocopt.core import Array
 from bocopt.models.kernels.light.layout import (
-    DIFFUSE,
+    GATE_DIFFUSE,
     GATE_DISCOUNT,
+    GATE_RIDGE,
     LOWEST,
-    MANY,
-    RIDGES,
     ZEROS,
     Room,
 )
@@ -28,13 +27,13 @@ def gate_of(memory: Array, gate: int, phi: Array, work: Array) -> tuple[float, f
     for i in range(q):
         work[i] = 0.0
         for j in range(i):
-            work[i] += memory[place + j] * phi[j]
-            work[j] += memory[place + j] * phi[i]
-        work[i] += memory[place + i] * phi[i]
+            work[i] += memory[place + j] * phi[j, 0]
+            work[j] += memory[place + j] * phi[i, 0]
+        work[i] += memory[place + i] * phi[i, 0]
         place += i + 1
     for i in range(q):
-        variance += work[i] * phi[i]
-        value += memory[gate + i] * phi[i]
+        variance += work[i] * phi[i, 0]
+        value += memory[gate + i] * phi[i, 0]
     value /= math.sqrt(1.0 + math.pi * variance / 8.0)
     return 1.0 / (1.0 + math.exp(-min(max(value, -30.0), 30.0))), variance
 
@@ -56,7 +55,7 @@ def gated(memory: Array, gate: int, room: Room, chance: float, variance: float, 
             memory[place] = (memory[place] - less) / GATE_DISCOUNT
             place += 1
     for i in range(q):
-        most = DIFFUSE if i == 0 else 1.0 / RIDGES[MANY]
+        most = GATE_DIFFUSE if i == 0 else 1.0 / GATE_RIDGE
         corner = gate + q + i * (i + 1) // 2 + i
         if memory[corner] > most:
             shrunk = math.sqrt(most / memory[corner])

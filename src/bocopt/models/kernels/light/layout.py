@@ -8,10 +8,16 @@ import numpy as np
 from bocopt.core import Array
 from bocopt.numeric.compiled import compiled, inlined
 
-#: The regressions: how the past is discounted, and degrees of freedom of the noise (2, 4 or many).
-DISCOUNTS = np.array([0.998, 0.98, 1.0, 0.995, 0.97, 0.998, 0.998, 0.98])
-MANY_DF = 1e9  # as good as normal
-TAILS = np.array([2.0, 2.0, 4.0, 4.0, 4.0, MANY_DF, 4.0, 4.0])
+#: The regressions: how the past is discounted, and degrees of freedom of the noise (2 or 4).
+DISCOUNTS = np.array([0.98, 0.98, 1.0, 0.98, 0.97, 1.0, 0.998, 0.98])
+TAILS = np.array([4.0, 2.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0])
+#: Pseudo-outcomes that say: a context does not matter, where it is a switch (0 or 1) and else.
+NEVER = 1e6
+SWITCH_RIDGES = np.array([NEVER, 0.05, 5.0, 0.05, 0.5, 0.005, 0.05, 0.05])
+RIDGES = np.array([0.05, 0.05, 5.0, NEVER, 0.5, NEVER, 0.05, NEVER])
+#: A spread before there is one, in shares of the first outcome.
+GUESSES = np.array([0.1, 0.1, 0.5, 0.1, 0.1, 0.1, 0.5, 0.1])
+GUESS_COUNTS = 0.25  # outcomes that this guess is worth
 PLAIN = 6  # of the regressions; the others see logarithms
 MANY = 8
 LAWS = MANY + 1  # and a histogram
@@ -20,14 +26,12 @@ LEVELS = 16  # bins of the levels at which outcomes lay
 PRIORS = np.array([np.inf, 300.0, 100.0, 30.0])  # outcomes that say: nothing is to be corrected
 TRUSTED = np.array([0.7, 0.1, 0.1, 0.1])  # how much each of these is trusted at first
 KEEP = 0.998  # weight of a level after another one
-SHARE = 0.01  # of all weight, handed out evenly after each outcome
-#: Pseudo-outcomes that say: a context does not matter; for the gate, the last one.
-RIDGES = np.array([0.05, 0.5, 5.0, 0.05, 0.5, 0.05, 0.05, 0.5, 5.0])
-DIFFUSE = 100.0  # variance of a level, in units of the noise's
-GUESS, GUESS_COUNTS = 0.3, 2.0  # a spread of 0.3 |xi| before there is one, worth two outcomes
+SHARE = 0.02  # of all weight, handed out evenly after each outcome
+RATE, GAIN = 0.6, 1.0  # weights follow this power of a density, at most e times that of all laws
+LEVEL = 1.0  # variance of a level after the first outcome, in units of the noise's
 BASE = 0.05  # of the first outcome: what the logarithm adds
-GATE_DISCOUNT, GATE_LEVEL = 0.995, -3.0
-FIRST_WIDTHS, LAST_WIDTHS = 4, 64  # outcomes at which contexts are standardised anew
+GATE_DISCOUNT, GATE_LEVEL, GATE_DIFFUSE, GATE_RIDGE = 0.995, -3.0, 100.0, 1.0
+FIRST_WIDTHS, LAST_WIDTHS = 4, 64  # values of a context at which it is standardised anew
 FURTHEST = 10.0  # in units of its spread: beyond, a context tells no more
 SMOOTH = 2.0  # outcomes that are spread evenly over the histogram
 ROUNDED, SMALLEST = 1e-18, 1e-200  # a variance that may be rounding, of outcomes of size 1; least
@@ -44,19 +48,23 @@ SCENARIOS = LAWS * STRATA + 1  # and zero
 
 # Places of single numbers, then those of the parts.
 SEEN, UNIT, LOWEST, HIGHEST, FRACTIONS, ZEROS, BINNED, LEAST, ORIGIN, WIDTH, LEARNED = range(11)
-LOG_W = 11  # (LAWS)
+MEAN = 11  # of outcomes
+LOG_W = 12  # (LAWS)
 LEVELLED = LOG_W + LAWS  # (LEVELS) counts
 TRUST = LEVELLED + LEVELS  # (4) log weights of the priors
 COUNTS = TRUST + len(PRIORS)  # (BINS)
-CONTEXTS = COUNTS + BINS  # (4, k): centres and widths in use; means, and squares around them
+CONTEXTS = COUNTS + BINS  # (6, k): centres and widths in use, means, squares, counts, kinds
+#: The last says what a context was so far: nothing; 0 or 1; like outcomes, as lags are; other.
+UNSEEN, SWITCH, ALIKE, NUMBER = range(4)
 
 
 class Room(NamedTuple):
     """Where a step keeps what lies between; what is in it before does not matter."""
 
-    phi: Array  # (q), with q = k + 1 and (1, x) in it
+    phi: Array  # (q, MANY), with q = k + 1: (1, x) as each regression sees it; the gate: the first
     flat: Array  # (q)
-    beside: Array  # (q)
+    shift: Array  # (q, 2)
+    stretch: Array  # (q, 2)
     work: Array  # (q, MANY)
     found: Array  # (3, MANY)
     seen: Array  # (MANY)
@@ -74,9 +82,10 @@ def room_for(k: int) -> Room:
     """Return the room for a context of this length; on a processor only."""
     q = k + 1
     return Room(
-        phi=np.empty(q),
+        phi=np.empty((q, MANY)),
         flat=np.empty(q),
-        beside=np.empty(q),
+        shift=np.empty((q, 2)),
+        stretch=np.empty((q, 2)),
         work=np.empty((q, MANY)),
         found=np.empty((3, MANY)),
         seen=np.empty(MANY),
@@ -104,7 +113,7 @@ def places(k: int) -> tuple[int, int]:
     So has each regression, and its noise and the count of that, with MANY numbers an entry.
     """
     q = k + 1
-    gate = CONTEXTS + 4 * k
+    gate = CONTEXTS + 6 * k
     return gate, gate + q + q * (q + 1) // 2
 
 
@@ -124,12 +133,8 @@ def begin(memory: Array, k: int) -> None:
     memory[:] = 0.0
     memory[LOWEST], memory[HIGHEST], memory[LEAST] = np.inf, -np.inf, np.inf
     memory[CONTEXTS + k : CONTEXTS + 2 * k] = np.inf
-    memory[gate] = GATE_LEVEL
-    for i in range(q):
-        corner = i * (i + 1) // 2 + i
-        memory[gate + q + corner] = DIFFUSE if i == 0 else 1.0 / RIDGES[MANY]
-        for law in range(MANY):
-            memory[laws + MANY * (q + corner) + law] = DIFFUSE if i == 0 else 1.0 / RIDGES[law]
+    memory[gate], memory[gate + q] = GATE_LEVEL, GATE_DIFFUSE
+    memory[laws + MANY * q : laws + MANY * q + MANY] = LEVEL
     memory[LOG_W : LOG_W + LAWS] = -math.log(LAWS)
     for each in range(len(PRIORS)):
         memory[TRUST + each] = math.log(TRUSTED[each])

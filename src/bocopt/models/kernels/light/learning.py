@@ -3,19 +3,17 @@
 import math
 
 from bocopt.core import Array
-from bocopt.models.kernels.light.contexts import widths_anew
+from bocopt.models.kernels.light.contexts import contexts_counted
 from bocopt.models.kernels.light.forecast import foreseen
 from bocopt.models.kernels.light.gate import gated, is_gated
 from bocopt.models.kernels.light.histogram import bin_below, bin_density, binned
 from bocopt.models.kernels.light.layout import (
     BASE,
-    CONTEXTS,
-    FIRST_WIDTHS,
     FRACTIONS,
-    GUESS,
+    GAIN,
     GUESS_COUNTS,
+    GUESSES,
     HIGHEST,
-    LAST_WIDTHS,
     LAWS,
     LEARNED,
     LEAST,
@@ -23,9 +21,12 @@ from bocopt.models.kernels.light.layout import (
     LOG_W,
     LOWEST,
     MANY,
+    MEAN,
     PLAIN,
+    RATE,
     SEEN,
     SHARE,
+    SMALLEST,
     TAILS,
     UNIT,
     ZEROS,
@@ -35,14 +36,17 @@ from bocopt.models.kernels.light.layout import (
     room_for,
 )
 from bocopt.models.kernels.light.levels import levelled, risen, shares_of
-from bocopt.models.kernels.light.regressions import predicted, regressed
+from bocopt.models.kernels.light.regressions import regressed
 from bocopt.models.kernels.light.tails import below, density, on_scale, slope_of, suits
 from bocopt.numeric.compiled import gufunc, inlined
 
 
 @inlined
 def weighed(memory: Array, told: Array) -> float:
-    """The log density of all laws, from that of each; weights follow it."""
+    """The log density of all laws, from that of each; weights follow it, as far as they may.
+
+    Where one outcome was far from all that was usual, no law takes all weight at once.
+    """
     top, total = -math.inf, 0.0
     for law in range(LAWS):
         top = max(top, memory[LOG_W + law] + told[law])
@@ -50,9 +54,12 @@ def weighed(memory: Array, told: Array) -> float:
         return top
     for law in range(LAWS):
         total += math.exp(memory[LOG_W + law] + told[law] - top)
-    mixed = top + math.log(total)
+    mixed, total = top + math.log(total), 0.0
     for law in range(LAWS):
-        share = math.exp(memory[LOG_W + law] + told[law] - mixed)
+        memory[LOG_W + law] += RATE * (min(told[law], mixed + GAIN) - mixed)
+        total += math.exp(memory[LOG_W + law])
+    for law in range(LAWS):
+        share = math.exp(memory[LOG_W + law]) / total
         memory[LOG_W + law] = math.log((1.0 - SHARE) * share + SHARE / LAWS)
     return mixed
 
@@ -61,6 +68,7 @@ def weighed(memory: Array, told: Array) -> float:
 def counted(memory: Array, y: float) -> None:
     """One outcome more, and what kind of number it is."""
     memory[SEEN] += 1.0
+    memory[MEAN] += (y - memory[MEAN]) / memory[SEEN]
     memory[LOWEST], memory[HIGHEST] = min(memory[LOWEST], y), max(memory[HIGHEST], y)
     memory[FRACTIONS] += 0.0 if y == floored(y) else 1.0
     memory[ZEROS] += 1.0 if y == 0.0 else 0.0
@@ -70,19 +78,19 @@ def counted(memory: Array, y: float) -> None:
 
 @inlined
 def begun(memory: Array, k: int, y: float, within: float) -> None:
-    """Scales and levels at the first outcome."""
+    """Scales and levels at the first outcome that is not zero."""
     q, laws = k + 1, places(k)[1]
     noise = laws + MANY * (q + q * (q + 1) // 2)
-    memory[UNIT] = BASE * (abs(y) if y != 0.0 else 1.0)
+    memory[UNIT] = BASE * abs(y)
     for law in range(MANY):
-        guess = GUESS * abs(y) if law < PLAIN else GUESS
-        memory[noise + law] = guess * guess if guess > 1e-100 else 1.0
+        guess = GUESSES[law] * abs(y) if law < PLAIN else GUESSES[law]
+        memory[noise + law] = max(guess * guess, SMALLEST)
         memory[noise + MANY + law] = GUESS_COUNTS
         memory[laws + law] = on_scale(law, within, memory[UNIT])
 
 
 @inlined
-def level_of(memory: Array, within: float, first: bool, room: Room, told: Array) -> float:
+def level_of(memory: Array, within: float, room: Room, told: Array) -> float:
     """Return the level of an outcome under all laws; `told` gets the log density of each."""
     found, level = room.found, 0.0
     for law in range(MANY):
@@ -93,23 +101,8 @@ def level_of(memory: Array, within: float, first: bool, room: Room, told: Array)
         if not suits(law, memory[LOWEST]):
             told[law] = -math.inf
         level += math.exp(memory[LOG_W + law]) * below(TAILS[law], error)
-    if not first:
-        told[MANY] = bin_density(memory, within)
-        level += math.exp(memory[LOG_W + MANY]) * bin_below(memory, within)
-    return level
-
-
-@inlined
-def contexts_counted(memory: Array, x: Array, room: Room) -> None:
-    """Means and squares of the contexts with one more; at times, these are the units from then."""
-    k = len(x)
-    for j in range(k):
-        moved = x[j] - memory[CONTEXTS + 2 * k + j]
-        memory[CONTEXTS + 2 * k + j] += moved / memory[SEEN]
-        memory[CONTEXTS + 3 * k + j] += moved * (x[j] - memory[CONTEXTS + 2 * k + j])
-    many = int(memory[SEEN])
-    if FIRST_WIDTHS <= many <= LAST_WIDTHS and many & (many - 1) == 0:
-        widths_anew(memory, k, room.phi, room.flat, room.beside)
+    told[MANY] = bin_density(memory, within)
+    return level + math.exp(memory[LOG_W + MANY]) * bin_below(memory, within)
 
 
 @inlined
@@ -126,7 +119,7 @@ def learned(
 
     `gate` and the room are as `foreseen` left them. `place` in [0, 1) is where a whole number
     stands in the unit above it. `told` (LAWS + 2): the log density that each law gave the outcome,
-    that of all, and the level at which it lay; NaN at the first outcome.
+    that of all, and the level at which it lay; NaN up to the first outcome that is not zero.
     """
     _, laws = places(len(x))
     for each in range(LAWS + 2):
@@ -138,25 +131,20 @@ def learned(
     shares_of(memory, room.share)
     counted(memory, y)
     at = place * zero  # the level of an outcome of zero
-    if y == 0.0 and zero > 0.0:
+    if y == 0.0 and zero > 0.0 and not first:
         told[LAWS] = math.log(max(risen(room.share, zero), 1e-300))
     gated(memory, places(len(x))[0], room, gate[0], gate[1], y == 0.0)
-    if first:
-        begun(memory, len(x), y, within)
-        predicted(memory, laws, room.phi, room.work, room.found)
-    if y != 0.0 or zero == 0.0:
-        level = level_of(memory, within, first, room, told)
-        if not first:
-            at = zero + (1.0 - zero) * level
+    if y != 0.0 or (zero == 0.0 and not first):
+        if first:
+            begun(memory, len(x), y, within)
+        else:
+            at = zero + (1.0 - zero) * level_of(memory, within, room, told)
             told[LAWS] = weighed(memory, told) + math.log(1.0 - zero)
             told[LAWS] += math.log(LEVELS * room.share[min(int(at * LEVELS), LEVELS - 1)])
-        regressed(memory, laws, room.phi, room.work, room.found, room.seen, room.gain)
+            regressed(memory, laws, room.phi, room.work, room.found, room.seen, room.gain)
         binned(memory, within, memory[FRACTIONS] == 0.0)
         memory[LEARNED] += 1.0
-    if first:
-        for each in range(LAWS + 2):
-            told[each] = math.nan
-    else:
+    if not first:
         told[LAWS + 1] = risen(room.share, min(at, 1.0))
         levelled(memory, at)
     contexts_counted(memory, x, room)

@@ -3,11 +3,12 @@
 import math
 
 from bocopt.core import Array
+from bocopt.models.kernels.light.contexts import ridge_of
 from bocopt.models.kernels.light.layout import (
-    DIFFUSE,
+    CONTEXTS,
     DISCOUNTS,
+    LEVEL,
     MANY,
-    RIDGES,
     ROUNDED,
     SMALLEST,
     TAILS,
@@ -25,11 +26,11 @@ def toward(memory: Array, start: int, phi: Array, out: Array) -> None:
         for j in range(i):
             for law in range(MANY):
                 entry = memory[place + law]
-                out[i, law] += entry * phi[j]
-                out[j, law] += entry * phi[i]
+                out[i, law] += entry * phi[j, law]
+                out[j, law] += entry * phi[i, law]
             place += MANY
         for law in range(MANY):
-            out[i, law] += memory[place + law] * phi[i]
+            out[i, law] += memory[place + law] * phi[i, law]
         place += MANY
 
 
@@ -43,8 +44,8 @@ def predicted(memory: Array, laws: int, phi: Array, work: Array, found: Array) -
         found[0, law], found[1, law] = 0.0, 0.0
     for i in range(q):
         for law in range(MANY):
-            found[0, law] += memory[laws + MANY * i + law] * phi[i]
-            found[1, law] += work[i, law] * phi[i]
+            found[0, law] += memory[laws + MANY * i + law] * phi[i, law]
+            found[1, law] += work[i, law] * phi[i, law]
     for law in range(MANY):
         found[2, law] = math.sqrt(memory[noise + law] * (1.0 + found[1, law]))
 
@@ -53,14 +54,18 @@ def predicted(memory: Array, laws: int, phi: Array, work: Array, found: Array) -
 def regressed(
     memory: Array, laws: int, phi: Array, work: Array, found: Array, seen: Array, gain: Array
 ) -> None:
-    """The regressions after an outcome, (MANY) on their scales; a far one counts as less far."""
+    """The regressions after an outcome, (MANY) on their scales.
+
+    A far one counts as less far, unless coefficients were unsure: then it is these that were wrong.
+    """
     q = len(phi)
     noise = laws + MANY * (q + q * (q + 1) // 2)
     for law in range(MANY):
         rest = seen[law] - found[0, law]
         error, tail = rest / found[2, law], TAILS[law]
         weight = (tail + 1.0) / (tail + error * error)
-        gain[law] = 1.0 / (1.0 / weight + found[1, law])
+        apart = (1.0 / weight - 1.0) / (1.0 + found[1, law])
+        gain[law] = 1.0 / (1.0 + apart + found[1, law])
         count = DISCOUNTS[law] * memory[noise + MANY + law] + 1.0
         new = weight * rest * rest / (1.0 + found[1, law])
         least = max(ROUNDED * seen[law] * seen[law], SMALLEST)
@@ -77,16 +82,18 @@ def regressed(
                 less = gain[law] * work[i, law] * work[j, law]
                 memory[place + law] = (memory[place + law] - less) / DISCOUNTS[law]
             place += MANY
-    bounded(memory, laws + MANY * q, q)
+    bounded(memory, laws, q)
 
 
 @inlined
-def bounded(memory: Array, start: int, q: int) -> None:
+def bounded(memory: Array, laws: int, q: int) -> None:
     """No coefficient is less sure than before any outcome: what is discounted would drift off."""
+    start, kinds = laws + MANY * q, CONTEXTS + 5 * (q - 1)
     for i in range(q):
         corner = start + MANY * (i * (i + 1) // 2 + i)
         for law in range(MANY):
-            own, most = memory[corner + law], DIFFUSE if i == 0 else 1.0 / RIDGES[law]
+            most = LEVEL if i == 0 else 1.0 / ridge_of(law, memory[kinds + i - 1])
+            own = memory[corner + law]
             if own > most:
                 shrunk = math.sqrt(most / own)
                 for j in range(q):

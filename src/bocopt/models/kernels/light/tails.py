@@ -1,22 +1,19 @@
-"""Laws of the noise (Student t with 2 or 4 degrees of freedom, normal), and scales of outcomes."""
+"""Laws of the noise (Student t with 2 or 4 degrees of freedom), and scales of outcomes."""
 
 import math
-from statistics import NormalDist
 
 import numpy as np
 
-from bocopt.models.kernels.light.layout import MANY, MANY_DF, MIDDLES, PLAIN, TAILS
+from bocopt.models.kernels.light.layout import MANY, MIDDLES, PLAIN, TAILS
 from bocopt.numeric.compiled import inlined
 
 
 @inlined
 def density(tail: float, error: float) -> float:
-    """The log density of a Student t with 2 or 4 degrees of freedom, or of a normal law."""
+    """The log density of a Student t with 2 or 4 degrees of freedom."""
     if tail == 2.0:
         return -1.5 * math.log(2.0 + error * error)
-    if tail == 4.0:
-        return math.log(12.0) - 2.5 * math.log(4.0 + error * error)
-    return -0.5 * (math.log(2.0 * math.pi) + error * error)
+    return math.log(12.0) - 2.5 * math.log(4.0 + error * error)
 
 
 @inlined
@@ -24,10 +21,8 @@ def below(tail: float, error: float) -> float:
     """Its distribution function."""
     if tail == 2.0:
         return 0.5 + error / (2.0 * math.sqrt(2.0 + error * error))
-    if tail == 4.0:
-        s = 1.0 + error * error / 4.0
-        return 0.5 + 0.375 * error / math.sqrt(s) * (1.0 - error * error / (12.0 * s))
-    return 0.5 * math.erfc(-error / math.sqrt(2.0))
+    s = 1.0 + error * error / 4.0
+    return 0.5 + 0.375 * error / math.sqrt(s) * (1.0 - error * error / (12.0 * s))
 
 
 @inlined
@@ -49,9 +44,7 @@ def suits(law: int, lowest: float) -> bool:
 
 
 def _quantile(tail: float, level: float) -> float:
-    """Return a quantile of a Student t with 2 or 4 degrees of freedom, or of a normal law."""
-    if tail == MANY_DF:
-        return NormalDist().inv_cdf(level)
+    """Return a quantile of a Student t with 2 or 4 degrees of freedom."""
     a = 4.0 * level * (1.0 - level)
     if tail == 2.0:
         return (2.0 * level - 1.0) * math.sqrt(2.0 / a)
