@@ -17,6 +17,7 @@ from uuid import uuid4
 _AGAIN = (408, 429, 502, 503, 504, 507)  # it may be otherwise in a while
 _FIRST, _LONGEST = 0.05, 5.0  # seconds from one try to the next
 _ANSWER = 35.0  # seconds that one try may take: the service itself says 504 after 30
+_AT_ONCE = 1000  # items of one request: ten times as many are allowed, but take as much longer
 _SILENCE = 45.0  # seconds without an event: the service says that it is there every 15
 
 
@@ -158,11 +159,62 @@ class Client:
         """
         key = uuid4().hex if key is None else key
         found = self._json("POST", f"{_path(stream)}/decisions", {"x": _sent("x", x)}, key)
-        return Ticket(**{name: found[name] for name in Ticket._fields if name in found}, key=key)
+        return _ticket(found, key)
 
     def observe(self, stream: str, number: int, xi: Context) -> dict[str, Any]:
         """Report the outcome of a decision; the first time, the answer says what came of it."""
         return self._json("PUT", f"{_path(stream, number)}/outcome", {"xi": _sent("xi", xi)})
+
+    def decide_all(
+        self, asked: Iterable[tuple[str, Context]], keys: Iterable[str] | None = None
+    ) -> list["Ticket | RefusedError"]:
+        """Decisions for pairs of a stream and a context, in few requests; or why each was refused.
+
+        With the same `keys`, one for each pair, they are the same decisions: give them to be able
+        to ask again after an `UnansweredError`.
+        """
+        pairs = list(asked)
+        own = [uuid4().hex for _ in pairs] if keys is None else list(keys)
+        items = [
+            {"stream": stream, "key": key, "x": _sent("x", x)}
+            for (stream, x), key in zip(pairs, own, strict=True)
+        ]
+        return [
+            found if isinstance(found, RefusedError) else _ticket(found, key)
+            for found, key in zip(self._each("decisions", items), own, strict=True)
+        ]
+
+    def observe_all(
+        self, told: Iterable[tuple[str, int, Context]]
+    ) -> list["dict[str, Any] | RefusedError"]:
+        """Report outcomes by stream and decision, in few requests; what came of each."""
+        items = [
+            {"stream": stream, "decision": int(number), "xi": _sent("xi", xi)}
+            for stream, number, xi in told
+        ]
+        return self._each("outcomes", items)
+
+    def _each(
+        self, name: str, items: Sequence[Mapping[str, Any]]
+    ) -> list["dict[str, Any] | RefusedError"]:
+        """The answer to each item; those that were refused for a while are asked again."""
+        found, left = dict[int, dict[str, Any]](), list(range(len(items)))
+        tries = _Tries(f"POST /v1/{name}", self.patience)
+        while left:
+            for some in (left[i : i + _AT_ONCE] for i in range(0, len(left), _AT_ONCE)):
+                body = {name: [items[at] for at in some]}
+                answers = self._json("POST", f"/v1/{name}", body)["answers"]
+                found |= dict(zip(some, answers, strict=True))
+            left = [at for at in left if found[at]["status"] in _AGAIN]
+            try:
+                if left:
+                    tries.wait(_BusyError(_refusal(found[left[0]]), 0.0))
+            except RefusedError:
+                break
+        return [
+            _refusal(one) if "error" in one else one["answer"]
+            for one in map(found.__getitem__, range(len(items)))
+        ]
 
     def forget(self, stream: str, number: int) -> dict[str, Any]:
         """Give up waiting for the outcome of a decision."""
@@ -287,6 +339,14 @@ class Client:
 def _path(stream: str, number: int | None = None) -> str:
     path = f"/v1/streams/{quote(stream, safe='')}"
     return path if number is None else f"{path}/decisions/{int(number)}"
+
+
+def _ticket(found: Mapping[str, Any], key: str) -> Ticket:
+    return Ticket(**{name: found[name] for name in Ticket._fields if name in found}, key=key)
+
+
+def _refusal(found: Mapping[str, Any]) -> RefusedError:
+    return RefusedError(found["status"], found["error"])
 
 
 def _sent(name: str, values: Context) -> list[float | None] | dict[str, Any]:

@@ -3,6 +3,7 @@
 import datetime as dt
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -10,10 +11,21 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 
-from bocopt.app import Featuriser, Spec, backtest, decide, frame_of, open_case, series_of
+from bocopt.app import (
+    Featuriser,
+    Spec,
+    backtest,
+    backtest_panel,
+    decide,
+    frame_of,
+    open_case,
+    panel_of,
+    series_of,
+)
 from bocopt.app.case_file import table_of
 from bocopt.app.deciding import save_features
 from bocopt.app.features.days import whole_days
+from bocopt.app.panels.writing import write_panel
 from bocopt.app.reading.columns import TableError
 from bocopt.app.reading.sources import read
 
@@ -329,3 +341,74 @@ def test_a_case_of_days_is_played_and_decided_by_rows_of_hours(tmp_path: Path) -
     (tmp_path / "odd.csv").write_text(changing)
     with pytest.raises(TableError, match=r"line 5, column 'promo': what the first row of its day"):
         decide(case, case.read(tmp_path / "odd.csv"))
+
+
+def of_shops(first: int, last: int, shops: dict[str, int], header: str = "") -> str:
+    """Rows of hours; each shop has loads of its own, and one shares its times with the others."""
+    lines = [header or "at,shop,load,price,promo"]
+    for day in range(first, last):
+        for hour in range(0, 24, 6):
+            for shop, size in shops.items():
+                load = "" if header else f"{size + day % 5 + hour},"
+                lines.append(
+                    f"2024-05-{day:02} {hour:02}:00,{shop},{load}{size * hour % 7},{day % 2}"
+                )
+    return "\n".join([*lines, ""])
+
+
+def test_days_of_a_series_are_those_of_its_rows_alone(tmp_path: Path) -> None:
+    spec = Spec("load", context=["price", "promo"], time="at", lags=[1], stage="day", series="shop")
+    path, shops = tmp_path / "load.csv", {"north": 10, "south": 50}
+    text = of_shops(1, 12, shops) + of_shops(12, 20, {"south": 50}).partition("\n")[2]
+    path.write_text(text.replace("2024-05-04 06:00,north,20,4,0\n", ""))
+    panel = panel_of(read(path), spec)
+    assert panel.names == ("north", "south")
+    assert [len(one.x) for one in panel.series] == [11, 19]
+    assert np.isnan(panel.series[0].xi[3]).all()
+    assert any("1 of 30 days of series have not all 4 rows (2024-05-04)" in n for n in panel.notes)
+    for name, one in zip(panel.names, panel.series, strict=True):
+        lines = path.read_text().splitlines()
+        own = [lines[0], *(line for line in lines if f",{name}," in line)]
+        path.with_name("own.csv").write_text("\n".join([*own, ""]))
+        alone = series_of(read(path.with_name("own.csv")), replace(spec, series=()))
+        assert one.x.tobytes() == alone.x.tobytes()
+        assert one.xi.tobytes() == alone.xi.tobytes()
+        assert (one.time, one.x_names, one.xi_names) == (alone.time, alone.x_names, alone.xi_names)
+
+
+def test_clocks_change_in_each_series(tmp_path: Path) -> None:
+    """An hour that is missing in each, and one twice, are no more than in one."""
+    times = hours("2024-03-30", 3, BERLIN)
+    table = columns(times)
+    both = {name: [*values, *values] for name, values in table.items()}
+    both["shop"] = ["north"] * len(times) + ["south"] * len(times)
+    panel = panel_of(frame_of(polars.DataFrame(both)), replace(SPEC, warm_up=1, series="shop"))
+    alone = series(table, replace(SPEC, warm_up=1))
+    for one in panel.series:
+        assert one.x.tobytes() == alone.x.tobytes()
+        assert one.xi.tobytes() == alone.xi.tobytes()
+    assert any("Clocks go forward on 2024-03-31:" in note for note in panel.notes)
+
+
+def test_rows_of_hours_that_stand_there_twice_are_of_one_series(tmp_path: Path) -> None:
+    path = tmp_path / "load.csv"
+    path.write_text(of_shops(1, 4, {"a": 10, "b": 20}) + "2024-05-02 06:00,b,99,1,0\n")
+    spec = Spec("load", time="at", stage="day", series="shop")
+    with pytest.raises(TableError, match=r"lines 13 and 26, column 'at': both at 2024-05-02 06:00"):
+        panel_of(read(path), spec)
+
+
+def test_a_case_of_days_of_several_series_is_played_and_decided(tmp_path: Path) -> None:
+    (tmp_path / "bocopt.toml").write_text(CASE + 'series = "shop"\n')
+    (tmp_path / "problem.py").write_text(PROBLEM)
+    (tmp_path / "load.csv").write_text(of_shops(1, 12, {"north": 10, "south": 50}))
+    case = open_case(tmp_path / "bocopt.toml")
+    assert case.panel is not None
+    assert case.panel.stages == 22
+    write_panel(case, backtest_panel(case))
+    today = of_shops(12, 14, {"north": 10, "new": 5}, header="at,shop,price,promo")
+    (tmp_path / "today.csv").write_text(today)
+    found = decide(case, case.read(tmp_path / "today.csv"))
+    assert found.columns["shop"] == ["new", "north"] * 2
+    assert found.columns["at"] == ["2024-05-12"] * 2 + ["2024-05-13"] * 2
+    assert found.columns["agent"] == ["new", "of the backtest"] * 2

@@ -185,7 +185,8 @@ def test_notes_tell_what_is_odd_beside_the_other_series(tmp_path: Path) -> None:
         "3 series.",
         "One series begins after the first time of the table: 'west' (from 2024-03-03).",
         "1 of them begins after the warm-up of 2 times: all their stages count, from the first.",
-        "One series stops before the last time of the table: 'south' (up to 2024-03-02).",
+        "One series stops before the last time of the table: 'south' (up to 2024-03-02). If it "
+        "goes on, rows are missing in the file.",
         "'region' never changes within a series, but in 'north' (line 11): is that right?",
     )
     assert panel.series[0].notes == (
@@ -203,8 +204,10 @@ def test_another_frequency_is_noted() -> None:
     panel = panel_of(frame_of(table))
     assert panel.notes[1] == (
         "'c': another frequency than the other series (7 days from row to row, usually 1 day). "
-        "Lags, means and delays count rows of the series."
+        "Lags, means and delays count rows of the series: where that is not meant, give them a "
+        "case of their own."
     )
+    assert not any("stop" in note for note in panel.notes)  # the next row of c would come later
     assert panel.xi_names == ("y",)
 
 
@@ -228,7 +231,7 @@ def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
     text = text.replace("2024-03-03,west,A,5,1", "2024-03-03,,A,5,abc")
     assert refused(text, tmp_path) == [
         "shops.csv, lines 2 and 4: both are 'north' at 2024-03-01. A series has one row a time: "
-        "remove one of them, or name in 'series' another column as well, which tells them apart.",
+        "remove one of them, or add them up.",
         "shops.csv, line 3: 'south' has no outcome in all of its 2 rows. Leave its rows out until "
         "it has one.",
         "shops.csv, line 6, column 'demand': a number expected, 'abc' found.",
@@ -239,6 +242,48 @@ def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
         "shops.csv, line 4, column 'day'",
         "shops.csv, lines 8 and 10",
     ]
+
+
+def test_rows_of_one_series_and_time_are_told_apart(tmp_path: Path) -> None:
+    """A copy is one; rows of different products need another column in 'series'."""
+    assert refused(SHOPS + "2024-03-02,north,A,2,102,90\n", tmp_path) == [
+        "shops.csv, lines 4 and 12: the same row twice, of 'north' at 2024-03-02. Remove one of "
+        "them."
+    ]
+    rows = [f"2024-03-0{day},north,{kind},{day}" for day in (1, 2, 3) for kind in ("rye", "wheat")]
+    text = "\n".join(["day,shop,kind,demand", *rows, ""])
+    assert refused(text, tmp_path, Spec("demand", time="day", series="shop")) == [
+        "shops.csv, lines 2 and 3: both are 'north' at 2024-03-01. 'kind' tells such rows apart: "
+        'say series = ["shop", "kind"].',
+        "shops.csv, lines 4 and 5: both are 'north' at 2024-03-02.",
+        "shops.csv, lines 6 and 7: both are 'north' at 2024-03-03.",
+    ]
+    panel = made(text, tmp_path, Spec("demand", time="day", series=["shop", "kind"]))
+    assert panel.names == ("north / rye", "north / wheat")
+
+
+def test_what_looks_wrong_within_a_series_is_noted(tmp_path: Path) -> None:
+    """Names that differ in case alone, and an outcome eight times as large as others of its own."""
+    rows = [
+        f"2024-01-{day:02},{shop},{size + day % 5}"
+        for day in range(1, 29)
+        for shop, size in (("north", 500), ("south", 20))
+    ]
+    rows[27] = "2024-01-14,south,180"
+    rows[55] = "2024-01-28,South ,22"
+    panel = made("\n".join(["day,shop,demand", *rows, ""]), tmp_path, _OF_DAYS)
+    assert panel.notes[-1] == (
+        "'shop' has 'South' and 'south', which differ in case or spaces alone: they count as "
+        "different."
+    )
+    notes = dict(zip(panel.names, (one.notes for one in panel.series), strict=True))
+    assert notes["north"] == ()
+    assert notes["south"] == (
+        "'demand' is 180 at line 29, far from all others (20 to 24): is that right?",
+    )
+
+
+_OF_DAYS = Spec("demand", time="day", series="shop")
 
 
 @pytest.mark.parametrize("series", ["shop", ["north", "south"]])
@@ -264,7 +309,7 @@ def test_a_wide_table_is_refused_with_the_line_that_melts_it(series: Any, tmp_pa
     [
         ({"time": None, "calendar": ()}, "time"),
         ({"repeated": "keep"}, "repeated"),
-        ({"stage": "day"}, "stage"),
+        ({"stage": "day", "arrives": "price"}, "arrives"),
         ({"series": "price"}, "series"),
         ({"series": 3}, "series"),
     ],

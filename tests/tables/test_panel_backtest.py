@@ -154,6 +154,9 @@ def test_the_command_leaves_a_report_and_decides_new_rows(tmp_path: Path) -> Non
     code, said = ran("backtest", str(path), "--jobs", "1")
     assert code == 0, said
     assert "SampleAverage earns" in said
+    assert "A stage is a time: these are sums over 4 series, 64 decisions in all." in said
+    assert "can be called better or worse in none of the 4 series yet." in said
+    assert "playing, decision 0 of 152 (0%)" in said
     folder = tmp_path / "results" / "bakery"
     rows = list(csv.DictReader((folder / "decisions.csv").read_text().splitlines()))
     assert len(rows) == 3 * 76
@@ -190,6 +193,13 @@ def assert_decides(folder: Path, path: Path) -> None:
     case = open_case(path)
     found = decide(case, read(today))
     assert found.stages == (24, 0, 15, 25, 1)
+    code, said = ran(*words, "--out", str(folder / "decided.csv"))
+    assert code == 0, said
+    assert said.splitlines()[-3:] == [
+        f"Wrote 5 decisions to {folder / 'decided.csv'}.",
+        "New, so decided by agents that have seen nothing: brand new.",
+        "No row for 2 of 4 series: South, a/b c.",
+    ]
     agent = case.of_series("north").agent()
     (folder / "data.csv").write_text(table() + "2024-01-25,north,1,,\n")
     x = open_case(path).of_series("north").data.x[-1]

@@ -76,7 +76,25 @@ def test_a_long_stage_does_not_silence_it(
         shown.begin("Ensemble", 10)
         shown.advance(0)
         time.sleep(0.4)
-    assert capsys.readouterr().err.count("shop: Ensemble, stage 0 of 10 (0%)\n") >= 3
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "shop: Ensemble, stage 0 of 10 (0%)"
+    so_far = "shop: Ensemble, stage 0 of 10 (0%), 1 s so far: machine code may have to be compiled "
+    assert sum(one == f"{so_far}first" for one in said) >= 3
+
+
+def test_no_speed_is_told_before_anything_was_played(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As who looks how far others are hears that nothing is done, while they compile."""
+    monkeypatch.setattr(progress, "_EVERY", 0.05)
+    monkeypatch.setattr(progress, "_LONGEST", 0.05)
+    with progress.progress("shops", unit="decision") as shown:
+        shown.begin("playing", 10_000)
+        shown.advance(0)
+        time.sleep(0.2)
+        shown.advance(1000)
+        time.sleep(0.12)
+    assert "left" not in capsys.readouterr().err
 
 
 def test_what_was_played_before_is_no_speed(

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -125,7 +125,7 @@ def table_of(path: str | Path, name: str, instead: str | None = None) -> Table:
     own, spec = whole_days(read(case.data, **case.reading), case.spec)
     if instead is None:
         return own
-    return whole_days(read_like(instead, case.reading), case.spec, spec)[0]
+    return whole_days(read_like(instead, case.reading), replace(case.spec, series=()), spec)[0]
 
 
 def _case(cases: Part, name: str) -> CaseSettings:

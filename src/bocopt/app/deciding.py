@@ -14,6 +14,7 @@ from bocopt.app.features.featuriser import Featuriser
 from bocopt.app.features.memory import FeaturiserState
 from bocopt.app.features.panel_rows import PanelFeaturiser
 from bocopt.app.features.rows import TableRow, rows_of
+from bocopt.app.features.spec import Spec
 from bocopt.app.playing.play import begun
 from bocopt.app.reading.columns import Table
 from bocopt.core import Status
@@ -66,11 +67,17 @@ def decide(case: Case, rows: Table, policy: str | None = None) -> Decisions:
     if case.panel is not None:
         return _of_panel(case, rows, name)
     featuriser, state = saved_features(case)
-    if case.source is not None and case.source.spec is not None:
-        rows, _ = whole_days(rows, case.source.spec, featuriser.spec)
+    rows = _in_days(case, rows, featuriser.spec)
     found = list(_decided(featuriser, state, case.agent(name), rows_of(rows, featuriser.spec)))
     shown = [featuriser.spec.time] if featuriser.spec.time else []
     return _table(case, found, shown, {})
+
+
+def _in_days(case: Case, rows: Table, like: Spec) -> Table:
+    """Return rows as those of the case's table are, where these make days."""
+    if case.source is None or case.source.spec is None:
+        return rows
+    return whole_days(rows, case.source.spec, like)[0]
 
 
 class _Decided(NamedTuple):
@@ -94,7 +101,7 @@ def _of_panel(case: Case, rows: Table, policy: str) -> Decisions:
     """Decide series by series, with one agent at a time; rows come in the order of their times."""
     featuriser = _saved_panel(case)
     spec, each = featuriser.spec, dict[str, list[tuple[int, TableRow]]]()
-    for place, row in enumerate(rows_of(rows, spec)):
+    for place, row in enumerate(rows_of(_in_days(case, rows, spec), spec)):
         each.setdefault(featuriser.name(row.fields), []).append((place, row))
     found: dict[int, tuple[_Decided, str]] = {}
     for name, own in each.items():

@@ -13,6 +13,7 @@ from bocopt.app.features.days import whole_days
 from bocopt.app.features.panel import follows_convention, panel_of
 from bocopt.app.features.prepare import series_of
 from bocopt.app.features.series import Panel, Series
+from bocopt.app.features.spec import Spec
 from bocopt.app.reading.columns import Table
 from bocopt.app.reading.sources import read
 from bocopt.app.user_code import UserCode
@@ -49,7 +50,7 @@ def case_of(settings: CaseSettings, files: UserCode) -> Case:
         table = read(settings.data, **settings.reading)
         table, spec = whole_days(table, settings.spec)
         if spec.series:
-            panel = _panel(settings, problem, table)
+            panel = _panel(settings, spec, problem, table)
         else:
             series = series_of(table, spec)
             _check_sizes(settings, problem, series)
@@ -101,12 +102,12 @@ def _told(settings: CaseSettings, key: str, resolve: Callable[..., T], *of: Any)
         raise AssertionError from error  # something was wrong
 
 
-def _panel(settings: CaseSettings, problem: Problem, table: Table) -> Panel:
+def _panel(settings: CaseSettings, spec: Spec, problem: Problem, table: Table) -> Panel:
     if settings.by_convention and not follows_convention(table):
         data = settings.part.part("data", ())
         data.wrong("", f"[{data.heading}] {NO_OUTCOME}")
         data.file.refuse()
-    panel = panel_of(table, settings.spec)
+    panel = panel_of(table, spec)
     _check_sizes(settings, problem, panel.series[0])
     noted = (_with_note_on_support(settings, problem, one) for one in panel.series)
     note = "Its columns 'unique_id', 'ds' and 'y' are the series, the time and the outcome."

@@ -1,6 +1,7 @@
 """`bocopt init`, `bocopt backtest` and `bocopt decide`: a case on its data, and on new rows."""
 
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,11 +22,13 @@ from bocopt.app.cli.shared import (
 
 if TYPE_CHECKING:
     from bocopt.app.case import Case
-    from bocopt.app.findings import Findings
+    from bocopt.app.features.series import Panel
+    from bocopt.app.findings import Findings, PanelFindings
     from bocopt.live import Agent
 
 _EXAMPLES = ("newsvendor", "staffing", "allocation", "portfolio", "shops")
 _SHORT = 2000  # stages
+_SHOWN = 5  # names of series
 
 
 def init(
@@ -104,6 +107,41 @@ def decide(
             typer.echo(said.decode(), nl=False)
         else:
             say(f"Wrote {len(found.stages)} decisions to {out}.")
+            if opened.panel is not None:
+                _say_of_agents(opened.panel, found.columns)
+
+
+def _say_of_agents(panel: "Panel", columns: Mapping[str, list[Any]]) -> None:
+    """Say which series are new, and which of the backtest have no row."""
+    from bocopt.app.deciding import NEW
+    from bocopt.app.features.panel_rows import BETWEEN
+
+    names = list(map(BETWEEN.join, zip(*(columns[name] for name in panel.columns), strict=True)))
+    new = {name for name, agent in zip(names, columns["agent"], strict=True) if agent == NEW}
+    absent = [name for name in panel.names if name not in names]
+    if new:
+        say(f"New, so decided by agents that have seen nothing: {_some(sorted(new))}.")
+    if absent:
+        say(f"No row for {len(absent)} of {len(panel.names)} series: {_some(absent)}.")
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
+
+
+def _say_of_series(found: "PanelFindings") -> None:
+    """Say what a stage is, and in which series it is known who is better."""
+    from bocopt.app.page.discovered import discovered_words
+
+    decisions = sum(int(counted.sum()) for counted in found.counts)
+    names = found.panel.names
+    say(
+        f"A stage is a time: these are sums over {len(names):,} series, {decisions:,} decisions in "
+        "all. series.csv has each series."
+    )
+    if found.discoveries is not None:
+        say(discovered_words(found.discoveries, names, listed=_SHOWN))
 
 
 def _show(case: "Case") -> None:
@@ -149,7 +187,8 @@ def _play(case: "Case", fresh: bool, jobs: int) -> None:
 
     started = time.perf_counter()
     results = folder(str(case.results), "results")
-    with progress(case.title, case.stages_to_play) as shown:
+    unit = "stage" if case.panel is None else "decision"
+    with progress(case.title, case.stages_to_play, unit) as shown:
         if case.panel is not None:
             panel = backtest_panel(
                 case, jobs=jobs, fresh=fresh, begin=shown.begin, advance=shown.advance
@@ -164,5 +203,7 @@ def _play(case: "Case", fresh: bool, jobs: int) -> None:
     for found in findings.compared.values():
         for line in found.words(f" {case.unit}" if case.unit else "").splitlines():
             say(line)
+    if case.panel is not None:
+        _say_of_series(panel)
     took = time.perf_counter() - started
     say(f"{took:.1f} s; the report is {Path(results) / 'report.html'}")

@@ -36,16 +36,16 @@ class Progress(Protocol):
 
 
 @contextmanager
-def progress(title: str, total: int | None = None) -> Iterator[Progress]:
+def progress(title: str, total: int | None = None, unit: str = "stage") -> Iterator[Progress]:
     """A bar over all stages, if their number is known; or lines on the standard error."""
     from rich.console import Console
 
     console = Console(stderr=True)
     if console.is_terminal:
-        with _rich(console) as rich:
+        with _rich(console, f"{unit}s") as rich:
             yield _Bar(rich, total)
         return
-    lines = _Lines(title)
+    lines = _Lines(title, unit)
     with lines.told():
         yield lines
 
@@ -70,15 +70,17 @@ class _Bar:
 class _Lines:
     """A line when something begins, and every few seconds, however long a stage takes."""
 
-    def __init__(self, title: str) -> None:
-        self._title, self._what, self._done, self._total = title, "starting", 0, 0
-        self._began = time.monotonic()
+    def __init__(self, title: str, unit: str) -> None:
+        self._title, self._unit = title, unit
+        self._what, self._done, self._total = "starting", 0, 0
+        self._began = self._asked = time.monotonic()
         self._marks: deque[tuple[float, int]] = deque(maxlen=_MARKS)
         self._over = Event()
 
     def begin(self, what: str, stages: int, done: int | None = None) -> None:
         self._marks.clear()
         self._what, self._done, self._total = what, done or 0, stages
+        self._asked = time.monotonic()
         if done is not None:
             self._mark()
         self._print()
@@ -89,7 +91,7 @@ class _Lines:
 
     def advance(self, stages: int) -> None:
         self._done += stages
-        if not self._marks:  # what was played before says nothing of the speed
+        if stages and not self._marks:  # what was played before says nothing of the speed
             self._mark()
 
     @contextmanager
@@ -123,13 +125,17 @@ class _Lines:
             now = self._done  # once: it may grow meanwhile
             if now >= done + _KNOWN:
                 left = (self._total - now) * (time.monotonic() - since) / (now - done)
+        said = line(self._title, self._what, self._done, self._total, left, self._unit)
+        passed = time.monotonic() - self._asked
+        if self._total and not self._done and passed >= _EVERY:
+            said += f", {_in_words(passed)} so far: machine code may have to be compiled first"
         with suppress(OSError):  # nobody reads on: the work is done all the same
-            typer.echo(
-                plain(line(self._title, self._what, self._done, self._total, left)), err=True
-            )
+            typer.echo(plain(said), err=True)
 
 
-def line(title: str, what: str, done: int, total: int, left: float | None) -> str:
+def line(
+    title: str, what: str, done: int, total: int, left: float | None, unit: str = "stage"
+) -> str:
     """How far it is, in words; `left` are seconds, where they are known.
 
     >>> line("shop", "Ensemble", 120, 500, 100.0)
@@ -139,7 +145,7 @@ def line(title: str, what: str, done: int, total: int, left: float | None) -> st
     """
     if not total:
         return f"{title}: {what}"
-    far = f"{title}: {what}, stage {done:,} of {total:,} ({100 * done // total}%)"
+    far = f"{title}: {what}, {unit} {done:,} of {total:,} ({100 * done // total}%)"
     return far if left is None else f"{far}, about {_in_words(left)} left"
 
 
@@ -153,7 +159,7 @@ def _in_words(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-def _rich(console: "Console") -> "RichProgress":
+def _rich(console: "Console", units: str) -> "RichProgress":
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -174,7 +180,7 @@ def _rich(console: "Console") -> "RichProgress":
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("stages"),
+        TextColumn(units),
         RateColumn(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),

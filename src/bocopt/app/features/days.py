@@ -11,6 +11,7 @@ import numpy as np
 from bocopt.app.features.checked import usable_numbers
 from bocopt.app.features.clock_changes import Spans, back_days, forward_days
 from bocopt.app.features.spec import Spec
+from bocopt.app.features.split import refuse_gaps_of_names, series_keys, taken
 from bocopt.app.reading.columns import Column, Table, TableError, all_of, at_rows
 from bocopt.app.reading.times import Clock, Times, times_of
 from bocopt.core import Array, BoolArray, IntArray
@@ -19,9 +20,10 @@ _SHOWN = 3
 
 
 class _Layout(NamedTuple):
-    """The place of each row among D days of S times."""
+    """The place of each row among D days of S times; each series has days of its own."""
 
     days: Clock  # (D)
+    first: IntArray  # (D) the first row of each
     slots: Spans  # (S)
     names: tuple[str, ...]  # (S) such as "02:00"
     day: IntArray  # (rows)
@@ -36,7 +38,8 @@ def whole_days(frame: Table, spec: Spec, like: Spec | None = None) -> tuple[Tabl
     same.
 
     A column whose numbers differ within days becomes one for each time of day, such as
-    'price 02:00'. Further rows of a table are laid out as it was, by the Spec that it got, `like`.
+    'price 02:00', for all series alike. Further rows of a table are laid out as it was, by the Spec
+    that it got, `like`.
     """
     if spec.stage == "row":
         return frame, spec
@@ -44,8 +47,9 @@ def whole_days(frame: Table, spec: Spec, like: Spec | None = None) -> tuple[Tabl
         return frame, like  # which are days already
     whole = replace(frame, broken=None)
     times, values = _checked(frame, whole, spec, like)
-    layout = _layout(whole, spec, times, like)
+    layout = _layout(whole, spec, times, series_keys(whole, spec.series)[0], like)
     columns: dict[str, Column] = {str(spec.time): [str(day) for day in layout.days]}
+    columns |= {name: taken(whole.column(name), layout.first) for name in spec.series}
     roles = {name: [name] for name in (*spec.outcome, *spec.decisions)}
     for name, given in values.items():
         made = _laid_out(whole, layout, name, given, spec, like)
@@ -69,8 +73,9 @@ def _checked(
     checks: list[Callable[[], Any]] = [partial(times_of, whole, str(spec.time))]
     checks += [partial(usable_numbers, whole, name) for name in numbers]
     checks += [partial(whole.texts, name) for name in spec.categories]
+    checks += [partial(refuse_gaps_of_names, whole, name) for name in spec.series]
     times, *found = all_of([*checks, frame.refuse_broken])
-    return times, dict(zip([*numbers, *spec.categories], found[:-1], strict=True))
+    return times, dict(zip([*numbers, *spec.categories], found, strict=False))
 
 
 def _laid_out(
@@ -105,13 +110,17 @@ def _spec_of(spec: Spec, roles: Mapping[str, Sequence[str]]) -> Spec:
     )
 
 
-def _layout(frame: Table, spec: Spec, times: Times, like: Spec | None) -> _Layout:
+def _layout(frame: Table, spec: Spec, times: Times, codes: IntArray, like: Spec | None) -> _Layout:
+    """Return the layout of rows; `codes` (rows) are numbers of their series."""
     where = f"{frame.path}, column '{spec.time}'"
     if times.kind != "moment" or times.clock is None:
         raise TableError(f"{where}: times of day expected, for 'stage', {times.kind}s found.")
     midnights = times.clock.astype("M8[D]")
     spans = times.clock - midnights
-    days, day = np.unique(midnights, return_inverse=True)
+    dates, date = np.unique(midnights, return_inverse=True)
+    both = codes * len(dates) + date
+    each, first, day = np.unique(both, return_index=True, return_inverse=True)
+    series, days = each // len(dates), dates[each % len(dates)]
     slots = _full_day(spans, day, where) if like is None else _slots_of(spec, like)
     names = _names(slots)
     slot = np.searchsorted(slots, spans)
@@ -121,10 +130,13 @@ def _layout(frame: Table, spec: Spec, times: Times, like: Spec | None) -> _Layou
     counts = np.zeros((len(days), len(slots)), np.int64)
     np.add.at(counts, (day, slot), 1)
     offsets = _changes_of_zone(times, day, len(days))
-    back = back_days(days, slots, counts, offsets)
-    _refuse_doubled(frame, spec, times, counts[day, slot] > np.where(back, 2, 1)[day])
-    forward = forward_days(days, slots, counts, offsets)
-    return _Layout(days, slots, names, day, slot, counts, forward, back)
+    own = np.split(np.arange(len(days)), np.flatnonzero(np.diff(series)) + 1)
+    forward, back = (
+        np.concatenate([changed(days[at], slots, counts[at], offsets[at]) for at in own])
+        for changed in (forward_days, back_days)
+    )
+    _refuse_doubled(frame, spec, times, day, counts[day, slot] > np.where(back, 2, 1)[day])
+    return _Layout(days, first, slots, names, day, slot, counts, forward, back)
 
 
 def _full_day(spans: Spans, day: IntArray, where: str) -> Spans:
@@ -173,11 +185,13 @@ def _changes_of_zone(times: Times, day: IntArray, count: int) -> Array:
     return np.asarray(last - first)
 
 
-def _refuse_doubled(frame: Table, spec: Spec, times: Times, doubled: BoolArray) -> None:
-    """Raise an error of rows of one time, where no clock goes back."""
+def _refuse_doubled(
+    frame: Table, spec: Spec, times: Times, day: IntArray, doubled: BoolArray
+) -> None:
+    """Raise an error of rows of one time, where no clock goes back; `day` (rows) is of a series."""
     rows = np.flatnonzero(doubled)
-    rows = rows[np.argsort(times.order[rows], kind="stable")]
-    same = np.flatnonzero(np.diff(times.order[rows]) == 0)
+    rows = rows[np.lexsort((times.order[rows], day[rows]))]
+    same = np.flatnonzero((np.diff(times.order[rows]) == 0) & (np.diff(day[rows]) == 0))
     pairs = np.stack([rows[same], rows[same + 1]], axis=1)
     hint = " A time that comes twice is one of clocks that go back, once a year; remove others."
 
@@ -253,14 +267,15 @@ def _notes(frame: Table, spec: Spec, times: Times, layout: _Layout) -> Iterator[
         back = _listed(layout, layout.back)
         yield f"Clocks go back on {back}: the hour that comes twice is averaged."
     part = (layout.counts == 0).any(axis=1) & ~layout.forward
+    days = "days of series" if spec.series else "days"
     if part.any():
         yield (
-            f"{part.sum()} of {len(part)} days have not all {len(layout.names)} rows "
+            f"{part.sum()} of {len(part)} {days} have not all {len(layout.names)} rows "
             f"({_listed(layout, part)}): what is missing is a gap, and such a day has no outcome."
         )
 
 
 def _listed(layout: _Layout, which: BoolArray) -> str:
-    days = [str(day) for day in layout.days[which][:_SHOWN]]
-    more = int(which.sum()) - len(days)
-    return ", ".join(days) + (f" and {more} more" if more else "")
+    days = [str(day) for day in np.unique(layout.days[which])]
+    more = len(days) - _SHOWN
+    return ", ".join(days[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -8,6 +8,7 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.app.features.category import Category, category_of
+from bocopt.app.features.days import whole_days
 from bocopt.app.features.gaps import gaps_note
 from bocopt.app.features.odd import alike
 from bocopt.app.features.panel_notes import notes_of_split
@@ -42,6 +43,7 @@ def panel_of(frame: Table, spec: Spec | None = None) -> Panel:
     """
     arguments.kind("panel_of", "frame", frame, Table)
     spec = _spec_of_several(spec)
+    frame, spec = whole_days(frame, spec)
     parts = split(frame, spec)
     categories = _categories(parts, spec)
     alone = replace(spec, series=())

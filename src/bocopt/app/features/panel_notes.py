@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from bocopt.app.features.odd import alike
 from bocopt.app.features.spec import Spec
 from bocopt.app.features.split import Split
 from bocopt.app.reading.columns import Column
@@ -19,9 +20,9 @@ _ENOUGH = 3  # series, of which one can differ from the others
 def notes_of_split(parts: Split, spec: Spec) -> Iterator[str]:
     """Yield notes on late, early and irregular series, and on categories that change."""
     time, moments, begins = parts.times.shown, parts.moments, parts.begins
-    first, last = moments[begins[:-1]], moments[begins[1:] - 1]
+    first = moments[begins[:-1]]
     yield f"{len(parts.names)} series."
-    late, early = np.flatnonzero(first > 0), np.flatnonzero(last < moments.max())
+    late, early = np.flatnonzero(first > 0), _stopped(parts)
     if late.size:
         named = _named(parts, late, [time[row] for row in begins[:-1].tolist()], "from")
         yield f"{_series(late, 'begin')} after the first time of the table: {named}."
@@ -33,7 +34,13 @@ def notes_of_split(parts: Split, spec: Spec) -> Iterator[str]:
         )
     if early.size:
         named = _named(parts, early, [time[row] for row in (begins[1:] - 1).tolist()], "up to")
-        yield f"{_series(early, 'stop')} before the last time of the table: {named}."
+        yield (
+            f"{_series(early, 'stop')} before the last time of the table: {named}. If "
+            f"{'it goes' if early.size == 1 else 'they go'} on, rows are missing in the file."
+        )
+    for name in spec.series:
+        texts = {key[spec.series.index(name)] for key in parts.keys}
+        yield from (f"{note}." for note in alike(name, texts))
     yield from _frequencies(parts)
     for name in spec.categories:
         yield from _changing(parts, name)
@@ -62,8 +69,17 @@ def _frequencies(parts: Split) -> Iterator[str]:
     steps = [_in_words(parts, one) for one in (usual[int(others[0])], common)]
     yield (
         f"{shown}{more}: another frequency than the other series ({steps[0]} from row to row, "
-        f"usually {steps[1]}). Lags, means and delays count rows of the series."
+        f"usually {steps[1]}). Lags, means and delays count rows of the series: where that is not "
+        "meant, give them a case of their own."
     )
+
+
+def _stopped(parts: Split) -> IntArray:
+    """Return the series whose next time, by their usual step, is not after the table's last."""
+    scale, ends = _scale(parts), parts.begins[1:] - 1
+    steps = np.array([1.0 if step is None else step for step in _steps(parts)])
+    before = parts.moments[ends] < parts.moments.max()
+    return np.flatnonzero(before & (scale[ends] + steps <= scale.max()))
 
 
 def _steps(parts: Split) -> list[float | None]:

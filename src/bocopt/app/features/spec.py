@@ -167,9 +167,6 @@ def _conflicts_of_series(given: Mapping[str, Any]) -> Iterator[arguments.WrongEr
     if given.get("repeated") == "keep":
         expected = "'refuse' where there is 'series': each has one row a time"
         yield arguments.wrong("Spec", "repeated", expected, "keep")
-    if given.get("stage") == "day":
-        expected = "'row' where there is 'series': days are made of a table of one series"
-        yield arguments.wrong("Spec", "stage", expected, "day")
     roles = ("time", "outcome", "context", "decisions", "arrives")  # it may be a category as well
     taken = {name: role for role in roles for name in _listed(given.get(role))}
     for name in _listed(given["series"]):

@@ -11,17 +11,15 @@ import numpy as np
 from bocopt.app.faults import Fault
 from bocopt.app.features.checked import usable_numbers
 from bocopt.app.features.panel_rows import BETWEEN
-from bocopt.app.features.repeats import refuse_gaps
+from bocopt.app.features.repeats import first_alike, refuse_gaps
 from bocopt.app.features.spec import Spec
 from bocopt.app.reading.cells import text_of
 from bocopt.app.reading.columns import Column, Table, TableError, all_of, at_rows
 from bocopt.app.reading.times import Times, times_of
 from bocopt.core import Array, IntArray
 
-_TWICE = (
-    " A series has one row a time: remove one of them, or name in 'series' another column as well, "
-    "which tells them apart."
-)
+_COPY = " Remove one of them."
+_TWICE = " A series has one row a time: remove one of them, or add them up."
 _WITHOUT = " Leave its rows out until it has one."
 
 
@@ -65,7 +63,7 @@ def split(frame: Table, spec: Spec) -> Split:
     ordered = replace(
         whole,
         places=whole.places[rows],
-        columns={name: _taken(column, rows) for name, column in columns.items()},
+        columns={name: taken(column, rows) for name, column in columns.items()},
     )
     return Split(
         frame=ordered,
@@ -83,7 +81,7 @@ def _checks_of_series(
 ) -> list[Callable[[], Any]]:
     """Return the checks that each series has names, times, outcomes and contexts."""
     checks = [
-        *(partial(_refuse_gaps_of_names, frame, name) for name in spec.series),
+        *(partial(refuse_gaps_of_names, frame, name) for name in spec.series),
         partial(_refuse_twice, frame, spec, codes, names, order),
         partial(_refuse_without_outcome, frame, spec, codes, names),
     ]
@@ -166,7 +164,8 @@ def _as_written(frame: Table, name: str) -> IntArray:
     return np.where(codes < 0, -1 - np.arange(len(codes)), codes)
 
 
-def _refuse_gaps_of_names(frame: Table, name: str) -> None:
+def refuse_gaps_of_names(frame: Table, name: str) -> None:
+    """Raise an error of all rows that do not say of which series they are."""
     frame.refuse(name, frame.gaps(name, of_texts=True), "the name of a series")
 
 
@@ -178,16 +177,38 @@ def _refuse_twice(
     same = np.flatnonzero((np.diff(codes[rows]) == 0) & (np.diff(order[rows]) == 0))
     pairs = np.stack([rows[same], rows[same + 1]], axis=1)
     pairs = pairs[np.argsort(frame.places[pairs].min(axis=1), kind="stable")]
+    if not len(pairs):
+        return
+    hint = _TWICE
+    first, other = first_alike(frame, order), _telling_apart(frame, spec, codes, order)
+    if other is not None:
+        listed = ", ".join(f'"{name}"' for name in (*spec.series, other))
+        hint = f" '{other}' tells such rows apart: say series = [{listed}]."
 
     def fault(pair: int) -> Fault:
         """Return the fault of a pair of rows of one series at one time."""
-        row = int(pairs[pair][0])
-        at = frame.texts(str(spec.time))[row]
-        what = f": both are '{names[codes[row]]}' at {at}."
-        return frame.fault_of_two(pairs[pair].tolist(), what, _TWICE)
+        one, two = pairs[pair].tolist()
+        of = f"'{names[codes[one]]}' at {frame.texts(str(spec.time))[one]}"
+        if first[one] == first[two]:
+            return frame.fault_of_two([one, two], f": the same row twice, of {of}.", _COPY)
+        return frame.fault_of_two([one, two], f": both are {of}.", hint)
 
-    if len(pairs):
-        raise at_rows(np.arange(len(pairs)), fault)
+    raise at_rows(np.arange(len(pairs)), fault)
+
+
+def _telling_apart(
+    frame: Table, spec: Spec, codes: IntArray, order: Array | IntArray
+) -> str | None:
+    """Return a column of which rows that share a series and a time never have the same; or None."""
+    known = {spec.time, spec.arrives, *spec.series, *spec.outcome, *spec.decisions}
+    times = np.unique(order, return_inverse=True)[1]
+    for name in [name for name in frame.columns if name not in known]:
+        own, values = _codes_of(frame.column(name))
+        rows = np.stack([codes, times, own], axis=1)
+        alone = len(np.unique(rows, axis=0)) == len(rows)
+        if alone and (own >= 0).all() and len(values) <= len(rows) / 2:
+            return name
+    return None
 
 
 def _refuse_without_outcome(
@@ -242,7 +263,8 @@ def _is_wide(
     )
 
 
-def _taken(column: Column, rows: IntArray) -> Column:
+def taken(column: Column, rows: IntArray) -> Column:
+    """Return some rows of a column, in the order that is asked for."""
     if isinstance(column, np.ndarray):
         return np.asarray(column[rows])
     return [column[row] for row in rows.tolist()]

@@ -16,6 +16,7 @@ from starlette.routing import Route
 
 from bocopt.app.case_file import ID
 from bocopt.app.service.access import Access
+from bocopt.app.service.bulk import Bulk
 from bocopt.app.service.commands import (
     Command,
     Create,
@@ -71,6 +72,7 @@ class Api:
     patience: float = 10.0  # seconds that a body may take, and headers before it
     limit: float = 20.0  # seconds that a command may take
     delta: float = 0.05  # of what is said of all streams together
+    room: int = 250  # commands of one request that may wait
     listeners: int = 0
     texts: EventCache = field(default_factory=EventCache)  # of events, for all who listen
     damaged: dict[str, str] = field(default_factory=dict)  # streams, and what was told of them
@@ -276,6 +278,7 @@ def application(front: Api, access: Access) -> Starlette:
         better=front.better,
         delta=front.delta,
     )
+    bulk = Bulk(front.reply, front.patience, front.room)
     stream = "/v1/streams/{stream}"
     decision = f"{stream}/decisions/{{number}}"
     routes: list[tuple[str, str, Endpoint]] = [
@@ -290,6 +293,8 @@ def application(front: Api, access: Access) -> Starlette:
         ("GET", f"{stream}/certificates", front.certificates),
         ("GET", f"{stream}/log", front.log),
         ("GET", f"{stream}/events", front.events),
+        ("POST", "/v1/decisions", bulk.decisions),
+        ("POST", "/v1/outcomes", bulk.outcomes),
         ("GET", "/v1/shadows", front.shadows),
         ("GET", "/healthz", front.healthy),
         ("GET", "/readyz", front.ready),

@@ -87,6 +87,7 @@ class Operation(NamedTuple):
 
 
 _WRITES = (400, 404, 408, 413, 422, 503, 504, 507)
+_BULK = (400, 408, 413, 422)
 _ONE = "/v1/streams/{stream}"
 _DECISION = f"{_ONE}/decisions/{{number}}"
 _OF = (_STREAM, _NUMBER)
@@ -180,6 +181,24 @@ OPERATIONS = (
         (400, 404, 422, 503),
         parameters=(_STREAM, _AFTER, _LAST),
         media="text/event-stream",
+    ),
+    Operation(
+        "post",
+        "/v1/decisions",
+        "Decide up to 10000 times, for any streams: each item is done or refused by itself.",
+        {200: {"answers": [{"status": 201, "answer": _TICKET}, {"status": 422, **_ERROR}]}},
+        _BULK,
+        {"decisions": [{"stream": "shop", "key": "shop-2026-09-10", "x": [0.3]}]},
+        parameters=(),
+    ),
+    Operation(
+        "post",
+        "/v1/outcomes",
+        "Learn up to 10000 outcomes, of any streams: each item is done or refused by itself.",
+        {200: {"answers": [{"status": 201, "answer": _OUTCOME}, {"status": 409, **_ERROR}]}},
+        _BULK,
+        {"outcomes": [{"stream": "shop", "decision": 0, "xi": [1.1, 0.9]}]},
+        parameters=(),
     ),
     Operation(
         "get",

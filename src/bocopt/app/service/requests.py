@@ -14,7 +14,7 @@ from bocopt.app.case_file import ID
 from bocopt.app.service.commands import RefusedError
 
 _LARGEST = 1 << 20  # bytes of a body
-_KEY = re.compile(r"[!-~]{1,200}")
+KEY = re.compile(r"[!-~]{1,200}")
 _NUMBER = re.compile(r"[0-9]{1,15}")
 _MORE: Mapping[int, dict[str, str]] = {
     408: {"Connection": "close"},  # the rest of the body is not waited for
@@ -36,9 +36,11 @@ def refused(status: int, message: str) -> Response:
     return answer(status, {"error": message})
 
 
-async def body_of(request: Request, patience: float, known: Sequence[str]) -> dict[str, Any]:
+async def body_of(
+    request: Request, patience: float, known: Sequence[str], largest: int = _LARGEST
+) -> dict[str, Any]:
     """A JSON object with these keys, or a RefusedError."""
-    found = _parsed(await content_of(request, patience, _LARGEST))
+    found = _parsed(await content_of(request, patience, largest))
     if not isinstance(found, dict):
         raise RefusedError(422, "A body must be a JSON object.")
     for key in found:
@@ -144,7 +146,7 @@ def key_of(request: Request) -> str | None:
     """The Idempotency-Key."""
     if "idempotency-key" not in request.headers:
         return None
-    return _header(request, "idempotency-key", _KEY, "")
+    return _header(request, "idempotency-key", KEY, "")
 
 
 def number_in_query(request: Request, name: str, default: int, most: int) -> int:

@@ -90,6 +90,7 @@ def serve(config: Config, say: Callable[[str], None]) -> None:
             )
             front = Api(router, reader, config.templates, bell, config.patience, config.limit)
             front.delta, front.page_reader = delta_of(config.confidence), page_reader
+            front.room = max(1, config.queue // (4 * max(1, config.workers)))
             asyncio.run(_served(config, front, say))
         finally:
             reader.close()
