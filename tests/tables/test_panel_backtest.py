@@ -239,6 +239,18 @@ def test_the_report_tells_of_all_and_of_each(whole: tuple[Case, PanelFindings]) 
     assert [row[0] for row in worst] == sorted(gains, key=lambda name: gains[name])[:2]
 
 
+def test_of_very_many_series_those_that_matter_most_are_listed(
+    whole: tuple[Case, PanelFindings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, found = whole
+    everything = parsed(panel_page(found)).tables[-1].rows
+    monkeypatch.setattr("bocopt.app.page.panel._ROWS", 2)
+    page = parsed(panel_page(found))
+    order = sorted(everything, key=lambda row: -abs(float(row[6].replace(",", ""))))
+    assert page.tables[-1].rows == [row for row in everything if row in order[:2]]
+    assert "Shown are 2 of 4 series, those in which most is gained or lost in all" in page.text
+
+
 def test_one_series_of_a_case_is_asked_for_by_name(whole: tuple[Case, PanelFindings]) -> None:
     case, _ = whole
     with pytest.raises(ValueError, match=r"has 4 series: say which, by `case.of_series\(name\)`"):

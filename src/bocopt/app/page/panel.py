@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
+
 from bocopt import arguments
 from bocopt.app.features.series import Panel
 from bocopt.app.findings import PanelFindings
@@ -19,6 +21,7 @@ from bocopt.core import Sense
 GROUPS, EXTREMES, ALL = "Where it gains", "Best and worst series", "All series"
 _MOST = 5  # series that are called the best, and the worst
 _NOTES = 20  # of series, that the page shows
+_ROWS = 2000  # of the table of all series: browsers sort no more at once
 
 
 def panel_page(findings: PanelFindings) -> str:
@@ -116,12 +119,21 @@ def _extremes(view: ReportView, results: Sequence[Result]) -> str:
 
 
 def _all(findings: PanelFindings, view: ReportView, results: Sequence[Result]) -> str:
-    header, rows = _result_rows(view, results)
-    ends = [(one.time[0], one.time[-1]) for one in findings.panel.series]
-    rows = [[*row, *when] for row, when in zip(rows, ends, strict=True)]
+    """Return the table of all series; of very many, of those in which most is gained or lost."""
+    amounts = [one.stages * (1.0 if one.gain != one.gain else abs(one.gain)) for one in results]
+    most = np.argsort(-np.array(amounts), kind="stable")[:_ROWS]
+    shown = np.sort(most).tolist()
+    header, rows = _result_rows(view, [results[number] for number in shown])
+    times = [findings.panel.series[number].time for number in shown]
+    rows = [[*row, time[0], time[-1]] for row, time in zip(rows, times, strict=True)]
     said = "Means over the decisions of a series that count."
-    shown = table([*header, "from", "to"], rows, label=ALL)
-    return section(ALL, paragraph(said), f'<div class="sortable">\n{shown}</div>\n')
+    if len(results) > len(shown):
+        said += (
+            f" Shown are {len(shown):,} of {len(results):,} series, those in which most is gained "
+            "or lost in all; series.csv has the others."
+        )
+    found = table([*header, "from", "to"], rows, label=ALL)
+    return section(ALL, paragraph(said), f'<div class="sortable">\n{found}</div>\n')
 
 
 def _result_rows(view: ReportView, results: Sequence[Result]) -> tuple[list[str], list[list[str]]]:
