@@ -129,19 +129,25 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", default=list(players("")), choices=list(players("")))
     chosen = parser.parse_args()
     warnings.filterwarnings("ignore", module="statsforecast")
-    path = RESULTS / "panels.json"
-    numbers = json.loads(path.read_text()) if path.exists() else {}
-    numbers.pop("about", None)
     for name in chosen.panel:
-        panel, found = PANELS[name](), numbers.setdefault(name, {})
+        panel = PANELS[name]()
         for player in chosen.only:
             played = players(name)[player](panel)
             every = {"all": scores(panel, played, played.series)}
-            found[player] = {"some": scores(panel, played, panel.some), "seconds": played.seconds}
-            found[player] |= every if len(played.series) == panel.y.shape[1] else {}
+            found = {"some": scores(panel, played, panel.some), "seconds": played.seconds}
+            found |= every if len(played.series) == panel.y.shape[1] else {}
             print(name, player, f"{played.seconds:.0f} s of CPU", flush=True)
-            write("panels", numbers)
-    report(numbers)
+            numbers = measured()
+            write("panels", numbers | {name: numbers.get(name, {}) | {player: found}})
+    report(measured())
+
+
+def measured() -> dict[str, Any]:
+    """Return all that was measured so far."""
+    path = RESULTS / "panels.json"
+    numbers: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    numbers.pop("about", None)
+    return numbers
 
 
 def report(numbers: dict[str, Any]) -> None:

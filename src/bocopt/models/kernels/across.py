@@ -80,13 +80,16 @@ def merge(values: Array, length: int, other: Array) -> None:
         for start in range(0, total, 2 * length):
             i, middle = start, min(start + length, total)
             j, end = middle, min(start + 2 * length, total)
-            for place in range(start, end):
-                if j >= end or (i < middle and values[i] <= values[j]):
-                    other[place] = values[i]
-                    i += 1
-                else:
-                    other[place] = values[j]
-                    j += 1
+            place = start
+            while i < middle and j < end:  # without a branch inside, as it would be a coin's toss
+                one, two = values[i], values[j]
+                first = one <= two
+                other[place] = one if first else two
+                i, j, place = i + first, j + (not first), place + 1
+            for rest in range(i, middle):
+                other[place + rest - i] = values[rest]
+            for rest in range(j, end):
+                other[place + rest - j] = values[rest]
         values[:] = other
         length *= 2
 
