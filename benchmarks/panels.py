@@ -92,6 +92,7 @@ def scores(panel: Panel, played: Played, series: IntArray) -> Scores:
 
     {window: {problem: [loss, standard error], "met": share}}
     """
+    series = series[np.nanmax(panel.y[:, series], axis=0) > 0.0]  # that ever sell
     part, where = panel.part(series), np.searchsorted(played.series, series)
     decisions, unit, found = played.decisions[:, where], np.nanmean(part.y, axis=0), {}
     for window, counts in windows(part).items():

@@ -49,12 +49,14 @@ def plant(
 def fill(nodes: Array, trees: int, x: Array, value: Array, levels: Array, quantiles: Array) -> None:
     """The quantiles (leaves, L) of the values (n), which rise, of the rows x (n, k) in each leaf.
 
-    A leaf that none of them ends in keeps what it had.
+    The i-th least of n has the level (i - 0.5) / n. What lies between two is rounded down by some
+    trees and up by others, so that all together are right. A leaf that none of the rows ends in
+    keeps what it had.
     """
     n, leaves = len(x), len(quantiles)
     ends, sorted_values = np.empty(n, np.int64), np.empty(n)
     for t in range(trees):
-        begins = np.zeros(leaves + 1, np.int64)
+        begins, apart = np.zeros(leaves + 1, np.int64), (t + 0.5) / trees
         for i in range(n):
             ends[i] = leaf_of(nodes, t, x[i])
             begins[ends[i] + 1] += 1
@@ -66,9 +68,10 @@ def fill(nodes: Array, trees: int, x: Array, value: Array, levels: Array, quanti
             at[ends[i]] += 1
         for leaf in range(leaves):
             count = begins[leaf + 1] - begins[leaf]
-            if count > 0:
-                for level in range(len(levels)):
-                    place = begins[leaf] + int(levels[level] * count)
+            for level in range(len(levels)):
+                if count > 0:
+                    place = int(max(levels[level] * count - 0.5 + apart, 0.0))
+                    place = begins[leaf] + min(place, count - 1)
                     quantiles[leaf, level] = sorted_values[place]
 
 
