@@ -225,3 +225,28 @@ def test_what_does_not_fit_is_named(
     state = MODEL.learn(played[0], np.arange(12), played[1], np.ones(12))
     with pytest.raises(ValueError, match=f"The '{name}' parameter of AcrossSeries"):
         call(state)
+
+
+@pytest.mark.parametrize("size", [1e-100, 1.0, 1e100])
+def test_outcomes_of_any_size_are_predicted_in_their_units(size: float) -> None:
+    y, promotion = shops(np.random.default_rng(11))
+    state = taught(MODEL, size * y, promotion)
+    x = np.stack([np.zeros(12), size * y[-1]], axis=1)
+    found = MODEL.quantiles(state, MODEL.rows(state, np.arange(12), x))
+    assert (np.abs(found[:, 2] / (size * np.geomspace(10.0, 100.0, 12)) - 1.0) < 0.5).all()
+
+
+def test_a_single_row_is_fitted() -> None:
+    state = MODEL.init(SEED)
+    for t in range(2):
+        rows = MODEL.rows(state, np.array([0]), np.array([[0.0, 5.0 if t else np.nan]]))
+        state = MODEL.learn(state, np.array([0]), rows, np.array([5.0]))
+    rows = MODEL.rows(state, np.array([0]), np.array([[0.0, 5.0]]))
+    assert np.allclose(MODEL.quantiles(MODEL.refit(state), rows), 5.0)
+
+
+def test_nothing_far_beyond_what_was_seen_is_expected() -> None:
+    y, promotion = shops(np.random.default_rng(12))
+    state = taught(MODEL, y, promotion)
+    rows = MODEL.rows(state, np.arange(12), np.stack([np.full(12, 1e6), 1e6 * y[-1]], axis=1))
+    assert (MODEL.quantiles(state, rows) < 10.0 * y.max(axis=0)[:, None]).all()

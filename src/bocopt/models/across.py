@@ -104,6 +104,7 @@ class AcrossSeries:
         """
         series = _different("AcrossSeries.rows", series)
         x = arguments.array("AcrossSeries.rows", "x", x, (len(series), ...), gaps=True)
+        x = arguments.finite_and_squarable("AcrossSeries.rows", "x", x, ..., gaps=True)
         if x.shape[1] <= max(self.lags or (-1,)):
             expected = f"contexts with a number at each of the places {self.lags}"
             raise arguments.wrong("AcrossSeries.rows", "x", expected, x.shape)
@@ -132,7 +133,7 @@ class AcrossSeries:
         series = _different("AcrossSeries.learn", series)
         width = state.fresh.shape[1] - 1 if state.fresh.size else ...
         rows = arguments.array("AcrossSeries.learn", "rows", rows, (len(series), width), gaps=True)
-        y = arguments.array("AcrossSeries.learn", "y", y, (len(series),))
+        y = arguments.finite_and_squarable("AcrossSeries.learn", "y", y, len(series))
         sums = np.zeros((max(len(state.sums), int(series.max(initial=-1)) + 1), 4))
         sums[: len(state.sums)] = state.sums
         one, size = np.ones(len(y)), np.abs(y)

@@ -42,6 +42,7 @@ class AcrossFit(NamedTuple):
     nodes: Array  # (c, 3) of all trees
     quantiles: Array  # (l, L) of the ratios that ended in a leaf
     lowest: Array  # () the least outcome of all
+    highest: Array  # () the largest y / scale
     whole: Array  # () 1 where all outcomes are whole numbers
 
 
@@ -54,6 +55,7 @@ def no_fit(features: int, rule: ForestRule) -> AcrossFit:
         nodes=np.tile([-1.0, 0.0, 0.0], (rule.trees, 1)),
         quantiles=np.full((1, rule.levels), np.nan),
         lowest=np.array(0.0),
+        highest=np.array(0.0),
         whole=np.array(0.0),
     )
 
@@ -74,6 +76,7 @@ def fit(features: Array, y: Array, scale: Array, draw: Draw, rule: ForestRule) -
         width=width,
         coefficients=coefficients,
         lowest=y.min(),
+        highest=(y / scale).max(),
         whole=np.array(float((y == np.floor(y)).all())),
     )
     x, expected = _told(found, features)
@@ -110,7 +113,9 @@ def _told(fit: AcrossFit, features: Array) -> tuple[Array, Array]:
     from bocopt.models.kernels import across as kernel
 
     line = kernel.line(fit.centre, fit.width, fit.coefficients, features)
-    expected = np.maximum(line, _LEAST) if fit.lowest >= 0.0 else np.ones_like(line)
+    expected = np.ones_like(line)
+    if fit.lowest >= 0.0:  # and no more than ever was: a line goes on without end
+        expected = np.maximum(np.minimum(line, fit.highest), _LEAST)
     return np.concatenate([features, line[:, None]], axis=1), expected
 
 
