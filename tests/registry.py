@@ -474,6 +474,7 @@ def _values() -> dict[str, Any]:
         "Adam": the.Adam(),
         "Incremental": the.Incremental(the.SampleAverage(KNAPSACK)),
         "Agent": the.Agent(the.Constant([1, 1]), problem=KNAPSACK),
+        "PanelAgent": the.PanelAgent(the.Constant([1, 1]), problem=KNAPSACK),
         "Monitor": the.Monitor(KNAPSACK),
         "BestMargin": the.BestMargin(_ordered, margins=[1.0, 1.2]),
         "Spec": the.Spec(

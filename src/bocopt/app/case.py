@@ -32,6 +32,7 @@ from bocopt.fingerprint import fingerprint
 from bocopt.guarantees import Guarantee, Monitor
 from bocopt.live import Agent
 from bocopt.live.fold import watching
+from bocopt.live.series_names import series_seed
 from bocopt.policies.matching import check_same_problem
 from bocopt.problems.names import decision_labels
 from bocopt.sources import code_of, modules_of
@@ -151,7 +152,7 @@ class Case:
 
     def seed_of(self, name: str) -> int:
         """Return the seed of one of its series, whatever others there are."""
-        return int.from_bytes(hashlib.sha256(f"{self.seed} {name}".encode()).digest()[:7])
+        return series_seed(self.seed, name)
 
     def folder_of(self, name: str) -> Path:
         """Return the folder of the agents and the progress of one of its series."""

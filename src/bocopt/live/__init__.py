@@ -3,6 +3,7 @@
 from bocopt.file import OwnedError
 from bocopt.live.agent import Agent
 from bocopt.live.explanation import Arm, Candidate, Explanation, NoExplanationError
+from bocopt.live.panel import PanelAgent, PanelDecisions, PanelOutcomes
 from bocopt.live.ticket import Ticket
 from bocopt.state import CheckpointError
 
@@ -14,5 +15,8 @@ __all__ = [
     "Explanation",
     "NoExplanationError",
     "OwnedError",
+    "PanelAgent",
+    "PanelDecisions",
+    "PanelOutcomes",
     "Ticket",
 ]

@@ -10,8 +10,10 @@ from bocopt.core import Array, IntArray
 from bocopt.models.law import base_points
 from bocopt.numeric import noise
 from bocopt.numeric.noise import When
+from bocopt.numeric.recent import Recent
 
 _GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
+_FIRST = Recent(512)  # of all series of a panel, some hundred at a time
 
 
 class LightInfo(NamedTuple):
@@ -110,7 +112,7 @@ class LightMixture:
         xi = arguments.finite_and_squarable("LightMixture.step", "xi", xi, self.dim_xi)
         x, xi = np.broadcast_to(x, (*lead, x.shape[-1])), np.broadcast_to(xi, (*lead, self.dim_xi))
         memory = self._memory(state, x)
-        first = noise.uniform(state.seeds, 0, "light.count", (self.dim_xi,))
+        first = self._first(state.seeds)
         place = (first + np.asarray(t)[..., None] * _GOLDEN) % 1.0
         with np.errstate(invalid="ignore"):  # lanes of machine code that nobody reads
             after, told = learning.step(
@@ -140,6 +142,16 @@ class LightMixture:
         if self.dim_xi == 1:
             return np.swapaxes(scenarios, -1, -2), w[..., 0, :]
         return self._joint(scenarios, w), np.full(self.scenarios, 1.0 / self.scenarios)
+
+    def _first(self, seeds: IntArray) -> Array:
+        """(m) where the first whole number stands in the unit above it."""
+
+        def drawn() -> Array:
+            """Return the numbers of all seeds, which takes longer than a step if there are many."""
+            return noise.uniform(seeds, 0, "light.count", (self.dim_xi,)).reshape(-1, self.dim_xi)
+
+        found: Array = _FIRST.answer(self.dim_xi, (seeds.reshape(-1),), drawn)
+        return found.reshape(*seeds.shape, self.dim_xi)
 
     def _joint(self, scenarios: Array, w: Array) -> Array:
         """(m, S), (m, S) -> (s, m): components that do not depend on each other."""

@@ -1,0 +1,357 @@
+"""The mutable shell for many series at once: one call decides for all of them, or for some."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from threading import RLock
+from typing import Any, Generic, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bocopt import arguments, checkpoint
+from bocopt.core import Array, IntArray, Policy, Problem, S, judge
+from bocopt.file import Owner
+from bocopt.fingerprint import differing, fingerprints
+from bocopt.live.held import Held, none_held
+from bocopt.live.series_names import places_of, refuse, series_seed, some_of
+from bocopt.live.series_states import SeriesStates, plays_in_rows
+from bocopt.loop import context
+from bocopt.policies.matching import check_same_problem, problem_of
+from bocopt.state import Arrays, CheckpointError, flatten, rebuild
+from bocopt.wrappers import scenarios_of
+
+
+class PanelDecisions(NamedTuple):
+    """Decisions of different series, in the order in which they were asked for."""
+
+    number: IntArray  # (n) of each, among those of its series, from 0
+    z: Array  # (n, d)
+    status: IntArray  # (n)
+
+
+class PanelOutcomes(NamedTuple):
+    """What came of decisions of different series; NaN where nothing was learned."""
+
+    number: IntArray  # (n)
+    cost: Array  # (n)
+    feasible: Array  # (n) 1 or 0
+
+
+class PanelAgent(Generic[S]):
+    """Decide now for many series at once, observe later: a row of a policy's state for each.
+
+    Each series is played as an `Agent` of its own would play it, with the seed `series_seed`, and
+    with the same bits: there is no Python work for each, so 10^5 series take seconds. A series
+    begins with its first decision. Outcomes may come late, out of order, or never. At most
+    `max_open` decisions of a series wait for theirs.
+
+    The policy says `lockstep` and decides without a memo, as `Predictive` with a `LightMixture` and
+    `SampleAverage` do. Nothing is watched: there is no monitor of each series.
+
+    >>> from bocopt.models import LightMixture
+    >>> from bocopt.policies import Predictive
+    >>> from bocopt.problems import Newsvendor
+    >>> shop = Newsvendor(unit_cost=[1.0], price=[3.0])
+    >>> agent = PanelAgent(Predictive(shop, LightMixture(), initial_decision=[20.0]))
+    >>> agent.decide(["north", "south"], [[0.3], [0.1]]).z.tolist()
+    [[20.0], [20.0]]
+    >>> agent.observe(["north", "south"], [[31.0], [5.0]]).cost.tolist()
+    [-40.0, 5.0]
+    >>> found = agent.decide(["south"], [[0.2]])
+    >>> found.number.tolist(), bool(found.z < 20)
+    ([1], True)
+    """
+
+    def __init__(
+        self,
+        policy: Policy[S],
+        *,
+        problem: Problem | None = None,
+        seed: int = 0,
+        max_open: int = 1000,
+    ) -> None:
+        arguments.kind("PanelAgent", "policy", policy, Policy)
+        problem = problem_of("PanelAgent", problem, policy)
+        check_same_problem(policy, problem)
+        if not plays_in_rows(policy):
+            expected = "a policy whose states are rows, as `Predictive` of a `LightMixture`"
+            raise arguments.wrong("PanelAgent", "policy", expected, type(policy).__name__)
+        self._seed = arguments.integer("PanelAgent", "seed", seed, "[0, 9e18]")
+        self._max_open = arguments.integer("PanelAgent", "max_open", max_open, "[1, inf)")
+        self._states = SeriesStates(policy, problem)
+        self._places: dict[str, int] = {}
+        self._next = np.zeros(0, np.int64)  # the number of the next decision of each
+        self._held: Held | None = None  # once a context says how long it is
+        self._guard, self._owner = RLock(), Owner()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The series, in the order in which they came."""
+        return tuple(self._places)
+
+    @property
+    def problem(self) -> Problem:
+        """The problem that it decides."""
+        return self._states.problem
+
+    def decisions(self, names: Sequence[str]) -> IntArray:
+        """Return the number of decisions (n) of each series so far; 0 of one that is not known."""
+        places = self._found("PanelAgent.decisions", names)
+        known = np.append(self._next, 0)
+        return known[places]
+
+    def open(self, names: Sequence[str]) -> IntArray:
+        """Return the number of decisions (n) of each series that wait for their outcome."""
+        places = self._found("PanelAgent.open", names)
+        if self._held is None:
+            return np.zeros(len(places), np.int64)
+        counts = np.bincount(self._held.place[self._held.open], minlength=len(self._next) + 1)
+        return counts[places].astype(np.int64)
+
+    def __repr__(self) -> str:
+        """Return the names of policy and problem, and how many series and decisions there are."""
+        policy, problem = self._states.policy, self._states.problem
+        return (
+            f"<PanelAgent: {type(policy).__name__} on {type(problem).__name__}, {len(self._next)} "
+            f"series, {self._next.sum()} decisions, {self._states.learned.sum()} outcomes>"
+        )
+
+    def decide(
+        self, names: Sequence[str], x: ArrayLike, numbers: ArrayLike | None = None
+    ) -> PanelDecisions:
+        """Decide for different series (n) under their contexts (n, k).
+
+        With `numbers` (n), that are the next of their series or still held, a decision that was
+        taken is told again, unchanged, as long as it waits for its outcome or is the latest.
+        """
+        with self._guard:
+            places = self._found("PanelAgent.decide", names)
+            x = self._contexts("PanelAgent.decide", x, len(places))
+            due = np.append(self._next, 0)[places]
+            number = due if numbers is None else _numbers("decide", numbers, len(places))
+            held = self._held or none_held(x.shape[1], *self._sizes)
+            rows = held.find(places, number)
+            self._check_due(names, x, number - due, held, rows)
+            new = number == due
+            after = self._decided(some_of(names, new), x[new], held)
+            self._held = after
+            places = self._found("PanelAgent.decide", names)
+            found = after.at(after.find(places, number))
+            return PanelDecisions(number, found.solution.z, found.solution.status)
+
+    def _check_due(
+        self, names: Sequence[str], x: Array, ahead: IntArray, held: Held, rows: IntArray
+    ) -> None:
+        """Refuse numbers that are not due, other contexts, and series with too much that waits."""
+        again = (ahead < 0) & (rows >= 0)
+        other = again.copy()
+        other[again] = (held.x[rows[again]] != x[again]).any(axis=1)
+        waits = (ahead == 0) & (self.open(names) >= self._max_open)
+        refuse(
+            names,
+            (ahead > 0, "have not come to the decision of that number"),
+            ((ahead < 0) & (rows < 0), "took that decision too long ago to tell it again"),
+            (other, "took the decision of that number under another context"),
+            (waits, f"have {self._max_open} decisions that wait for their outcome, as max_open is"),
+        )
+
+    def _decided(self, names: Sequence[str], x: Array, held: Held) -> Held:
+        """Return what is held after the next decisions of different series, known or not."""
+        before = len(self._next)
+        new = [name for name in names if name not in self._places]
+        places = {name: before + i for i, name in enumerate(new)}
+        at = np.array([self._places.get(name, places.get(name)) for name in names], np.int64)
+        number = np.append(self._next, np.zeros(len(new), np.int64))
+        self._states.add(self._seeds(new))
+        try:
+            solution = self._states.decide(at, number[at], x)
+        except BaseException:
+            self._states.remove(len(new))
+            raise
+        waits = np.full((len(at), self.problem.dims.xi), np.nan)
+        taken = Held(at, number[at], x, solution, waits, np.ones(len(at), bool))
+        number[at] += 1
+        self._next, self._places = number, self._places | places
+        return held.with_new(taken)
+
+    def observe(
+        self, names: Sequence[str], xi: ArrayLike, numbers: ArrayLike | None = None
+    ) -> PanelOutcomes:
+        """Learn outcomes (n, m) of different series: of the oldest open decision of each.
+
+        With `numbers` (n), of these; the same outcome again changes nothing. An outcome that is NaN
+        never comes: nothing is learned, and its decision waits no more.
+        """
+        owner = "PanelAgent.observe"
+        with self._guard:
+            places = self._found(owner, names)
+            held = self._held or none_held(0, *self._sizes)
+            xi = arguments.array(owner, "xi", xi, (self.problem.dims.xi,), gaps=True).copy()
+            if xi.shape != (len(places), self.problem.dims.xi):
+                raise arguments.wrong(owner, "xi", f"{len(places)} outcomes, a row each", xi.shape)
+            if numbers is None:
+                rows = held.oldest(places)
+            else:
+                rows = held.find(places, _numbers("observe", numbers, len(places)))
+            self._check_open(names, xi, held, rows)
+            return self._observed(held, rows, xi)
+
+    def _check_open(self, names: Sequence[str], xi: Array, held: Held, rows: IntArray) -> None:
+        gaps = np.isnan(xi)
+        there = rows >= 0
+        other = there.copy()
+        known, own = held.xi[rows[there]], xi[there]
+        differs = ((known != own) & ~(np.isnan(known) & np.isnan(own))).any(axis=1)
+        other[there] = differs & ~held.open[rows[there]]
+        refuse(
+            names,
+            (~there, "have no such decision that waits for its outcome"),
+            (other, "already have another outcome of that decision, or gave it up"),
+            (gaps.any(axis=1) & ~gaps.all(axis=1), "have only a part of their outcome"),
+        )
+
+    def _observed(self, held: Held, rows: IntArray, xi: Array) -> PanelOutcomes:
+        """Learn outcomes of decisions that are held; those that are closed say nothing new."""
+        came = held.open[rows] & ~np.isnan(xi).any(axis=1)
+        own = held.at(rows[came])
+        self._states.learn(own.place, own.number, own.x, own.solution, xi[came])
+        cost, feasible = np.full((2, len(rows)), np.nan)
+        if came.any():
+            paid, violation = judge(self.problem, own.x, own.solution.z, xi[came])
+            cost[came], feasible[came] = paid, violation <= 0
+        outcomes, opened = held.xi.copy(), held.open.copy()
+        outcomes[rows], opened[rows] = xi, False
+        number = held.number[rows]
+        after = held._replace(xi=outcomes, open=opened)
+        if self._held is not None:
+            self._held = after.with_new(after.at(rows[:0]))
+        return PanelOutcomes(number, cost, feasible)
+
+    def scenarios(self, names: Sequence[str], x: ArrayLike) -> tuple[Array, Array]:
+        """Return scenarios (n, s, m) of different series under their contexts, and weights (n, s).
+
+        A law with fewer scenarios than another one has some of weight 0. A series that is not known
+        has the law of a new one; one whose policy has no scenarios yet is an error.
+        """
+        with self._guard:
+            owner = "PanelAgent.scenarios"
+            places = self._found(owner, names)
+            x = self._contexts(owner, x, len(places))
+            new = some_of(names, places < 0)
+            at: Any = np.append(self._next, 0)[places]
+            places[places < 0] = len(self._next) + np.arange(len(new))
+            self._states.add(self._seeds(new))
+            try:
+                found = list(
+                    self._states.each(
+                        places,
+                        lambda state, some: scenarios_of(
+                            self._states.policy, state, at[some], x[some]
+                        ),
+                    )
+                )
+            finally:
+                self._states.remove(len(new))
+        return _side_by_side(names, found)
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to one file, at once or not at all.
+
+        The file is this agent's until it is closed: no other agent can save to it meanwhile.
+        """
+        with self._guard:
+            policy, problem = self._states.policy, self._states.problem
+            header = {
+                "panel": fingerprints({"policy": policy, "problem": problem}),
+                "seed": self._seed,
+                "max_open": self._max_open,
+                "names": list(self._places),
+            }
+            checkpoint.save(path, header, self._arrays(), self._owner)
+
+    def close(self) -> None:
+        """Let other agents save to the file that this one saved to."""
+        with self._guard:
+            self._owner.close()
+
+    @classmethod
+    def load(
+        cls, path: str | Path, policy: Policy[S], *, problem: Problem | None = None
+    ) -> "PanelAgent[S]":
+        """Go on where `save` stopped, with the same configuration, bit for bit."""
+        problem = problem_of("PanelAgent.load", problem, policy)
+        header, arrays = checkpoint.load(path)
+        if "panel" not in header:
+            raise CheckpointError(f"{path} is a checkpoint of something else than a panel.")
+        changed = differing(header["panel"], fingerprints({"policy": policy, "problem": problem}))
+        if changed:
+            raise CheckpointError(
+                f"{path} was saved with another configuration. What differs: {', '.join(changed)}."
+            )
+        try:
+            agent = cls(policy, problem=problem, seed=header["seed"], max_open=header["max_open"])
+            agent._restore(header, arrays)
+        except Exception as error:
+            why = error if isinstance(error, CheckpointError) else repr(error)
+            raise CheckpointError(f"{path} does not fit what it is loaded into. {why}") from error
+        return agent
+
+    def _arrays(self) -> Arrays:
+        held = {} if self._held is None else flatten(self._held, "held")
+        return {"next": self._next} | held | self._states.arrays()
+
+    def _restore(self, header: Mapping[str, Any], arrays: Arrays) -> None:
+        """Take over what was kept."""
+        self._states.restore(arrays)
+        self._places = {str(name): i for i, name in enumerate(header["names"])}
+        self._next = arrays["next"]
+        if not len(self._places) == len(self._next) == len(self._states):
+            raise CheckpointError("Its series do not add up.")
+        if "held.x" in arrays:
+            self._held = rebuild(none_held(0, *self._sizes), arrays, "held")
+        unused = arrays.keys() - self._arrays().keys()
+        if unused:
+            raise CheckpointError(f"There are arrays that fit nowhere: {sorted(unused)}.")
+
+    @property
+    def _sizes(self) -> tuple[int, int]:
+        return self.problem.dims.z, self.problem.dims.xi
+
+    def _seeds(self, names: Sequence[str]) -> IntArray:
+        return np.array([series_seed(self._seed, name) for name in names], np.int64)
+
+    def _found(self, owner: str, names: Sequence[str]) -> IntArray:
+        return places_of(owner, self._places, names)
+
+    def _contexts(self, owner: str, x: ArrayLike, many: int) -> Array:
+        """Return contexts (n, k) that fit policy, problem and the contexts before them."""
+        found = context(owner, self._states.policy, self.problem, np.asarray(x)).copy()
+        known = None if self._held is None else self._held.x.shape[1]
+        if found.ndim != 2 or len(found) != many or known not in (None, found.shape[1]):
+            size = "" if known is None else f" of {known} numbers, as those before"
+            raise arguments.wrong(owner, "x", f"{many} contexts{size}, a row each", found.shape)
+        return found
+
+
+def _numbers(method: str, numbers: ArrayLike, many: int) -> IntArray:
+    given = np.asarray(numbers)
+    if given.dtype.kind not in "iu" or given.shape != (many,):
+        expected = f"{many} whole numbers, one for each series"
+        raise arguments.wrong(f"PanelAgent.{method}", "numbers", expected, numbers)
+    return given.astype(np.int64)
+
+
+def _side_by_side(names: Sequence[str], found: Sequence[tuple[Any, Any]]) -> tuple[Array, Array]:
+    """Return the scenarios of parts of the series in one array, with weights of 0 at the end."""
+    without = np.zeros(len(names), bool)
+    for some, laws in found:
+        without[some] = laws is None
+    refuse(names, (without, "have no scenarios: no outcome came, or the policy has none"))
+    most = max((laws[0].shape[-2] for _, laws in found), default=0)
+    dim = found[0][1][0].shape[-1] if found else 0
+    scenarios, w = np.zeros((len(names), most, dim)), np.zeros((len(names), most))
+    for some, (own, weights) in found:
+        size = own.shape[-2]
+        scenarios[some] = own[..., :1, :]
+        scenarios[some, :size], w[some, :size] = own, weights
+    return scenarios, w
