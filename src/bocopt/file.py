@@ -18,7 +18,7 @@ before that, and a replacement waits for those who read the target.
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from io import FileIO
@@ -52,8 +52,11 @@ def _opened(path: str | Path) -> FileIO:
     return FileIO(handle, "rb")
 
 
-def replace(path: str | Path, content: bytes) -> None:
-    """Write the file at once or not at all; its mode and owner stay, and links are followed."""
+def replace(path: str | Path, content: bytes | Iterable[bytes]) -> None:
+    """Write the file at once or not at all; its mode and owner stay, and links are followed.
+
+    A large content may come in parts, of which one at a time is in memory.
+    """
     target = os.path.realpath(path)
     with _beside(target) as (name, file):
         _write(file, content, target)
@@ -184,16 +187,17 @@ def _removed(name: str) -> bool:
         return left
 
 
-def _write(file: FileIO, content: bytes, target: str) -> None:
+def _write(file: FileIO, content: bytes | Iterable[bytes], target: str) -> None:
     with suppress(FileNotFoundError):
         before = os.stat(target)
         if hasattr(os, "fchown"):  # Windows has neither modes nor users of this kind
             os.fchmod(file.fileno(), stat.S_IMODE(before.st_mode))
             with suppress(PermissionError):
                 os.fchown(file.fileno(), before.st_uid, before.st_gid)
-    rest = memoryview(content)
-    while rest:
-        rest = rest[file.write(rest) :]
+    for part in [content] if isinstance(content, bytes) else content:
+        rest = memoryview(part)
+        while rest:
+            rest = rest[file.write(rest) :]
     os.fsync(file.fileno())
 
 

@@ -23,8 +23,8 @@ from bocopt.app import (
     series_of,
 )
 from bocopt.app.case_file import table_of
-from bocopt.app.deciding import save_features
 from bocopt.app.features.days import whole_days
+from bocopt.app.kept_features import save_features
 from bocopt.app.panels.writing import write_panel
 from bocopt.app.reading.columns import TableError
 from bocopt.app.reading.sources import read

@@ -121,14 +121,14 @@ def test_a_backtest_that_was_stopped_goes_on_to_the_same_bytes(tmp_path: Path) -
     assert results(case.results) == once
     done: list[int] = []
     backtest_panel(case, advance=done.append)
-    assert done == [stages * 2 for stages in (22, 15, 15, 24)]  # nothing was played again
+    assert done == [76, 76]  # nothing was played again
 
 
 @pytest.mark.parametrize("jobs", [long(2)])
 def test_jobs_leave_the_same_bytes(
     jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bocopt.app.panels.backtest._SHORT", 0)
+    monkeypatch.setattr("bocopt.app.panels.player._SHORT_IN_ROWS", 0)
     found = []
     for number, many in enumerate((1, jobs)):
         case = open_case(bakery(tmp_path / str(number)))
@@ -390,7 +390,7 @@ def test_an_agent_that_is_missing_is_not_taken_for_a_new_series(tmp_path: Path) 
     path = bakery(tmp_path)
     case = open_case(path)
     write_panel(case, backtest_panel(case))
-    case.of_series("north").saved("SampleAverage").unlink()
+    (case.results / "agents" / "SampleAverage-0.bin").unlink()
     (tmp_path / "today.csv").write_text("date,shop,promotion\n2024-01-25,north,1\n")
     with pytest.raises(FileNotFoundError):
         decide(case, read(tmp_path / "today.csv"))

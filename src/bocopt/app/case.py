@@ -6,7 +6,7 @@ It is played in three ways: a `backtest` on its data, decisions for new rows, an
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from os import PathLike
@@ -30,7 +30,7 @@ from bocopt.compared import NOW
 from bocopt.core import Policy, Problem
 from bocopt.fingerprint import fingerprint
 from bocopt.guarantees import Guarantee, Monitor
-from bocopt.live import Agent
+from bocopt.live import Agent, PanelAgent
 from bocopt.live.fold import watching
 from bocopt.live.series_names import series_seed
 from bocopt.policies.matching import check_same_problem
@@ -71,6 +71,7 @@ class Case:
     trace: str = "csv"
     source: CaseSettings | None = None  # the file that declared it
     code: bytes = b""  # of the problem, which a fingerprint may not see
+    one_of: tuple[Path, str] | None = None  # of one series: the agents of its panel, and its name
 
     def __post_init__(self) -> None:
         arguments.kind("Case", "problem", self.problem, Problem)
@@ -148,7 +149,12 @@ class Case:
             spec=None if self.spec is None else replace(self.spec, series=()),
             seed=self.seed_of(name),
             results=self.folder_of(name),
+            one_of=(self.results / "agents", name),
         )
+
+    def one_by_name(self, name: str) -> "Case":
+        """Return the case of a series by its name alone, which need not be in the table."""
+        return replace(self, panel=None, results=self.folder_of(name))
 
     def seed_of(self, name: str) -> int:
         """Return the seed of one of its series, whatever others there are."""
@@ -182,7 +188,17 @@ class Case:
         """
         name = next(iter(self.policies)) if name is None else name
         file, policy = Path(path or self.saved(name)), self.policies[name]
+        if not path and self.one_of is not None and not file.is_file():
+            return self._of_many(name, *self.one_of)
         return Agent.load(file, policy, problem=self.problem, monitor=self.monitor(name))
+
+    def _of_many(self, policy: str, folder: Path, name: str) -> Agent[Any]:
+        """Return the agent of this series, which was played in lock step with others."""
+        for file in agents_of_blocks(folder, policy):
+            found = PanelAgent.load(file, self.policies[policy], problem=self.problem)
+            if name in found.names:
+                return found.alone(name, self.monitor(policy))
+        raise FileNotFoundError(2, "No agent was left by a backtest", str(self.saved(policy)))
 
     def monitor(self, name: str | None = None) -> Monitor:
         """Return a new monitor for an agent of a policy, the first by default.
@@ -216,12 +232,25 @@ class Case:
             digest.update(np.ascontiguousarray(self.data.now).tobytes())
         return digest.hexdigest()
 
+    def digest_in_rows(
+        self, policy: str | None, module: str, names: Sequence[str], parts: Iterable[NDArray[Any]]
+    ) -> str:
+        """Return a digest of what some of its series come to, by a policy or by hindsight alone."""
+        panel = self.panel
+        assert panel is not None
+        about = repr((self.seed, tuple(names), panel.x_names, panel.xi_names)) + self._holidays
+        what = self.problem if policy is None else (self.everyone[policy], self.problem)
+        return self._digest(what, module, about, parts)
+
+    @property
+    def _holidays(self) -> str:
+        found = self.spec is not None and self.spec.holidays
+        return f" holidays {version()}" if found else ""
+
     def _digest_of(self, policy: Policy[Any]) -> str:
         """Return a digest of everything that the results of a policy depend on."""
         series = self.data
-        about = repr((self.seed, series.x_names, series.xi_names))
-        if self.spec is not None and self.spec.holidays:
-            about += f" holidays {version()}"
+        about = repr((self.seed, series.x_names, series.xi_names)) + self._holidays
         own, default = self._watching(policy), watching(policy, self.problem)
         watched = fingerprint(own.guarantees)
         if watched != fingerprint(default.guarantees):
@@ -240,6 +269,13 @@ class Case:
         for part in parts:
             digest.update(np.ascontiguousarray(part).tobytes())
         return digest.hexdigest()
+
+
+def agents_of_blocks(folder: Path, policy: str) -> list[Path]:
+    """Return the files of a policy's agents, each of a block of series, in the order of blocks."""
+    start = f"{file_name(policy)}-"
+    found = {path: path.stem.removeprefix(start) for path in folder.glob(f"{start}*.bin")}
+    return sorted((path for path, n in found.items() if n.isdecimal()), key=lambda p: int(found[p]))
 
 
 def delta_of(confidence: float) -> float:

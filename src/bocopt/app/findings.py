@@ -1,7 +1,7 @@
 """Findings of a study: all that its report shows."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bocopt.app.features.series import Panel, Series
 from bocopt.compared import Compared
@@ -18,6 +18,13 @@ class Played(NamedTuple):
     status: IntArray  # (T) of the solver
     info: Mapping[str, Array]  # (T, ...) by name, what the policy learned: `Stage.info`
     said: tuple[str, ...]  # by its monitor, after the last stage: a sentence each
+
+
+class Decisions(NamedTuple):
+    """Decisions for new rows, as columns of a table with a row for each of them."""
+
+    stages: tuple[int, ...]  # their numbers, after those of the table
+    columns: Mapping[str, list[Any]]  # the time where there is one, the decision, its status
 
 
 class Findings(NamedTuple):

@@ -2,15 +2,14 @@
 
 import csv
 import io
-import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from bocopt import file
 from bocopt.app.case import Case
-from bocopt.app.deciding import save_features
 from bocopt.app.findings import Findings
+from bocopt.app.kept_features import save_features
 from bocopt.app.page import decisions_csv, page
 from bocopt.interop.frames import framed
 from bocopt.live import Agent
@@ -60,11 +59,28 @@ def trace_csv(findings: Findings) -> bytes:
 
 def as_csv(columns: Mapping[str, list[Any]]) -> bytes:
     """Return named columns as text that no spreadsheet takes for formulas."""
+    return as_rows([[no_formula(name)] for name in columns]) + as_rows(
+        [cells(values) for values in columns.values()]
+    )
+
+
+def as_rows(columns: Sequence[Sequence[str]]) -> bytes:
+    """Return columns of cells as rows of CSV."""
     out = io.StringIO(newline="")
-    writer = csv.writer(out)
-    writer.writerow(map(no_formula, columns))
-    writer.writerows([_cell(value) for value in row] for row in zip(*columns.values(), strict=True))
+    csv.writer(out).writerows(zip(*columns, strict=True))
     return out.getvalue().encode()
+
+
+def cells(values: Iterable[str | float]) -> list[str]:
+    """Return a column as text: numbers in their shortest form, a gap where there is none.
+
+    >>> cells(["=1+1", 2.5, float("nan")])
+    ["'=1+1", '2.5', '']
+    """
+    return [
+        no_formula(value) if isinstance(value, str) else "" if value != value else repr(value)
+        for value in values
+    ]
 
 
 def trace_parquet(findings: Findings) -> bytes:
@@ -84,10 +100,3 @@ def _columns(findings: Findings) -> dict[str, list[Any]]:
         "known at stage": series.arrives.tolist(),
         **{f"cost, {name}": played.cost.tolist() for name, played in findings.played.items()},
     }
-
-
-def _cell(value: str | float) -> str:
-    """Return a number in its shortest form; a gap where there is none."""
-    if isinstance(value, str):
-        return no_formula(value)
-    return "" if math.isnan(value) else repr(value)

@@ -103,6 +103,31 @@ class Agent(Generic[S]):
         self._taken: Mapping[int, Known] = {}  # the latest decisions, to explain them
         self._guard, self._owner = RLock(), Owner()
 
+    @classmethod
+    def of(
+        cls,
+        policy: Policy[S],
+        state: S,
+        decisions: int,
+        learned: int,
+        last: tuple[Array, Array],
+        *,
+        problem: Problem,
+        seed: int = 0,
+        max_open: int = 1000,
+        monitor: Monitor | None = None,
+    ) -> "Agent[S]":
+        """Return an agent that goes on from a state after so many decisions, none of them open.
+
+        `last` are the latest context (k) and its outcome (m). What watches it begins anew.
+        """
+        agent = cls(policy, problem=problem, seed=seed, max_open=max_open, monitor=monitor)
+        watched = agent._fold.monitor.begun(())
+        agent._live = agent._live._replace(
+            state=state, t=decisions, learned=learned, watched=watched, last=last
+        )
+        return agent
+
     @property
     def state(self) -> S:
         """The policy's state, with what it last learned in `state.info`; read only."""

@@ -12,6 +12,8 @@ from bocopt import arguments, checkpoint
 from bocopt.core import Array, IntArray, Policy, Problem, S, judge
 from bocopt.file import Owner
 from bocopt.fingerprint import differing, fingerprints
+from bocopt.guarantees import Monitor
+from bocopt.live.agent import Agent
 from bocopt.live.held import Held, none_held
 from bocopt.live.series_names import places_of, refuse, series_seed, some_of
 from bocopt.live.series_states import SeriesStates, plays_in_rows
@@ -83,6 +85,25 @@ class PanelAgent(Generic[S]):
         self._next = np.zeros(0, np.int64)  # the number of the next decision of each
         self._held: Held | None = None  # once a context says how long it is
         self._guard, self._owner = RLock(), Owner()
+
+    @classmethod
+    def of(
+        cls,
+        states: SeriesStates[S],
+        names: Sequence[str],
+        latest: Held,
+        *,
+        seed: int = 0,
+        max_open: int = 1000,
+    ) -> "PanelAgent[S]":
+        """Return the agent of series that were played elsewhere, with the latest decision of each.
+
+        Its states are those that were played: whoever played them has no more business with them.
+        """
+        agent = cls(states.policy, problem=states.problem, seed=seed, max_open=max_open)
+        agent._states, agent._held, agent._next = states, latest, latest.number + 1
+        agent._places = {name: place for place, name in enumerate(names)}
+        return agent
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -253,6 +274,33 @@ class PanelAgent(Generic[S]):
             finally:
                 self._states.remove(len(new))
         return _side_by_side(names, found)
+
+    def alone(self, name: str, monitor: Monitor | None = None) -> Agent[S]:
+        """Return an agent of one series, that goes on by itself from where the series stands.
+
+        None of its decisions may wait for its outcome. What watches it begins anew.
+        """
+        with self._guard:
+            [place] = self._found("PanelAgent.alone", [name]).tolist()
+            if place < 0 or self._held is None:
+                raise ValueError(f"There is no series {name!r}.")
+            if self.open([name]).any():
+                raise ValueError(
+                    f"Decisions of {name!r} wait for their outcome: observe them first."
+                )
+            decisions = int(self._next[place])
+            latest = self._held.at(self._held.find(np.array([place]), np.array([decisions - 1])))
+            return Agent.of(
+                self._states.policy,
+                self._states.alone(place),
+                decisions,
+                int(self._states.learned[place]),
+                (latest.x[0], latest.xi[0]),
+                problem=self.problem,
+                seed=series_seed(self._seed, name),
+                max_open=self._max_open,
+                monitor=monitor,
+            )
 
     def save(self, path: str | Path) -> None:
         """Write everything to one file, at once or not at all.

@@ -127,6 +127,12 @@ class SeriesStates(Generic[S]):
         self._torn = False
         self.learned[places] += 1
 
+    def alone(self, place: int) -> S:
+        """Return the state of one series, as its policy would have it by itself."""
+        state = self._gathered(np.array([place]))
+        found: S = _first(state)
+        return found
+
     def arrays(self) -> Arrays:
         """Return all that `restore` needs to go on from here, bit for bit."""
         kept = {"seeds": self.seeds, "learned": self.learned}
@@ -200,6 +206,13 @@ def _taken(tree: Any, rows: Some) -> Any:
         own = np.array(tree.buffer[rows, :size])  # a history is added to in place
         return History(own, np.array(size), np.array(0), np.array(size), tree.dropped[rows])
     return _like(tree, (_taken(part, rows) for part in tree)) if _nested(tree) else tree[rows]
+
+
+def _first(state: Any) -> Any:
+    """Return the state of the first series."""
+    if isinstance(state, History):
+        return state._replace(buffer=state.buffer[0], dropped=state.dropped[0])
+    return _like(state, map(_first, state)) if _nested(state) else np.array(state[0])
 
 
 def _put(tree: Any, rows: IntArray, state: Any) -> Any:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Any, TypeVar
 
-from bocopt.core import Array
+from bocopt.core import Array, IntArray
 
 T = TypeVar("T")
 
@@ -31,7 +31,9 @@ class Recent:
         """In another process, it begins anew."""
         return Recent, (self._size,)
 
-    def answer(self, owner: object, arrays: tuple[Array, ...], compute: Callable[[], T]) -> T:
+    def answer(
+        self, owner: object, arrays: tuple[Array | IntArray, ...], compute: Callable[[], T]
+    ) -> T:
         """Return what `compute` answered the last time, or answers now."""
         key = (id(owner), *((a.shape[-1], a.tobytes()) for a in arrays))
         kept = self._kept.get(key)

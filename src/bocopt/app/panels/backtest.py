@@ -1,9 +1,6 @@
 """A case of many series on its own data: all are played, and what they paid is summed up."""
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from functools import cache
-from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
@@ -12,17 +9,13 @@ from bocopt import arguments
 from bocopt.app.case import Case
 from bocopt.app.features.series import Panel, Series
 from bocopt.app.findings import Discoveries, Findings, PanelFindings, Played
-from bocopt.app.opening import open_case
-from bocopt.app.panels.one import Player
+from bocopt.app.panels.player import PanelPlayer, play_side_by_side
 from bocopt.app.playing.discoveries import discoveries_of
 from bocopt.app.playing.summed import compared_in_all
 from bocopt.compared import NOW
 from bocopt.core import Array, BoolArray, Status
-from bocopt.processes import processes
 
 NO_INFO: Mapping[str, Array] = MappingProxyType({})
-_LOOK = 0.5  # seconds between two looks at how far they are
-_SHORT = 2000  # stages, that one process plays sooner than several begin
 
 
 def backtest_panel(
@@ -37,75 +30,27 @@ def backtest_panel(
 ) -> PanelFindings:
     """Play every policy on each series that has not been played, and judge what all paid together.
 
-    Each series has an agent of its own for each policy, which knows that series alone; agents are
-    kept in the results of the case. Series are played by so many `jobs`, with the same results.
+    Each series is played as by an agent of its own for each policy, which knows that series alone;
+    agents are kept in the results of the case. So many `jobs` share the work, with the same
+    results.
     """
     arguments.kind("backtest_panel", "case", case, Case)
     if case.panel is None:
         expected = "a case whose [data] say 'series': `backtest` plays one series"
         raise arguments.wrong("backtest_panel", "case", expected, case.name)
-    player = Player(case, keep_every, keep_seconds)
+    played = PanelPlayer(case, keep_every, keep_seconds)
     if fresh:
-        for name in case.panel.names:
-            player.forget(name)
+        played.forget()
     begin("playing", case.stages_to_play)
-    if jobs > 1 and case.source is not None and case.stages_to_play > _SHORT:
-        _play_side_by_side(player, jobs, advance)
-        each = [player.play(name) for name in case.panel.names]
-    else:
-        each = [player.play(name, advance) for name in case.panel.names]
-    return _judged(case, case.panel, each)
+    if jobs > 1 and case.source is not None and played.is_long:
+        play_side_by_side(played, jobs, advance)
+        advance = _nothing
+    each = [played.play(part, advance) for part in played.parts]
+    return _judged(case, case.panel, played.in_order(each))
 
 
-def _play_side_by_side(player: Player, jobs: int, advance: Callable[[int], None]) -> None:
-    """Play in other processes: what is played is kept, and is there for this one."""
-    case, panel = player.case, player.panel
-    assert case.source is not None
-    path, names = case.source.part.file.path, panel.names
-    stages = {name: len(one.x) for name, one in zip(names, panel.series, strict=True)}
-    slowest = sorted(names, key=lambda name: -stages[name])  # the longest begin
-    with processes(min(jobs, len(names))) as executor:
-        waiting: dict[Future[None], str] = {
-            executor.submit(
-                _play,
-                path,
-                case.name,
-                name,
-                case.of_series(name).digest,
-                player.keep_every,
-                player.keep_seconds,
-            ): name
-            for name in slowest
-        }
-        far = dict.fromkeys(names, 0)
-        while waiting:
-            over, _ = wait(waiting, timeout=_LOOK, return_when=FIRST_COMPLETED)
-            for future, name in waiting.items():
-                now = far[name]
-                if future in over:
-                    future.result()
-                    now = stages[name] * len(case.everyone)
-                elif future.running():
-                    now = max(now, player.far(name))
-                advance(now - far[name])
-                far[name] = now
-            waiting = {future: name for future, name in waiting.items() if future not in over}
-
-
-def _play(
-    path: Path, of: str, name: str, digest: str, keep_every: int, keep_seconds: float
-) -> None:
-    """Play a series, in a worker."""
-    player = _player(path, of, keep_every, keep_seconds)
-    if name not in player.panel.names or player.case.of_series(name).digest != digest:
-        raise ValueError(f"{path}, or a file that it names, has changed. Run the command again.")
-    player.play(name)
-
-
-@cache
-def _player(path: Path, of: str, keep_every: int, keep_seconds: float) -> Player:
-    """Return the player of all tasks of a worker, which reads the table once."""
-    return Player(open_case(path, of), keep_every, keep_seconds)
+def _nothing(stages: int) -> None:
+    pass
 
 
 def _judged(case: Case, panel: Panel, each: Sequence[Mapping[str, Played]]) -> PanelFindings:

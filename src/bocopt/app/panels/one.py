@@ -8,9 +8,9 @@ from shutil import rmtree
 from bocopt import checkpoint
 from bocopt.app.backtesting import forget, play_all
 from bocopt.app.case import Case
-from bocopt.app.deciding import save_features
 from bocopt.app.features.series import Panel
 from bocopt.app.findings import Played
+from bocopt.app.kept_features import save_features
 from bocopt.app.playing.kept import Kept
 from bocopt.core import Array
 from bocopt.state import CheckpointError

@@ -1,97 +1,100 @@
 """The files that a backtest of a panel leaves, beside those of each series."""
 
-import csv
 import io
-import math
 from collections.abc import Iterator
+from typing import Any
 
-from bocopt import checkpoint, file
+from bocopt import file
 from bocopt.app.case import Case
-from bocopt.app.findings import PanelFindings, Played
+from bocopt.app.findings import PanelFindings
 from bocopt.app.page.panel import panel_page
 from bocopt.app.page.panel_numbers import results_of
-from bocopt.app.writing import as_csv
-from bocopt.core import Status
+from bocopt.app.panels.memory import PanelMemory
+from bocopt.app.writing import as_csv, as_rows, cells
+from bocopt.core import Array, Status
 from bocopt.interop.frames import framed
 from bocopt.trace import no_formula
+
+_STATUS = {int(status): status.name.lower() for status in Status}
 
 
 def write_panel(case: Case, findings: PanelFindings) -> None:
     """Write decisions, what they rest on, what came of each series, and the report."""
-    folder, panel = case.results, findings.panel
+    folder = case.results
     z_names = list(case.decision_names)
     (folder / "agents").mkdir(parents=True, exist_ok=True)
-    header = {"panel": panel.featuriser.to_json()}
-    checkpoint.save(folder / "agents" / "panel.bin", header, {})
-    file.replace(folder / "decisions.csv", _decisions(findings, z_names).encode())
+    PanelMemory.of(case).save(folder / "agents" / "panel.bin")
+    file.replace(folder / "decisions.csv", _decisions(findings, z_names))
     file.replace(folder / "series.csv", as_csv(_series(findings)))
-    trace = _trace(findings)
     if case.trace == "csv":
-        file.replace(folder / "trace.csv", as_csv(trace))
+        file.replace(folder / "trace.csv", _trace(findings))
     else:
-        out = io.BytesIO()
-        framed(trace, "bocopt backtest").write_parquet(out)
-        file.replace(folder / "trace.parquet", out.getvalue())
+        file.replace(folder / "trace.parquet", _trace_parquet(findings))
     file.replace(folder / "report.html", panel_page(findings).encode())
 
 
-def _decisions(findings: PanelFindings, z_names: list[str]) -> str:
-    """Return a row for each series, stage and policy; a cell is empty where there is no number."""
+def _decisions(findings: PanelFindings, z_names: list[str]) -> Iterator[bytes]:
+    """Yield a row for each series, stage and policy; a cell is empty where there is no number."""
     totals, panel = findings.totals, findings.panel
-    shown = io.StringIO(newline="")
-    writer = csv.writer(shown)
     word = totals.sense.value
     last = [word, "feasible", f"hindsight {word}", "status", "counts"]
-    header = [*panel.columns, "time", "line", "policy", *z_names, *last]
-    writer.writerow(map(no_formula, header))
+    yield as_rows([[name] for name in [*panel.columns, "time", "line", "policy", *z_names, *last]])
     for number, played in enumerate(findings.each):
+        series, counts = panel.series[number], findings.counts[number]
+        many, sign = len(series.time), totals.sense.sign
+        named = [[key] * many for key in cells(panel.keys[number])]
+        at = [cells(series.time), cells(series.lines.tolist())]
+        counted = cells(counts.astype(int).tolist())
         for policy, one in played.items():
-            writer.writerows(_rows(findings, number, policy, one))
-    return shown.getvalue()
+            costs = sign * one.cost, one.feasible, sign * one.hindsight
+            yield as_rows(
+                [
+                    *[*named, *at, [no_formula(policy)] * many],
+                    *map(_numbers, [*one.z.T, *costs]),
+                    *[[_STATUS[status] for status in one.status.tolist()], counted],
+                ]
+            )
 
 
-def _rows(findings: PanelFindings, number: int, policy: str, played: Played) -> Iterator[list[str]]:
-    series, sign = findings.panel.series[number], findings.totals.sense.sign
-    named = [*map(no_formula, findings.panel.keys[number])]
-    counts = findings.counts[number]
-    columns = played.z.tolist(), played.cost.tolist(), played.feasible.tolist()
-    for t, (z, cost, feasible) in enumerate(zip(*columns, strict=True)):
-        yield [
-            *named,
-            no_formula(series.time[t]),
-            str(int(series.lines[t])),
-            no_formula(policy),
-            *map(_cell, z),
-            _cell(sign * cost),
-            _cell(feasible),
-            _cell(sign * float(played.hindsight[t])),
-            Status(int(played.status[t])).name.lower(),
-            str(int(counts[t])),
-        ]
+def _numbers(values: Array) -> list[str]:
+    return cells((values + 0.0).tolist())  # no minus zero
 
 
-def _cell(value: float) -> str:
-    return "" if math.isnan(value) else repr(value + 0.0)  # no minus zero
+def _trace(findings: PanelFindings) -> Iterator[bytes]:
+    """Yield a row for each series and stage: what was seen, what came, what each policy paid."""
+    yield as_rows([[name] for name in cells(_trace_columns(findings))])
+    for number in range(len(findings.each)):
+        yield as_rows([cells(column) for column in _trace_of(findings, number)])
 
 
-def _trace(findings: PanelFindings) -> dict[str, list[float | str]]:
-    """Return a row for each series and stage: what was seen, what came, what each policy paid."""
+def _trace_columns(findings: PanelFindings) -> list[str]:
     panel = findings.panel
-    columns: dict[str, list[float | str]] = {name: [] for name in panel.columns}
-    columns |= {"time": [], "line": []}
-    columns |= {f"sees {name}": [] for name in panel.x_names}
-    columns |= {f"outcome {name}": [] for name in panel.xi_names}
-    columns |= {"known at stage": []}
-    columns |= {f"cost, {policy}": [] for policy in findings.each[0]}
-    for keys, series, played in zip(panel.keys, panel.series, findings.each, strict=True):
-        many = len(series.time)
-        parts: list[list[float | str]] = [[key] * many for key in keys]
-        parts += [list(series.time), series.lines.tolist()]
-        parts += [*series.x.T.tolist(), *series.xi.T.tolist(), series.arrives.tolist()]
-        parts += [one.cost.tolist() for one in played.values()]
-        for column, part in zip(columns.values(), parts, strict=True):
+    return [
+        *[*panel.columns, "time", "line"],
+        *(f"sees {name}" for name in panel.x_names),
+        *(f"outcome {name}" for name in panel.xi_names),
+        *["known at stage", *(f"cost, {policy}" for policy in findings.each[0])],
+    ]
+
+
+def _trace_of(findings: PanelFindings, number: int) -> list[list[Any]]:
+    """Return the columns of one series."""
+    series, played = findings.panel.series[number], findings.each[number]
+    named = [[key] * len(series.time) for key in findings.panel.keys[number]]
+    seen = [*series.x.T.tolist(), *series.xi.T.tolist(), series.arrives.tolist()]
+    paid = [one.cost.tolist() for one in played.values()]
+    return [*named, list(series.time), series.lines.tolist(), *seen, *paid]
+
+
+def _trace_parquet(findings: PanelFindings) -> bytes:
+    """Return the same as Parquet."""
+    names, out = _trace_columns(findings), io.BytesIO()
+    columns: dict[str, list[Any]] = {name: [] for name in names}
+    for number in range(len(findings.each)):
+        for column, part in zip(columns.values(), _trace_of(findings, number), strict=True):
             column += part
-    return columns
+    framed(columns, "bocopt backtest").write_parquet(out)
+    return out.getvalue()
 
 
 def _series(findings: PanelFindings) -> dict[str, list[float | str]]:

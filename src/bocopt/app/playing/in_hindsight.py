@@ -3,16 +3,25 @@
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
 from bocopt import checkpoint
-from bocopt.app.features.series import Series
 from bocopt.core import Array, Problem
 from bocopt.problems.hindsight import hindsight
 from bocopt.state import CheckpointError
 
 _LONG = 5.0  # seconds, about: of a batch nothing is kept before its end
+
+
+class Stages(Protocol):
+    """Stages of one series, or of several: their contexts (T, k) and outcomes (T, m)."""
+
+    @property
+    def x(self) -> Array: ...
+    @property
+    def xi(self) -> Array: ...
 
 
 @dataclass(frozen=True)
@@ -41,7 +50,7 @@ class KeptCosts:
         return arrays["costs"].copy() if header.get("digest") == self.digest else None
 
 
-def least_costs(problem: Problem, series: Series, kept: KeptCosts | None = None) -> Array:
+def least_costs(problem: Problem, series: Stages, kept: KeptCosts | None = None) -> Array:
     """Return min over z of c(z; xi) at each stage (T); NaN where no outcome came.
 
     Stages are solved in one batch after the first, or where that would take long in several.

@@ -70,7 +70,7 @@ def both(problem: Problem, series: Series, now: Played, other: Played, warm_up: 
     decided = np.asarray(np.isfinite(now.z + other.z).all(axis=-1))
     at = np.flatnonzero(decided[warm_up:]) + warm_up
     x, xi, z, others = series.x[at], series.xi[at], now.z[at], other.z[at]
-    came = np.array([np.isfinite(each).all() for each in xi], bool)
+    came = np.asarray(np.isfinite(xi).all(axis=-1))
     possible = np.ones(len(at), bool)
     if is_ranged(problem) and came.any():
         possible[came] = problem.possible(x[came], xi[came])

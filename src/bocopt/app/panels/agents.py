@@ -1,0 +1,92 @@
+"""The agents of all series of a panel, as a backtest or a night left them."""
+
+from collections.abc import Container, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bocopt.app.case import Case, agents_of_blocks, file_name
+from bocopt.app.playing.play import begun
+from bocopt.core import Array, IntArray
+from bocopt.live import Agent, PanelAgent
+
+_SERIES = 256  # of a block that is begun for new series
+
+
+class Blocks:
+    """Series that are played in lock step, in blocks with an agent each.
+
+    Those that are `known` have one; another one begins with its first decision.
+    """
+
+    def __init__(self, case: Case, policy: str, folder: Path, known: Container[str]) -> None:
+        self.case, self.policy, self.known = case, policy, known
+        self.folder, one = folder, case.policies[policy]
+        files = agents_of_blocks(folder, policy)
+        self.agents: list[PanelAgent[Any]] = [
+            PanelAgent.load(file, one, problem=case.problem) for file in files
+        ]
+        self._of = {name: i for i, agent in enumerate(self.agents) for name in agent.names}
+
+    def decide(self, names: Sequence[str], x: Array) -> tuple[Array, IntArray]:
+        """Return the decisions (n, d) of different series, and their statuses (n)."""
+        for name in names:
+            if name not in self._of:
+                if name in self.known:
+                    raise FileNotFoundError(2, f"No agent of '{name}' was left", str(self.folder))
+                self._of[name] = self._block_of_new()
+        z, status = np.empty((len(names), self.case.problem.dims.z)), np.zeros(len(names), int)
+        for block, some in self._by_block(names):
+            found = self.agents[block].decide([names[i] for i in some.tolist()], x[some])
+            z[some], status[some] = found.z, found.status
+        return z, status
+
+    def observe(self, names: Sequence[str], stages: IntArray, xi: Array) -> None:
+        """Learn outcomes (n, m) of decisions of different series; NaN for one that never comes."""
+        for block, some in self._by_block(names):
+            own = [names[i] for i in some.tolist()]
+            self.agents[block].observe(own, xi[some], stages[some])
+
+    def save(self, folder: Path) -> None:
+        """Write a file for each block."""
+        for number, agent in enumerate(self.agents):
+            agent.save(folder / f"{file_name(self.policy)}-{number}.bin")
+            agent.close()
+
+    def _by_block(self, names: Sequence[str]) -> list[tuple[int, IntArray]]:
+        blocks = np.array([self._of[name] for name in names], np.int64)
+        return [(int(block), np.flatnonzero(blocks == block)) for block in np.unique(blocks)]
+
+    def _block_of_new(self) -> int:
+        last = len(self.agents) - 1
+        if last >= 0 and sum(block == last for block in self._of.values()) < _SERIES:
+            return last
+        case = self.case
+        one = case.policies[self.policy]
+        self.agents.append(PanelAgent(one, problem=case.problem, seed=case.seed))
+        return last + 1
+
+
+class OneByOne:
+    """Series with an agent each; those that are `known` have one, the others begin."""
+
+    def __init__(self, case: Case, policy: str, known: Container[str]) -> None:
+        self.case, self.policy, self.known = case, policy, known
+        self._agents: dict[str, Agent[Any]] = {}
+
+    def decide(self, names: Sequence[str], x: Array) -> tuple[Array, IntArray]:
+        """Return the decisions (n, d) of different series, and their statuses (n)."""
+        tickets = [self._agent(name).decide(own) for name, own in zip(names, x, strict=True)]
+        z = np.array([ticket.z for ticket in tickets])
+        return z, np.array([int(ticket.status) for ticket in tickets])
+
+    def _agent(self, name: str) -> Agent[Any]:
+        if name not in self._agents:
+            case = self.case
+            if name in self.known:
+                self._agents[name] = case.one_by_name(name).agent(self.policy)
+            else:
+                one = case.policies[self.policy]
+                self._agents[name] = begun(one, case.problem, case.seed_of(name)).agent
+        return self._agents[name]

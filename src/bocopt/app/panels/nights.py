@@ -1,0 +1,191 @@
+"""Decisions for today's rows of all series, night after night.
+
+A night that learns leaves a folder with all that the next one needs, and then says in one small
+file which folder counts. So whatever is killed, the night before counts, or this one: and the same
+rows again get what was decided for them, with the same bytes.
+
+    nights/current.json        which folder counts, of which backtest, and after which rows
+    nights/N/                  panel.bin, an agent a block, and the decisions of night N
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from shutil import rmtree
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bocopt import checkpoint, file
+from bocopt.app.case import Case, agents_of_blocks, file_name
+from bocopt.app.findings import Decisions
+from bocopt.app.panels.agents import Blocks, OneByOne
+from bocopt.app.panels.asked import AskedRow, turns_of
+from bocopt.app.panels.memory import PanelMemory, outcomes_of
+from bocopt.app.reading.columns import Table
+from bocopt.core import Array, IntArray, Status
+
+#: Who decided a row of a panel: the agent of its series, or one that has seen nothing.
+KNOWN, NEW = "of the backtest", "new"
+
+
+class Night(NamedTuple):
+    """Where a night begins."""
+
+    folder: Path  # of agents and memory
+    number: int  # 0 after the backtest
+    rows: str  # the digest of the rows that led there; empty after the backtest
+    backtest: str  # the digest of what the backtest left
+
+
+def decide_panel(case: Case, rows: Table, policy: str, *, learn: bool) -> Decisions:
+    """Return the decisions of a policy for rows of several series, in the order of their times.
+
+    With `learn`, a row that has an outcome is learned from: one of a time that was decided before,
+    or a new one, which is decided for that. The other rows are decided, and all is kept.
+    """
+    night = _latest(case, policy)
+    digest = _digest(rows) if learn else ""
+    if learn and night.rows == digest:
+        return _kept(night.folder)
+    memory = PanelMemory.load(night.folder / "panel.bin")
+    known = frozenset(memory.known)
+    agents: Blocks | OneByOne
+    if agents_of_blocks(night.folder, policy):
+        agents = Blocks(case, policy, night.folder, known)
+    else:
+        agents = OneByOne(case, policy, known)
+    decided = _Decided(case, memory, known)
+    if not learn:
+        for turn in turns_of(rows, memory.featuriser):
+            decided.add(turn, agents)
+        return decided.table()
+    if not isinstance(agents, Blocks):
+        raise ValueError(
+            f"'{policy}' is not played in lock step: it has an agent a series, which learns in a "
+            "service. Learn by a policy whose states are rows, or leave out --learn."
+        )
+    for turn in turns_of(rows, memory.featuriser):
+        _lived(turn, memory, agents, decided)
+    found = decided.table()
+    _keep(case, policy, night, digest, memory, agents, found)
+    return found
+
+
+def _lived(
+    turn: Sequence[AskedRow], memory: PanelMemory, agents: Blocks, decided: "_Decided"
+) -> None:
+    """Learn from the rows of a turn that have an outcome, and decide the others."""
+    fresh = [one for one in turn if not memory.is_past(one)]
+    taught = [one for one in fresh if one.has_outcome]
+    decided.add([one for one in fresh if not one.has_outcome], agents)
+    _Decided(decided.case, memory, decided.known).add(taught, agents)
+    waited = [one for one in turn if one.has_outcome and memory.stage(one) is not None]
+    stages = [memory.stage(one) or 0 for one in waited]
+    if waited:
+        agents.observe([one.name for one in waited], np.array(stages), outcomes_of(waited))
+    for one, stage in zip(waited, stages, strict=True):
+        memory.learn(one, stage)
+
+
+class _Decided:
+    """Rows that were decided, in any order."""
+
+    def __init__(self, case: Case, memory: PanelMemory, known: frozenset[str]) -> None:
+        self.case, self.memory, self.known = case, memory, known
+        self.rows: list[tuple[AskedRow, int]] = []
+        self.z: list[Array] = []
+        self.status: list[IntArray] = []
+
+    def add(self, asked: Sequence[AskedRow], agents: Blocks | OneByOne) -> None:
+        """Decide rows of different series."""
+        if not asked:
+            return
+        pairs = [self.memory.decide(one) for one in asked]
+        z, status = agents.decide([one.name for one in asked], np.array([x for _, x in pairs]))
+        stages = [stage for stage, _ in pairs]
+        self.rows += zip(asked, stages, strict=True)
+        self.z.append(z)
+        self.status.append(status)
+
+    def table(self) -> Decisions:
+        """Return all of them, in the order of the rows."""
+        spec, names = self.memory.featuriser.spec, self.case.decision_names
+        order = sorted(range(len(self.rows)), key=lambda i: self.rows[i][0].place)
+        rows = [self.rows[i] for i in order]
+        z = np.concatenate([np.zeros((0, len(names))), *self.z])[order]
+        status = np.concatenate([np.zeros(0, np.int64), *self.status])[order]
+        shown = [*spec.series, *([spec.time] if spec.time else [])]
+        columns: dict[str, list[Any]] = {
+            name: [one.fields.fields[name] for one, _ in rows] for name in shown
+        }
+        columns |= dict(zip(names, z.T.tolist(), strict=True))
+        columns["status"] = [Status(int(one)).name.lower() for one in status]
+        columns["agent"] = [KNOWN if one.name in self.known else NEW for one, _ in rows]
+        return Decisions(tuple(stage for _, stage in rows), columns)
+
+
+def _nights(case: Case, policy: str) -> Path:
+    return case.results / "nights" / file_name(policy)
+
+
+def _latest(case: Case, policy: str) -> Night:
+    """Return the latest night of a policy after the latest backtest, or the backtest itself."""
+    left = case.results / "agents"
+    backtest = _digest_of_file(left / "panel.bin")
+    folder = _nights(case, policy)
+    try:
+        found = json.loads((folder / "current.json").read_text())
+        if found["backtest"] == backtest:
+            number = int(found["night"])
+            return Night(folder / str(number), number, str(found["rows"]), backtest)
+    except (FileNotFoundError, KeyError, ValueError):
+        pass
+    return Night(left, 0, "", backtest)
+
+
+def _keep(
+    case: Case,
+    policy: str,
+    night: Night,
+    digest: str,
+    memory: PanelMemory,
+    agents: Blocks,
+    found: Decisions,
+) -> None:
+    """Write all that the next night needs, and then that it counts."""
+    folder, number = _nights(case, policy), night.number + 1
+    rmtree(folder / str(number), ignore_errors=True)  # of one that was killed
+    own = folder / str(number)
+    own.mkdir(parents=True)
+    memory.save(own / "panel.bin")
+    agents.save(own)
+    header = {"stages": found.stages, "columns": found.columns}
+    checkpoint.save(own / "decisions.bin", header, {})
+    said = {"night": number, "rows": digest, "backtest": night.backtest}
+    file.replace(folder / "current.json", json.dumps(said).encode())
+    for other in folder.iterdir():
+        if other.is_dir() and other.name not in (str(number), str(number - 1)):
+            rmtree(other, ignore_errors=True)
+
+
+def _kept(folder: Path) -> Decisions:
+    """Return what a night decided."""
+    header, _ = checkpoint.load(folder / "decisions.bin")
+    return Decisions(tuple(header["stages"]), header["columns"])
+
+
+def _digest(rows: Table) -> str:
+    """Return a digest of all that a table says."""
+    digest = hashlib.sha256(repr((len(rows), [*rows.columns])).encode())
+    for column in rows.columns.values():
+        if isinstance(column, np.ndarray):
+            digest.update(np.ascontiguousarray(column).tobytes())
+        else:
+            digest.update(json.dumps(column).encode())
+    return digest.hexdigest()
+
+
+def _digest_of_file(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
