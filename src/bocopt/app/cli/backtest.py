@@ -91,34 +91,67 @@ def decide(
     ] = None,
     out: Annotated[
         str | None,
-        typer.Option(help="A .csv or .parquet file; the screen otherwise.", metavar="FILE"),
+        typer.Option(
+            help="A .csv or .parquet file, or the address of a database; the screen otherwise.",
+            metavar="FILE",
+        ),
     ] = None,
+    table: Annotated[
+        str, typer.Option(help="In a database: rows of the same series and time are replaced.")
+    ] = "decisions",
+    learn: Annotated[
+        bool,
+        typer.Option(
+            "--learn",
+            help="Learn from rows of several series that have an outcome, and go on from these "
+            "rows the next time.",
+        ),
+    ] = False,
 ) -> None:
-    """Decide new rows by what a backtest left. Nothing changes: ask as often as you like."""
+    """Decide new rows by what a backtest left. Without --learn, nothing changes."""
     from bocopt.app.deciding import decide as decided
     from bocopt.app.opening import open_case
+    from bocopt.app.reading.database import is_address, without_password, write_rows
     from bocopt.app.writing import write_table
 
     with told(ValueError, kept=GOES_ON):
         opened = open_case(config, case)
-        found = decided(opened, opened.read(rows), policy)
-        said = write_table(found.columns, out, "bocopt decide")
+        address = out if out is not None and is_address(out) else None
+        keys = _keys(opened) if address else []
+        found = decided(opened, opened.read(rows), policy, learn=learn)
         if out is None:
-            typer.echo(said.decode(), nl=False)
+            typer.echo(write_table(found.columns, out, "bocopt decide").decode(), nl=False)
+            return
+        if address:
+            write_rows(address, table, found.columns, keys)
         else:
-            say(f"Wrote {len(found.stages)} decisions to {out}.")
-            if opened.panel is not None:
-                _say_of_agents(opened.panel, found.columns)
+            write_table(found.columns, out, "bocopt decide")
+        say(f"Wrote {len(found.stages)} decisions to {without_password(out)}.")
+        if opened.panel is not None:
+            _say_of_agents(opened.panel, found.columns)
+
+
+def _keys(case: "Case") -> list[str]:
+    """Return the columns that tell the rows of a case apart."""
+    spec = case.spec
+    keys = [] if spec is None else [*spec.series, *([spec.time] if spec.time else [])]
+    if not keys:
+        raise ValueError(
+            "A database needs rows that can be told apart: name the 'time' of the case, or write "
+            "to a file."
+        )
+    return keys
 
 
 def _say_of_agents(panel: "Panel", columns: Mapping[str, list[Any]]) -> None:
     """Say which series are new, and which of the backtest have no row."""
-    from bocopt.app.deciding import NEW
+    from bocopt.app.panels.nights import NEW
     from bocopt.app.features.panel_rows import BETWEEN
 
     names = list(map(BETWEEN.join, zip(*(columns[name] for name in panel.columns), strict=True)))
     new = {name for name, agent in zip(names, columns["agent"], strict=True) if agent == NEW}
-    absent = [name for name in panel.names if name not in names]
+    there = {*names}
+    absent = [name for name in panel.names if name not in there]
     if new:
         say(f"New, so decided by agents that have seen nothing: {_some(sorted(new))}.")
     if absent:

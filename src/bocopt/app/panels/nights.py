@@ -45,10 +45,25 @@ def decide_panel(case: Case, rows: Table, policy: str, *, learn: bool) -> Decisi
     With `learn`, a row that has an outcome is learned from: one of a time that was decided before,
     or a new one, which is decided for that. The other rows are decided, and all is kept.
     """
-    night = _latest(case, policy)
-    digest = _digest(rows) if learn else ""
-    if learn and night.rows == digest:
-        return _kept(night.folder)
+    if not learn:
+        memory, agents, decided = _opened(case, policy, _latest(case, policy))
+        for turn in turns_of(rows, memory.featuriser):
+            decided.add(turn, agents)
+        return decided.table()
+    folder = _nights(case, policy)
+    folder.mkdir(parents=True, exist_ok=True)
+    with file.alone(folder / "lock"):
+        night, digest = _latest(case, policy), _digest(rows)
+        if night.rows == digest:
+            _tidy(folder, night.number)
+            return _kept(night.folder)
+        return _learned(case, policy, night, rows, digest)
+
+
+def _opened(
+    case: Case, policy: str, night: Night
+) -> tuple[PanelMemory, Blocks | OneByOne, "_Decided"]:
+    """Return all that a night begins with."""
     memory = PanelMemory.load(night.folder / "panel.bin")
     known = frozenset(memory.known)
     agents: Blocks | OneByOne
@@ -56,11 +71,12 @@ def decide_panel(case: Case, rows: Table, policy: str, *, learn: bool) -> Decisi
         agents = Blocks(case, policy, night.folder, known)
     else:
         agents = OneByOne(case, policy, known)
-    decided = _Decided(case, memory, known)
-    if not learn:
-        for turn in turns_of(rows, memory.featuriser):
-            decided.add(turn, agents)
-        return decided.table()
+    return memory, agents, _Decided(case, memory, known)
+
+
+def _learned(case: Case, policy: str, night: Night, rows: Table, digest: str) -> Decisions:
+    """Return the decisions of a night that is kept."""
+    memory, agents, decided = _opened(case, policy, night)
     if not isinstance(agents, Blocks):
         raise ValueError(
             f"'{policy}' is not played in lock step: it has an agent a series, which learns in a "
@@ -165,6 +181,11 @@ def _keep(
     checkpoint.save(own / "decisions.bin", header, {})
     said = {"night": number, "rows": digest, "backtest": night.backtest}
     file.replace(folder / "current.json", json.dumps(said).encode())
+    _tidy(folder, number)
+
+
+def _tidy(folder: Path, number: int) -> None:
+    """Remove all nights but a current one and that before, which somebody may be reading."""
     for other in folder.iterdir():
         if other.is_dir() and other.name not in (str(number), str(number - 1)):
             rmtree(other, ignore_errors=True)

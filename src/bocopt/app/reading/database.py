@@ -4,6 +4,7 @@ Passwords of addresses are in no text that leaves this module.
 """
 
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -68,6 +69,51 @@ def read_query(address: str, query: str, notation: Notation) -> Table:
     else:
         return _table(shown, names, values, notation)
     raise failed  # with no trace of the driver's own error, which may hold the address
+
+
+def write_rows(
+    address: str, table: str, columns: Mapping[str, Sequence[Any]], keys: Sequence[str]
+) -> None:
+    """Write rows to a table, all or none, in place of those whose keys are the same.
+
+    A table that is not there is made, with the names of the columns.
+    """
+    shown = without_password(address)
+    sql = needed("sqlalchemy", f"{shown}, a database,", '"bocopt[sql]"')
+    url = sql.make_url(re.sub(r"^postgres://", "postgresql://", address))
+    if url.drivername == "postgresql":
+        url = url.set(drivername="postgresql+psycopg")
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    failed: Exception | None = None
+    try:
+        with sql.create_engine(url, poolclass=sql.NullPool).begin() as connection:
+            there = _table_of(sql, connection, table, columns)
+            if rows:
+                own = sql.and_(*(there.c[key] == sql.bindparam(f"the {key}") for key in keys))
+                wanted = [{f"the {key}": row[key] for key in keys} for row in rows]
+                connection.execute(there.delete().where(own), wanted)
+                connection.execute(there.insert(), rows)
+    except (sql.exc.SQLAlchemyError, ValueError, KeyError) as error:
+        failed = TableError(
+            f"{shown}, table '{table}', cannot be written: {_told(error, address)}."
+        )
+    if failed is not None:
+        raise failed  # with no trace of the driver's own error, which may hold the address
+
+
+def _table_of(sql: Any, connection: Any, name: str, columns: Mapping[str, Sequence[Any]]) -> Any:
+    """Return a table of the database, which is made if it is not there."""
+    if sql.inspect(connection).has_table(name):
+        return sql.Table(name, sql.MetaData(), autoload_with=connection)
+
+    def kind(values: Sequence[Any]) -> Any:
+        """Return the type of a column."""
+        return sql.Float if values and not isinstance(values[0], str) else sql.Text
+
+    parts = [sql.Column(column, kind(values)) for column, values in columns.items()]
+    made = sql.Table(name, sql.MetaData(), *parts)
+    made.create(connection)
+    return made
 
 
 def _url(sql: Any, address: str, shown: str) -> Any:
