@@ -240,7 +240,7 @@ class Case:
         assert panel is not None
         about = repr((self.seed, tuple(names), panel.x_names, panel.xi_names)) + self._holidays
         what = self.problem if policy is None else (self.everyone[policy], self.problem)
-        return self._digest(what, module, about, parts)
+        return self._digest(what, {*modules_of(what), module}, about, parts)
 
     @property
     def _holidays(self) -> str:
