@@ -145,8 +145,8 @@ def _keys(case: "Case") -> list[str]:
 
 def _say_of_agents(panel: "Panel", columns: Mapping[str, list[Any]]) -> None:
     """Say which series are new, and which of the backtest have no row."""
-    from bocopt.app.panels.nights import NEW
     from bocopt.app.features.panel_rows import BETWEEN
+    from bocopt.app.panels.nights import NEW
 
     names = list(map(BETWEEN.join, zip(*(columns[name] for name in panel.columns), strict=True)))
     new = {name for name, agent in zip(names, columns["agent"], strict=True) if agent == NEW}

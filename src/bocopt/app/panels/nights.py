@@ -20,6 +20,7 @@ import numpy as np
 from bocopt import checkpoint, file
 from bocopt.app.case import Case, agents_of_blocks, file_name
 from bocopt.app.findings import Decisions
+from bocopt.app.kept_features import in_days
 from bocopt.app.panels.agents import Blocks, OneByOne
 from bocopt.app.panels.asked import AskedRow, turns_of
 from bocopt.app.panels.memory import PanelMemory, outcomes_of
@@ -47,7 +48,7 @@ def decide_panel(case: Case, rows: Table, policy: str, *, learn: bool) -> Decisi
     """
     if not learn:
         memory, agents, decided = _opened(case, policy, _latest(case, policy))
-        for turn in turns_of(rows, memory.featuriser):
+        for turn in turns_of(in_days(case, rows, memory.featuriser.spec), memory.featuriser):
             decided.add(turn, agents)
         return decided.table()
     folder = _nights(case, policy)
@@ -82,7 +83,7 @@ def _learned(case: Case, policy: str, night: Night, rows: Table, digest: str) ->
             f"'{policy}' is not played in lock step: it has an agent a series, which learns in a "
             "service. Learn by a policy whose states are rows, or leave out --learn."
         )
-    for turn in turns_of(rows, memory.featuriser):
+    for turn in turns_of(in_days(case, rows, memory.featuriser.spec), memory.featuriser):
         _lived(turn, memory, agents, decided)
     found = decided.table()
     _keep(case, policy, night, digest, memory, agents, found)
