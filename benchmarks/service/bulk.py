@@ -53,7 +53,13 @@ def measured(settings: argparse.Namespace) -> dict[str, Any]:
     found: dict[str, list[tuple[float, float, float]]] = {way: [] for way in ways}
     with ExitStack() as stack:
         here = stack.enter_context(scratch("bulk"))
-        made = subject(here, "sqlite:///log.db", streams=("average",), stream="snapshot = 1000")
+        made = subject(
+            here,
+            "sqlite:///log.db",
+            streams=("average",),
+            service=settings.service,
+            stream="snapshot = 1000",
+        )
         process = stack.enter_context(serving(made))
         client = stack.enter_context(Client(f"http://127.0.0.1:{made.port}", patience=600))
         for name in names:
@@ -71,6 +77,7 @@ def measured(settings: argparse.Namespace) -> dict[str, Any]:
     return {
         "streams": settings.streams,
         "turns": settings.turns,
+        "service": settings.service,
         "items": {"single": settings.single, "bulk": settings.items},
         "items_a_request": {"single": 1, "bulk": min(_AT_ONCE, settings.items)},
         "per_second": {name: [round(each[0], 1) for each in all_] for name, all_ in found.items()},
@@ -118,6 +125,7 @@ def main() -> None:
     parser.add_argument("--single", type=int, default=1000)
     parser.add_argument("--streams", type=int, default=100)
     parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--service", default="", help="lines for [service], as 'at_once = 512'")
     settings, started = parser.parse_args(), time.monotonic()
     found = measured(settings)
     keep(_NAME, found, page(found))
