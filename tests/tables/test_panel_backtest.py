@@ -394,3 +394,18 @@ def test_an_agent_that_is_missing_is_not_taken_for_a_new_series(tmp_path: Path) 
     (tmp_path / "today.csv").write_text("date,shop,promotion\n2024-01-25,north,1\n")
     with pytest.raises(FileNotFoundError):
         decide(case, read(tmp_path / "today.csv"))
+
+
+@pytest.mark.parametrize(("many", "first"), [(19, "Ensemble"), (20, "LightMixture")])
+def test_many_series_have_a_learner_of_their_own(many: int, first: str, tmp_path: Path) -> None:
+    path = changed(bakery(tmp_path), 'policies = ["SampleAverage", "always"]', "")
+    header, *lines = table(("north",)).splitlines()
+    rows = [line.replace("north", f"shop {i}") for i in range(many) for line in lines]
+    (tmp_path / "data.csv").write_text("\n".join([header, *rows, ""]))
+    case = open_case(path)
+    assert case.panel is not None
+    assert list(case.policies) == [first, "SampleAverage"]
+    assert any("No policy is named" in note for note in case.panel.notes) == (many == 20)
+    if many == 20:
+        found = backtest_panel(case)
+        assert np.isfinite(found.totals.played[first].cost[4:]).all()

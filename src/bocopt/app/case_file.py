@@ -17,6 +17,11 @@ from bocopt.app.toml_file import Part, TomlFile, read_toml
 #: What a case and a stream may be called.
 ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
+#: The policies where none is named: of few series, and of many, for which an `Ensemble` a series
+#: would take minutes.
+OF_FEW, OF_MANY = ("Ensemble", "SampleAverage"), ("LightMixture", "SampleAverage")
+MANY = 20
+
 _FILE = ("cases", "service")
 _CASE = (
     *("title", "unit", "problem", "policies", "now", "names", "context", "outcome"),
@@ -52,7 +57,7 @@ class CaseSettings:
     title: str
     unit: str  # of costs
     problem: str
-    policies: tuple[str, ...]  # the first decides, the others are compared with it
+    policies: tuple[str, ...]  # the first decides, the others are compared; empty: none is named
     now: str  # the rule that is followed now; empty where there is none
     names: tuple[str, ...]  # of the numbers of a decision, if not by the problem
     context: tuple[str, ...]  # of the numbers of x, where there are no data to say it
@@ -72,6 +77,10 @@ class CaseSettings:
     promote: str  # one of the other policies, which decides instead of the first
     hindsight: bool
     limits: StreamLimits
+
+    def policies_for(self, series: int) -> tuple[str, ...]:
+        """Return the policies that are named; where none is, those for so many series."""
+        return self.policies or (OF_MANY if series >= MANY else OF_FEW)
 
     @property
     def data_name(self) -> str:
@@ -142,7 +151,7 @@ def _case(cases: Part, name: str) -> CaseSettings:
         title=part.word("title", name),
         unit=part.word("unit"),
         problem=part.needed("problem"),
-        policies=part.words("policies", ("Ensemble", "SampleAverage")),
+        policies=part.words("policies"),
         now=part.word("now"),
         names=part.words("names"),
         context=() if isinstance(part.found.get("context"), int) else part.words("context"),
@@ -169,7 +178,7 @@ def _case(cases: Part, name: str) -> CaseSettings:
 
 def _check_together(case: CaseSettings, data: Part) -> None:
     """Note the faults of keys that do not agree with what others say."""
-    others = case.policies[1:]
+    others = case.policies_for(1)[1:]
     if case.promote and case.promote not in others:
         said = ", ".join(others) or "there is none"
         why = f"'promote' must be one of the policies after the first ({said})."

@@ -8,7 +8,7 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.app.case import Case, delta_of
-from bocopt.app.case_file import NO_OUTCOME, CaseSettings, load_cases
+from bocopt.app.case_file import MANY, NO_OUTCOME, OF_FEW, OF_MANY, CaseSettings, load_cases
 from bocopt.app.features.days import whole_days
 from bocopt.app.features.panel import follows_convention, panel_of
 from bocopt.app.features.prepare import series_of
@@ -61,7 +61,7 @@ def case_of(settings: CaseSettings, files: UserCode) -> Case:
         reference.rpartition(":")[2]: _told(
             settings, "policies", code.policy, reference, problem, x_names
         )
-        for reference in settings.policies
+        for reference in settings.policies_for(len(panel.names) if panel else 1)
     }
     now = _told(settings, "now", code.rule, settings.now, x_names) if settings.now else None
     delta = delta_of(settings.confidence)
@@ -112,6 +112,11 @@ def _panel(settings: CaseSettings, spec: Spec, problem: Problem, table: Table) -
     noted = (_with_note_on_support(settings, problem, one) for one in panel.series)
     note = "Its columns 'unique_id', 'ds' and 'y' are the series, the time and the outcome."
     notes = ([note] if settings.by_convention else []) + [*panel.notes]
+    if not settings.policies and len(panel.names) >= MANY:
+        notes.append(
+            f"No policy is named, and there are {MANY} series or more: {OF_MANY[0]} decides, in "
+            f"lock step. {OF_FEW[0]} takes some milliseconds a decision: name it in 'policies'."
+        )
     return panel._replace(series=tuple(noted), notes=tuple(notes))
 
 

@@ -18,12 +18,20 @@ from bocopt.abilities import MakesPolicy
 from bocopt.app.margin import named
 from bocopt.core import Array, Policy, Problem
 from bocopt.guarantees import Betting, Guarantee, HoeffdingMixture, Outlook
-from bocopt.policies import Ensemble, ResidualSampleAverage, Rule, SampleAverage
+from bocopt.models import LightMixture
+from bocopt.policies import Ensemble, Predictive, ResidualSampleAverage, Rule, SampleAverage
 from bocopt.wrappers import has
+
+
+def light_mixture(problem: Problem) -> Policy[Any]:
+    """Return the learner for many series: one program under a `LightMixture` of outcomes."""
+    return Predictive(problem, LightMixture(dim_xi=problem.dims.xi))
+
 
 #: Policies that a case may name without writing them: all they need is the problem.
 KNOWN: Mapping[str, Callable[[Any], Policy[Any]]] = {
     "Ensemble": Ensemble,
+    "LightMixture": light_mixture,
     "SampleAverage": SampleAverage,
     "ResidualSampleAverage": ResidualSampleAverage,
 }
