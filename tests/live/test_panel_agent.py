@@ -175,7 +175,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "one text": (lambda p: p.decide("a", [[0.0]]), "a sequence of names of series"),
     "too few": (lambda p: p.decide(["a", "b"], [[0.0]]), "2 contexts of 1 numbers"),
     "wider": (lambda p: p.decide(["a"], [[0.0, 1.0]]), "1 contexts of 1 numbers"),
-    "a gap": (lambda p: p.decide(["a"], [[np.nan]]), "must be finite"),
+    "endless": (lambda p: p.decide(["a"], [[np.inf]]), "must be finite"),
     "early": (lambda p: p.decide(["a"], [[0.0]], [3]), "'a' have not come to the decision of that"),
     "gone": (lambda p: p.decide(["a"], [[0.0]], [0]), "'a' took that decision too long ago"),
     "otherwise": (lambda p: p.decide(["b"], [[2.0]], [0]), "under another context"),

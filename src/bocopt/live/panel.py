@@ -123,7 +123,9 @@ class PanelAgent(Generic[S]):
 
     def open(self, names: Sequence[str]) -> IntArray:
         """Return the number of decisions (n) of each series that wait for their outcome."""
-        places = self._found("PanelAgent.open", names)
+        return self._open(self._found("PanelAgent.open", names))
+
+    def _open(self, places: IntArray) -> IntArray:
         if self._held is None:
             return np.zeros(len(places), np.int64)
         counts = np.bincount(self._held.place[self._held.open], minlength=len(self._next) + 1)
@@ -152,22 +154,29 @@ class PanelAgent(Generic[S]):
             number = due if numbers is None else _numbers("decide", numbers, len(places))
             held = self._held or none_held(x.shape[1], *self._sizes)
             rows = held.find(places, number)
-            self._check_due(names, x, number - due, held, rows)
+            self._check_due(names, x, number - due, held, rows, self._open(places))
             new = number == due
-            after = self._decided(some_of(names, new), x[new], held)
+            after = self._decided(some_of(names, new), places[new], x[new], held)
             self._held = after
-            places = self._found("PanelAgent.decide", names)
+            if (places < 0).any():
+                places = self._found("PanelAgent.decide", names)
             found = after.at(after.find(places, number))
             return PanelDecisions(number, found.solution.z, found.solution.status)
 
     def _check_due(
-        self, names: Sequence[str], x: Array, ahead: IntArray, held: Held, rows: IntArray
+        self,
+        names: Sequence[str],
+        x: Array,
+        ahead: IntArray,
+        held: Held,
+        rows: IntArray,
+        waiting: IntArray,
     ) -> None:
         """Refuse numbers that are not due, other contexts, and series with too much that waits."""
         again = (ahead < 0) & (rows >= 0)
         other = again.copy()
         other[again] = (held.x[rows[again]] != x[again]).any(axis=1)
-        waits = (ahead == 0) & (self.open(names) >= self._max_open)
+        waits = (ahead == 0) & (waiting >= self._max_open)
         refuse(
             names,
             (ahead > 0, "have not come to the decision of that number"),
@@ -176,12 +185,12 @@ class PanelAgent(Generic[S]):
             (waits, f"have {self._max_open} decisions that wait for their outcome, as max_open is"),
         )
 
-    def _decided(self, names: Sequence[str], x: Array, held: Held) -> Held:
-        """Return what is held after the next decisions of different series, known or not."""
+    def _decided(self, names: Sequence[str], at: IntArray, x: Array, held: Held) -> Held:
+        """Return what is held after the next decisions of series at places, -1 of a new one."""
         before = len(self._next)
-        new = [name for name in names if name not in self._places]
+        new = some_of(names, at < 0)
         places = {name: before + i for i, name in enumerate(new)}
-        at = np.array([self._places.get(name, places.get(name)) for name in names], np.int64)
+        at[at < 0] = before + np.arange(len(new))
         number = np.append(self._next, np.zeros(len(new), np.int64))
         self._states.add(self._seeds(new))
         try:

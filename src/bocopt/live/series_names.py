@@ -24,7 +24,7 @@ def series_seed(seed: int, name: str) -> int:
 
 def places_of(owner: str, known: Mapping[str, int], names: Sequence[str]) -> IntArray:
     """Return the places (n) of different series, -1 of one that is not known."""
-    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+    if isinstance(names, str) or not {*map(type, names)} <= {str, np.str_}:
         raise arguments.wrong(owner, "names", "a sequence of names of series", names)
     if len({*names}) < len(names):
         twice = sorted(names)
