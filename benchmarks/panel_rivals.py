@@ -7,7 +7,7 @@ it; NaN where it has none.
 from collections.abc import Callable
 from importlib import import_module
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from panel_data import Panel
@@ -16,7 +16,8 @@ from bocopt.core import Array, BoolArray
 
 LEVELS = (0.3, 0.9)
 WINDOW = 400  # outcomes that rules look back at, as far as there are any
-GRID = {"num_leaves": (7, 31), "rounds": (60, 200), "learning_rate": (0.05, 0.15)}
+GRID = {"num_leaves": (7, 31), "rounds": (100, 300), "number": (False, True)}
+KEEP = 0.98  # weight of an outcome's size in the level of its series, after another one
 FEWEST = 20  # outcomes a series, from which on a model is fitted
 
 
@@ -65,9 +66,10 @@ def exponential(panel: Panel) -> Array:
 def boosted(panel: Panel) -> Array:
     """Return quantiles of one LightGBM a level for all series, fitted anew every `refit` times.
 
-    It sees the contexts, those in the units of outcomes also in units of the series' level, that
-    level, the age and the number of the series; its targets are in units of the level. Rounds,
-    leaves and rate are chosen by the latest fifth of the past, whenever that has doubled.
+    It sees the contexts, those in the units of outcomes in units of the series' level, that level,
+    the age and perhaps the number of the series; its targets are in units of the level. Rounds,
+    leaves and whether it sees the number are chosen by the latest fifth of the past, whenever that
+    has doubled.
     """
     light = import_module("lightgbm")
     scale, seen = levels_of(panel)
@@ -87,29 +89,44 @@ def boosted(panel: Panel) -> Array:
 
 
 def levels_of(panel: Panel) -> tuple[Array, BoolArray]:
-    """Return the mean size (T, n) of a series' outcomes so far, and where there is a row of it."""
-    sizes = np.abs(np.nan_to_num(panel.y))
-    came = np.maximum(panel.age, 0)
-    before = np.cumsum(sizes, axis=0) - sizes
-    scale = before / np.maximum(came, 1)
-    scale[scale == 0.0] = 1.0
-    return scale, np.asarray(panel.age > 0)
+    """Return the level (T, n) of each series, and where there is a row of it.
+
+    That is the mean size of the outcomes so far, the latest count most.
+    """
+    level, came = np.ones(panel.y.shape), ~np.isnan(panel.y)
+    total, weight = np.zeros((2, panel.y.shape[1]))
+    for t, y in enumerate(np.abs(np.nan_to_num(panel.y))):
+        level[t] = np.where(total > 0.0, total / np.maximum(weight, 1.0), 1.0)
+        total, weight = KEEP * total + y, KEEP * weight + came[t]
+    return level, np.asarray(panel.age > 0)
 
 
 def _features(panel: Panel, scale: Array) -> Array:
     """(T, n, features): the last is the number of the series."""
-    lags, age = panel.x[..., list(panel.lags)], panel.age
+    x, age = panel.x.copy(), np.maximum(panel.age, 0)
+    x[..., list(panel.lags)] /= scale[..., None]
     number = np.broadcast_to(np.arange(panel.y.shape[1]), panel.y.shape)
-    own = np.stack([scale, age, number], axis=-1)
-    return np.concatenate([panel.x, lags / scale[..., None], own], axis=-1)
+    own = np.stack([np.log(scale), np.log1p(age), number], axis=-1)
+    return np.concatenate([x, own], axis=-1)
 
 
-def _fit(light: Any, x: Array, y: Array, level: float, options: dict[str, Any]) -> Any:
+class _Boosted(NamedTuple):
+    """A fit of LightGBM, and how many of the features it sees."""
+
+    fit: Any
+    seen: int
+
+    def predict(self, x: Array) -> Array:
+        return np.asarray(self.fit.predict(x[:, : self.seen]))
+
+
+def _fit(light: Any, x: Array, y: Array, level: float, options: dict[str, Any]) -> _Boosted:
     settings = {"objective": "quantile", "alpha": level, "verbose": -1, "num_threads": 1}
-    settings |= {"min_data_in_leaf": 20, "seed": 0, "deterministic": True, "cat_smooth": 20.0}
-    rest = {name: value for name, value in options.items() if name != "rounds"}
-    data = light.Dataset(x, y, categorical_feature=[x.shape[-1] - 1])
-    return light.train(settings | rest, data, num_boost_round=options["rounds"])
+    settings |= {"num_leaves": options["num_leaves"], "learning_rate": 0.05, "seed": 0}
+    seen = x.shape[1] - (not options["number"])
+    named = [seen - 1] if options["number"] else []
+    data = light.Dataset(x[:, :seen], y, categorical_feature=named)
+    return _Boosted(light.train(settings, data, num_boost_round=options["rounds"]), seen)
 
 
 def _tuned(
