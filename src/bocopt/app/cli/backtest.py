@@ -163,18 +163,13 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:_SHOWN]) + more
 
 
-def _say_of_series(found: "PanelFindings") -> None:
-    """Say what a stage is, and in which series it is known who is better."""
-    from bocopt.app.page.discovered import discovered_words
-
+def _say_of_stages(found: "PanelFindings") -> None:
+    """Say what a stage is where there are several series."""
     decisions = sum(int(counted.sum()) for counted in found.counts)
-    names = found.panel.names
     say(
-        f"A stage is a time: these are sums over {len(names):,} series, {decisions:,} decisions in "
-        "all. series.csv has each series."
+        f"A stage is a time: these are sums over {len(found.panel.names):,} series, "
+        f"{decisions:,} decisions in all. series.csv has each series."
     )
-    if found.discoveries is not None:
-        say(discovered_words(found.discoveries, names, listed=_SHOWN))
 
 
 def _show(case: "Case") -> None:
@@ -214,6 +209,7 @@ def played_by(
 
 
 def _play(case: "Case", fresh: bool, jobs: int) -> None:
+    from bocopt.app.page.discovered import discovered_words
     from bocopt.app.panels.backtest import backtest_panel
     from bocopt.app.panels.writing import write_panel
     from bocopt.app.writing import write
@@ -231,12 +227,13 @@ def _play(case: "Case", fresh: bool, jobs: int) -> None:
             findings, agents = played_by(case, jobs, fresh, shown)
     if case.panel is not None:
         write_panel(case, panel)
+        _say_of_stages(panel)
     else:
         write(case, findings, agents)
     for found in findings.compared.values():
         for line in found.words(f" {case.unit}" if case.unit else "").splitlines():
             say(line)
-    if case.panel is not None:
-        _say_of_series(panel)
+    if case.panel is not None and panel.discoveries is not None:
+        say(discovered_words(panel.discoveries, panel.panel.names, listed=_SHOWN))
     took = time.perf_counter() - started
     say(f"{took:.1f} s; the report is {Path(results) / 'report.html'}")

@@ -19,7 +19,7 @@ _EVERY = 5.0  # seconds between lines, which grow with the time that has passed
 _LONGEST = 30.0
 _SHARE = 1 / 20  # of the time that has passed
 _MARKS = 8  # lines, over which the speed is taken
-_KNOWN = 3  # stages, before which nothing is said of the speed: the first may compile
+_KNOWN, _PART = 3, 0.01  # stages, and of all, before which no speed is told: the first may compile
 
 
 class Progress(Protocol):
@@ -123,7 +123,7 @@ class _Lines:
         if self._marks:
             since, done = self._marks[0]
             now = self._done  # once: it may grow meanwhile
-            if now >= done + _KNOWN:
+            if now >= done + max(_KNOWN, _PART * self._total):
                 left = (self._total - now) * (time.monotonic() - since) / (now - done)
         said = line(self._title, self._what, self._done, self._total, left, self._unit)
         passed = time.monotonic() - self._asked
