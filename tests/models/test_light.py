@@ -8,7 +8,7 @@ from scipy.stats import kstest
 
 from bocopt.core import Array
 from bocopt.models import LightMixture
-from bocopt.models.kernels.light import histogram, layout, tails
+from bocopt.models.kernels.light import given, histogram, layout, tails
 from bocopt.models.light import LightState
 
 MODEL = LightMixture()
@@ -334,3 +334,85 @@ def test_what_a_context_is_may_turn_out_later() -> None:
     for value in (-300.0, 300.0):
         scenarios, w = MODEL.sample(state, np.array([value]))
         assert (w * scenarios[:, 0]).sum() == pytest.approx(50 + 0.1 * value, abs=4)
+
+
+LEVELS = (np.arange(9) + 0.5) / 9
+GIVEN = LightMixture(given=9)
+
+
+def told_by(law: Any, *own: float) -> Array:
+    """A context with the quantiles of a law at its end."""
+    return np.r_[np.array(own), law.ppf(LEVELS)]
+
+
+def test_what_is_given_decides_before_the_first_outcome() -> None:
+    from scipy.stats import norm
+
+    law = norm(50, 10)
+    scenarios, w = GIVEN.sample(GIVEN.init(np.array(0)), told_by(law, 1.0))
+    assert w.sum() == pytest.approx(1.0)
+    upto = np.cumsum(w)
+    for level in (0.1, 0.3, 0.5, 0.7, 0.9):
+        assert np.interp(level, upto - w / 2, scenarios[:, 0]) == pytest.approx(
+            law.ppf(level), abs=1.0
+        )
+    nothing = np.r_[1.0, np.full(9, np.nan)]
+    scenarios, w = GIVEN.sample(GIVEN.init(np.array(0)), nothing)
+    assert (scenarios.min(), scenarios.max()) == pytest.approx((0.01, 100), rel=0.05)
+    assert w.sum() == pytest.approx(1.0)
+
+
+def test_a_law_that_is_given_has_all_its_levels() -> None:
+    rng = np.random.default_rng(12)
+    quantiles = np.sort(rng.normal(20, 5, 9))
+    quantiles[4] = quantiles[5]
+    for level in np.linspace(0.002, 0.998, 97):
+        y = given.given_quantile(quantiles, level)
+        below, upto = (given.given_below(quantiles, v) for v in (y - 1e-9, y))
+        assert below - 1e-6 <= level <= upto + 1e-6
+    for whole, places in ((True, np.arange(-40, 80.0)), (False, np.linspace(-40, 80, 4001))):
+        seen = [given.given_seen(quantiles, y, 0.5, whole, 0.0) for y in places]
+        step = places[1] - places[0]
+        assert np.exp([density for density, _ in seen]).sum() * step == pytest.approx(1, abs=0.02)
+        assert (np.diff([level for _, level in seen]) >= 0).all()
+
+
+def test_a_good_law_is_followed_and_a_bad_one_is_left() -> None:
+    from scipy.stats import norm
+
+    rng = np.random.default_rng(13)
+    truth = rng.normal(100, 20, size=200)
+    y = truth + rng.normal(size=200)
+    errors = {}
+    for name, about in (("good", truth), ("bad", rng.permutation(truth) + 300)):
+        state, found = GIVEN.init(np.array(0)), []
+        for t in range(200):
+            x = told_by(norm(about[t], 1.0), 1.0)
+            scenarios, w = GIVEN.sample(state, x)
+            found.append((w * scenarios[:, 0]).sum() - y[t])
+            state = GIVEN.step(state, t, x, y[t : t + 1])
+        errors[name] = np.abs(found[10:]).mean()
+    assert errors["good"] < 1.1
+    assert errors["bad"] < 1.2 * np.abs(y - 100).mean()
+
+
+def test_without_what_is_given_all_is_as_if_there_were_none() -> None:
+    """But for the context that its middle is: it was never seen."""
+    rng = np.random.default_rng(14)
+    x, y = rng.normal(size=(40, 2)), rng.normal(size=40) + 20
+    nothing = np.full((40, 9), np.nan)
+    scenarios, w = GIVEN.sample(learned(np.c_[x, nothing], y, GIVEN), np.r_[x[0], nothing[0]])
+    alone, alone_w = MODEL.sample(learned(x, y), x[0])
+    assert scenarios == pytest.approx(alone)
+    assert w == pytest.approx(alone_w)
+
+
+@pytest.mark.parametrize("quantiles", [[2.0, 1.0, 3.0], [1.0, np.nan, 2.0]])
+def test_quantiles_that_fall_or_are_missing_in_part_are_an_error(quantiles: list[float]) -> None:
+    model = LightMixture(given=3)
+    with pytest.raises(ValueError, match="quantiles that do not fall, or NaN in all"):
+        model.step(model.init(np.array(0)), 0, np.array([1.0, *quantiles]), np.ones(1))
+    with pytest.raises(ValueError, match="at least 3 numbers"):
+        model.step(model.init(np.array(0)), 0, np.ones(2), np.ones(1))
+    with pytest.raises(ValueError, match="of one component"):
+        LightMixture(dim_xi=2, given=3)

@@ -53,6 +53,11 @@ class LightMixture:
     any number of streams at once as leading axes. Components are predicted one by one, as if they
     did not depend on each other. A context that is missing (NaN) stands at its mean so far.
 
+    With `given`, the last so many numbers of a context are quantiles of a law that somebody else
+    predicts, say an `AcrossSeries`: at the levels (i + 0.5) / `given`, in units of xi, NaN where
+    there is none. It is one more law, with half of all weight at first, so that a stream without an
+    outcome is decided by it alone; and its middle is a context that outcomes are thought to follow.
+
     >>> model = LightMixture(dim_xi=1)
     >>> state = model.init(np.array(0))
     >>> for t, demand in enumerate([31.0, 22.0, 35.0, 28.0]):
@@ -68,10 +73,20 @@ class LightMixture:
     takes_missing: ClassVar[bool] = True
     dim_xi: int = 1
     scenarios: int = 256  # where there are several components
+    given: int = 0
 
     def __post_init__(self) -> None:
         arguments.integer("LightMixture", "dim_xi", self.dim_xi, "[1, inf)")
         arguments.integer("LightMixture", "scenarios", self.scenarios, "[2, inf)")
+        arguments.integer("LightMixture", "given", self.given, "[0, inf)")
+        if self.given == 1 or (self.given and self.dim_xi > 1):
+            expected = "0, or at least 2 quantiles of an outcome of one component"
+            raise arguments.wrong("LightMixture", "given", expected, self.given)
+
+    @property
+    def knows_at_once(self) -> bool:
+        """A law may be given before the first outcome."""
+        return self.given > 0
 
     @property
     def law_names(self) -> list[str]:
@@ -83,6 +98,7 @@ class LightMixture:
             *(f"discount {d:g}, df {tail:g}" for d, tail in pairs[: layout.PLAIN]),
             *(f"logarithmic, discount {d:g}" for d, _ in pairs[layout.PLAIN :]),
             "histogram",
+            "given",
         ]
 
     def init(self, seeds: IntArray) -> LightState:
@@ -108,15 +124,15 @@ class LightMixture:
         from bocopt.models.kernels.light import layout, learning
 
         lead = state.seeds.shape
-        x = arguments.finite_and_squarable("LightMixture.step", "x", x, ..., gaps=True)
         xi = arguments.finite_and_squarable("LightMixture.step", "xi", xi, self.dim_xi)
-        x, xi = np.broadcast_to(x, (*lead, x.shape[-1])), np.broadcast_to(xi, (*lead, self.dim_xi))
+        x, given = self._parts("LightMixture.step", x, lead)
+        xi = np.broadcast_to(xi, (*lead, self.dim_xi))
         memory = self._memory(state, x)
         first = self._first(state.seeds)
         place = (first + np.asarray(t)[..., None] * _GOLDEN) % 1.0
         with np.errstate(invalid="ignore"):  # lanes of machine code that nobody reads
             after, told = learning.step(
-                memory, x[..., None, :], xi, place, np.empty(layout.LAWS + 2)
+                memory, x[..., None, :], given[..., None, :], xi, place, np.empty(layout.LAWS + 2)
             )
         log_w = after[..., layout.LOG_W : layout.LOG_W + layout.LAWS]
         return LightState(
@@ -134,11 +150,10 @@ class LightMixture:
         """Return scenarios (s, m) of xi under a context x (k), and their weights (s)."""
         from bocopt.models.kernels.light import layout, sampling
 
-        x = arguments.finite_and_squarable("LightMixture.sample", "x", x, ..., gaps=True)
-        x = np.broadcast_to(x, (*state.seeds.shape, x.shape[-1]))
-        memory = self._memory(state, x)
+        x, given = self._parts("LightMixture.sample", x, state.seeds.shape)
+        memory, like = self._memory(state, x), np.empty(layout.SCENARIOS)
         with np.errstate(invalid="ignore"):
-            scenarios, w = sampling.sample(memory, x[..., None, :], np.empty(layout.SCENARIOS))
+            scenarios, w = sampling.sample(memory, x[..., None, :], given[..., None, :], like)
         if self.dim_xi == 1:
             return np.swapaxes(scenarios, -1, -2), w[..., 0, :]
         return self._joint(scenarios, w), np.full(self.scenarios, 1.0 / self.scenarios)
@@ -162,6 +177,26 @@ class LightMixture:
         place = (upto < levels.T[..., None]).sum(axis=-1)
         found = np.take_along_axis(scenarios, np.minimum(place, w.shape[-1] - 1), axis=-1)
         return np.swapaxes(found, -1, -2)
+
+    def _parts(self, owner: str, x: Array, lead: tuple[int, ...]) -> tuple[Array, Array]:
+        """(k) -> the context that regressions see, and quantiles (L) of the law that is given.
+
+        The middle of these is the last number of the former. Without any, there is one NaN.
+        """
+        x = arguments.finite_and_squarable(owner, "x", x, ..., gaps=True)
+        x = np.broadcast_to(x, (*lead, x.shape[-1]))
+        if not self.given:
+            return x, np.array([np.nan])
+        if x.shape[-1] < self.given:
+            expected = f"at least {self.given} numbers, the last of them quantiles"
+            raise arguments.wrong(owner, "x", expected, x)
+        own, given = np.split(x, [x.shape[-1] - self.given], axis=-1)
+        missing = np.isnan(given)
+        if (missing.any(axis=-1) != missing.all(axis=-1)).any() or (np.diff(given) < 0).any():
+            expected = f"in its last {self.given} numbers quantiles that do not fall, or NaN in all"
+            raise arguments.wrong(owner, "x", expected, given)
+        middle = given[..., [(self.given - 1) // 2, self.given // 2]].mean(axis=-1, keepdims=True)
+        return np.concatenate([own, middle], axis=-1), given
 
     def _memory(self, state: LightState, x: Array) -> Array:
         """Return the memory (m, n) of the size that a context of this length asks for."""

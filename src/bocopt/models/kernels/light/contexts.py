@@ -175,10 +175,21 @@ def widened(memory: Array, k: int, j: int, room: Room) -> None:
 
 
 @inlined
+def trusted(memory: Array, k: int, j: int) -> None:
+    """Regressions begin with what is given: outcomes follow it, from half way to the first one."""
+    laws, unit = places(k)[1], memory[UNIT]
+    centre, width = memory[CONTEXTS + j], memory[CONTEXTS + k + j]
+    for law in range(MANY):
+        level = centre if law < PLAIN else math.log1p(centre / unit)
+        memory[laws + law] = 0.5 * (memory[laws + law] + level)
+        memory[laws + MANY * (j + 1) + law] = width if law < PLAIN else width / (unit + centre)
+
+
+@inlined
 def contexts_counted(memory: Array, x: Array, room: Room) -> None:
     """What is known of contexts, with one more; at times their units change.
 
-    Regressions then say what they said before.
+    Regressions then say what they said before. The last context is the middle of what is given.
     """
     k, anew = len(x), False
     gate, laws = places(k)
@@ -190,6 +201,9 @@ def contexts_counted(memory: Array, x: Array, room: Room) -> None:
             noticed(memory, k, j, x[j])
             count, kind = memory[CONTEXTS + 4 * k + j], memory[CONTEXTS + 5 * k + j]
             first = 2 if kind == ALIKE else FIRST_WIDTHS
+            early = count == 1.0 and memory[LEARNED] == 1.0 and kind == ALIKE
+            if early and j == k - 1 and len(room.given) > 1:
+                trusted(memory, k, j)
             if kind > SWITCH and count >= first and is_time(count):
                 widened(memory, k, j, room)
                 anew = True

@@ -20,7 +20,11 @@ GUESSES = np.array([0.1, 0.1, 0.5, 0.1, 0.1, 0.1, 0.5, 0.1])
 GUESS_COUNTS = 0.25  # outcomes that this guess is worth
 PLAIN = 6  # of the regressions; the others see logarithms
 MANY = 8
-LAWS = MANY + 1  # and a histogram
+GIVEN = MANY + 1
+LAWS = MANY + 2  # and a histogram, and one that is given
+FIRST_GIVEN = 0.8  # of all weight, for the latter before any outcome
+FINE = 0.02  # of the width of the law that is given: what it cannot tell apart
+LARGEST_SHARE = 0.999  # of it that zeros can take
 BINS = 32  # of the histogram
 LEVELS = 16  # bins of the levels at which outcomes lay
 PRIORS = np.array([np.inf, 300.0, 100.0, 30.0])  # outcomes that say: nothing is to be corrected
@@ -70,15 +74,16 @@ class Room(NamedTuple):
     seen: Array  # (MANY)
     gain: Array  # (MANY)
     share: Array  # (LEVELS)
-    own: Array  # (LAWS + 1) what each law weighs, and zero
+    own: Array  # (LAWS) what each law weighs
     heads: Array  # (LAWS + 1) the least scenario of each that was not taken
     at: Array  # (LAWS + 1) which that is
     ends: Array  # (2) the least and the largest scenario
     walk: Array  # (2) the bin of the histogram that was reached, and what lies below
+    given: Array  # (L) quantiles of the law that is given, NaN without one
 
 
 @inlined
-def room_for(k: int) -> Room:
+def room_for(k: int, given: Array) -> Room:
     """Return the room for a context of this length; on a processor only."""
     q = k + 1
     return Room(
@@ -91,11 +96,12 @@ def room_for(k: int) -> Room:
         seen=np.empty(MANY),
         gain=np.empty(MANY),
         share=np.empty(LEVELS),
-        own=np.empty(LAWS + 1),
+        own=np.empty(LAWS),
         heads=np.empty(LAWS + 1),
         at=np.empty(LAWS + 1),
         ends=np.empty(2),
         walk=np.empty(2),
+        given=given,
     )
 
 
@@ -135,6 +141,7 @@ def begin(memory: Array, k: int) -> None:
     memory[CONTEXTS + k : CONTEXTS + 2 * k] = np.inf
     memory[gate], memory[gate + q] = GATE_LEVEL, GATE_DIFFUSE
     memory[laws + MANY * q : laws + MANY * q + MANY] = LEVEL
-    memory[LOG_W : LOG_W + LAWS] = -math.log(LAWS)
+    memory[LOG_W : LOG_W + LAWS] = math.log((1.0 - FIRST_GIVEN) / (LAWS - 1))
+    memory[LOG_W + GIVEN] = math.log(FIRST_GIVEN)
     for each in range(len(PRIORS)):
         memory[TRUST + each] = math.log(TRUSTED[each])

@@ -4,13 +4,15 @@ import math
 
 from bocopt.core import Array
 from bocopt.models.kernels.light.contexts import contexts_counted
-from bocopt.models.kernels.light.forecast import foreseen
+from bocopt.models.kernels.light.forecast import foreseen, weights_of
 from bocopt.models.kernels.light.gate import gated, is_gated
+from bocopt.models.kernels.light.given import given_seen, share_of_zero
 from bocopt.models.kernels.light.histogram import bin_below, bin_density, binned
 from bocopt.models.kernels.light.layout import (
     BASE,
     FRACTIONS,
     GAIN,
+    GIVEN,
     GUESS_COUNTS,
     GUESSES,
     HIGHEST,
@@ -37,26 +39,28 @@ from bocopt.models.kernels.light.layout import (
 )
 from bocopt.models.kernels.light.levels import levelled, risen, shares_of
 from bocopt.models.kernels.light.regressions import regressed
-from bocopt.models.kernels.light.tails import below, density, on_scale, slope_of, suits
+from bocopt.models.kernels.light.tails import below, density, on_scale, slope_of
 from bocopt.numeric.compiled import gufunc, inlined
 
 
 @inlined
-def weighed(memory: Array, told: Array) -> float:
+def weighed(memory: Array, own: Array, told: Array) -> float:
     """The log density of all laws, from that of each; weights follow it, as far as they may.
 
-    Where one outcome was far from all that was usual, no law takes all weight at once.
+    Where one outcome was far from all that was usual, no law takes all weight at once. One that
+    was not asked neither wins nor loses.
     """
     top, total = -math.inf, 0.0
     for law in range(LAWS):
-        top = max(top, memory[LOG_W + law] + told[law])
-    if top == -math.inf:
-        return top
+        if own[law] > 0.0:
+            top = max(top, told[law])
     for law in range(LAWS):
-        total += math.exp(memory[LOG_W + law] + told[law] - top)
+        if own[law] > 0.0:
+            total += own[law] * math.exp(told[law] - top)
     mixed, total = top + math.log(total), 0.0
     for law in range(LAWS):
-        memory[LOG_W + law] += RATE * (min(told[law], mixed + GAIN) - mixed)
+        if own[law] > 0.0:
+            memory[LOG_W + law] += RATE * (min(told[law], mixed + GAIN) - mixed)
         total += math.exp(memory[LOG_W + law])
     for law in range(LAWS):
         share = math.exp(memory[LOG_W + law]) / total
@@ -90,19 +94,27 @@ def begun(memory: Array, k: int, y: float, within: float) -> None:
 
 
 @inlined
-def level_of(memory: Array, within: float, room: Room, told: Array) -> float:
-    """Return the level of an outcome under all laws; `told` gets the log density of each."""
-    found, level = room.found, 0.0
+def level_of(memory: Array, y: float, place: float, gated: bool, room: Room, told: Array) -> float:
+    """Return the level of an outcome under all laws; `told` gets the log density of each.
+
+    A whole number is spread over the unit above it, and `place` is where.
+    """
+    found, level, whole = room.found, 0.0, memory[FRACTIONS] == 0.0
+    within = y + place if whole else y
+    weights_of(memory, room)
     for law in range(MANY):
         room.seen[law] = on_scale(law, within, memory[UNIT])
         error = (room.seen[law] - found[0, law]) / found[2, law]
         told[law] = density(TAILS[law], error) - math.log(found[2, law])
         told[law] += slope_of(law, within, memory[UNIT])
-        if not suits(law, memory[LOWEST]):
-            told[law] = -math.inf
-        level += math.exp(memory[LOG_W + law]) * below(TAILS[law], error)
+        level += room.own[law] * below(TAILS[law], error)
     told[MANY] = bin_density(memory, within)
-    return level + math.exp(memory[LOG_W + MANY]) * bin_below(memory, within)
+    level += room.own[MANY] * bin_below(memory, within)
+    if room.own[GIVEN] > 0.0:
+        out = share_of_zero(room.given, whole, gated)
+        told[GIVEN], under = given_seen(room.given, y, place, whole, out)
+        level += room.own[GIVEN] * under
+    return level
 
 
 @inlined
@@ -138,8 +150,8 @@ def learned(
         if first:
             begun(memory, len(x), y, within)
         else:
-            at = zero + (1.0 - zero) * level_of(memory, within, room, told)
-            told[LAWS] = weighed(memory, told) + math.log(1.0 - zero)
+            at = zero + (1.0 - zero) * level_of(memory, y, place, zero > 0.0, room, told)
+            told[LAWS] = weighed(memory, room.own, told) + math.log(1.0 - zero)
             told[LAWS] += math.log(LEVELS * room.share[min(int(at * LEVELS), LEVELS - 1)])
             regressed(memory, laws, room.phi, room.work, room.found, room.seen, room.gain)
         binned(memory, within, memory[FRACTIONS] == 0.0)
@@ -150,11 +162,18 @@ def learned(
     contexts_counted(memory, x, room)
 
 
-@gufunc("void(f8[:], f8[:], f8, f8, f8[:], f8[:], f8[:])", "(n),(k),(),(),(l)->(n),(l)")
+@gufunc("void(f8[:], f8[:], f8[:], f8, f8, f8[:], f8[:], f8[:])", "(n),(k),(g),(),(),(l)->(n),(l)")
 def step(
-    memory: Array, x: Array, y: float, place: float, like: Array, after: Array, told: Array
+    memory: Array,
+    x: Array,
+    given: Array,
+    y: float,
+    place: float,
+    like: Array,
+    after: Array,
+    told: Array,
 ) -> None:
     """Write what is known `after` an outcome, and what was `told` of it: see `learned`."""
     after[:] = memory
-    room = room_for(len(x))
+    room = room_for(len(x), given)
     learned(after, x, y, place, foreseen(after, x, room), room, told)
