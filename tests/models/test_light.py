@@ -342,7 +342,7 @@ GIVEN = LightMixture(given=9)
 
 def told_by(law: Any, *own: float) -> Array:
     """A context with the quantiles of a law at its end."""
-    return np.r_[np.array(own), law.ppf(LEVELS)]
+    return np.concatenate([own, law.ppf(LEVELS)])
 
 
 def test_what_is_given_decides_before_the_first_outcome() -> None:

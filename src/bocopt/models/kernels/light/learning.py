@@ -114,7 +114,7 @@ def level_of(memory: Array, y: float, place: float, gated: bool, room: Room, tol
         out = share_of_zero(room.given, whole, gated)
         told[GIVEN], under = given_seen(room.given, y, place, whole, out)
         level += room.own[GIVEN] * under
-    return level
+    return float(level)
 
 
 @inlined
