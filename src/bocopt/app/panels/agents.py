@@ -28,6 +28,7 @@ class Blocks:
             PanelAgent.load(file, one, problem=case.problem) for file in files
         ]
         self._of = {name: i for i, agent in enumerate(self.agents) for name in agent.names}
+        self._sizes = [len(agent.names) for agent in self.agents]
 
     def decide(self, names: Sequence[str], x: Array) -> tuple[Array, IntArray]:
         """Return the decisions (n, d) of different series, and their statuses (n)."""
@@ -59,13 +60,13 @@ class Blocks:
         return [(int(block), np.flatnonzero(blocks == block)) for block in np.unique(blocks)]
 
     def _block_of_new(self) -> int:
-        last = len(self.agents) - 1
-        if last >= 0 and sum(block == last for block in self._of.values()) < _SERIES:
-            return last
-        case = self.case
-        one = case.policies[self.policy]
-        self.agents.append(PanelAgent(one, problem=case.problem, seed=case.seed))
-        return last + 1
+        if not self._sizes or self._sizes[-1] >= _SERIES:
+            one = self.case.policies[self.policy]
+            seed = self.case.seed
+            self.agents.append(PanelAgent(one, problem=self.case.problem, seed=seed))
+            self._sizes.append(0)
+        self._sizes[-1] += 1
+        return len(self.agents) - 1
 
 
 class OneByOne:

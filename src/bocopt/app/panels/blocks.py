@@ -9,6 +9,7 @@ from typing import Any
 
 from bocopt import checkpoint
 from bocopt.app.case import Case, file_name
+from bocopt.app.features.series import Panel
 from bocopt.app.findings import Played
 from bocopt.app.panels.lockstep import KeptRows, agent_of, can_play_in_rows, play_rows
 from bocopt.app.panels.rows import PanelRows, rows_of_panel, split_by_series
@@ -21,11 +22,10 @@ from bocopt.state import CheckpointError
 _SERIES = 256  # of a block, at the most: their states are played by one call
 
 
-def blocks_of(case: Case, keep_every: int, keep_seconds: float) -> list["Block"]:
-    """Return the blocks of the series of a case, in their order."""
-    assert case.panel is not None
-    ends = range(0, len(case.panel.names), _SERIES)
-    return [Block(case, number, keep_every, keep_seconds) for number in range(len(ends))]
+def stages_of_blocks(panel: Panel) -> list[int]:
+    """Return the number of decisions of each block of the series of a panel."""
+    sizes = [len(one.x) for one in panel.series]
+    return [sum(sizes[first : first + _SERIES]) for first in range(0, len(sizes), _SERIES)]
 
 
 def agents_file(case: Case, policy: str, number: int) -> Path:
@@ -67,9 +67,9 @@ class Block:
             for place in range(len(rows.names))
         ]
 
-    def far(self, policies: Iterable[str]) -> int:
-        """Count the stages of all policies that are whole."""
-        return sum(len(self.rows.x) for name in policies if self._file(name).is_file())
+    def whole(self, policies: Iterable[str]) -> int:
+        """Count the policies that are played to the end."""
+        return sum(self._file(name).is_file() for name in policies)
 
     def forget(self, policies: Iterable[str]) -> None:
         """Delete all that is kept, so that it is played again."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from bocopt.app.case import Case
 from bocopt.app.findings import Played
 from bocopt.app.opening import open_case
-from bocopt.app.panels.blocks import Block, blocks_of
+from bocopt.app.panels.blocks import Block, stages_of_blocks
 from bocopt.app.panels.one import Player
 from bocopt.compared import NOW
 from bocopt.processes import processes
@@ -34,14 +34,20 @@ class PanelPlayer:
     keep_seconds: float = 5.0
 
     @cached_property
-    def blocks(self) -> list[Block]:
-        """Return the blocks of its series."""
-        return blocks_of(self.case, self.keep_every, self.keep_seconds)
+    def blocks(self) -> list[int]:
+        """Return the number of decisions of each block of its series."""
+        assert self.case.panel is not None
+        return stages_of_blocks(self.case.panel)
+
+    def block(self, number: int) -> Block:
+        """Return a block, which copies its part of the table as long as it is in use."""
+        return Block(self.case, number, self.keep_every, self.keep_seconds)
 
     @cached_property
     def in_rows(self) -> list[str]:
         """Return the policies that are played in lock step."""
-        return [name for name in self.case.everyone if self.blocks[0].plays(name)]
+        first = self.block(0)
+        return [name for name in self.case.everyone if first.plays(name)]
 
     @cached_property
     def alone(self) -> Player | None:
@@ -70,7 +76,7 @@ class PanelPlayer:
     def play(self, part: Part, advance: Callable[[int], None] = lambda stages: None) -> Found:
         """Play a part from where it stopped; one that is whole is not played again."""
         if isinstance(part, int):
-            return self.blocks[part].play(self.in_rows, advance)
+            return self.block(part).play(self.in_rows, advance)
         assert self.alone is not None
         return [self.alone.play(part, advance)]
 
@@ -87,27 +93,28 @@ class PanelPlayer:
     def digest(self, part: Part) -> str:
         """Return a digest of all that the results of a part depend on."""
         if isinstance(part, int):
-            return " ".join(self.blocks[part].digest(name) for name in self.in_rows)
+            block = self.block(part)
+            return " ".join(block.digest(name) for name in self.in_rows)
         assert self.alone is not None
         return self.alone.case.of_series(part).digest
 
     def stages(self, part: Part) -> int:
         """Return the number of stages of a part, of all policies that play it."""
         if isinstance(part, int):
-            return len(self.blocks[part].rows.x) * len(self.in_rows)
+            return self.blocks[part] * len(self.in_rows)
         assert self.alone is not None
         return self.alone.case.of_series(part).stages_to_play
 
     def far(self, part: Part) -> int:
         """Count the stages that are kept of a part that is not whole."""
         if isinstance(part, int):
-            return self.blocks[part].far(self.in_rows)
+            return self.blocks[part] * self.block(part).whole(self.in_rows)
         return 0 if self.alone is None else self.alone.far(part)
 
     def forget(self) -> None:
         """Delete all that is kept, so that it is played again."""
-        for block in self.blocks:
-            block.forget(self.in_rows)
+        for number in range(len(self.blocks)):
+            self.block(number).forget(self.in_rows)
         if self.alone is not None:
             for name in self.alone.panel.names:
                 self.alone.forget(name)
