@@ -62,8 +62,16 @@ def light(panel: Panel) -> Array:
     return np.stack([by_age(panel, policy) for policy in policies], axis=-1)
 
 
-def by_age(panel: Panel, policy: Any) -> Array:
-    """Return the decisions (T, n) of a policy that knows one series alone."""
+def both(panel: Panel) -> Array:
+    """Return the decisions (T, n, levels) of light mixtures that the model across series helps."""
+    beside = given(panel)
+    model = LightMixture(given=beside.shape[-1])
+    policies = [Predictive(newsvendor(level), model) for level in LEVELS]
+    return np.stack([by_age(panel, policy, beside) for policy in policies], axis=-1)
+
+
+def by_age(panel: Panel, policy: Any, beside: Array | None = None) -> Array:
+    """Return the decisions (T, n) of a policy that knows one series alone, and what is beside."""
     y, x, (stages, series) = panel.y, panel.x, panel.y.shape
     decisions, first = np.full((stages, series), np.nan), panel.begins
     state = policy.init(np.arange(series))
@@ -72,6 +80,8 @@ def by_age(panel: Panel, policy: Any) -> Array:
         each, now = np.arange(series), x[when, np.arange(series)].copy()
         # Nothing is known to look back at: the lesson of a first outcome is "as before".
         now = np.where(np.isnan(now), y[when, each, None], now)
+        if beside is not None:
+            now = np.concatenate([now, beside[when, each]], axis=-1)
         decision = policy.decide(state, age, now)
         open_still = first + age < stages
         decisions[when[open_still], open_still] = decision.solution.z[open_still, 0]
@@ -121,4 +131,5 @@ def across(panel: Panel) -> Array:
 OURS: dict[str, Callable[[Panel], Array]] = {
     "light mixture a series": light,
     "across series alone": across,
+    "light, given across": both,
 }
