@@ -3,6 +3,7 @@
 from bocopt.file import OwnedError
 from bocopt.live.agent import Agent
 from bocopt.live.explanation import Arm, Candidate, Explanation, NoExplanationError
+from bocopt.live.gpu import PlayedPanel, play_on_gpu
 from bocopt.live.panel import PanelAgent, PanelDecisions, PanelOutcomes
 from bocopt.live.ticket import Ticket
 from bocopt.state import CheckpointError
@@ -18,5 +19,7 @@ __all__ = [
     "PanelAgent",
     "PanelDecisions",
     "PanelOutcomes",
+    "PlayedPanel",
     "Ticket",
+    "play_on_gpu",
 ]

@@ -12,7 +12,8 @@ from bocopt.numeric import noise
 from bocopt.numeric.noise import When
 from bocopt.numeric.recent import Recent
 
-_GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
+#: How far the place of a whole number, within the unit above it, moves from stage to stage.
+TURN = float((np.sqrt(5.0) - 1.0) / 2.0)
 _FIRST = Recent(512)  # of all series of a panel, some hundred at a time
 
 
@@ -129,7 +130,7 @@ class LightMixture:
         xi = np.broadcast_to(xi, (*lead, self.dim_xi))
         memory = self._memory(state, x)
         first = self._first(state.seeds)
-        place = (first + np.asarray(t)[..., None] * _GOLDEN) % 1.0
+        place = (first + np.asarray(t)[..., None] * TURN) % 1.0
         with np.errstate(invalid="ignore"):  # lanes of machine code that nobody reads
             after, told = learning.step(
                 memory, x[..., None, :], given[..., None, :], xi, place, np.empty(layout.LAWS + 2)
@@ -163,7 +164,7 @@ class LightMixture:
 
         def drawn() -> Array:
             """Return the numbers of all seeds, which takes longer than a step if there are many."""
-            return noise.uniform(seeds, 0, "light.count", (self.dim_xi,)).reshape(-1, self.dim_xi)
+            return first_places(seeds, self.dim_xi).reshape(-1, self.dim_xi)
 
         found: Array = _FIRST.answer(self.dim_xi, (seeds.reshape(-1),), drawn)
         return found.reshape(*seeds.shape, self.dim_xi)
@@ -210,3 +211,8 @@ class LightMixture:
         fresh = np.empty(wanted)
         layout.begin(fresh, x.shape[-1])
         return np.broadcast_to(fresh, (*state.memory.shape[:-1], wanted))
+
+
+def first_places(seeds: IntArray, dim_xi: int) -> Array:
+    """(m) the places at stage 0 of whole numbers within the unit above them."""
+    return noise.uniform(seeds, 0, "light.count", (dim_xi,))
