@@ -118,6 +118,7 @@ ELSEWHERE = {
     *(the.from_cvxpy, the.Conic, the.FromPyepo, the.informed_ensemble),
     *(the.open_case, the.backtest, the.decide, the.Featuriser, the.Case),
     *(the.PanelFeaturiser, the.backtest_panel),
+    the.play_on_gpu,
 }
 FINE = {call: given for call, given in FINE.items() if call not in ELSEWHERE}
 
