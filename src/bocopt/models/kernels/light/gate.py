@@ -4,10 +4,11 @@ import math
 
 from bocopt.core import Array
 from bocopt.models.kernels.light.layout import (
-    GATE_DIFFUSE,
     GATE_DISCOUNT,
+    GATE_LEVEL,
     GATE_RIDGE,
     LOWEST,
+    SEEN,
     ZEROS,
     Room,
 )
@@ -24,6 +25,8 @@ def is_gated(memory: Array) -> bool:
 def gate_of(memory: Array, gate: int, phi: Array, work: Array) -> tuple[float, float]:
     """Return the probability of a zero, and the variance of its log odds; slopes go to `work`."""
     q, place, variance, value = len(phi), gate + len(phi), 0.0, 0.0
+    if memory[ZEROS] == 0.0:  # as most streams are: nothing was learned yet
+        return 0.0, 0.0
     for i in range(q):
         work[i] = 0.0
         for j in range(i):
@@ -42,8 +45,14 @@ def gate_of(memory: Array, gate: int, phi: Array, work: Array) -> tuple[float, f
 def gated(memory: Array, gate: int, room: Room, chance: float, variance: float, zero: bool) -> None:
     """The gate after an outcome: one step of a logistic regression with a normal belief.
 
-    It takes what `gate_of` found.
+    It takes what `gate_of` found. Before the first zero there is nothing to learn; that one says
+    how rare zeros are.
     """
+    if memory[ZEROS] == 0.0:
+        return
+    if zero and memory[ZEROS] == 1.0:
+        memory[gate] = -math.log(memory[SEEN])
+        return
     work = room.flat
     q, place = len(work), gate + len(work)
     steep = max(chance * (1.0 - chance), 1e-6)
@@ -55,7 +64,7 @@ def gated(memory: Array, gate: int, room: Room, chance: float, variance: float, 
             memory[place] = (memory[place] - less) / GATE_DISCOUNT
             place += 1
     for i in range(q):
-        most = GATE_DIFFUSE if i == 0 else 1.0 / GATE_RIDGE
+        most = GATE_LEVEL if i == 0 else 1.0 / GATE_RIDGE
         corner = gate + q + i * (i + 1) // 2 + i
         if memory[corner] > most:
             shrunk = math.sqrt(most / memory[corner])

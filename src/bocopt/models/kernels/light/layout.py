@@ -34,7 +34,7 @@ SHARE = 0.02  # of all weight, handed out evenly after each outcome
 RATE, GAIN = 0.6, 1.0  # weights follow this power of a density, at most e times that of all laws
 LEVEL = 1.0  # variance of a level after the first outcome, in units of the noise's
 BASE = 0.05  # of the first outcome: what the logarithm adds
-GATE_DISCOUNT, GATE_LEVEL, GATE_DIFFUSE, GATE_RIDGE = 0.995, -3.0, 100.0, 1.0
+GATE_DISCOUNT, GATE_LEVEL, GATE_RIDGE = 0.995, 10.0, 1.0  # the latter two: as for regressions
 FIRST_WIDTHS, LAST_WIDTHS = 4, 64  # values of a context at which it is standardised anew
 FURTHEST = 10.0  # in units of its spread: beyond, a context tells no more
 SMOOTH = 2.0  # outcomes that are spread evenly over the histogram
@@ -139,7 +139,7 @@ def begin(memory: Array, k: int) -> None:
     memory[:] = 0.0
     memory[LOWEST], memory[HIGHEST], memory[LEAST] = np.inf, -np.inf, np.inf
     memory[CONTEXTS + k : CONTEXTS + 2 * k] = np.inf
-    memory[gate], memory[gate + q] = GATE_LEVEL, GATE_DIFFUSE
+    memory[gate + q] = GATE_LEVEL
     memory[laws + MANY * q : laws + MANY * q + MANY] = LEVEL
     memory[LOG_W : LOG_W + LAWS] = math.log((1.0 - FIRST_GIVEN) / (LAWS - 1))
     memory[LOG_W + GIVEN] = math.log(FIRST_GIVEN)
