@@ -56,7 +56,7 @@ class LightMixture:
 
     With `given`, the last so many numbers of a context are quantiles of a law that somebody else
     predicts, say an `AcrossSeries`: at the levels (i + 0.5) / `given`, in units of xi, NaN where
-    there is none. It is one more law, with half of all weight at first, so that a stream without an
+    there is none. It is one more law, with 99% of all weight at first, so that a stream without an
     outcome is decided by it alone; and its middle is a context that outcomes are thought to follow.
 
     >>> model = LightMixture(dim_xi=1)
