@@ -13,7 +13,7 @@ from registry import KNAPSACK, played_on, policies
 from bocopt import Agent, PanelAgent, SampleAverage
 from bocopt.live.series_names import series_seed
 from bocopt.live.series_states import plays_in_rows
-from bocopt.models import LightMixture
+from bocopt.models import AcrossSeries, LightMixture
 from bocopt.policies import Constant, Predictive
 from bocopt.problems import Newsvendor
 from bocopt.state import CheckpointError
@@ -222,6 +222,65 @@ def test_policies_that_are_no_rows_are_refused() -> None:
     with pytest.raises(ValueError, match="decides without a memo"):
         panel.decide(["a"], [[0.0, 1.0, 2.0]])
     assert panel.names == ()
+
+
+def days_of(panel: PanelAgent[Any], days: range, seed: int = 3) -> list[bytes]:
+    """What a panel decides for series, one of which begins late, whose outcomes come a day late."""
+    said = []
+    for day in days:
+        rng = np.random.default_rng([seed, day])
+        names = [f"shop {i}" for i in range(12 if day > 8 else 11)]
+        x = np.stack([np.full(len(names), day % 2), rng.random(len(names))], axis=1)
+        said.append(panel.decide(names, x).z.tobytes())
+        some = [name for name in names if panel.open([name])[0] > 1]
+        if some:
+            panel.observe(some, rng.poisson(20.0, size=(len(some), 1)).astype(float))
+    return said
+
+
+ACROSS = AcrossSeries(trees=4, levels=3, fewest=20)
+
+
+def test_a_model_of_all_series_is_seen_by_each() -> None:
+    """Its quantiles are the last contexts of the policy, of before any outcome of the day."""
+    both, alone = PanelAgent(LIGHT, across=ACROSS), PanelAgent(LIGHT)
+    state = ACROSS.init(np.array(0))
+    names, places = [f"shop {i}" for i in range(12)], np.arange(12)
+    known = 0
+    for day in range(8):
+        rng = np.random.default_rng(day)
+        x, sold = rng.random((12, 2)), rng.poisson(20.0, size=(12, 1)).astype(float)
+        rows = ACROSS.rows(state, places, x)
+        seen = np.hstack([x, ACROSS.quantiles(state, rows)])
+        known += int(np.isfinite(seen).all())
+        assert both.decide(names, x).z.tobytes() == alone.decide(names, seen).z.tobytes()
+        assert both.scenarios(names, x)[0].shape[0] == 12 if day else True
+        both.observe(names, sold)
+        alone.observe(names, sold)
+        state = ACROSS.learn(state, places, rows, sold[:, 0])
+        state = ACROSS.refit(state) if ACROSS.is_due(state) else state
+    assert known > 3
+    with pytest.raises(ValueError, match="has no agent by itself"):
+        both.alone("shop 1")
+
+
+def test_a_panel_with_a_model_of_all_series_goes_on_from_its_file(tmp_path: Path) -> None:
+    whole, path = days_of(PanelAgent(LIGHT, across=ACROSS), range(14)), tmp_path / "panel.bin"
+    panel = PanelAgent(LIGHT, across=ACROSS)
+    first = days_of(panel, range(9))
+    panel.save(path)
+    again = PanelAgent.load(path, LIGHT, across=ACROSS)
+    assert first + days_of(again, range(9, 14)) == whole
+    with pytest.raises(CheckpointError, match="What differs: across"):
+        PanelAgent.load(path, LIGHT)
+    with pytest.raises(ValueError, match="None where an outcome has several numbers"):
+        PanelAgent(policies()["SampleAverage"], across=ACROSS)
+
+
+def test_a_decision_under_a_context_with_gaps_is_told_again() -> None:
+    panel = PanelAgent(LIGHT)
+    first = panel.decide(["a"], [[np.nan, 1.0]])
+    assert panel.decide(["a"], [[np.nan, 1.0]], first.number).z.tobytes() == first.z.tobytes()
 
 
 class StopError(Exception):

@@ -4,7 +4,8 @@ from bocopt.file import OwnedError
 from bocopt.live.agent import Agent
 from bocopt.live.explanation import Arm, Candidate, Explanation, NoExplanationError
 from bocopt.live.gpu import PlayedPanel, play_on_gpu
-from bocopt.live.panel import PanelAgent, PanelDecisions, PanelOutcomes
+from bocopt.live.panel import PanelAgent
+from bocopt.live.panel_answers import PanelDecisions, PanelOutcomes
 from bocopt.live.ticket import Ticket
 from bocopt.state import CheckpointError
 

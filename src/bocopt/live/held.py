@@ -16,6 +16,7 @@ class Held(NamedTuple):
     place: IntArray  # (h) of the series
     number: IntArray  # (h) of the decision, among those of its series
     x: Array  # (h, k)
+    beside: Array  # (h, b) what a model of all series said
     solution: Solution  # (h) each
     xi: Array  # (h, m) the outcome; NaN where none came
     open: BoolArray  # (h) whether the outcome is waited for
@@ -51,11 +52,18 @@ class Held(NamedTuple):
         return joined.at(order[opened | latest])
 
 
-def none_held(k: int, d: int, m: int) -> Held:
-    """Return what is held before the first decision, of contexts (k), z (d) and outcomes (m)."""
+def none_held(k: int, b: int, d: int, m: int) -> Held:
+    """Return what is held before the first decision, of as many numbers as `Held` has each."""
     count, number = np.zeros(0, np.int64), np.zeros(0)
-    solution = Solution(np.zeros((0, d)), number, count, number)
-    return Held(count, count, np.zeros((0, k)), solution, np.zeros((0, m)), np.zeros(0, bool))
+    return Held(
+        place=count,
+        number=count,
+        x=np.zeros((0, k)),
+        beside=np.zeros((0, b)),
+        solution=Solution(np.zeros((0, d)), number, count, number),
+        xi=np.zeros((0, m)),
+        open=np.zeros(0, bool),
+    )
 
 
 def _key(place: IntArray, number: IntArray) -> IntArray:

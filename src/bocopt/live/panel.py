@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import RLock
-from typing import Any, Generic, NamedTuple
+from typing import Any, Generic
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,28 +15,16 @@ from bocopt.fingerprint import differing, fingerprints
 from bocopt.guarantees import Monitor
 from bocopt.live.agent import Agent
 from bocopt.live.held import Held, none_held
-from bocopt.live.series_names import places_of, refuse, series_seed, some_of
+from bocopt.live.panel_answers import PanelDecisions, PanelOutcomes, side_by_side
+from bocopt.live.panel_checks import check_due, check_open, numbers_of
+from bocopt.live.series_names import places_of, series_seed, some_of
 from bocopt.live.series_states import SeriesStates, plays_in_rows
+from bocopt.live.shared_model import SharedModel
 from bocopt.loop import context
+from bocopt.models import AcrossSeries
 from bocopt.policies.matching import check_same_problem, problem_of
 from bocopt.state import Arrays, CheckpointError, flatten, rebuild
 from bocopt.wrappers import scenarios_of
-
-
-class PanelDecisions(NamedTuple):
-    """Decisions of different series, in the order in which they were asked for."""
-
-    number: IntArray  # (n) of each, among those of its series, from 0
-    z: Array  # (n, d)
-    status: IntArray  # (n)
-
-
-class PanelOutcomes(NamedTuple):
-    """What came of decisions of different series; NaN where nothing was learned."""
-
-    number: IntArray  # (n)
-    cost: Array  # (n)
-    feasible: Array  # (n) 1 or 0
 
 
 class PanelAgent(Generic[S]):
@@ -46,6 +34,9 @@ class PanelAgent(Generic[S]):
     with the same bits: there is no Python work for each, so 10^5 series take seconds. A series
     begins with its first decision. Outcomes may come late, out of order, or never. At most
     `max_open` decisions of a series wait for theirs.
+
+    With `across`, a model of all series stands beside: its quantiles are the last numbers of what
+    the policy sees, NaN where it knows nothing; it is fitted anew whenever that is due.
 
     The policy says `lockstep` and decides without a memo, as `Predictive` with a `LightMixture` and
     `SampleAverage` do. Nothing is watched: there is no monitor of each series.
@@ -71,6 +62,7 @@ class PanelAgent(Generic[S]):
         problem: Problem | None = None,
         seed: int = 0,
         max_open: int = 1000,
+        across: AcrossSeries | None = None,
     ) -> None:
         arguments.kind("PanelAgent", "policy", policy, Policy)
         problem = problem_of("PanelAgent", problem, policy)
@@ -80,7 +72,12 @@ class PanelAgent(Generic[S]):
             raise arguments.wrong("PanelAgent", "policy", expected, type(policy).__name__)
         self._seed = arguments.integer("PanelAgent", "seed", seed, "[0, 9e18]")
         self._max_open = arguments.integer("PanelAgent", "max_open", max_open, "[1, inf)")
-        self._states = SeriesStates(policy, problem)
+        if across is not None:
+            arguments.kind("PanelAgent", "across", across, AcrossSeries)
+            if problem.dims.xi != 1:
+                expected = "None where an outcome has several numbers"
+                raise arguments.wrong("PanelAgent", "across", expected, across)
+        self._states, self._shared = SeriesStates(policy, problem), SharedModel(across, self._seed)
         self._places: dict[str, int] = {}
         self._next = np.zeros(0, np.int64)  # the number of the next decision of each
         self._held: Held | None = None  # once a context says how long it is
@@ -151,10 +148,11 @@ class PanelAgent(Generic[S]):
             places = self._found("PanelAgent.decide", names)
             x = self._contexts("PanelAgent.decide", x, len(places))
             due = np.append(self._next, 0)[places]
-            number = due if numbers is None else _numbers("decide", numbers, len(places))
-            held = self._held or none_held(x.shape[1], *self._sizes)
+            number = due if numbers is None else numbers_of("decide", numbers, len(places))
+            held = self._held or self._none_held(x.shape[1])
             rows = held.find(places, number)
-            self._check_due(names, x, number - due, held, rows, self._open(places))
+            waiting = self._open(places)
+            check_due(names, x, number - due, held, rows, waiting, self._max_open)
             new = number == due
             after = self._decided(some_of(names, new), places[new], x[new], held)
             self._held = after
@@ -162,28 +160,6 @@ class PanelAgent(Generic[S]):
                 places = self._found("PanelAgent.decide", names)
             found = after.at(after.find(places, number))
             return PanelDecisions(number, found.solution.z, found.solution.status)
-
-    def _check_due(
-        self,
-        names: Sequence[str],
-        x: Array,
-        ahead: IntArray,
-        held: Held,
-        rows: IntArray,
-        waiting: IntArray,
-    ) -> None:
-        """Refuse numbers that are not due, other contexts, and series with too much that waits."""
-        again = (ahead < 0) & (rows >= 0)
-        other = again.copy()
-        other[again] = (held.x[rows[again]] != x[again]).any(axis=1)
-        waits = (ahead == 0) & (waiting >= self._max_open)
-        refuse(
-            names,
-            (ahead > 0, "have not come to the decision of that number"),
-            ((ahead < 0) & (rows < 0), "took that decision too long ago to tell it again"),
-            (other, "took the decision of that number under another context"),
-            (waits, f"have {self._max_open} decisions that wait for their outcome, as max_open is"),
-        )
 
     def _decided(self, names: Sequence[str], at: IntArray, x: Array, held: Held) -> Held:
         """Return what is held after the next decisions of series at places, -1 of a new one."""
@@ -194,12 +170,13 @@ class PanelAgent(Generic[S]):
         number = np.append(self._next, np.zeros(len(new), np.int64))
         self._states.add(self._seeds(new))
         try:
-            solution = self._states.decide(at, number[at], x)
+            beside = self._shared.beside(at, x)
+            solution = self._states.decide(at, number[at], self._shared.seen(x, beside))
         except BaseException:
             self._states.remove(len(new))
             raise
         waits = np.full((len(at), self.problem.dims.xi), np.nan)
-        taken = Held(at, number[at], x, solution, waits, np.ones(len(at), bool))
+        taken = Held(at, number[at], x, beside, solution, waits, np.ones(len(at), bool))
         number[at] += 1
         self._next, self._places = number, self._places | places
         return held.with_new(taken)
@@ -215,36 +192,25 @@ class PanelAgent(Generic[S]):
         owner = "PanelAgent.observe"
         with self._guard:
             places = self._found(owner, names)
-            held = self._held or none_held(0, *self._sizes)
+            held = self._held or self._none_held(0)
             xi = arguments.array(owner, "xi", xi, (self.problem.dims.xi,), gaps=True).copy()
             if xi.shape != (len(places), self.problem.dims.xi):
                 raise arguments.wrong(owner, "xi", f"{len(places)} outcomes, a row each", xi.shape)
             if numbers is None:
                 rows = held.oldest(places)
             else:
-                rows = held.find(places, _numbers("observe", numbers, len(places)))
-            self._check_open(names, xi, held, rows)
+                rows = held.find(places, numbers_of("observe", numbers, len(places)))
+            check_open(names, xi, held, rows)
             return self._observed(held, rows, xi)
-
-    def _check_open(self, names: Sequence[str], xi: Array, held: Held, rows: IntArray) -> None:
-        gaps = np.isnan(xi)
-        there = rows >= 0
-        other = there.copy()
-        known, own = held.xi[rows[there]], xi[there]
-        differs = ((known != own) & ~(np.isnan(known) & np.isnan(own))).any(axis=1)
-        other[there] = differs & ~held.open[rows[there]]
-        refuse(
-            names,
-            (~there, "have no such decision that waits for its outcome"),
-            (other, "already have another outcome of that decision, or gave it up"),
-            (gaps.any(axis=1) & ~gaps.all(axis=1), "have only a part of their outcome"),
-        )
 
     def _observed(self, held: Held, rows: IntArray, xi: Array) -> PanelOutcomes:
         """Learn outcomes of decisions that are held; those that are closed say nothing new."""
         came = held.open[rows] & ~np.isnan(xi).any(axis=1)
         own = held.at(rows[came])
-        self._states.learn(own.place, own.number, own.x, own.solution, xi[came])
+        seen = self._shared.seen(own.x, own.beside)
+        shared = self._shared.after(own.place, own.beside, xi[came])
+        self._states.learn(own.place, own.number, seen, own.solution, xi[came])
+        self._shared.state = shared
         cost, feasible = np.full((2, len(rows)), np.nan)
         if came.any():
             paid, violation = judge(self.problem, own.x, own.solution.z, xi[came])
@@ -271,18 +237,15 @@ class PanelAgent(Generic[S]):
             at: Any = np.append(self._next, 0)[places]
             places[places < 0] = len(self._next) + np.arange(len(new))
             self._states.add(self._seeds(new))
+            policy, seen = self._states.policy, self._shared.seen(x, self._shared.beside(places, x))
             try:
-                found = list(
-                    self._states.each(
-                        places,
-                        lambda state, some: scenarios_of(
-                            self._states.policy, state, at[some], x[some]
-                        ),
-                    )
+                laws = self._states.each(
+                    places, lambda state, some: scenarios_of(policy, state, at[some], seen[some])
                 )
+                found = list(laws)
             finally:
                 self._states.remove(len(new))
-        return _side_by_side(names, found)
+        return side_by_side(names, found)
 
     def alone(self, name: str, monitor: Monitor | None = None) -> Agent[S]:
         """Return an agent of one series, that goes on by itself from where the series stands.
@@ -291,6 +254,8 @@ class PanelAgent(Generic[S]):
         """
         with self._guard:
             [place] = self._found("PanelAgent.alone", [name]).tolist()
+            if self._shared.model is not None:
+                raise ValueError(f"{name!r} has no agent by itself: a model of all is beside it.")
             if place < 0 or self._held is None:
                 raise ValueError(f"There is no series {name!r}.")
             if self.open([name]).any():
@@ -317,9 +282,8 @@ class PanelAgent(Generic[S]):
         The file is this agent's until it is closed: no other agent can save to it meanwhile.
         """
         with self._guard:
-            policy, problem = self._states.policy, self._states.problem
             header = {
-                "panel": fingerprints({"policy": policy, "problem": problem}),
+                "panel": self._configuration(),
                 "seed": self._seed,
                 "max_open": self._max_open,
                 "names": list(self._places),
@@ -333,29 +297,40 @@ class PanelAgent(Generic[S]):
 
     @classmethod
     def load(
-        cls, path: str | Path, policy: Policy[S], *, problem: Problem | None = None
+        cls,
+        path: str | Path,
+        policy: Policy[S],
+        *,
+        problem: Problem | None = None,
+        across: AcrossSeries | None = None,
     ) -> "PanelAgent[S]":
         """Go on where `save` stopped, with the same configuration, bit for bit."""
-        problem = problem_of("PanelAgent.load", problem, policy)
         header, arrays = checkpoint.load(path)
         if "panel" not in header:
             raise CheckpointError(f"{path} is a checkpoint of something else than a panel.")
-        changed = differing(header["panel"], fingerprints({"policy": policy, "problem": problem}))
+        agent = cls(policy, problem=problem, across=across)
+        changed = differing(header["panel"], agent._configuration())
         if changed:
             raise CheckpointError(
                 f"{path} was saved with another configuration. What differs: {', '.join(changed)}."
             )
         try:
-            agent = cls(policy, problem=problem, seed=header["seed"], max_open=header["max_open"])
+            seed, most = header["seed"], header["max_open"]
+            agent = cls(policy, problem=problem, seed=seed, max_open=most, across=across)
             agent._restore(header, arrays)
         except Exception as error:
             why = error if isinstance(error, CheckpointError) else repr(error)
             raise CheckpointError(f"{path} does not fit what it is loaded into. {why}") from error
         return agent
 
+    def _configuration(self) -> dict[str, str]:
+        states = self._states
+        parts = {"policy": states.policy, "problem": states.problem, "across": self._shared.model}
+        return fingerprints(parts)
+
     def _arrays(self) -> Arrays:
         held = {} if self._held is None else flatten(self._held, "held")
-        return {"next": self._next} | held | self._states.arrays()
+        return {"next": self._next} | held | self._states.arrays() | self._shared.arrays()
 
     def _restore(self, header: Mapping[str, Any], arrays: Arrays) -> None:
         """Take over what was kept."""
@@ -365,14 +340,15 @@ class PanelAgent(Generic[S]):
         if not len(self._places) == len(self._next) == len(self._states):
             raise CheckpointError("Its series do not add up.")
         if "held.x" in arrays:
-            self._held = rebuild(none_held(0, *self._sizes), arrays, "held")
+            self._held = rebuild(self._none_held(0), arrays, "held")
+        self._shared.restore(arrays)
         unused = arrays.keys() - self._arrays().keys()
         if unused:
             raise CheckpointError(f"There are arrays that fit nowhere: {sorted(unused)}.")
 
-    @property
-    def _sizes(self) -> tuple[int, int]:
-        return self.problem.dims.z, self.problem.dims.xi
+    def _none_held(self, k: int) -> Held:
+        dims = self.problem.dims
+        return none_held(k, self._shared.width(k), dims.z, dims.xi)
 
     def _seeds(self, names: Sequence[str]) -> IntArray:
         return np.array([series_seed(self._seed, name) for name in names], np.int64)
@@ -388,27 +364,3 @@ class PanelAgent(Generic[S]):
             size = "" if known is None else f" of {known} numbers, as those before"
             raise arguments.wrong(owner, "x", f"{many} contexts{size}, a row each", found.shape)
         return found
-
-
-def _numbers(method: str, numbers: ArrayLike, many: int) -> IntArray:
-    given = np.asarray(numbers)
-    if given.dtype.kind not in "iu" or given.shape != (many,):
-        expected = f"{many} whole numbers, one for each series"
-        raise arguments.wrong(f"PanelAgent.{method}", "numbers", expected, numbers)
-    return given.astype(np.int64)
-
-
-def _side_by_side(names: Sequence[str], found: Sequence[tuple[Any, Any]]) -> tuple[Array, Array]:
-    """Return the scenarios of parts of the series in one array, with weights of 0 at the end."""
-    without = np.zeros(len(names), bool)
-    for some, laws in found:
-        without[some] = laws is None
-    refuse(names, (without, "have no scenarios: no outcome came, or the policy has none"))
-    most = max((laws[0].shape[-2] for _, laws in found), default=0)
-    dim = found[0][1][0].shape[-1] if found else 0
-    scenarios, w = np.zeros((len(names), most, dim)), np.zeros((len(names), most))
-    for some, (own, weights) in found:
-        size = own.shape[-2]
-        scenarios[some] = own[..., :1, :]
-        scenarios[some, :size], w[some, :size] = own, weights
-    return scenarios, w

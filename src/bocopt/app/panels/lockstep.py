@@ -145,6 +145,7 @@ def agent_of(so_far: SoFar, rows: PanelRows, seed: int) -> PanelAgent[Any]:
         place=np.arange(len(last)),
         number=rows.stage[last],
         x=rows.x[last],
+        beside=np.zeros((len(last), 0)),
         solution=mapped(lambda part: part[last], so_far.taken),
         xi=np.where(rows.known[last, None], rows.xi[last], np.nan),
         open=np.zeros(len(last), bool),
