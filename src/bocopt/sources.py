@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cache
 from importlib.machinery import ModuleSpec
-from importlib.metadata import version
+from importlib.metadata import entry_points, version
 from importlib.util import find_spec
 from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, ModuleType
@@ -22,7 +22,11 @@ from bocopt.fingerprint import LIBRARIES, is_installed, used_by
 from bocopt.imports import imported, needed
 
 _LIBRARY, _SHOWS = "bocopt", "bocopt/app/"  # what only shows, or serves, changes no result
-_OURS = {_LIBRARY, "bocopt_studies"}
+#: The library, and distributions that bring commands of it.
+_OURS = {
+    _LIBRARY,
+    *(each.module.partition(".")[0] for each in entry_points(group="bocopt.commands")),
+}
 _NOBODYS = "?"  # the module of what cannot be looked into
 _CACHED: Any = type(cache(lambda: None))
 
