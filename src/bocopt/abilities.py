@@ -15,7 +15,8 @@ from bocopt.core import Array, Policy, Problem, Ranged, RangedDifference
 class Lockstep(Protocol):
     """Trials may be at different stages: t may be an array with the leading axes of the seeds.
 
-    So streams can be played by one call. Asked by `live/stacked.py` and `checks/policies.py`.
+    So streams can be played by one call. Asked by `live/stacked.py`, `live/series_states.py` and
+    `checks/policies.py`.
     """
 
     @property
@@ -37,7 +38,7 @@ class UnderScenarios(Protocol):
     """Decides under scenarios (s, m) with weights (s), and tells them; None where there are none.
 
     So decisions are explained. Asked by `live/explanation.py`, `interop/incremental.py`,
-    `live/agent.py` and `checks/policies.py`.
+    `live/agent.py`, `live/panel.py` and `checks/policies.py`.
     """
 
     def scenarios(self, state: Any, t: int, x: Array) -> tuple[Array, Array] | None: ...
@@ -116,7 +117,7 @@ class SamplesAt(Protocol):
 class KnowsAtOnce(Protocol):
     """Has scenarios before the first outcome.
 
-    Asked by `policies/predictive.py` and `models/remembering.py`.
+    Asked by `policies/predictive.py`, `models/remembering.py` and `live/gpu.py`.
     """
 
     @property

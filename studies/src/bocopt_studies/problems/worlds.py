@@ -6,15 +6,26 @@ changed for what they earned. One was changed for speed, after first runs of 20 
 before the first one: learners begin with the decision that is best for it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array, Dims, IntArray, Problem, Risk, Sense, Solution, judge
+from bocopt.core import (
+    Array,
+    Dims,
+    IntArray,
+    Problem,
+    Ranged,
+    RangedDifference,
+    Risk,
+    Sense,
+    Solution,
+    judge,
+)
 from bocopt.numeric import noise
 from bocopt.problems import (
     BinaryKnapsack,
@@ -98,6 +109,15 @@ class Always:
 
     problem: Problem
     own: Sequence[float]
+    withholds: ClassVar[Mapping[type, str]] = {
+        Ranged: "nothing is certified here",
+        RangedDifference: "nothing is certified here",
+    }
+
+    @property
+    def inner(self) -> Problem:
+        """The problem, whose other abilities it has."""
+        return self.problem
 
     @property
     def dims(self) -> Dims:

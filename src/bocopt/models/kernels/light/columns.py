@@ -8,6 +8,7 @@ Numbers are read as float64 whatever they are kept as.
 
 import operator
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numba
@@ -74,9 +75,8 @@ def _write(typing: Any, column: Any, index: Any, value: Any) -> Any:
     return types.void(column, index, value), code
 
 
-def _compiled() -> Any:
+def _compiled(extending: Any) -> Any:
     """Return `column` for a graphics processor, once columns can be indexed there."""
-    extending: Any = import_module("numba.cuda.extending")
 
     def model(manager: Any, kind: Any) -> Any:
         return extending.models.PrimitiveModel(manager, kind, _pointer(kind.dtype))
@@ -102,5 +102,5 @@ def _compiled() -> Any:
 
 
 SIMULATED: bool = _config.ENABLE_CUDASIM
-if not SIMULATED:
-    column = _compiled()
+if not SIMULATED and find_spec("numba_cuda"):  # without it, nothing is played on a device
+    column = _compiled(import_module("numba.cuda.extending"))
