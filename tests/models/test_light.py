@@ -135,7 +135,7 @@ def test_regressions_are_those_that_are_written_down(shift: float) -> None:
             assert noise == pytest.approx(readable.noise, rel=1e-9)
 
 
-@pytest.mark.parametrize("tail", [2.0, 4.0])
+@pytest.mark.parametrize("tail", sorted(set(layout.TAILS.tolist())))
 def test_densities_and_levels_are_those_of_student(tail: float) -> None:
     from scipy.stats import t
 
@@ -143,8 +143,17 @@ def test_densities_and_levels_are_those_of_student(tail: float) -> None:
     for error in (-30.0, -2.0, -0.1, 0.0, 1.3, 8.0):
         assert tails.density(tail, error) == pytest.approx(law.logpdf(error), abs=1e-12)
         assert tails.below(tail, error) == pytest.approx(law.cdf(error), abs=1e-12)
+        if error:  # an outcome counts as in a normal law by the slope of its log density
+            slope = (law.logpdf(error + 1e-5) - law.logpdf(error - 1e-5)) / 2e-5
+            assert tails.weight(tail, error) == pytest.approx(-slope / error, rel=1e-6)
     found = tails.QUANTILES[list(layout.TAILS).index(tail)]
     assert found == pytest.approx(law.ppf(layout.MIDDLES), rel=1e-6, abs=1e-12)
+
+
+def test_a_tail_without_formulas_is_refused() -> None:
+    """With 8 in `TAILS`, all formulas silently took it for 4."""
+    with pytest.raises(ValueError, match=r"degrees of freedom of \(2.0, 4.0\).* Got \[8.0\]"):
+        tails.checked(np.array([4.0, 8.0]))
 
 
 @pytest.mark.parametrize("lowest", [0.0, -50.0])

@@ -8,7 +8,7 @@ import numpy as np
 from bocopt.core import Array
 from bocopt.numeric.compiled import compiled, inlined
 
-#: The regressions: how the past is discounted, and degrees of freedom of the noise (2 or 4).
+#: The regressions: how the past is discounted, and degrees of freedom of the noise (`tails.py`).
 DISCOUNTS = np.array([0.98, 0.98, 1.0, 0.98, 0.97, 1.0, 0.998, 0.98])
 TAILS = np.array([4.0, 2.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0])
 #: Pseudo-outcomes that say: a context does not matter, where it is a switch (0 or 1) and else.

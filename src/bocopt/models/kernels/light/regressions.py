@@ -13,6 +13,7 @@ from bocopt.models.kernels.light.layout import (
     SMALLEST,
     TAILS,
 )
+from bocopt.models.kernels.light.tails import weight
 from bocopt.numeric.compiled import inlined
 
 
@@ -62,12 +63,11 @@ def regressed(
     noise = laws + MANY * (q + q * (q + 1) // 2)
     for law in range(MANY):
         rest = seen[law] - found[0, law]
-        error, tail = rest / found[2, law], TAILS[law]
-        weight = (tail + 1.0) / (tail + error * error)
-        apart = (1.0 / weight - 1.0) / (1.0 + found[1, law])
+        counts = weight(TAILS[law], rest / found[2, law])
+        apart = (1.0 / counts - 1.0) / (1.0 + found[1, law])
         gain[law] = 1.0 / (1.0 + apart + found[1, law])
         count = DISCOUNTS[law] * memory[noise + MANY + law] + 1.0
-        new = weight * rest * rest / (1.0 + found[1, law])
+        new = counts * rest * rest / (1.0 + found[1, law])
         least = max(ROUNDED * seen[law] * seen[law], SMALLEST)
         memory[noise + law] += (new - memory[noise + law]) / count
         memory[noise + law] = max(memory[noise + law], least)

@@ -1,11 +1,18 @@
-"""Laws of the noise (Student t with 2 or 4 degrees of freedom), and scales of outcomes."""
+"""Laws of the noise (Student t with 2 or 4 degrees of freedom), and scales of outcomes.
+
+All that differs between these laws stands here: a law with other degrees of freedom is a branch in
+`density`, `below` and `_quantile`, and its number in `KNOWN`.
+"""
 
 import math
 
 import numpy as np
 
+from bocopt.core import Array
 from bocopt.models.kernels.light.layout import MANY, MIDDLES, PLAIN, TAILS
 from bocopt.numeric.compiled import inlined
+
+KNOWN = (2.0, 4.0)  # degrees of freedom that the formulas below are for: others would pass as 4
 
 
 @inlined
@@ -23,6 +30,12 @@ def below(tail: float, error: float) -> float:
         return 0.5 + error / (2.0 * math.sqrt(2.0 + error * error))
     s = 1.0 + error * error / 4.0
     return 0.5 + 0.375 * error / math.sqrt(s) * (1.0 - error * error / (12.0 * s))
+
+
+@inlined
+def weight(tail: float, error: float) -> float:
+    """What an outcome counts in its regression: the less, the further out."""
+    return (tail + 1.0) / (tail + error * error)
 
 
 @inlined
@@ -53,4 +66,15 @@ def _quantile(tail: float, level: float) -> float:
     return math.copysign(2.0 * math.sqrt(max(away, 0.0)), level - 0.5)
 
 
-QUANTILES = np.array([[_quantile(tail, level) for level in MIDDLES] for tail in TAILS])
+def checked(tails: Array) -> Array:
+    """Return degrees of freedom; a ValueError names those that no formula here is for."""
+    unknown = sorted(set(tails.tolist()) - set(KNOWN))
+    if unknown:
+        raise ValueError(
+            f"TAILS of the light mixture must be degrees of freedom of {KNOWN}, whose formulas "
+            f"stand in tails.py. Got {unknown} instead."
+        )
+    return tails
+
+
+QUANTILES = np.array([[_quantile(tail, level) for level in MIDDLES] for tail in checked(TAILS)])
