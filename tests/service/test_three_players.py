@@ -12,6 +12,7 @@ from shop import cache, engine, one, play, shop
 from small_cases import changed, ran, written
 
 from bocopt.app import open_case
+from bocopt.app.case import delta_of
 from bocopt.app.page.markup import unmarked
 from bocopt.app.service.commands import Query
 from bocopt.app.service.config import load_config
@@ -19,7 +20,7 @@ from bocopt.app.service.engine import Engine
 from bocopt.app.service.stores import Store
 from bocopt.app.service.stream_template import template_of
 from bocopt.fingerprint import fingerprint
-from bocopt.guarantees import Comparison, Guarantee
+from bocopt.guarantees import Betting, Comparison, EmpiricalBernstein, Guarantee
 from bocopt.live import Agent
 from bocopt.state import CheckpointError
 
@@ -139,6 +140,7 @@ def test_names_that_do_not_fit_are_refused_by_every_player(tmp_path: Path, names
     [
         ("outlok", "has no 'outlok'"),
         ("problem:three", "must be a Guarantee"),
+        ("EmpiricalBernstein", "'EmpiricalBernstein' needs cost_scale = ..., a range of costs"),
         ("problem:broken", r"broken\(problem\) failed: ZeroDivisionError"),
     ],
 )
@@ -152,6 +154,17 @@ def test_a_guarantee_that_is_none_is_refused_with_its_line(
         )
     with pytest.raises(ValueError, match=rf"line \d+: 'guarantees': .*{why}"):
         open_case(path)
+
+
+def test_ours_are_made_of_what_the_case_declares(tmp_path: Path) -> None:
+    named = 'cost_scale = 200\nguarantees = ["EmpiricalBernstein", "Betting"]\n'
+    path = changed(written(tmp_path), 'unit = "EUR"\n', named)
+    changed(path, "confidence = 0.95", "confidence = 0.8")
+    spread, bets = open_case(path).guarantees
+    assert fingerprint(spread) == fingerprint(
+        EmpiricalBernstein(scale=200.0, strict=False, delta=delta_of(0.8))
+    )
+    assert fingerprint(bets) == fingerprint(Betting(delta=delta_of(0.8)))
 
 
 def test_faults_of_cases_and_of_the_service_are_told_at_once(tmp_path: Path) -> None:

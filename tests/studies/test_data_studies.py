@@ -25,9 +25,8 @@ from bocopt.app.page.markup import unmarked
 from bocopt.app.page.numbers import percent
 from bocopt.compared import NOW
 from bocopt.core import is_ranged
-from bocopt_studies.cli.data import _NAMES
-from bocopt_studies.data import reproduce
-from bocopt_studies.data.files import NAMES, files_of, rows_of, tables_of
+from bocopt_studies.data import NAMES, reproduce
+from bocopt_studies.data.files import files_of, study_of
 from bocopt_studies.data.summary import command_of
 from bocopt_studies.learning.data import source
 
@@ -129,11 +128,12 @@ def assert_not_seen(folder: Path, name: str, policies: str, t: int = 16) -> None
 @EVERY_STUDY
 def test_what_stands_in_a_row_was_known_when_it_was_decided(name: str) -> None:
     """All that the package says of later times changes: rows do not, but for their outcomes."""
-    tables, t = tables_of(name), 400
-    before = rows_of(name, tables)
+    study = study_of(name)
+    tables, t = study.read(), 400
+    before = study.rows(tables)
     spec = spec_of(name)
     times = before[str(spec.time)].astype("datetime64[m]")
-    after = rows_of(name, changed_since(AS_LEARNED[name], tables, times[t]))
+    after = study.rows(changed_since(AS_LEARNED[name], tables, times[t]))
     settled = t - spec.delay
     for column, values in before.items():
         rows = settled if column in spec.outcome else t + 1
@@ -256,8 +256,8 @@ def test_what_was_stopped_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
 def test_a_study_that_is_not_there_is_named(tmp_path: Path) -> None:
     code, said = ran("reproduce", "data", "trams", "--out", str(tmp_path))
     assert code == 2
-    assert "must be of chicago, calls, flights, electricity, pizzas. Got 'trams'" in said
-    assert _NAMES == NAMES
+    assert f"must be of {', '.join(NAMES)}. Got 'trams'" in said
+    assert set(NAMES) == set(AS_LEARNED)
     assert command_of(NAMES) == "bocopt reproduce data"
 
 

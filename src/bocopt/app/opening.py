@@ -64,9 +64,9 @@ def case_of(settings: CaseSettings, files: UserCode) -> Case:
         for reference in settings.policies_for(len(panel.names) if panel else 1)
     }
     now = _told(settings, "now", code.rule, settings.now, x_names) if settings.now else None
-    delta = delta_of(settings.confidence)
+    terms = problem, delta_of(settings.confidence), settings.cost_scale
     guarantees = (
-        _told(settings, "guarantees", code.guarantee, reference, problem, delta)
+        _told(settings, "guarantees", code.guarantee, reference, *terms)
         for reference in settings.guarantees
     )
     return Case(

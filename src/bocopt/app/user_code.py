@@ -9,7 +9,7 @@ from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike
 
@@ -17,7 +17,7 @@ from bocopt import arguments
 from bocopt.abilities import MakesPolicy
 from bocopt.app.margin import named
 from bocopt.core import Array, Policy, Problem
-from bocopt.guarantees import Betting, Guarantee, HoeffdingMixture, Outlook
+from bocopt.guarantees import Betting, EmpiricalBernstein, Guarantee, HoeffdingMixture, Outlook
 from bocopt.models import LightMixture
 from bocopt.policies import Ensemble, Predictive, ResidualSampleAverage, Rule, SampleAverage
 from bocopt.wrappers import has
@@ -35,11 +35,29 @@ KNOWN: Mapping[str, Callable[[Any], Policy[Any]]] = {
     "SampleAverage": SampleAverage,
     "ResidualSampleAverage": ResidualSampleAverage,
 }
-#: Guarantees that a case may name, likewise: all they need is a delta.
-GUARANTEES: Mapping[str, Callable[..., Guarantee[Any]]] = {
-    "Betting": Betting,
-    "HoeffdingMixture": HoeffdingMixture,
-    "Outlook": Outlook,
+
+
+class Declared(NamedTuple):
+    """Terms of a case that a guarantee may be made of."""
+
+    problem: Problem
+    delta: float
+    scale: float | None  # `cost_scale`: a range that few costs exceed
+
+
+def empirical_bernstein(declared: Declared) -> Guarantee[Any]:
+    """Return the bound by the spread of costs, for which a range must be declared in advance."""
+    if declared.scale is None:
+        raise ValueError("'EmpiricalBernstein' needs cost_scale = ..., a range of costs.")
+    return EmpiricalBernstein(scale=declared.scale, strict=False, delta=declared.delta)
+
+
+#: Guarantees that a case may name, likewise: each is made of what the case declares.
+GUARANTEES: Mapping[str, Callable[[Declared], Guarantee[Any]]] = {
+    "Betting": lambda declared: Betting(delta=declared.delta),
+    "EmpiricalBernstein": empirical_bernstein,
+    "HoeffdingMixture": lambda declared: HoeffdingMixture(delta=declared.delta),
+    "Outlook": lambda declared: Outlook(delta=declared.delta),
 }
 _REFERENCE = re.compile(r"(?:([A-Za-z_][\w.]*):)?([A-Za-z_]\w*)")
 
@@ -100,14 +118,16 @@ class UserCode:
         policy: Policy[Any] = self._of_kind(reference, found, Policy)
         return policy
 
-    def guarantee(self, reference: str, problem: Problem, delta: float) -> Guarantee[Any]:
-        """One of ours with this delta, one in a file, or what a function there makes of a problem.
+    def guarantee(
+        self, reference: str, problem: Problem, delta: float, scale: float | None = None
+    ) -> Guarantee[Any]:
+        """One of ours on these terms, one in a file, or what a function there makes of a problem.
 
         What stands in a file says its own confidence.
         """
         found = self._named(reference, GUARANTEES)
         if any(found is one for one in GUARANTEES.values()):
-            ours: Guarantee[Any] = found(delta=delta)
+            ours: Guarantee[Any] = found(Declared(problem, delta, scale))
             return ours
         if isinstance(found, type) or not hasattr(found, "step"):
             found = _made(reference, found, problem)

@@ -9,13 +9,12 @@ import typer
 from bocopt.app.cli.backtest import played_by
 from bocopt.app.cli.progress import progress
 from bocopt.app.cli.shared import GOES_ON, Jobs, folder, say, told, workers
-
-_NAMES = ("chicago", "calls", "flights", "electricity", "pizzas")
+from bocopt_studies.data import NAMES
 
 
 def data(
     names: Annotated[
-        list[str] | None, typer.Argument(help=f"Some of {', '.join(_NAMES)}.", metavar="[NAME]...")
+        list[str] | None, typer.Argument(help=f"Some of {', '.join(NAMES)}.", metavar="[NAME]...")
     ] = None,
     out: Annotated[str, typer.Option(help="Folder for the results.", metavar="FOLDER")] = "results",
     fresh: Annotated[
@@ -23,12 +22,12 @@ def data(
     ] = False,
     jobs: Jobs = "auto",
 ) -> None:
-    """Beyond the paper: five studies on real data, from their tables to their reports."""
+    """Beyond the paper: studies on real data, from their tables to their reports."""
     for name in names or ():
-        if name not in _NAMES:
-            expected = f"must be of {', '.join(_NAMES)}. Got {name!r} instead."
+        if name not in NAMES:
+            expected = f"must be of {', '.join(NAMES)}. Got {name!r} instead."
             raise typer.BadParameter(expected, param_hint="NAME")
-    chosen = [name for name in _NAMES if not names or name in names]
+    chosen = [name for name in NAMES if not names or name in names]
     many = workers(jobs)
     with told(ValueError, kept=GOES_ON):
         _play(chosen, folder(out), fresh, many)

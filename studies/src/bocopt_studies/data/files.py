@@ -2,38 +2,40 @@
 
 import csv
 import io
-from collections.abc import Mapping
+from importlib import import_module
 from importlib.resources import files
-from typing import Any
+from typing import Any, Protocol, cast
 
 from numpy.typing import NDArray
 
-from bocopt_studies.data.rows import STUDIES, Table
-from bocopt_studies.learning.data.source import Columns
+from bocopt_studies.data.table import Table, Tables
 
-NAMES = tuple(STUDIES)
+
+class Study(Protocol):
+    """The folder of a study, as a module."""
+
+    def read(self) -> Tables:
+        """Return the tables as a package has them, by name."""
+        ...
+
+    def rows(self, tables: Tables) -> Table:
+        """Return the columns (T) by name, a row a stage: what is known then, and the outcome."""
+        ...
 
 
 def files_of(name: str) -> dict[str, bytes]:
     """Return the contents of a study's files, by file name."""
-    folder = files("bocopt_studies.data") / name
+    folder, study = files("bocopt_studies.data") / name, study_of(name)
     return {
         "bocopt.toml": (folder / "bocopt.toml").read_bytes(),
         "problem.py": (folder / "problem.txt").read_bytes(),
-        "data.csv": csv_of(rows_of(name, tables_of(name))),
+        "data.csv": csv_of(study.rows(study.read())),
     }
 
 
-def tables_of(name: str) -> Mapping[str, Columns]:
-    """Return the tables of a study as the package has them, by name."""
-    read, _ = STUDIES[name]
-    return read()
-
-
-def rows_of(name: str, tables: Mapping[str, Columns]) -> Table:
-    """Return a study's columns (T) by name, a row a stage: what is known then, and the outcome."""
-    _, made = STUDIES[name]
-    return made(tables)
+def study_of(name: str) -> Study:
+    """Return the module of a study."""
+    return cast(Study, import_module(f"bocopt_studies.data.{name}"))
 
 
 def csv_of(table: Table) -> bytes:

@@ -17,7 +17,7 @@ from bocopt_studies.report import html
 from bocopt_studies.report.blocks import Grid, Link, Section
 from bocopt_studies.report.tables import in_markdown, markdown
 
-TITLE = "Five studies on real data"
+TITLE = "Studies on real data"
 LEAD = (
     "A table, a decision, and a rule that a practitioner would follow, each in the files that "
     "`bocopt backtest` takes: `bocopt.toml`, `problem.py` and `data.csv` in the folder of a study."

@@ -12,7 +12,7 @@ from bocopt.app.page.money import surely
 from bocopt.app.page.numbers import NONE, decimals, ends, fixed, percent, target
 from bocopt.app.page.view import ReportView
 from bocopt.core import Sense
-from bocopt_studies.data.files import NAMES
+from bocopt_studies.data import NAMES
 from bocopt_studies.report.blocks import Grid, Row
 
 Found = Mapping[str, Any]  # of one study
