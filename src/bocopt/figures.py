@@ -19,7 +19,7 @@ _BAND = (0.1, 0.9)  # quantiles over trials
 _SETTLED = 20  # one in so many stages may lie outside the figure: the first means swing
 
 
-class Curve(NamedTuple):
+class StageValues(NamedTuple):
     """A number of each stage, to be averaged over the stages so far."""
 
     label: str
@@ -27,7 +27,7 @@ class Curve(NamedTuple):
 
 
 def draw_means(
-    owner: str, curves: Sequence[Curve], axes: "Axes | None", y_label: str, trials: str
+    owner: str, curves: Sequence[StageValues], axes: "Axes | None", y_label: str, trials: str
 ) -> "Axes":
     """Draw means over the stages so far, with a band over trials where there are several.
 

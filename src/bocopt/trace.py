@@ -16,7 +16,7 @@ from bocopt import arguments
 from bocopt.abilities import TakesMissing
 from bocopt.columns import columns_of
 from bocopt.core import Array, BoolArray, IntArray, Policy, Problem, Sense, Status
-from bocopt.figures import Curve, draw_means
+from bocopt.figures import StageValues, draw_means
 from bocopt.file import replace
 from bocopt.loop import Stage, run
 from bocopt.policies.matching import policy_of, problem_of
@@ -161,9 +161,9 @@ class Trace:
         the extra `plot`. Returns the axes: `trace.plot().figure.savefig("run.pdf")`.
         """
         word = self.sense.value
-        curves = [Curve(word, self.sense.sign * self.cost)]
+        curves = [StageValues(word, self.sense.sign * self.cost)]
         if np.isfinite(self.hindsight).all():
-            curves.append(Curve("in hindsight", self.sense.sign * self.hindsight))
+            curves.append(StageValues("in hindsight", self.sense.sign * self.hindsight))
         y_label = f"mean {word} per stage so far" + f" ({unit})" * bool(unit)
         return draw_means("Trace.plot", curves, ax, y_label, self.spread_over)
 

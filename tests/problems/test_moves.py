@@ -11,7 +11,7 @@ from bocopt.checks import check_problem
 from bocopt.core import Array, Dims
 from bocopt.problems import Chance, Expectation
 from bocopt.problems.callables.moves import DecisionBox, improved
-from bocopt.problems.callables.pool import Candidate, CandidateJudge
+from bocopt.problems.callables.pool import CandidateJudge, PooledDecision
 
 NO_CONTEXT = np.zeros(0)
 
@@ -39,7 +39,7 @@ def counted(judge: CandidateJudge) -> tuple[CandidateJudge, list[Array]]:
     return CandidateJudge(cost, judge.violation, judge.risk, judge.scenarios, judge.w), seen
 
 
-def moved(judge: CandidateJudge, box: DecisionBox, start: Array, budget: int) -> Candidate:
+def moved(judge: CandidateJudge, box: DecisionBox, start: Array, budget: int) -> PooledDecision:
     return improved(judge, box, judge(start), box.first_steps([], start), budget)
 
 

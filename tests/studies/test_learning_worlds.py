@@ -12,9 +12,9 @@ from bocopt.core import Array
 from bocopt.paper import ConditionalOptimum
 from bocopt_studies.learning.laws import (
     ChangingCorrelation,
-    Drift,
     OwnPast,
     Process,
+    RotatingLaw,
     Shown,
     TwoModes,
 )
@@ -79,9 +79,9 @@ def test_who_knows_the_law_earns_more_than_who_reads_no_context(
 
 
 def test_drifts_take_a_period_and_jumps_come_at_its_thirds() -> None:
-    hidden = [_stage(Drift(period=30), 1, t)[0][0, -1] for t in (0, 10, 30)]
+    hidden = [_stage(RotatingLaw(period=30), 1, t)[0][0, -1] for t in (0, 10, 30)]
     assert hidden == pytest.approx([0.0, 2 * np.pi / 3, 2 * np.pi])
-    jumps = [_stage(Drift(period=30, abrupt=True), 1, t)[0][0, -1] for t in (9, 10, 19, 20)]
+    jumps = [_stage(RotatingLaw(period=30, abrupt=True), 1, t)[0][0, -1] for t in (9, 10, 19, 20)]
     assert jumps == pytest.approx(2 * np.pi / 3 * np.array([0, 1, 1, 2]))
 
 

@@ -15,7 +15,7 @@ from bocopt.paper import ConditionalOptimum
 from bocopt.problems import grid
 from bocopt.streams import PolynomialCosts
 from bocopt_studies.problems import classes, paths
-from bocopt_studies.problems.task import Decide, OwnLaws, Race
+from bocopt_studies.problems.task import DecideTask, OwnLaws, Race
 from bocopt_studies.problems.worlds import Always, LogNormal, worlds
 from bocopt_studies.reproduce import plan_of
 from bocopt_studies.study import Size
@@ -90,7 +90,7 @@ def test_who_knows_the_law_does_better_than_who_ignores_the_context(name: str) -
         ConditionalOptimum(world.problem, world.stream, 64),
         SampleAverage(world.problem, world.first),
     ):
-        task = Decide(
+        task = DecideTask(
             policy=policy,
             problem=world.problem,
             stream=world.stream,

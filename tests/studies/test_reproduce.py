@@ -30,7 +30,7 @@ ABOUT = {"command": "bocopt reproduce all", "wall seconds": 1.5}
 PAPER = [study.name for study in studies_of("all")]
 SIZE = Size(trials=10, horizon=12, seed=3)
 RUNS = b'<section id="these-runs">'
-Results = dict[str, reproduce.Result]
+Results = dict[str, reproduce.StudyResult]
 Summaries = Mapping[str, Mapping[str, Any]]
 
 

@@ -13,7 +13,7 @@ from bocopt_studies.learning.boosted import Boosted, BoostedQuantiles
 from bocopt_studies.learning.data.source import INSTALL
 from bocopt_studies.learning.forests import ForestResiduals, ForestWeights, GrownForest, grown
 from bocopt_studies.learning.laws import Sine
-from bocopt_studies.learning.refitted import Refitted, trees_of
+from bocopt_studies.learning.refitted import RefittedRival, trees_of
 
 ensemble: Any = pytest.importorskip(
     "sklearn.ensemble", reason=f"scikit-learn is an extra: {INSTALL}"
@@ -126,7 +126,7 @@ def test_a_state_that_is_read_back_goes_on_alike(rival: Any) -> None:
         assert (ours == theirs).all()
 
 
-class Counted(Refitted):
+class Counted(RefittedRival):
     """It fits how many outcomes there were."""
 
     def fit(self, x: Array, xi: Array, seed: int) -> tuple[Array]:

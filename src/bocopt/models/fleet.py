@@ -26,7 +26,7 @@ _LEAST = 1e-10  # of a variance of y: outcomes may follow a line exactly
 _SHRINKAGE = 15.0  # outcomes that say: errors are not correlated
 
 
-class _Sums(NamedTuple):
+class _StreamSums(NamedTuple):
     """Sums over the outcomes of each stream, with phi = (1, x)."""
 
     size: Array  # (s)
@@ -90,9 +90,9 @@ def fleet_prior_of(scale: Scale, streams: list[Rows]) -> FleetPrior:
         )
 
 
-def _sums(scale: Scale, fleet: FleetPrior, streams: list[Rows]) -> _Sums:
+def _sums(scale: Scale, fleet: FleetPrior, streams: list[Rows]) -> _StreamSums:
     pairs = [(fleet.regressors(scale, x), fleet.outcome(scale, xi)) for x, xi in streams]
-    return _Sums(
+    return _StreamSums(
         size=np.array([float(len(y)) for _, y in pairs]),
         normal=np.stack([phi.T @ phi for phi, _ in pairs])[:, None],
         moment=np.stack([y.T @ phi for phi, y in pairs]),
@@ -100,7 +100,7 @@ def _sums(scale: Scale, fleet: FleetPrior, streams: list[Rows]) -> _Sums:
     )
 
 
-def _found(sums: _Sums) -> tuple[_Common, _Each]:
+def _found(sums: _StreamSums) -> tuple[_Common, _Each]:
     """Estimate the common parameters by expectation and maximisation, from a wide start."""
     common = _start(sums)
     each = _expected(common, sums)
@@ -112,7 +112,7 @@ def _found(sums: _Sums) -> tuple[_Common, _Each]:
     return common, each
 
 
-def _start(sums: _Sums) -> _Common:
+def _start(sums: _StreamSums) -> _Common:
     """One line for all, and coefficients that may be as large as outcomes."""
     q = sums.moment.shape[-1]
     pooled = inverse(sums.normal.sum(axis=0) + 1e-6 * np.eye(q))
@@ -125,7 +125,7 @@ def _start(sums: _Sums) -> _Common:
     return _Common(mean, covariance, shape, shape * variance)
 
 
-def _expected(common: _Common, sums: _Sums) -> _Each:
+def _expected(common: _Common, sums: _StreamSums) -> _Each:
     covariance = inverse(inverse(common.covariance) + sums.normal)
     along = np.matmul(sums.normal, common.mean[..., None])[..., 0]  # (s, m, q)
     moment = sums.moment - along
@@ -171,7 +171,7 @@ def _near(before: Array, now: Array) -> bool:
     return bool(np.abs(now - before).max() <= _CLOSE * np.abs(now).max())
 
 
-def _for_a_new_one(common: _Common, sums: _Sums) -> Array:
+def _for_a_new_one(common: _Common, sums: _StreamSums) -> Array:
     """(m, q, q): of a new stream's coefficients; the fleet is finite, and its mean is not known.
 
     What coefficients have to do with each other is believed as far as there are streams to tell.
@@ -185,7 +185,7 @@ def _for_a_new_one(common: _Common, sums: _Sums) -> Array:
     return (count + 1) / (count - 1) * between + pooled
 
 
-def _correlation(sums: _Sums, each: _Each) -> Array:
+def _correlation(sums: _StreamSums, each: _Each) -> Array:
     """Return the correlation (m, m) of errors around the streams' lines, shrunk towards none."""
     mean, moment = each.mean, sums.moment
     both = np.matmul(mean, np.swapaxes(moment, -1, -2))

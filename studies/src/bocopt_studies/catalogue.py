@@ -9,19 +9,19 @@ from typing import NamedTuple
 from bocopt_studies.study import Size, Study
 
 
-class Group(NamedTuple):
+class StudyGroup(NamedTuple):
     """Studies that one command runs together."""
 
     command: str
     help: str
 
 
-GROUPS: Mapping[str, Group] = {
-    "paper": Group("all", "The whole paper, and a report."),
-    "posterior": Group("posterior", "Beyond the paper, the exact posterior: all of these."),
-    "learning": Group("learning", "Beyond the paper, the default learner: all of these."),
-    "guarantees": Group("guarantees", "Beyond the paper, certificates: all of these."),
-    "problems": Group("problems", "Beyond the paper, other problems: both of these."),
+GROUPS: Mapping[str, StudyGroup] = {
+    "paper": StudyGroup("all", "The whole paper, and a report."),
+    "posterior": StudyGroup("posterior", "Beyond the paper, the exact posterior: all of these."),
+    "learning": StudyGroup("learning", "Beyond the paper, the default learner: all of these."),
+    "guarantees": StudyGroup("guarantees", "Beyond the paper, certificates: all of these."),
+    "problems": StudyGroup("problems", "Beyond the paper, other problems: both of these."),
 }
 
 TUNING_SEED = 1000  # what is tuned is tuned on other trials

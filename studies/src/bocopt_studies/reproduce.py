@@ -34,7 +34,7 @@ LEAD = (
 Plan = Sequence[tuple[Study, Size]]
 
 
-class Result(NamedTuple):
+class StudyResult(NamedTuple):
     """Summary of a study, and the run that found it: times, versions, software."""
 
     summary: Summary
@@ -54,7 +54,7 @@ def work_of(plan: Plan, store: BlockStore, fresh: bool = False) -> Work:
     return Work(tasks, store, fresh)
 
 
-def results_of(plan: Plan, work: Work, about: Mapping[str, Any]) -> dict[str, Result]:
+def results_of(plan: Plan, work: Work, about: Mapping[str, Any]) -> dict[str, StudyResult]:
     """Return each study's summary, and what is known of its run, by name."""
     results = {}
     for study, size in plan:
@@ -68,7 +68,7 @@ def results_of(plan: Plan, work: Work, about: Mapping[str, Any]) -> dict[str, Re
             **_cut_short(records.values()),
             "software": _software(),
         }
-        results[study.name] = Result(study.summarise(size, records), run)
+        results[study.name] = StudyResult(study.summarise(size, records), run)
     return results
 
 
@@ -86,7 +86,7 @@ def _cut_short(records: Iterable[Record]) -> dict[str, float]:
     return {"decisions at a limit or fallen back": float(f"{share:.3g}")}
 
 
-def write(folder: Path, results: Mapping[str, Result]) -> None:
+def write(folder: Path, results: Mapping[str, StudyResult]) -> None:
     """The files of each study, `run.json` with all that differs between runs, and the report.
 
     The report also shows what the folder holds of other studies by the same code. Without
@@ -124,12 +124,14 @@ def _software() -> str:
     return digest_of(package("bocopt", "bocopt_studies"), versions())
 
 
-def _earlier(folder: Path) -> dict[str, Result]:
+def _earlier(folder: Path) -> dict[str, StudyResult]:
     """Return results that earlier commands left in the folder, where the same code made them."""
     try:
         runs = json.loads((folder / "run.json").read_text(encoding="utf-8"))
         return {
-            name: Result(json.loads((folder / f"{name}.json").read_text(encoding="utf-8")), run)
+            name: StudyResult(
+                json.loads((folder / f"{name}.json").read_text(encoding="utf-8")), run
+            )
             for name, run in runs.items()
             if run["software"] == _software()
         }

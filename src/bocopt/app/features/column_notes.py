@@ -10,7 +10,7 @@ from bocopt.app.features.memory import filled_all
 from bocopt.app.features.odd import alike
 from bocopt.app.features.public_holidays import version
 from bocopt.app.features.spec import Spec
-from bocopt.app.features.stages import Columns, Stages
+from bocopt.app.features.stages import Stages, TableColumns
 from bocopt.app.reading.columns import Table
 from bocopt.core import IntArray
 
@@ -21,7 +21,7 @@ _RULES = {
 
 
 def notes_of_columns(
-    frame: Table, stages: Stages, featuriser: Featuriser, columns: Columns, *, alone: bool
+    frame: Table, stages: Stages, featuriser: Featuriser, columns: TableColumns, *, alone: bool
 ) -> Iterator[str]:
     """Yield notes on what the columns of a table hold, in the order of x.
 

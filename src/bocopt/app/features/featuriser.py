@@ -25,7 +25,7 @@ from bocopt.app.features.memory import (
 from bocopt.app.features.row import Row, check_row, numbers_of, read_row
 from bocopt.app.features.seasons import calendar
 from bocopt.app.features.spec import Spec
-from bocopt.app.features.stages import Columns, Stages
+from bocopt.app.features.stages import Stages, TableColumns
 from bocopt.app.features.succession import wrong_gaps, wrong_times, zones_of, zones_with
 from bocopt.app.reading.times import Clock, Kind, Time, time_of, words_of
 from bocopt.core import Array, IntArray
@@ -176,7 +176,7 @@ class Featuriser:
         clock = None if time.clock is None else np.array([time.clock])
         return after, self._x(numbers[:, None], codes[:, None], times, clock, back[None])[0]
 
-    def decide_all(self, stages: Stages, columns: Columns) -> tuple[FeaturiserState, Array]:
+    def decide_all(self, stages: Stages, columns: TableColumns) -> tuple[FeaturiserState, Array]:
         """Return the state after all stages of a table, and x (T, k): the bits of one at a time.
 
         The table has been checked. It is begun with, and its outcomes are learned where they come.

@@ -14,7 +14,7 @@ from bocopt.app.features.known import StageOutcomes
 from bocopt.app.features.odd import far
 from bocopt.app.features.series import Series
 from bocopt.app.features.spec import Spec
-from bocopt.app.features.stages import Columns, Due, Stages
+from bocopt.app.features.stages import Due, Stages, TableColumns
 from bocopt.app.reading.columns import Table, TableError
 from bocopt.core import Array, BoolArray
 
@@ -100,11 +100,11 @@ def _category(frame: Table, spec: Spec, stages: Stages, name: str) -> Category:
 
 def _columns(
     frame: Table, stages: Stages, featuriser: Featuriser, outcomes: StageOutcomes
-) -> Columns:
+) -> TableColumns:
     spec, many = featuriser.spec, len(frame)
     numbers = [frame.numbers(name)[stages.rows] for name in spec.context]
     codes = [one.codes(frame.texts(one.name))[stages.rows] for one in featuriser.categories]
-    return Columns(
+    return TableColumns(
         numbers=np.array(numbers, np.float64).reshape(len(numbers), many),
         codes=np.array(codes, np.int64).reshape(len(codes), many),
         outcomes=outcomes,

@@ -43,7 +43,7 @@ class Stages(NamedTuple):
         return int(np.searchsorted(self.moments, count))
 
 
-class Columns(NamedTuple):
+class TableColumns(NamedTuple):
     """What all rows of a table show, in the order of its stages."""
 
     numbers: Array  # (contexts, T) NaN for a gap

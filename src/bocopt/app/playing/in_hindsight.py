@@ -15,7 +15,7 @@ from bocopt.state import CheckpointError
 _LONG = 5.0  # seconds, about: of a batch nothing is kept before its end
 
 
-class Stages(Protocol):
+class SeriesData(Protocol):
     """Stages of one series, or of several: their contexts (T, k) and outcomes (T, m)."""
 
     @property
@@ -50,7 +50,7 @@ class KeptCosts:
         return arrays["costs"].copy() if header.get("digest") == self.digest else None
 
 
-def least_costs(problem: Problem, series: Stages, kept: KeptCosts | None = None) -> Array:
+def least_costs(problem: Problem, series: SeriesData, kept: KeptCosts | None = None) -> Array:
     """Return min over z of c(z; xi) at each stage (T); NaN where no outcome came.
 
     Stages are solved in one batch after the first, or where that would take long in several.

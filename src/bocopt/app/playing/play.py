@@ -10,7 +10,7 @@ import numpy as np
 
 from bocopt.app.features.series import Series
 from bocopt.app.findings import Played
-from bocopt.app.playing.in_hindsight import Stages
+from bocopt.app.playing.in_hindsight import SeriesData
 from bocopt.app.playing.kept import Kept, PlayedSoFar
 from bocopt.core import Array, IntArray, Policy, Problem, Status, judge
 from bocopt.guarantees import Monitor
@@ -120,7 +120,7 @@ def stretch(
     return PlayedSoFar(agent, until, record.arrays)
 
 
-def paid(problem: Problem, series: Stages, z: Array, least: Array) -> Played:
+def paid(problem: Problem, series: SeriesData, z: Array, least: Array) -> Played:
     """Return the results of decisions (T, d) taken; NaN where a decision or outcome is missing."""
     known = np.isfinite(z).all(axis=-1) & np.isfinite(series.xi).all(axis=-1)
     x, xi, taken = series.x[known], series.xi[known], z[known]

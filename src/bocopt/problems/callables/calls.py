@@ -28,7 +28,7 @@ def called(name: str, function: Callable[..., Any], *values: Array) -> Any:
         raise ValueError(f"The user's {name} raised {type(error).__name__}: {error}") from error
 
 
-class OneByOne:
+class MeasureOfOne:
     """A cost or violation that knows one instance at a time: (k), (d), (m) -> ()."""
 
     def __init__(self, name: str, function: Measure, pace: Pace) -> None:

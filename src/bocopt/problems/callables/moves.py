@@ -14,7 +14,7 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.core import Array, BoolArray, IntArray
-from bocopt.problems.callables.pool import Candidate, CandidateJudge, ranks
+from bocopt.problems.callables.pool import CandidateJudge, PooledDecision, ranks
 from bocopt.problems.risk import WEIGHT_TOLERANCE
 from bocopt.problems.scenarios import thin
 
@@ -100,8 +100,8 @@ def _bounds(end: Any, box: Any, size: int) -> Array:
 
 
 def improved(
-    judge: CandidateJudge, box: DecisionBox, start: Candidate, step: Array, budget: int
-) -> Candidate:
+    judge: CandidateJudge, box: DecisionBox, start: PooledDecision, step: Array, budget: int
+) -> PooledDecision:
     """The best decision that moves find, with at most `budget` decisions judged."""
     best, left = start, budget
     least = np.where(box.integer, 1.0, step * 0.5**_HALVINGS)
@@ -143,10 +143,10 @@ class _Guesses(NamedTuple):
 def _follow_guesses(
     judge: CandidateJudge,
     box: DecisionBox,
-    base: Candidate,
-    singles: Sequence[Candidate],
+    base: PooledDecision,
+    singles: Sequence[PooledDecision],
     budget: int,
-) -> tuple[Candidate, int]:
+) -> tuple[PooledDecision, int]:
     """Try what looks best, go on from there where it is, and stop when guesses were in vain."""
     best = min((base, *singles), key=lambda one: one.rank)
     guesses = _guesses(judge, box, base, singles)
@@ -167,7 +167,7 @@ def _follow_guesses(
 
 
 def _guesses(
-    judge: CandidateJudge, box: DecisionBox, base: Candidate, singles: Sequence[Candidate]
+    judge: CandidateJudge, box: DecisionBox, base: PooledDecision, singles: Sequence[PooledDecision]
 ) -> _Guesses:
     moves = sorted(singles, key=lambda one: float(judge.risk.value(one.costs, judge.w)))
     steps = np.array([one.z - base.z for one in moves])
@@ -203,7 +203,7 @@ def _alone_and_in_pairs(steps: Array) -> IntArray:
     return np.concatenate([np.stack([alone, alone], axis=-1), pairs[apart]])
 
 
-def _last_to_hold(judge: CandidateJudge, base: Candidate, alpha: float) -> int:
+def _last_to_hold(judge: CandidateJudge, base: PooledDecision, alpha: float) -> int:
     """The scenario up to which the constraints must hold, in the order of their violation."""
     order = base.violations.argsort(kind="stable")
     enough = judge.w[order].cumsum() >= alpha * judge.w.sum() - WEIGHT_TOLERANCE
@@ -226,7 +226,7 @@ def _fitted(much: Array, effects: Array, slack: float) -> tuple[Array, BoolArray
 
 
 def _most_promising(
-    judge: CandidateJudge, best: Candidate, guesses: _Guesses, possible: IntArray
+    judge: CandidateJudge, best: PooledDecision, guesses: _Guesses, possible: IntArray
 ) -> int | None:
     """Return the index of the possible guess that ranks first; None if it is no improvement."""
     w = judge.w[guesses.some]

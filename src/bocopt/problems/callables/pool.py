@@ -56,7 +56,7 @@ def ask(
     return Question(x, scenarios, w, asked=asked, own=len(own))
 
 
-class Candidate(NamedTuple):
+class PooledDecision(NamedTuple):
     """A decision, and what it does in each scenario."""
 
     z: Array  # (d)
@@ -81,10 +81,10 @@ class CandidateJudge:
     scenarios: Array  # (s, m)
     w: Array  # (s) positive
 
-    def __call__(self, z: Array) -> Candidate:
+    def __call__(self, z: Array) -> PooledDecision:
         costs, violations = self.cost(z, self.scenarios), self.violation(z, self.scenarios)
         missed, worth = ranks(self.risk, costs, violations, self.w)
-        return Candidate(z, costs, violations, float(missed), float(worth))
+        return PooledDecision(z, costs, violations, float(missed), float(worth))
 
     def on(self, some: IntArray) -> "CandidateJudge":
         """The same with some of the scenarios only."""
@@ -93,7 +93,7 @@ class CandidateJudge:
 
 
 def ranks(risk: Risk, costs: Array, violations: Array, w: Array) -> tuple[Array, Array]:
-    """(s), (s), (s) -> (), (): see `Candidate`."""
+    """(s), (s), (s) -> (), (): see `PooledDecision`."""
     met = risk.met(violations, w)
     missed = np.where(met, 0.0, (w * (violations > 0)).sum(axis=-1))
     excess = (w * np.maximum(violations, 0.0)).sum(axis=-1)
@@ -102,7 +102,7 @@ def ranks(risk: Risk, costs: Array, violations: Array, w: Array) -> tuple[Array,
 
 def best_of(
     judge: CandidateJudge, pool: Sequence[Array], seeded: Sequence[Array] = ()
-) -> Candidate | None:
+) -> PooledDecision | None:
     """The decision that ranks first, of equal ones the smallest; None where there is none.
 
     If there are many scenarios, the pool is compared on some of them. The best few go on to all

@@ -15,7 +15,7 @@ from bocopt.problems.callables.calls import (
     ByRows,
     Differences,
     Measure,
-    OneByOne,
+    MeasureOfOne,
     Support,
     called,
     decision,
@@ -26,7 +26,7 @@ from bocopt.problems.callables.calls import (
 )
 from bocopt.problems.callables.moves import DecisionBox, improved
 from bocopt.problems.callables.pace import CallBudget, Pace
-from bocopt.problems.callables.pool import Candidate, CandidateJudge, Question, ask, best_of
+from bocopt.problems.callables.pool import CandidateJudge, PooledDecision, Question, ask, best_of
 from bocopt.problems.callables.workers import Solve, Solver, SolverReply, solver_of
 from bocopt.problems.defaults import filled_in
 from bocopt.problems.ranges import decisions, narrowed
@@ -99,7 +99,7 @@ class FromCallables:
             object.__setattr__(self, "integer", parts.box.integer)
 
     def _made(self) -> _Parts:
-        measured = ByRows if self.vectorised else OneByOne
+        measured = ByRows if self.vectorised else MeasureOfOne
         paces = Pace("cost"), Pace("violation")
         if self.box is None and self.integer is not False:
             raise arguments.wrong(OWNER, "integer", "False without a box", self.integer)
@@ -244,7 +244,9 @@ class FromCallables:
                 hint = _MADE_UP.format(xi=question.asked[i].tolist())
                 raise ValueError(f"{error} {hint}") from error
 
-    def _best(self, judge: CandidateJudge, pool: Sequence[Array], x: Array) -> Candidate | None:
+    def _best(
+        self, judge: CandidateJudge, pool: Sequence[Array], x: Array
+    ) -> PooledDecision | None:
         """The best of the pool and of the user's own solver for many, improved in the box."""
         seeded = []
         if self.solve_many is not None:

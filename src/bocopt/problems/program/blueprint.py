@@ -17,7 +17,7 @@ from bocopt.problems.program.expression import (
     Objective,
     Recording,
 )
-from bocopt.problems.program.tape import Depends, ParamExpr, Step
+from bocopt.problems.program.tape import Depends, ParamExpr, TapeStep
 from bocopt.problems.program.variables import Variable
 
 
@@ -58,7 +58,7 @@ class Blueprint:
     objective: Plane  # a cost, whatever the sense
     rows: tuple[Plane, ...]
     positives: tuple[Positives, ...]  # in the order in which they can be computed
-    steps: tuple[Step, ...]
+    steps: tuple[TapeStep, ...]
 
     @property
     def columns(self) -> int:
@@ -157,7 +157,7 @@ def _planes(
     affine: Sequence[tuple[Expression, bool]],
     number: IntArray,
     later: BoolArray,
-) -> tuple[list[Plane], tuple[Step, ...]]:
+) -> tuple[list[Plane], tuple[TapeStep, ...]]:
     """Return the planes of expressions, each with whether it is == 0, and the steps they need."""
     parts = [_merged(expression, number) for expression, _ in affine]
     wanted = [known for entries, offset in parts for known in (entries.value, offset)]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bocopt.core import BoolArray
-from bocopt.problems.program.tape import Depends, Step, padded, played
+from bocopt.problems.program.tape import Depends, TapeStep, padded, played
 
 Numbers = NDArray[Any]
 _ULPS = 4.0  # by which exp and its kind may err
@@ -31,7 +31,9 @@ class Interval(NamedTuple):
         return self.low is self.high
 
 
-def enclosed(steps: Sequence[Step], inputs: Mapping[str, Interval], axes: int) -> list[Interval]:
+def enclosed(
+    steps: Sequence[TapeStep], inputs: Mapping[str, Interval], axes: int
+) -> list[Interval]:
     """The ends of all steps, for inputs that have so many leading axes."""
     values: list[Interval] = []
     with np.errstate(all="ignore"):  # what is infinite or NaN is an answer here
@@ -54,14 +56,14 @@ def exactly(values: Numbers) -> Interval:
     return Interval(values, values)
 
 
-def without_rule(steps: Sequence[Step]) -> str | None:
+def without_rule(steps: Sequence[TapeStep]) -> str | None:
     """The first function of xi that has no rule."""
     names = [step.name for step in steps if step.kind == "ufunc" and _reads_outcome(step)]
     return next((name for name in names if name not in _RULES), None)
 
 
 def _enclosed(
-    step: Step, given: Sequence[Interval], inputs: Mapping[str, Interval], axes: int
+    step: TapeStep, given: Sequence[Interval], inputs: Mapping[str, Interval], axes: int
 ) -> Interval:
     lows = [interval.low for interval in given]
     low_inputs = {name: interval.low for name, interval in inputs.items()}
@@ -76,7 +78,7 @@ def _enclosed(
     return Interval(played(step, lows, low_inputs, axes), played(step, highs, high_inputs, axes))
 
 
-def _reads_outcome(step: Step) -> bool:
+def _reads_outcome(step: TapeStep) -> bool:
     return step.depends is Depends.OUTCOME
 
 

@@ -26,7 +26,7 @@ from bocopt.problems.program.form import (
 )
 from bocopt.problems.program.judge import ProgramJudge
 from bocopt.problems.program.ranges import Ranges
-from bocopt.problems.program.tape import Step, play
+from bocopt.problems.program.tape import TapeStep, play
 from bocopt.problems.risk import tail_means_of
 from bocopt.problems.scenarios import merged
 
@@ -321,7 +321,7 @@ class Program:
         steps = {step for plane in planes for step in (plane.value, plane.offset)}
         return [step for step in sorted(steps) if not self._given(self.blueprint.steps[step])]
 
-    def _given(self, step: Step) -> bool:
+    def _given(self, step: TapeStep) -> bool:
         """Return whether a step's numbers are constant, or some of x or xi, which were checked."""
         while step.kind in ("take", "cut"):
             step = self.blueprint.steps[step.inputs[0]]

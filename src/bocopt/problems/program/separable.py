@@ -17,7 +17,7 @@ import numpy as np
 
 from bocopt.core import Array, BoolArray, IntArray
 from bocopt.problems.program.blueprint import Blueprint
-from bocopt.problems.program.tape import Depends, Step
+from bocopt.problems.program.tape import Depends, TapeStep
 
 Ends = tuple[Array, Array]
 _EPSILON = float(np.finfo(np.float64).eps)
@@ -49,7 +49,7 @@ def is_affine(blueprint: Blueprint) -> bool:
     return not nested and all(affine[step] for step in read)
 
 
-def _stays_affine(step: Step, steps: Sequence[Step], affine: Sequence[bool]) -> bool:
+def _stays_affine(step: TapeStep, steps: Sequence[TapeStep], affine: Sequence[bool]) -> bool:
     random = [steps[i].depends is Depends.OUTCOME for i in step.inputs]
     if not any(random):
         return True

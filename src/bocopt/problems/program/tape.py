@@ -27,7 +27,7 @@ class Depends(IntEnum):
     OUTCOME = 2
 
 
-class Step(NamedTuple):
+class TapeStep(NamedTuple):
     """One line of a tape: how its array, of this shape, comes from those of earlier steps."""
 
     kind: str  # input, constant, ufunc, take, cut, total or join
@@ -45,7 +45,7 @@ class ParamExpr:
         self.tape, self.at = tape, at
 
     @property
-    def step(self) -> Step:
+    def step(self) -> TapeStep:
         """The step of the tape that it stands for."""
         return self.tape.steps[self.at]
 
@@ -83,17 +83,17 @@ class Tape:
     """Tape of steps that is being recorded."""
 
     def __init__(self) -> None:
-        self.steps: list[Step] = []
+        self.steps: list[TapeStep] = []
 
     def input(self, name: str, size: int, depends: Depends) -> ParamExpr:
         """Record an input vector of this name and size."""
-        return self._append(Step("input", (size,), depends, name=name))
+        return self._append(TapeStep("input", (size,), depends, name=name))
 
     def constant(self, values: ArrayLike) -> ParamExpr:
         """Record an array of numbers that depend on neither x nor xi."""
         array = np.array(values, dtype=np.float64)
         array.flags.writeable = False
-        return self._append(Step("constant", array.shape, Depends.NOTHING, array=array))
+        return self._append(TapeStep("constant", array.shape, Depends.NOTHING, array=array))
 
     def ufunc(self, name: str, *inputs: ParamExpr) -> ParamExpr:
         """An elementwise function of numpy, by its name."""
@@ -135,13 +135,15 @@ class Tape:
     ) -> ParamExpr:
         """Record a step of this kind, and return its array as a `ParamExpr`."""
         depends = max(given.step.depends for given in inputs)
-        return self._append(Step(kind, shape, depends, tuple(g.at for g in inputs), name, array))
+        return self._append(
+            TapeStep(kind, shape, depends, tuple(g.at for g in inputs), name, array)
+        )
 
-    def _append(self, step: Step) -> ParamExpr:
+    def _append(self, step: TapeStep) -> ParamExpr:
         self.steps.append(step)
         return ParamExpr(self, len(self.steps) - 1)
 
-    def needed(self, wanted: Sequence[ParamExpr]) -> tuple[tuple[Step, ...], dict[int, int]]:
+    def needed(self, wanted: Sequence[ParamExpr]) -> tuple[tuple[TapeStep, ...], dict[int, int]]:
         """The steps that these are made of, and the new number of each."""
         reached, left = set[int](), [known.at for known in wanted]
         while left:
@@ -157,7 +159,7 @@ class Tape:
         return tuple(renumbered), number
 
 
-def _cut(step: Step) -> Step:
+def _cut(step: TapeStep) -> TapeStep:
     """Return the step; a `take` of consecutive elements becomes a `cut`, which needs no copy."""
     if step.kind != "take" or not step.array.size:
         return step
@@ -166,7 +168,7 @@ def _cut(step: Step) -> Step:
     return step._replace(kind="cut", array=first) if follow else step
 
 
-def play(steps: Sequence[Step], inputs: Mapping[str, Array], axes: int) -> list[Array]:
+def play(steps: Sequence[TapeStep], inputs: Mapping[str, Array], axes: int) -> list[Array]:
     """The arrays of all steps, for inputs that have so many leading axes."""
     values: list[Array] = []
     for step in steps:
@@ -175,7 +177,7 @@ def play(steps: Sequence[Step], inputs: Mapping[str, Array], axes: int) -> list[
     return values
 
 
-def played(step: Step, given: Sequence[Array], inputs: Mapping[str, Array], axes: int) -> Array:
+def played(step: TapeStep, given: Sequence[Array], inputs: Mapping[str, Array], axes: int) -> Array:
     """The array of one step, from those that it is made of."""
     value: Array
     if step.kind == "constant":

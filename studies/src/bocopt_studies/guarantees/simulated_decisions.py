@@ -115,7 +115,7 @@ class Gambler(_Decisions):
 
 
 @dataclass(frozen=True)
-class Drift(_Decisions):
+class RisingChances(_Decisions):
     """Chances that rise from 1/10 to 9/10 and start again: no average stands for a stage."""
 
     period: int = 40

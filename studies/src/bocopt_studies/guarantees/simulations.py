@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from bocopt_studies.guarantees.simulated_beliefs import FiniteBelief, Squared
 from bocopt_studies.guarantees.simulated_decisions import (
     Coin,
-    Drift,
     Duel,
     Gambler,
     Power,
+    RisingChances,
     Stakes,
     Warehouse,
     Wide,
@@ -20,7 +20,7 @@ SIMULATIONS: Mapping[str, Simulation] = {
     "rare cost": Coin(0.02),
     "skewed": Power(),
     "gambler": Gambler(),
-    "drift": Drift(),
+    "drift": RisingChances(),
     "duel": Duel(),
     "stakes": Stakes(),
     "wide stakes": Wide(),

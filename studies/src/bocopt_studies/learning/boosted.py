@@ -7,7 +7,7 @@ import numpy as np
 
 from bocopt.core import Array
 from bocopt_studies.learning.data.source import extra
-from bocopt_studies.learning.refitted import Refitted, Trees, trees_of
+from bocopt_studies.learning.refitted import RefittedRival, Trees, trees_of
 
 _LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 _ROUNDS, _DEPTH, _RATE, _LEAF = 25, 3, 0.2, 5
@@ -29,7 +29,7 @@ class Boosted(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BoostedQuantiles(Refitted):
+class BoostedQuantiles(RefittedRival):
     """Five quantiles of each component by gradient boosting, linear between and a step beyond.
 
     Scenarios take the ranks that past errors had in all components at once. Fits are dear: they are

@@ -7,7 +7,7 @@ import numpy as np
 
 from bocopt.core import Array, IntArray
 from bocopt_studies.learning.data.source import extra
-from bocopt_studies.learning.refitted import Refitted, Trees, trees_of
+from bocopt_studies.learning.refitted import RefittedRival, Trees, trees_of
 
 _TREES = 100
 _LEAF = 5  # outcomes at the least
@@ -54,7 +54,7 @@ def _out_of_bag(trees: Trees, leaves: IntArray, forest: Any, xi: Array) -> Array
 
 
 @dataclass(frozen=True)
-class ForestWeights(Refitted):
+class ForestWeights(RefittedRival):
     """Past outcomes, weighted by the leaves that they share with x.
 
     Reference: Meinshausen (2006), Quantile regression forests.
@@ -70,7 +70,7 @@ class ForestWeights(Refitted):
 
 
 @dataclass(frozen=True)
-class ForestResiduals(Refitted):
+class ForestResiduals(RefittedRival):
     """The forest's mean at x, and the residuals of the outcomes that share leaves with x."""
 
     def fit(self, x: Array, xi: Array, seed: int) -> GrownForest:

@@ -171,7 +171,7 @@ class TwoModes(Process):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drift(Process):
+class RotatingLaw(Process):
     """xi_j = 1 + (cos(v) a_j + sin(v) b_j)'(1, x) / 5 + g_j / 10, where the angle v follows time.
 
     It goes once around the circle in `period` stages, step by step or (`abrupt`) in three jumps.
@@ -224,7 +224,7 @@ class ChangingCorrelation(Process):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sparse(Process):
+class FewFeatures(Process):
     """xi_j = 1 + 0.15 a_j'(x_1, x_2, x_3) + g_j / 10: the other 27 features say nothing."""
 
     dim_x: ClassVar[int] = 30

@@ -13,7 +13,7 @@ from bocopt_studies.learning.data.source import extra
 
 
 @dataclass(frozen=True)
-class Refitted(refitted.Refitted):
+class RefittedRival(refitted.Refitted):
     """Outcomes are equally likely until there are `begin` of them; then a fit is renewed when a
     share `renewed` of its outcomes is new."""
 

@@ -8,13 +8,13 @@ from bocopt.problems import Knapsack, Newsvendor
 from bocopt_studies.learning.laws import (
     Categories,
     ChangingCorrelation,
-    Drift,
+    FewFeatures,
     Multiplied,
     OwnPast,
     Process,
+    RotatingLaw,
     Shown,
     Sine,
-    Sparse,
     TwoModes,
 )
 from bocopt_studies.learning.worlds import LearningWorld
@@ -27,10 +27,10 @@ def synthetic_worlds(horizon: int = 600) -> dict[str, LearningWorld]:
         "categories": _world(_knapsack(), Categories()),
         "lognormal": _world(_newsvendor(), Multiplied(dim_xi=4)),
         "two modes": _world(_knapsack(), TwoModes()),
-        "gradual drift": _world(_knapsack(), Drift(period=horizon)),
-        "abrupt drift": _world(_knapsack(), Drift(period=horizon, abrupt=True)),
+        "gradual drift": _world(_knapsack(), RotatingLaw(period=horizon)),
+        "abrupt drift": _world(_knapsack(), RotatingLaw(period=horizon, abrupt=True)),
         "changing correlation": _world(_knapsack(), ChangingCorrelation()),
-        "three of thirty features": _world(_knapsack(), Sparse()),
+        "three of thirty features": _world(_knapsack(), FewFeatures()),
         "own past": _world(_newsvendor(), OwnPast(dim_xi=4)),
     }
 

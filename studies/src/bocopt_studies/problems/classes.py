@@ -19,7 +19,7 @@ from bocopt.paper import (
 )
 from bocopt.policies import Predictive
 from bocopt.trace import last_half, mean_sd
-from bocopt_studies.problems.task import Decide
+from bocopt_studies.problems.task import DecideTask
 from bocopt_studies.problems.worlds import ProblemWorld, worlds
 from bocopt_studies.report import tables
 from bocopt_studies.report.blocks import Grid, Row, Section
@@ -87,7 +87,7 @@ def _descent(world: ProblemWorld) -> SPOPlus:
 def tasks(size: Size) -> dict[str, Task]:
     """Return the tasks of all policies on all worlds, by `class/policy`."""
     return {
-        f"{place}/{name}": Decide(
+        f"{place}/{name}": DecideTask(
             policy=policy,
             problem=world.problem,
             stream=world.stream,

@@ -17,7 +17,7 @@ from bocopt_studies.work.task import Play, Record, Task
 
 
 @dataclass(frozen=True, kw_only=True)
-class Decide(Play):
+class DecideTask(Play):
     """Task that records each stage's cost, whether it was feasible, and how it was decided."""
 
     trials_per_block: ClassVar[int] = 2  # programs are solved one by one: no overhead to share

@@ -8,7 +8,7 @@ from bocopt.state import CheckpointError
 from bocopt_studies.work.task import Record
 
 
-class Block(NamedTuple):
+class StoredBlock(NamedTuple):
     """Some trials' record, and how long it took."""
 
     record: Record
@@ -22,15 +22,15 @@ class BlockStore:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
 
-    def load(self, digest: str) -> Block | None:
+    def load(self, digest: str) -> StoredBlock | None:
         """The block, or None where it is missing or damaged and must be computed."""
         try:
             header, arrays = checkpoint.load(self._path(digest))
         except (FileNotFoundError, CheckpointError):
             return None
-        return Block(arrays, header["seconds"]) if header.get("digest") == digest else None
+        return StoredBlock(arrays, header["seconds"]) if header.get("digest") == digest else None
 
-    def save(self, digest: str, block: Block) -> None:
+    def save(self, digest: str, block: StoredBlock) -> None:
         """Write a block to its file, which is named by the digest."""
         header = {"digest": digest, "seconds": block.seconds}
         checkpoint.save(self._path(digest), header, block.record)

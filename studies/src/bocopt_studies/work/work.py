@@ -16,7 +16,7 @@ import numpy as np
 from bocopt.interrupts import held_back
 from bocopt_studies.work.order import JobResult, JobSpec, answer, order
 from bocopt_studies.work.origin import processor, refuse_foreign
-from bocopt_studies.work.store import Block, BlockStore
+from bocopt_studies.work.store import BlockStore, StoredBlock
 from bocopt_studies.work.task import Record, Task
 
 #: Orders on their way for each worker: enough that none waits for the next one.
@@ -110,7 +110,7 @@ class Work:
         for digest, found in answered(executor, orders, size):
             if found.origin.processor != processor():
                 self.other_processors[found.origin.processor] = found.origin.where
-            block = Block(found.result, found.seconds)
+            block = StoredBlock(found.result, found.seconds)
             self._done[digest] = block
             self._store.save(digest, block)
             progress(self._missing.pop(digest).stages)

@@ -44,7 +44,7 @@ def first_decision(task: SolveTask, model: ExtensiveModel) -> BestFound:
 def _chosen(task: SolveTask, kept: BoolArray) -> BoolArray | None:
     """The scenarios to keep, after as many others have been dropped as may be."""
     for _ in range(_ROUNDS):
-        sub = _Kept(task, kept)
+        sub = _PartialProgram(task, kept)
         found = highs.solve(sub.model()._replace(integer=None), deadline=task.limits.deadline)
         if found.point is None:
             return None
@@ -80,7 +80,7 @@ def _held(task: SolveTask, point: Array) -> BoolArray:
 
 def _rounded(task: SolveTask, kept: BoolArray) -> Array | None:
     for inside in (False, True):
-        model = _Kept(task, kept).model(inside)
+        model = _PartialProgram(task, kept).model(inside)
         found = highs.solve(model, nodes=_NODES, gap=_GAP, deadline=task.limits.deadline)
         if found.point is None:
             return None
@@ -90,7 +90,7 @@ def _rounded(task: SolveTask, kept: BoolArray) -> Array | None:
     return None
 
 
-class _Kept:
+class _PartialProgram:
     """The program where the rows of some scenarios hold, and the others do not matter."""
 
     def __init__(self, task: SolveTask, kept: BoolArray) -> None:

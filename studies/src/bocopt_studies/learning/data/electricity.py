@@ -21,7 +21,7 @@ def read() -> Mapping[str, Columns]:
     return {"half hours": table("fpp2", "elecdemand")}
 
 
-class Blocks(NamedTuple):
+class DemandBlocks(NamedTuple):
     """Blocks of three hours: demand, temperature and whether it is a workday."""
 
     times: Times  # (T) when they begin
@@ -30,13 +30,13 @@ class Blocks(NamedTuple):
     workday: Array  # (T) 1 or 0
 
 
-def blocks_of(tables: Mapping[str, Columns]) -> Blocks:
+def blocks_of(tables: Mapping[str, Columns]) -> DemandBlocks:
     """All of the year."""
     rows = tables["half hours"]
     demand = rows["Demand"].astype(float).reshape(-1, 2 * _HOURS)
     heat = rows["Temperature"].astype(float).reshape(-1, _HOURS, 2).mean(axis=-1)
     workday = rows["WorkDay"][:: 2 * _HOURS].astype(float)
-    return Blocks(_FIRST + _HOURS * np.arange(len(demand)), demand, heat, workday)
+    return DemandBlocks(_FIRST + _HOURS * np.arange(len(demand)), demand, heat, workday)
 
 
 def series(tables: Mapping[str, Columns]) -> StudySeries:

@@ -25,7 +25,7 @@ def read() -> Mapping[str, Columns]:
     }
 
 
-class Blocks(NamedTuple):
+class FlightBlocks(NamedTuple):
     """Thirds of days: counts of flights, and what is known when each begins."""
 
     starts: Times  # (T)
@@ -35,7 +35,7 @@ class Blocks(NamedTuple):
     weather: Array  # (T, airports x quantities) an hour before
 
 
-def blocks_of(tables: Mapping[str, Columns]) -> Blocks:
+def blocks_of(tables: Mapping[str, Columns]) -> FlightBlocks:
     """All of the year."""
     flights, days = tables["flights"], np.arange("2013-01-01", "2014-01-01", dtype="datetime64[D]")
     due, late = _due(flights), flights["dep_delay"] > _LATE
@@ -46,7 +46,7 @@ def blocks_of(tables: Mapping[str, Columns]) -> Blocks:
     found = _counted(starts, ends, due, airport, late)
     known = starts - np.timedelta64(_LATE, "m")
     recent = _counted(known - np.timedelta64(_RECENT, "m"), known, due, airport, late)
-    return Blocks(starts, planned, found, recent, _weather(starts, tables["weather"]))
+    return FlightBlocks(starts, planned, found, recent, _weather(starts, tables["weather"]))
 
 
 def series(tables: Mapping[str, Columns]) -> StudySeries:
