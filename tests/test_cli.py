@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from bocopt import __version__
 from bocopt.app.cli import app
-from bocopt.app.cli.shared import told
+from bocopt.app.cli.shared import exit_on
 from bocopt_studies.catalogue import GROUPS, STUDIES, studies_of
 from bocopt_studies.paper.table1 import ROWS
 from bocopt_studies.study import Size
@@ -228,7 +228,7 @@ def test_all_commands_tell_errors_alike(
 ) -> None:
     with (
         pytest.raises(typer.Exit) as end,
-        told(ValueError, kept="All is kept.", ends=(ZeroDivisionError,)),
+        exit_on(ValueError, kept="All is kept.", ends=(ZeroDivisionError,)),
     ):
         raise error
     assert end.value.exit_code == code
@@ -238,7 +238,7 @@ def test_all_commands_tell_errors_alike(
 
 @pytest.mark.parametrize("error", [KeyError("a fault of ours"), BrokenPipeError()])
 def test_faults_of_ours_are_not_told(error: Exception) -> None:
-    with pytest.raises(type(error)), told(ValueError):
+    with pytest.raises(type(error)), exit_on(ValueError):
         raise error
 
 
@@ -280,8 +280,8 @@ def test_a_closed_pipe_ends_a_run_quietly_and_after_all_is_written(
     )
     os.close(write)
     assert run.returncode in (1, 141)
-    told = (run.stderr or "").splitlines()  # how far it is, and no trouble
-    assert all(line.startswith("table1: ") for line in told)
+    lines = (run.stderr or "").splitlines()  # how far it is, and no trouble
+    assert all(line.startswith("table1: ") for line in lines)
     assert (tmp_path / "index.html").exists()
 
 

@@ -94,11 +94,11 @@ class _Tries:
     def _error(self, why: Exception) -> Exception:
         if isinstance(why, _BusyError):
             return why.refusal
-        told = f"{self._what} was not answered within {self._patience:g} seconds: {why!r}."
+        words = f"{self._what} was not answered within {self._patience:g} seconds: {why!r}."
         if self._key is None:
-            return UnansweredError(f"{told} Ask again: nothing is done twice.")
+            return UnansweredError(f"{words} Ask again: nothing is done twice.")
         hint = f"It may have been done: ask again with key={self._key!r} to know."
-        return UnansweredError(f"{told} {hint}", self._key)
+        return UnansweredError(f"{words} {hint}", self._key)
 
 
 class Client:
@@ -185,12 +185,12 @@ class Client:
         ]
 
     def observe_all(
-        self, told: Iterable[tuple[str, int, Context]]
+        self, outcomes: Iterable[tuple[str, int, Context]]
     ) -> list["dict[str, Any] | RefusedError"]:
         """Report outcomes by stream and decision, in few requests; what came of each."""
         items = [
             {"stream": stream, "decision": int(number), "xi": _sent("xi", xi)}
-            for stream, number, xi in told
+            for stream, number, xi in outcomes
         ]
         return self._each("outcomes", items)
 
@@ -267,7 +267,7 @@ class Client:
             try:
                 found = self._listening(connection, stream, after, tries.left)
                 began = time.monotonic()
-                for event in _told(found):
+                for event in _events_of(found):
                     if event["seq"] > after:
                         after, began = event["seq"], -math.inf
                         yield event
@@ -400,18 +400,18 @@ def _object(content: bytes) -> dict[str, Any] | None:
 
 def _no(found: HTTPResponse, content: bytes) -> RefusedError | _BusyError:
     """The refusal, in the words of the service."""
-    told = (_object(content) or {}).get("error", found.reason)
-    refusal = RefusedError(found.status, str(told))
+    words = (_object(content) or {}).get("error", found.reason)
+    refusal = RefusedError(found.status, str(words))
     if found.status not in _AGAIN:
         return refusal
     wait = found.headers.get("Retry-After", "0")
     return _BusyError(refusal, float(wait) if wait.isdecimal() else 0.0)
 
 
-def _told(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+def _events_of(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
     """The events of a stream of server-sent events; one that was cut short is none.
 
-    >>> list(_told(b'id: 0|data: {"seq": 0}||: hello|data: {"seq":'.split(b"|")))
+    >>> list(_events_of(b'id: 0|data: {"seq": 0}||: hello|data: {"seq":'.split(b"|")))
     [{'seq': 0}]
     """
     data: list[bytes] = []

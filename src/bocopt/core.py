@@ -182,8 +182,8 @@ def judges(problem: Problem) -> TypeGuard[Judging]:
 
 
 @cache
-def _judges(kind: type) -> bool:
-    for each in kind.__mro__:
+def _judges(cls: type) -> bool:
+    for each in cls.__mro__:
         if "judge" in vars(each):
             return True
         if "cost" in vars(each) or "violation" in vars(each):

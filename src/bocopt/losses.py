@@ -137,8 +137,8 @@ class EnergyScore(_ByDraws):
         """Return the estimated score () of theta (p) at x (k) and xi (m), from noise (n)."""
         scenarios = self._scenarios(theta, x, u)
         off = np.linalg.norm(scenarios - xi[..., None, :], axis=-1).mean(axis=-1)
-        apart = np.linalg.norm(scenarios[..., :, None, :] - scenarios[..., None, :, :], axis=-1)
-        score: Array = off - apart.sum(axis=(-1, -2)) / (2 * self.draws * (self.draws - 1))
+        distances = np.linalg.norm(scenarios[..., :, None, :] - scenarios[..., None, :, :], axis=-1)
+        score: Array = off - distances.sum(axis=(-1, -2)) / (2 * self.draws * (self.draws - 1))
         return score
 
 

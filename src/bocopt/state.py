@@ -142,11 +142,11 @@ def unpack(data: bytes) -> tuple[dict[str, Any], Arrays]:
         start = _LENGTH.size + length
         about = json.loads(data[_LENGTH.size : start])
         header, arrays = about["header"], {}
-        for name, kind, shape in about["arrays"]:
-            dtype = np.dtype(kind)
+        for name, dtype_name, shape in about["arrays"]:
+            dtype = np.dtype(dtype_name)
             if dtype.kind not in _KINDS or any(axis < 0 for axis in shape):
                 raise CheckpointError(
-                    f"The array '{name}' has the type {kind} and the shape {shape}."
+                    f"The array '{name}' has the type {dtype_name} and the shape {shape}."
                 )
             size = dtype.itemsize * math.prod(shape)
             if start + size > len(data):

@@ -214,8 +214,8 @@ def scenarios_of(policy: Policy[Any], state: Any, t: int, x: Array) -> tuple[Arr
     found = find(policy, UnderScenarios, state)
     if found is None:
         return None
-    told: tuple[Array, Array] | None = found.part.scenarios(found.state, t, x)
-    return told
+    scenarios: tuple[Array, Array] | None = found.part.scenarios(found.state, t, x)
+    return scenarios
 
 
 def shadows_of(policy: Policy[Any]) -> Mapping[str, Policy[Any]]:

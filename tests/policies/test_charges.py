@@ -16,7 +16,7 @@ from bocopt.paper import PaperStream
 from bocopt.policies import Constant
 from bocopt.policies.charges import (
     Charges,
-    booked,
+    book,
     charged,
     cost_bound,
     no_charges,
@@ -55,7 +55,7 @@ class Books(NamedTuple):
         return Books(
             self.total + charge,
             self.gap + mixability_gap(self.total, self.gap, prior, charge),
-            booked(problem, self.charges, w, paid, misses, charge),
+            book(problem, self.charges, w, paid, misses, charge),
         )
 
 
@@ -235,7 +235,7 @@ def test_one_arm_has_all_the_weight_whatever_it_misses() -> None:
     charges, problem = no_charges((), 1), Judged(Chance(0.9))
     for missed in ([1.0], [0.0], [1.0]):
         charge = charged(problem, charges, np.array([2.0]), np.array(missed))
-        charges = booked(problem, charges, np.ones(1), np.array([2.0]), np.array(missed), charge)
+        charges = book(problem, charges, np.ones(1), np.array([2.0]), np.array(missed), charge)
     assert charges.excess == pytest.approx(1.7)
     assert charges.paid == 6.0
 

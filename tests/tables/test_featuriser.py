@@ -17,7 +17,7 @@ from bocopt.app import Featuriser, Series, Spec, read, series_of
 from bocopt.app.faults import FaultsError
 from bocopt.app.features.category import Category
 from bocopt.app.features.looking_back import lagged, means
-from bocopt.app.features.rows import rows_of, told
+from bocopt.app.features.rows import learn_row, rows_of
 from bocopt.app.reading.columns import Table, TableError
 from bocopt.core import Array, IntArray
 from bocopt.state import flatten, leaves, pack, rebuild, unpack
@@ -466,7 +466,7 @@ def test_a_table_leaves_the_state_of_its_rows(
     state = featuriser.begin()
     for stage, row in enumerate(rows_of(frame, table.spec)):
         state, _ = featuriser.decide(state, row.fields)
-        state = told(featuriser, state, stage, row)
+        state = learn_row(featuriser, state, stage, row)
     assert same_bits(found, state)
     for one, other in zip(leaves(found), leaves(state), strict=True):
         assert (one.dtype, one.shape) == (other.dtype, other.shape)

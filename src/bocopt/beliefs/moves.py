@@ -184,10 +184,10 @@ def moved(
         trials = target.trials[some]
         seeds, stage = target.ledger.seeds[trials], noise.at(target.stage.t, trials)
 
-        def draw(kind: str, shape: tuple[int, ...]) -> Array:
+        def draw(distribution: str, shape: tuple[int, ...]) -> Array:
             """Return normal or uniform noise of this shape for each of the trials."""
-            source = noise.normal if kind.startswith("normal") else noise.uniform
-            return source(seeds, stage, f"{purpose}.{of}.{kind}", shape)
+            source = noise.normal if distribution.startswith("normal") else noise.uniform
+            return source(seeds, stage, f"{purpose}.{of}.{distribution}", shape)
 
         return draw
 

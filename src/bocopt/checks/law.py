@@ -28,7 +28,7 @@ def expect_error(call: Callable[[], object], who: str, what: str) -> None:
 def expect_given_on(wrapper: Any, *kinds: type) -> None:
     """Expect of a wrapper that it gives on what parts of these kinds in its fields are able to."""
     for name, inner in sorted(getattr(wrapper, "__dict__", {}).items()):
-        if not any(has(inner, kind) for kind in kinds):
+        if not any(has(inner, ability) for ability in kinds):
             continue
         missing = ", ".join(forgotten(wrapper, inner))
         what = f"to give on what its '{name}' has ({missing}), by `inner`, `parts` or `withholds`"

@@ -175,9 +175,9 @@ def scenarios_fit(policy: Policy[Any], problem: Problem, seeds: IntArray, stages
     """Scenarios under which a policy says that it decides are outcomes with weights."""
     state: Any = policy.init(seeds)
     for t, (x, xi) in enumerate(stages[:2]):
-        told = scenarios_of(policy, state, t, x)
-        if told is not None:
-            (*_, many, size), weights = np.shape(told[0]), np.shape(told[1])
+        scenarios = scenarios_of(policy, state, t, x)
+        if scenarios is not None:
+            (*_, many, size), weights = np.shape(scenarios[0]), np.shape(scenarios[1])
             fits = size == problem.dims.xi and weights[-1:] == (many,)
             expect(fits, "scenarios", f"(s, {problem.dims.xi}) and their weights (s)")
         _, state = play(policy, problem, state, t, x, xi)

@@ -82,10 +82,10 @@ def _shadows(problem: Problem, stage: Stage) -> tuple[Shadow, ...]:
 R = TypeVar("R", bound=Report)
 
 
-def _report(stage: Stage, kind: type[R]) -> R | None:
+def _report(stage: Stage, report_class: type[R]) -> R | None:
     """Return the first report of this kind; None where there is none."""
     for report in stage.reports:
-        if isinstance(report, kind):
+        if isinstance(report, report_class):
             return report
     return None
 

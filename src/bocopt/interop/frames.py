@@ -83,16 +83,16 @@ def columns_of(trace: Trace) -> dict[str, NDArray[Any]]:
 def _called(trace: Trace, columns: Sequence[str]) -> dict[str, str]:
     """The columns that have names: alone where nothing else is called so, or after their kind."""
     named = {
-        f"{kind}{j}": (kind, name)
-        for kind, names in trace.names.items()
+        f"{vector}{j}": (vector, name)
+        for vector, names in trace.names.items()
         for j, name in enumerate(names)
-        if f"{kind}{j}" in columns
+        if f"{vector}{j}" in columns
     }
     others = set(columns) - named.keys()
     alone = Counter([*others, *(name for _, name in named.values())])
     shown = {
-        column: name if kind in _VECTORS and alone[name] == 1 else f"{kind}.{name}"
-        for column, (kind, name) in named.items()
+        column: name if vector in _VECTORS and alone[name] == 1 else f"{vector}.{name}"
+        for column, (vector, name) in named.items()
     }
     taken = Counter([*others, *shown.values()])
     return {column: name for column, name in shown.items() if taken[name] == 1}

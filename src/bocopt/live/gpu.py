@@ -131,12 +131,12 @@ def _play(
     cuda, on = device_library(), begun(seeds, x.shape[2], narrow)
     from bocopt.models.kernels.light import device
 
-    kind = on.memory.dtype
+    dtype = on.memory.dtype
     z, by_time = np.empty(y.shape), np.empty(len(y))
-    times = max(1, _PIECE // max(1, x[0].size * kind.itemsize))
+    times = max(1, _PIECE // max(1, x[0].size * dtype.itemsize))
     for start in range(0, len(y), times):
         part = slice(start, start + times)
-        shown, seen = (cuda.to_device(np.ascontiguousarray(a[part], kind)) for a in (x, y))
+        shown, seen = (cuda.to_device(np.ascontiguousarray(a[part], dtype)) for a in (x, y))
         decided, cost = advanced(on, problem, first, start, shown, seen)
         summed = cuda.device_array(len(seen))
         device.sums()[-(-len(seen) // THREADS), THREADS](cost, summed)

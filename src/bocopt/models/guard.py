@@ -77,10 +77,10 @@ def warn_once(what: str, error: Exception) -> None:
     """
     if are_together():
         raise error
-    kind = type(error).__name__
-    words = kind if (what, kind) in _told else repr(error)
-    _told.add((what, kind))
+    error_name = type(error).__name__
+    words = error_name if (what, error_name) in _warned else repr(error)
+    _warned.add((what, error_name))
     warn(f"{what}: {words}. The others carry on.", stacklevel=3)
 
 
-_told: set[tuple[str, str]] = set()
+_warned: set[tuple[str, str]] = set()

@@ -132,7 +132,7 @@ class LightMixture:
         first = self._first(state.seeds)
         place = (first + np.asarray(t)[..., None] * TURN) % 1.0
         with np.errstate(invalid="ignore"):  # lanes of machine code that nobody reads
-            after, told = learning.step(
+            after, scores = learning.step(
                 memory, x[..., None, :], given[..., None, :], xi, place, np.empty(layout.LAWS + 2)
             )
         log_w = after[..., layout.LOG_W : layout.LOG_W + layout.LAWS]
@@ -141,9 +141,9 @@ class LightMixture:
             memory=after,
             info=LightInfo(
                 weights=np.exp(log_w).mean(axis=-2),
-                log_score=told[..., : layout.LAWS].sum(axis=-2),
-                mixture_score=told[..., layout.LAWS].sum(axis=-1),
-                probability=told[..., layout.LAWS + 1],
+                log_score=scores[..., : layout.LAWS].sum(axis=-2),
+                mixture_score=scores[..., layout.LAWS].sum(axis=-1),
+                probability=scores[..., layout.LAWS + 1],
             ),
         )
 

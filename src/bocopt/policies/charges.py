@@ -135,7 +135,7 @@ def charged(problem: Problem, charges: Charges, paid: Array, misses: Array) -> A
     return np.asarray(cost + price(charges)[..., None] * misses)
 
 
-def booked(
+def book(
     problem: Problem, charges: Charges, w: Array, paid: Array, misses: Array, charge: Array
 ) -> Charges:
     """After a stage whose arm was drawn by the weights w."""

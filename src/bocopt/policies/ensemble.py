@@ -18,7 +18,7 @@ from bocopt.policies.baselines import SampleAverage, checked_first
 from bocopt.policies.charges import (
     Charges,
     allowed_misses,
-    booked,
+    book,
     charged,
     cost_bound,
     no_charges,
@@ -168,8 +168,8 @@ class Ensemble:
     def _modelled(self) -> Predictive | SpreadControl:
         """The first arm."""
         assert self.model is not None  # made when none was given
-        kind = Predictive if self.calibration == "declared" else SpreadControl
-        return kind(self.problem, self.model, self.initial_decision)
+        policy_class = Predictive if self.calibration == "declared" else SpreadControl
+        return policy_class(self.problem, self.model, self.initial_decision)
 
     @property
     def _prior(self) -> Array:
@@ -249,7 +249,7 @@ class Ensemble:
         before = np.exp(hedge(state.cost, state.gap, self._prior))
         sampled = self.selection == "sample"
         took = before if sampled else np.eye(before.shape[-1])[memo.chosen]
-        charges = booked(self.problem, state.charges, took, paid, misses, charge)
+        charges = book(self.problem, state.charges, took, paid, misses, charge)
         return EnsembleState(
             seeds=state.seeds,
             arms=arms,

@@ -112,8 +112,8 @@ def _digest(problem: Any) -> str:
 
 def _shown(problem: Any, other: Any) -> str:
     """Its name or its class; of one class, also the fields in which they differ."""
-    kind, name = type(problem).__name__, says(problem, HasName)
-    called = f"{kind} {name!r}" if isinstance(name, str) else kind
+    class_name, name = type(problem).__name__, says(problem, HasName)
+    called = f"{class_name} {name!r}" if isinstance(name, str) else class_name
     if type(other) is not type(problem) or not is_dataclass(problem):
         return called
     differing = [

@@ -46,10 +46,10 @@ def decisions(owner: str, dims: Dims, x: Array, z: Array, other: Array) -> tuple
 
 def narrowed(difference: Ends, z: Array, other: Array, of_z: Ends, of_other: Ends) -> Ends:
     """Never wider than what the ranges of both decisions say, and zero where they are the same."""
-    apart = (z != other).any(axis=-1)
+    differ = (z != other).any(axis=-1)
     low = np.maximum(difference[0], of_z[0] - of_other[1])
     high = np.minimum(difference[1], of_z[1] - of_other[0])
-    return np.where(apart, low, 0.0), np.where(apart, high, 0.0)
+    return np.where(differ, low, 0.0), np.where(differ, high, 0.0)
 
 
 def support_of(problem: Problem) -> Ends | None:

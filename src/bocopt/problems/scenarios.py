@@ -71,7 +71,7 @@ def synthetic(scenarios: Array, w: Array, wanted: int) -> Array:
         return taken
 
     made = [mean]
-    for kind, amount in _QUANTILES_AND_FACTORS:
-        made.append(amount * mean if kind == "factor" else quantile(amount))
+    for measure, amount in _QUANTILES_AND_FACTORS:
+        made.append(amount * mean if measure == "factor" else quantile(amount))
     whole = (scenarios == np.rint(scenarios)).all(axis=0)
     return np.where(whole, np.rint(made), made)[:wanted]

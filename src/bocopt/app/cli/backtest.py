@@ -14,9 +14,9 @@ from bocopt.app.cli.shared import (
     Jobs,
     Settings,
     Where,
+    exit_on,
     folder,
     say,
-    told,
     workers,
 )
 
@@ -74,7 +74,7 @@ def backtest(
     from bocopt.app.opening import open_case
 
     many = workers(jobs)
-    with told(ValueError, kept=GOES_ON):
+    with exit_on(ValueError, kept=GOES_ON):
         opened = open_case(config, case)
         if dry_run:
             _show(opened)
@@ -114,7 +114,7 @@ def decide(
     from bocopt.app.reading.database import is_address, without_password, write_rows
     from bocopt.app.writing import write_table
 
-    with told(ValueError, kept=GOES_ON):
+    with exit_on(ValueError, kept=GOES_ON):
         opened = open_case(config, case)
         address = out if out is not None and is_address(out) else None
         keys = _keys(opened) if address else []

@@ -46,7 +46,7 @@ def progress(title: str, total: int | None = None, unit: str = "stage") -> Itera
             yield _Bar(rich, total)
         return
     lines = _Lines(title, unit)
-    with lines.told():
+    with lines.shown_meanwhile():
         yield lines
 
 
@@ -95,9 +95,9 @@ class _Lines:
             self._mark()
 
     @contextmanager
-    def told(self) -> Iterator[None]:
+    def shown_meanwhile(self) -> Iterator[None]:
         """Lines are printed meanwhile."""
-        teller = Thread(target=self._tell, daemon=True)
+        teller = Thread(target=self._print_until_over, daemon=True)
         teller.start()
         try:
             yield
@@ -105,7 +105,7 @@ class _Lines:
             self._over.set()
             teller.join()
 
-    def _tell(self) -> None:
+    def _print_until_over(self) -> None:
         while not self._over.wait(self._pause()):
             self._print()
             if self._marks:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bocopt.app.cli.shared import Settings, Where, say, told
+from bocopt.app.cli.shared import Settings, Where, exit_on, say
 
 if TYPE_CHECKING:
     from bocopt.app.service.config import Config
@@ -28,7 +28,7 @@ def serve(
     ] = None,
 ) -> None:
     """Decide and learn for other programs, over HTTP."""
-    with _told():
+    with _exit_on_refusal():
         settings = _loaded(config, host, port)
         try:
             from bocopt.app.service.serving import serve as run
@@ -68,7 +68,7 @@ def import_(
     from bocopt.app.service.history import Names, imported
 
     names = Names(*(None if given is None else _names(given) for given in (x, xi)))
-    with _told():
+    with _exit_on_refusal():
         settings = _loaded(config, None, None)
         frame = table_of(settings.path, case or stream, table)
         show = partial(progress, f"Teaching {stream}")
@@ -90,7 +90,7 @@ def replay(
     """Fold the log from its first event, and say what is known at its end."""
     from bocopt.app.service.replay import replayed
 
-    with _told(), _opened(config) as (settings, store):
+    with _exit_on_refusal(), _opened(config) as (settings, store):
         wrong = 0
         for found in replayed(settings, store, stream, verify):
             say(found.words)
@@ -102,7 +102,7 @@ def doctor(config: Settings = "bocopt.toml", stream: Stream = None) -> None:
     """Look for damage in the log, the snapshots and the indexes, and for overdue outcomes."""
     from bocopt.app.service.doctor import findings
 
-    with _told(), _opened(config) as (settings, store):
+    with _exit_on_refusal(), _opened(config) as (settings, store):
         wrong = 0
         for found in findings(settings, store, stream):
             say(found.words)
@@ -118,7 +118,7 @@ def export(
     """Write a stream's decisions and outcomes as a table, one row a decision."""
     from bocopt.app.service.export import exported
 
-    with _told(), _opened(config) as (settings, store):
+    with _exit_on_refusal(), _opened(config) as (settings, store):
         rows = exported(settings, store, stream, Path(out))
         say(f"Wrote {rows} decisions to {out}.")
 
@@ -133,7 +133,7 @@ def prior(
     """Fit what streams of a case have in common, as a start for new ones."""
     from bocopt.app.service.fleet_prior import fitted
 
-    with _told(), _opened(config) as (settings, store):
+    with _exit_on_refusal(), _opened(config) as (settings, store):
         found = fitted(settings, store, case, Path(out))
         say(f"Wrote what {found.streams} streams with {found.outcomes} outcomes share to {out}.")
 
@@ -164,11 +164,11 @@ def _loaded(config: str, host: str | None, port: int | None) -> "Config":
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """As `told`, also for errors of the log and of what is asked of it."""
+def _exit_on_refusal() -> Iterator[None]:
+    """As `exit_on`, also for errors of the log and of what is asked of it."""
     from bocopt.app.service.commands import RefusedError
     from bocopt.app.service.stores import StoreError
     from bocopt.app.service.stream_state import DamagedError
 
-    with told(ValueError, RefusedError, DamagedError, StoreError):
+    with exit_on(ValueError, RefusedError, DamagedError, StoreError):
         yield

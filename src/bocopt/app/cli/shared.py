@@ -31,7 +31,7 @@ def say(text: str, err: bool = False) -> None:
 
 
 @contextmanager
-def told(
+def exit_on(
     *errors: type[Exception], kept: str = "", ends: tuple[type[Exception], ...] = ()
 ) -> Iterator[None]:
     """End a command with a sentence instead of a traceback, and exit with 1, or 130 on Ctrl-C.

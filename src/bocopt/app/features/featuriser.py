@@ -18,9 +18,9 @@ from bocopt.app.features.memory import (
     FeaturiserState,
     filled,
     filled_all,
-    is_told,
+    is_learned,
+    learn,
     no_memory,
-    told,
 )
 from bocopt.app.features.row import Row, check_row, numbers_of, read_row
 from bocopt.app.features.seasons import calendar
@@ -218,14 +218,14 @@ class Featuriser:
         after = self._after(stage, came)
         if not (self.spec.lags or self.spec.rolling):
             return state
-        if is_told(state.memory, stage):
+        if is_learned(state.memory, stage):
             raise arguments.wrong("Featuriser.learn", "stage", "learned once", stage)
         if np.isnan(found).any():
             if self.spec.arrives is None:
                 return state
             found = np.full(len(found), np.nan)
         waits = [*state.memory.after.tolist(), after]
-        return state._replace(memory=told(state.memory, stage, found, self._as_times(waits)))
+        return state._replace(memory=learn(state.memory, stage, found, self._as_times(waits)))
 
     def to_json(self) -> str:
         """Return the featuriser as a text, which `from_json` reads.

@@ -18,7 +18,7 @@ class StageOutcomes(NamedTuple):
     due: IntArray  # (T) the first stage at which each should be known; T where there is none
     arrives: IntArray  # (T) the first stage at which it is; T where it never is
     after: Array | IntArray  # (T) decisions later than this know it: a stage, or a time
-    told: BoolArray  # (T) whether anything ever comes, if only that there is no number
+    reported: BoolArray  # (T) whether anything ever comes, if only that there is no number
 
 
 def after_delay(moments: IntArray, delay: int) -> IntArray:

@@ -78,7 +78,7 @@ class LookingBack:
         columns = [_at(xi, place) for place in places.T]
         columns += [means(xi, arrives, count) for count in self.means]
         latest = int(_latest(due)[-1])
-        waits = outcomes.told & (due == stages)
+        waits = outcomes.reported & (due == stages)
         known = np.flatnonzero(arrives < stages)
         coming = known[np.argsort(arrives[known], kind="stable")]
         kept = known[self._kept(known, latest)]

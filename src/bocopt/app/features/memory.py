@@ -44,7 +44,7 @@ def no_memory(dim: int, after: Array | IntArray) -> Memory:
     return Memory(np.array(-1), none, numbers, numbers, none, after, numbers)
 
 
-def told(memory: Memory, stage: int, xi: Array, after: Array | IntArray) -> Memory:
+def learn(memory: Memory, stage: int, xi: Array, after: Array | IntArray) -> Memory:
     """Return the memory with one more outcome (m) that waits; `after` (w) is for all that do."""
     return memory._replace(
         waiting=np.append(memory.waiting, stage),
@@ -53,7 +53,7 @@ def told(memory: Memory, stage: int, xi: Array, after: Array | IntArray) -> Memo
     )
 
 
-def is_told(memory: Memory, stage: int) -> bool:
+def is_learned(memory: Memory, stage: int) -> bool:
     """Return True if the outcome of a stage waits or is known, as far as is remembered."""
     return bool((memory.waiting == stage).any() or (memory.stages == stage).any())
 

@@ -130,8 +130,8 @@ def _outcomes(
         notes += far(name, values, frame.place, lines)
     arrives = np.where(without, len(xi), due.stages)
     # A missing outcome is told only where its arrival is, and as one that never comes.
-    told = ~due.missing & (~without | (spec.arrives is not None))
-    found = StageOutcomes(xi, due.stages, arrives, due.after, told)
+    reported = ~due.missing & (~without | (spec.arrives is not None))
+    found = StageOutcomes(xi, due.stages, arrives, due.after, reported)
     return found, [*due.notes, *notes]
 
 

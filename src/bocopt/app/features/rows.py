@@ -46,7 +46,7 @@ def _outcomes(frame: Table, spec: Spec) -> Array:
     return np.stack(columns, axis=-1)
 
 
-def told(
+def learn_row(
     featuriser: Featuriser, state: FeaturiserState, stage: int, row: TableRow
 ) -> FeaturiserState:
     """Return the state with the outcome of a stage of a table; a missing one may be due."""

@@ -86,7 +86,7 @@ def shown(who: str, levels: dict[str, Array]) -> str:
             "95%: exact binomial, as if stages were independent.",
             "Bars are shares of the outcomes; 95% of them would end in the tint by chance alone.",
             more,
-            kind="note",
+            css="note",
         ),
     )
 

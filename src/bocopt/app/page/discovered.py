@@ -50,7 +50,7 @@ def discovered(found: Discoveries | None, names: Sequence[str]) -> str:
         "to come. Where it is open, gains and losses of a series may be chance."
     )
     return section(
-        DISCOVERED, paragraph(text(discovered_words(found, names))), paragraph(note, kind="note")
+        DISCOVERED, paragraph(text(discovered_words(found, names))), paragraph(note, css="note")
     )
 
 

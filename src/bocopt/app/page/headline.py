@@ -24,7 +24,7 @@ def headline(view: ReportView, yearly: str = "") -> str:
 
     yearly      a paragraph on a year
     """
-    found, large = contrast(view, view.first), paragraph(sentence(view), kind="headline")
+    found, large = contrast(view, view.first), paragraph(sentence(view), css="headline")
     if found is None:
         return large
     if _same(view):
@@ -33,7 +33,7 @@ def headline(view: ReportView, yearly: str = "") -> str:
         large
         + paragraph(_in_money(view, found), _how_many(view, found))
         + yearly
-        + paragraph(_how_sure(view, found), _one_look(view, found), kind="note")
+        + paragraph(_how_sure(view, found), _one_look(view, found), css="note")
     )
 
 
@@ -164,9 +164,9 @@ def _amounts(view: ReportView, found: Contrast) -> str:
     assert found.always is not None
     low, high = found.always
     low, high = (low, high) if found.verdict >= 0 else (-high, -low)
-    kind = "saved" if view.findings.sense is Sense.MINIMISE else "earned more"
+    verb = "saved" if view.findings.sense is Sense.MINIMISE else "earned more"
     said = f"{ends(figure(low), figure(high))} {text(view.findings.unit)}".strip()
-    return f"{said} a stage" if found.verdict else f"{said} a stage {kind}"
+    return f"{said} a stage" if found.verdict else f"{said} a stage {verb}"
 
 
 def _in_money(view: ReportView, found: Contrast) -> str:

@@ -51,10 +51,10 @@ def lines(words: str) -> str:
     return "\n".join(text(line.expandtabs(4)) for line in words.splitlines())
 
 
-def paragraph(*sentences: str, kind: str = "") -> str:
+def paragraph(*sentences: str, css: str = "") -> str:
     """Return a paragraph of sentences, which are markup; empty where there is no sentence."""
     said = " ".join(sentence for sentence in sentences if sentence)
-    opened = f'<p class="{kind}">' if kind else "<p>"
+    opened = f'<p class="{css}">' if css else "<p>"
     return f"{opened}{said}</p>\n" if said else ""
 
 
@@ -78,9 +78,9 @@ def table(
 
 def _row(cells: Sequence[str], strong: str) -> str:
     first, *others = cells
-    kind = ' class="strong"' if strong and first == strong else ""
+    css = ' class="strong"' if strong and first == strong else ""
     rest = "".join(f"<td>{text(cell)}</td>" for cell in others)
-    return f'<tr{kind}><th scope="row">{name(first)}</th>{rest}</tr>\n'
+    return f'<tr{css}><th scope="row">{name(first)}</th>{rest}</tr>\n'
 
 
 def section(title: str, *parts: str) -> str:

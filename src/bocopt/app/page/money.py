@@ -92,7 +92,7 @@ def policies(view: ReportView, feasible: Mapping[str, str] | None = None) -> str
     rows = _rows(view, contrasts, feasible)
     shown = table(header, rows, label=POLICIES, strong=view.first)
     legend = _legend(view, contrasts, summed=feasible is not None)
-    return section(POLICIES, shown, paragraph(legend, kind="note"))
+    return section(POLICIES, shown, paragraph(legend, css="note"))
 
 
 def _rows(

@@ -51,7 +51,7 @@ def _stage(findings: PanelFindings) -> str:
         f"{played:,} series and {decisions:,} decisions in all. Each series was played by itself, "
         "by an agent that knows no other. Series may depend on each other at one time in any way: "
         "intervals are about the sums.",
-        kind="note",
+        css="note",
     )
 
 

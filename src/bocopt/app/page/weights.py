@@ -17,15 +17,15 @@ _MOST = 6  # areas; the rest is one
 _SEEN = 0.04  # of the height, from which an area has room for its number
 
 
-class _Kind(NamedTuple):
+class _WeightVector(NamedTuple):
     key: str  # in the info
     one: str  # what each weight is of, where it has no name
     title: str
 
 
-_KINDS = (
-    _Kind("arm_weights", "arm", "Arms: whose decision is taken"),
-    _Kind("weights", "law", "Laws: which predictions are mixed"),
+_VECTORS = (
+    _WeightVector("arm_weights", "arm", "Arms: whose decision is taken"),
+    _WeightVector("weights", "law", "Laws: which predictions are mixed"),
 )
 
 
@@ -35,10 +35,10 @@ def weights(view: ReportView) -> str:
         return ""
     for policy in view.ordered:
         info = view.findings.played[policy].info
-        given = [kind for kind in _KINDS if kind.key in info and info[kind.key].ndim == 2]
-        kinds = [kind for kind in given if _are_weights(info[kind.key][view.drawn])]
-        if kinds:
-            charts = [_stacked_kind(view, kind, info[kind.key]) for kind in kinds]
+        given = [vector for vector in _VECTORS if vector.key in info and info[vector.key].ndim == 2]
+        vectors = [vector for vector in given if _are_weights(info[vector.key][view.drawn])]
+        if vectors:
+            charts = [_stacked_weights(view, vector, info[vector.key]) for vector in vectors]
             said = f"Of <bdi>{text(policy)}</bdi>, after each outcome, in percent."
             return section(WEIGHTS, paragraph(said), *charts)
     return ""
@@ -53,9 +53,9 @@ def _are_weights(values: Array) -> bool:
     return bool(known.any() and (values[known] >= 0).all() and np.allclose(sums[known], 1.0))
 
 
-def _stacked_kind(view: ReportView, kind: _Kind, values: Array) -> str:
-    named = labels(view.names, kind.key, values.shape[1], kind.one)
-    return stacked(view, kind.title, values[view.drawn], named)
+def _stacked_weights(view: ReportView, vector: _WeightVector, values: Array) -> str:
+    named = labels(view.names, vector.key, values.shape[1], vector.one)
+    return stacked(view, vector.title, values[view.drawn], named)
 
 
 def stacked(view: Across, title: str, values: Array, named: list[str]) -> str:

@@ -141,8 +141,8 @@ class Table:
 
         def fault(row: int) -> Fault:
             """Return the fault of a bad cell, with its hint."""
-            told = hint if isinstance(hint, str) else hint(self.texts(name)[row])
-            return self.fault(row, name, expected, told)
+            hint_given = hint if isinstance(hint, str) else hint(self.texts(name)[row])
+            return self.fault(row, name, expected, hint_given)
 
         if bad.any():
             raise at_rows(np.flatnonzero(bad), fault)

@@ -81,5 +81,5 @@ class Access:
 
     def by_cookie(self, cookie: str, now: float) -> frozenset[Permission]:
         """What a browser may do that sends a cookie."""
-        held = [ROLES[role] for session, role in self.holders if session.holds(cookie, now)]
-        return held[0] & _BY_COOKIE if held else _NOBODY
+        roles = [ROLES[role] for session, role in self.holders if session.holds(cookie, now)]
+        return roles[0] & _BY_COOKIE if roles else _NOBODY

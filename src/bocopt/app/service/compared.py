@@ -86,9 +86,9 @@ def shown(template: StreamTemplate, live: Live) -> dict[str, Any]:
     return {"compared": {"by": template.fold.by, "shadows": found}} if found else {}
 
 
-def read(template: StreamTemplate, told: Mapping[str, Any]) -> dict[str, ShadowStatus]:
+def read(template: StreamTemplate, summary: Mapping[str, Any]) -> dict[str, ShadowStatus]:
     """Return the status of each shadow; empty if another configuration wrote the numbers."""
-    found = told.get("compared")
+    found = summary.get("compared")
     if not isinstance(found, dict) or found.get("by") != template.fold.by:
         return {}
     return {name: ShadowStatus(*numbers) for name, numbers in found["shadows"].items()}
@@ -116,13 +116,13 @@ def better(
     history = {s: _generations(some) for s, some in groupby(configured, lambda c: c.stream)}
     many = sum(of for each in history.values() for _, of in each.values())
     found, shares = list[Better](), list[float]()
-    for standing, told in standings:
+    for standing, summary in standings:
         template = templates.get(standing.problem)
         if template is None:
             continue
         generation, of = history.get(standing.id, {}).get(template.fold.by, (0, 0))
         if generation:  # else it is not in the log who is compared
-            own = [Better(standing.id, *each) for each in read(template, told).items()]
+            own = [Better(standing.id, *each) for each in read(template, summary).items()]
             found += own
             shares += [share(generation, of) / len(standings)] * len(own)
     believed = discoveries(np.array([b.shown.log_e for b in found]), np.array(shares), delta)

@@ -8,7 +8,7 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.app.features.memory import FeaturiserState
-from bocopt.app.features.rows import TableRow, told
+from bocopt.app.features.rows import TableRow, learn_row
 from bocopt.app.service.stream_template import StreamTemplate
 from bocopt.columns import wrong_names
 from bocopt.core import Array
@@ -89,7 +89,7 @@ def features_after(
     after, _ = template.featuriser.decide(features, fields)
     if isinstance(event, Taught):
         row = TableRow(fields, event.xi, event.came)
-        return told(template.featuriser, after, live.stage, row)
+        return learn_row(template.featuriser, after, live.stage, row)
     return after
 
 

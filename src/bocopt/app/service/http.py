@@ -50,7 +50,7 @@ from bocopt.app.service.requests import (
 from bocopt.app.service.shown import event_shown
 from bocopt.app.service.stores import Store, StoreError
 from bocopt.app.service.stream_template import StreamTemplate
-from bocopt.app.service.summaries import read as read_told
+from bocopt.app.service.summaries import read as read_summary
 
 _WAIT = 10.0  # seconds that a request waits for those before it
 _MOST = 10_000  # events of the log at once
@@ -91,8 +91,8 @@ class Api:
             async with asyncio.timeout(patience):
                 reply = await waiting
         except TimeoutError:
-            told = f"No answer within {patience:g} seconds. Ask again with the same key."
-            raise RefusedError(504, told) from None
+            words = f"No answer within {patience:g} seconds. Ask again with the same key."
+            raise RefusedError(504, words) from None
         except RefusedError as error:
             if error.damaged and len(self.damaged) < _MOST:
                 self.damaged[command.stream] = str(error)
@@ -217,7 +217,7 @@ class Api:
 
         def read() -> tuple[int, list[Better]]:
             """Judge the shadows of all streams, from the log."""
-            found = [(each, read_told(each.told)) for each in reader.standings()]
+            found = [(each, read_summary(each.told)) for each in reader.standings()]
             return better(found, reader.configurations(), self.templates, self.delta)
 
         return await self._better.of("", lambda: self._read(read))
@@ -225,7 +225,7 @@ class Api:
     async def shadows(self, request: Request) -> Response:
         """Answer with the shadows that may be called better, judged over all streams."""
         compared, found = await self.better()
-        told = [
+        signals = [
             {
                 "stream": each.stream,
                 "shadow": each.name,
@@ -235,7 +235,7 @@ class Api:
             }
             for each in found
         ]
-        return answer(200, {"level": self.delta, "compared": compared, "better": told})
+        return answer(200, {"level": self.delta, "compared": compared, "better": signals})
 
     async def healthy(self, request: Request) -> Response:
         """Answer that the process is alive."""

@@ -176,8 +176,8 @@ async def on_refused(request: Request, error: Exception) -> Response:
 async def on_http(request: Request, error: Exception) -> Response:
     """Answer an HTTPException of the framework as JSON."""
     assert isinstance(error, HTTPException)
-    told = "There is nothing here." if error.status_code == 404 else f"{error.detail}."
-    return refused(error.status_code, told)
+    words = "There is nothing here." if error.status_code == 404 else f"{error.detail}."
+    return refused(error.status_code, words)
 
 
 async def on_error(request: Request, error: Exception) -> Response:

@@ -68,13 +68,13 @@ def event_shown(template: StreamTemplate, row: EventRow) -> dict[str, Any]:
     if isinstance(event, Taught):
         row_shown = {"x": numbers(event.x), "xi": numbers(event.xi), "at": row.at}
         return {"seq": row.seq, "kind": row.kind, "lesson": event.number} | row_shown
-    told: dict[str, Any] = {"seq": row.seq, "kind": row.kind, "decision": row.decision}
+    event_shown: dict[str, Any] = {"seq": row.seq, "kind": row.kind, "decision": row.decision}
     if isinstance(event, Decided):
-        told |= {"x": numbers(event.waiting.x)} | ticket(template, event, row.at)
-        del told["id"], told["message"]
+        event_shown |= {"x": numbers(event.waiting.x)} | ticket(template, event, row.at)
+        del event_shown["id"], event_shown["message"]
     elif isinstance(event, Observed):
-        told["xi"] = numbers(event.xi)
-    return told | {"at": row.at}
+        event_shown["xi"] = numbers(event.xi)
+    return event_shown | {"at": row.at}
 
 
 def shown(store: Store, state: StreamState, show: Query) -> Mapping[str, Any]:

@@ -112,8 +112,8 @@ class Worker:
         what = type(command).__name__.lower()
         if lost.slow:
             _log.error("%s on %r took too long: its worker was ended.", what, command.stream)
-            told = f"It took longer than {self.limit:g} seconds, and nothing was changed."
-            return RefusedError(504, f"{told} Ask again with the same key.")
+            words = f"It took longer than {self.limit:g} seconds, and nothing was changed."
+            return RefusedError(504, f"{words} Ask again with the same key.")
         _log.error("A worker ended at %s on %r.", what, command.stream)
         return RefusedError(503, "Its worker process ended, and nothing was changed. Try again.")
 

@@ -151,8 +151,8 @@ def best_split(
     square = np.zeros(len(cuts))
     for j in range(len(total)):
         for k in range(len(cuts)):
-            apart = whole * left[j, k] - parts[k] * total[j]
-            square[k] += apart * apart
+            contrast = whole * left[j, k] - parts[k] * total[j]
+            square[k] += contrast * contrast
     for k in range(len(cuts)):
         part, other = parts[k], whole - parts[k]
         if part >= smallest and other >= smallest:

@@ -198,9 +198,9 @@ def _alone_and_in_pairs(steps: Array) -> IntArray:
     """(n, d) -> (g, 2): which moves are taken, one up and one down, or twice the same one."""
     up, down = (np.flatnonzero((sign * steps).sum(axis=1) > 0)[:_SIDE] for sign in (1, -1))
     pairs = np.stack(np.meshgrid(up, down), axis=-1).reshape(-1, 2)
-    apart = ~(steps[pairs] != 0).all(axis=1).any(axis=1)
+    compatible = ~(steps[pairs] != 0).all(axis=1).any(axis=1)
     alone = np.arange(len(steps))
-    return np.concatenate([np.stack([alone, alone], axis=-1), pairs[apart]])
+    return np.concatenate([np.stack([alone, alone], axis=-1), pairs[compatible]])
 
 
 def _last_to_hold(judge: CandidateJudge, base: PooledDecision, alpha: float) -> int:

@@ -71,17 +71,17 @@ def solve(program: ConeProgram, options: Mapping[str, Any]) -> ConeSolution:
 
 
 def _made(library: Any, cone: Cone) -> Any:
-    kind, size = cone
-    if kind == "zero":
+    cone_type, size = cone
+    if cone_type == "zero":
         return library.ZeroConeT(size)
-    if kind == "nonneg":
+    if cone_type == "nonneg":
         return library.NonnegativeConeT(size)
-    if kind == "soc":
+    if cone_type == "soc":
         return library.SecondOrderConeT(size)
-    if kind == "psd":
+    if cone_type == "psd":
         return library.PSDTriangleConeT(size)
-    if kind == "exp":
+    if cone_type == "exp":
         return library.ExponentialConeT()
-    if kind == "p3d":
+    if cone_type == "p3d":
         return library.PowerConeT(size)
     return library.GenPowerConeT(list(size), 1)

@@ -115,11 +115,11 @@ def _read(problem: Any) -> tuple[ConeSizes, Any]:
 
 def _listed(dims: Any) -> Iterable[Cone]:
     """The cones in the order of the rows."""
-    for kind in ("zero", "nonneg"):
-        if getattr(dims, kind):
-            yield kind, int(getattr(dims, kind))
-    for kind in ("soc", "psd"):
-        yield from ((kind, int(size)) for size in getattr(dims, kind))
+    for cone_type in ("zero", "nonneg"):
+        if getattr(dims, cone_type):
+            yield cone_type, int(getattr(dims, cone_type))
+    for cone_type in ("soc", "psd"):
+        yield from ((cone_type, int(size)) for size in getattr(dims, cone_type))
     yield from (("exp", 3) for _ in range(dims.exp))
     yield from (("p3d", float(power)) for power in dims.p3d)
     yield from (("pnd", tuple(powers)) for powers in getattr(dims, "pnd", ()))

@@ -76,12 +76,12 @@ class Leaf(NamedTuple):
         return fits
 
 
-def leaf(name: str, given: object, kind: str) -> Leaf:
-    """Return the leaf of a length, or of a `cvxpy.Parameter` or `cvxpy.Variable` (kind)."""
-    wanted = f"an integer in [1, inf) or a cvxpy.{kind}"
+def leaf(name: str, given: object, class_name: str) -> Leaf:
+    """Return the leaf of a length, or of a `cvxpy.Parameter` or `cvxpy.Variable` (class_name)."""
+    wanted = f"an integer in [1, inf) or a cvxpy.{class_name}"
     if isinstance(given, int | np.integer) and not isinstance(given, bool) and given >= 1:
         return Leaf((int(given),), {})
-    if not isinstance(given, getattr(cvxpy(), kind)):
+    if not isinstance(given, getattr(cvxpy(), class_name)):
         raise arguments.wrong("from_cvxpy", name, wanted, given)
     attributes = _attributes(given)
     if attributes is None or not given.size:

@@ -102,7 +102,7 @@ def _made_up_for(blueprint: Blueprint, plane: Plane, row: int) -> bool:
     """Return whether the left side of a row can get arbitrarily small, and large where ==."""
     own = np.flatnonzero((plane.row == row) & (plane.column >= blueprint.shared))
     step, columns = blueprint.steps[plane.value], plane.column[own]
-    if step.kind != "constant" and len(own):
+    if step.op != "constant" and len(own):
         return True  # the signs are known only at a context and an outcome
     up, down = np.isposinf(blueprint.upper[columns]), np.isneginf(blueprint.lower[columns])
     rises = step.array[own] > 0 if len(own) else np.zeros(0, bool)

@@ -78,11 +78,11 @@ def _block(planes: list[tuple[Plane, int]], blueprint: Blueprint, columns: int) 
         if larger >= 0:
             matrix[row + each, larger + each] = -1.0
         value, offset = blueprint.steps[plane.value], blueprint.steps[plane.offset]
-        if value.kind == "constant":
+        if value.op == "constant":
             matrix[row + plane.row, plane.column] = value.array
         else:
             values.append((row, plane))
-        if offset.kind == "constant":
+        if offset.op == "constant":
             limit[row + each] = 0.0 - offset.array
         else:
             offsets.append((row, plane))

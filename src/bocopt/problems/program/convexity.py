@@ -24,7 +24,7 @@ def convex_uses(blueprint: Blueprint) -> tuple[tuple[int, IntArray], ...]:
         step = blueprint.steps[plane.value]
         if plane.equal:
             raise DeclarationError("pos, absolute or a maximum stands in a row with ==")
-        if step.kind == "constant":
+        if step.op == "constant":
             check(step.array[entries])
         else:
             left.append((plane.value, entries))

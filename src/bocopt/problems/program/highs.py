@@ -254,13 +254,13 @@ class WatchedRun:
         self._stop, self._ended = Event(), Event()
         self._highs = highs
         highs.setCallback(self._called, None)
-        for kind in (
+        for event in (
             _KINDS.kCallbackMipImprovingSolution,
             _KINDS.kCallbackMipInterrupt,
             _KINDS.kCallbackSimplexInterrupt,
             _KINDS.kCallbackIpmInterrupt,
         ):
-            highs.startCallback(kind)
+            highs.startCallback(event)
 
     def run(self, deadline: float | None) -> bool:
         """Run until the end or the deadline: -> whether it ended."""
@@ -282,9 +282,9 @@ class WatchedRun:
             del self._highs  # it holds our callback: together they would never be freed
             self._ended.set()
 
-    def _called(self, kind: Any, _message: str, out: Any, into: Any, _data: object) -> None:
+    def _called(self, event: Any, _message: str, out: Any, into: Any, _data: object) -> None:
         self.bound = max(self.bound, float(out.mip_dual_bound))
-        if int(kind) == int(_KINDS.kCallbackMipImprovingSolution):
+        if int(event) == int(_KINDS.kCallbackMipImprovingSolution):
             self.point = np.array(out.mip_solution, float)
             self.value = float(out.objective_function_value)
         elif self._stop.is_set():

@@ -58,7 +58,7 @@ def exactly(values: Numbers) -> Interval:
 
 def without_rule(steps: Sequence[TapeStep]) -> str | None:
     """The first function of xi that has no rule."""
-    names = [step.name for step in steps if step.kind == "ufunc" and _reads_outcome(step)]
+    names = [step.name for step in steps if step.op == "ufunc" and _reads_outcome(step)]
     return next((name for name in names if name not in _RULES), None)
 
 
@@ -69,7 +69,7 @@ def _enclosed(
     low_inputs = {name: interval.low for name, interval in inputs.items()}
     if not _reads_outcome(step):
         return exactly(played(step, lows, low_inputs, axes))
-    if step.kind == "ufunc":
+    if step.op == "ufunc":
         rank = axes + len(step.shape)
         pads = [_padded(interval, rank, axes) for interval in given]
         return _bounded(_RULES.get(step.name, _anything)(*pads))

@@ -323,9 +323,9 @@ class Program:
 
     def _given(self, step: TapeStep) -> bool:
         """Return whether a step's numbers are constant, or some of x or xi, which were checked."""
-        while step.kind in ("take", "cut"):
+        while step.op in ("take", "cut"):
             step = self.blueprint.steps[step.inputs[0]]
-        return step.kind in ("constant", "input")
+        return step.op in ("constant", "input")
 
     @cached_property
     def _pressed(self) -> tuple[tuple[int, IntArray], ...]:

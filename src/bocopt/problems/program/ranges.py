@@ -52,7 +52,7 @@ class Ranges:
         if self.infeasible_objective is None:
             return low, high
         (fits, misses), (other_fits, other_misses) = (self._verdicts(x, d) for d in (z, other))
-        apart, zero = (z != other).any(axis=-1), np.zeros(low.shape)
+        differ, zero = (z != other).any(axis=-1), np.zeros(low.shape)
         alone, other_alone = (
             [end - self.infeasible_objective for end in self._objective(x, d, None)]
             for d in (z, other)
@@ -60,8 +60,8 @@ class Ranges:
         return hull(
             (
                 FeasibilityCase(fits & other_fits, low, high),
-                FeasibilityCase(fits & other_misses & apart, *alone),
-                FeasibilityCase(other_fits & misses & apart, *other_alone).turned(),
+                FeasibilityCase(fits & other_misses & differ, *alone),
+                FeasibilityCase(other_fits & misses & differ, *other_alone).turned(),
                 FeasibilityCase(misses & other_misses, zero, zero),
             )
         )

@@ -55,7 +55,7 @@ def _stays_affine(step: TapeStep, steps: Sequence[TapeStep], affine: Sequence[bo
         return True
     if not all(affine[i] for i in step.inputs):
         return False
-    if step.kind != "ufunc" or step.name in ("add", "subtract", "negative", "positive"):
+    if step.op != "ufunc" or step.name in ("add", "subtract", "negative", "positive"):
         return True
     if step.name == "multiply":
         return sum(random) == 1

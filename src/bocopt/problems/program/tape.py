@@ -30,7 +30,7 @@ class Depends(IntEnum):
 class TapeStep(NamedTuple):
     """One line of a tape: how its array, of this shape, comes from those of earlier steps."""
 
-    kind: str  # input, constant, ufunc, take, cut, total or join
+    op: str  # input, constant, ufunc, take, cut, total or join
     shape: Shape
     depends: Depends
     inputs: tuple[int, ...] = ()
@@ -57,14 +57,14 @@ class ParamExpr:
     @property
     def constant(self) -> Array | None:
         """Its numbers, where they depend on nothing."""
-        array: Array | None = self.step.array if self.step.kind == "constant" else None
+        array: Array | None = self.step.array if self.step.op == "constant" else None
         return array
 
     def take(self, positions: IntArray) -> "ParamExpr":
         """Entries of the flat array, in the shape of the positions."""
         if self.constant is not None:
             return self.tape.constant(self.constant.ravel()[positions])
-        if self.step.kind == "take":  # of what was taken: take it at once
+        if self.step.op == "take":  # of what was taken: take it at once
             origin = ParamExpr(self.tape, self.step.inputs[0])
             return origin.take(self.step.array.ravel()[positions])
         everything = np.arange(prod(self.shape)).reshape(self.shape)
@@ -127,7 +127,7 @@ class Tape:
 
     def record(
         self,
-        kind: str,
+        op: str,
         shape: Shape,
         inputs: Sequence[ParamExpr],
         name: str = "",
@@ -135,9 +135,7 @@ class Tape:
     ) -> ParamExpr:
         """Record a step of this kind, and return its array as a `ParamExpr`."""
         depends = max(given.step.depends for given in inputs)
-        return self._append(
-            TapeStep(kind, shape, depends, tuple(g.at for g in inputs), name, array)
-        )
+        return self._append(TapeStep(op, shape, depends, tuple(g.at for g in inputs), name, array))
 
     def _append(self, step: TapeStep) -> ParamExpr:
         self.steps.append(step)
@@ -161,11 +159,11 @@ class Tape:
 
 def _cut(step: TapeStep) -> TapeStep:
     """Return the step; a `take` of consecutive elements becomes a `cut`, which needs no copy."""
-    if step.kind != "take" or not step.array.size:
+    if step.op != "take" or not step.array.size:
         return step
     first = int(step.array.flat[0])
     follow = (step.array.ravel() == first + np.arange(step.array.size)).all()
-    return step._replace(kind="cut", array=first) if follow else step
+    return step._replace(op="cut", array=first) if follow else step
 
 
 def play(steps: Sequence[TapeStep], inputs: Mapping[str, Array], axes: int) -> list[Array]:
@@ -180,20 +178,20 @@ def play(steps: Sequence[TapeStep], inputs: Mapping[str, Array], axes: int) -> l
 def played(step: TapeStep, given: Sequence[Array], inputs: Mapping[str, Array], axes: int) -> Array:
     """The array of one step, from those that it is made of."""
     value: Array
-    if step.kind == "constant":
+    if step.op == "constant":
         value = step.array.reshape((1,) * axes + step.shape)
-    elif step.kind == "input":
+    elif step.op == "input":
         value = inputs[step.name]
-    elif step.kind == "ufunc":
+    elif step.op == "ufunc":
         rank = axes + len(step.shape)
         value = getattr(np, step.name)(*(padded(array, rank, axes) for array in given))
-    elif step.kind == "take":
+    elif step.op == "take":
         value = given[0].reshape(*given[0].shape[:axes], -1)[..., step.array]
-    elif step.kind == "cut":
+    elif step.op == "cut":
         lead = given[0].shape[:axes]
         flat = given[0].reshape(*lead, -1)[..., step.array : step.array + prod(step.shape)]
         value = flat.reshape(lead + step.shape)
-    elif step.kind == "total":
+    elif step.op == "total":
         value = _total(given[0])
     else:
         lead = np.broadcast_shapes(*(array.shape[:axes] for array in given))

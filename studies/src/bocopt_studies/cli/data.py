@@ -8,7 +8,7 @@ import typer
 
 from bocopt.app.cli.backtest import played_by
 from bocopt.app.cli.progress import progress
-from bocopt.app.cli.shared import GOES_ON, Jobs, folder, say, told, workers
+from bocopt.app.cli.shared import GOES_ON, Jobs, exit_on, folder, say, workers
 from bocopt_studies.data import NAMES
 
 
@@ -29,7 +29,7 @@ def data(
             raise typer.BadParameter(expected, param_hint="NAME")
     chosen = [name for name in NAMES if not names or name in names]
     many = workers(jobs)
-    with told(ValueError, kept=GOES_ON):
+    with exit_on(ValueError, kept=GOES_ON):
         _play(chosen, folder(out), fresh, many)
 
 

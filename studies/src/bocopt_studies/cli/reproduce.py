@@ -13,9 +13,9 @@ from bocopt.app.cli.progress import progress
 from bocopt.app.cli.shared import (
     GOES_ON,
     Jobs,
+    exit_on,
     folder,
     say,
-    told,
     workers,
 )
 from bocopt_studies.catalogue import GROUPS, studies_of
@@ -81,7 +81,7 @@ def _reproduce(name: str, size: Size, crew: Crew, out: Path, fresh: bool) -> Non
     from bocopt_studies.work.origin import ForeignWorkerError
 
     ends = (ClusterLostError, ForeignWorkerError, OSError)
-    with told(NoSchedulerError, kept=GOES_ON, ends=ends):
+    with exit_on(NoSchedulerError, kept=GOES_ON, ends=ends):
         _run_and_show(name, size, crew, out, fresh)
 
 

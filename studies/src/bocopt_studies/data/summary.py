@@ -113,8 +113,8 @@ def _beside(one: Found, digits: int) -> list[str]:
         return [NONE] * 4
     share = f" ({percent(one['share'])}%)"
     intervals = [
-        ends(*(fixed(end, digits) for end in one[kind])) if one[kind] else NONE
-        for kind in ("always", "once")
+        ends(*(fixed(end, digits) for end in one[claim])) if one[claim] else NONE
+        for claim in ("always", "once")
     ]
     return [
         f"{fixed(one['gain'], digits)}{share}",

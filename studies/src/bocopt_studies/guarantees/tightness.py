@@ -129,7 +129,7 @@ def _policy(size: Size, name: str, record: Record) -> Summary:
     names = [key.removesuffix("/bound") for key in record if key.endswith("/bound")]
     return {
         "stages": at,
-        "true": {kind: _curve(record[f"true_{kind}"]) for kind in ("cost", "infeasible")},
+        "true": {measure: _curve(record[f"true_{measure}"]) for measure in ("cost", "infeasible")},
         "certificates": {guarantee: _certificate(record, guarantee, at) for guarantee in names},
         "curves": {
             guarantee: {part: _curve(record[f"{guarantee}/{part}"]) for part in ("value", "bound")}

@@ -96,14 +96,14 @@ class Oracle(Task):
         """Return errors and variances (trials, p) in posterior units, and costs (trials)."""
         seeds = np.array(self.seeds)
         belief = self.sampler.init(seeds)
-        told, counts = [], np.zeros((3, len(seeds)))
+        evidence, counts = [], np.zeros((3, len(seeds)))
         for t in range(self.horizon):
             x, xi = self.world.stage(seeds, t, self.dim)
             belief = self.sampler.step(belief, t, x, xi)
-            told.append(self.world.evidence(x, xi, self.dim))
+            evidence.append(self.world.evidence(x, xi, self.dim))
             info = belief.info
             counts += [info.rejuvenated, *_cost(info, len(seeds))]
-        precision, shift = self._evidence_of(told, len(seeds))
+        precision, shift = self._evidence_of(evidence, len(seeds))
         covariance = np.linalg.inv(precision)
         exact = np.matmul(covariance, shift[..., None])[..., 0]
         sd = np.sqrt(np.diagonal(covariance, axis1=-2, axis2=-1))
@@ -116,11 +116,11 @@ class Oracle(Task):
             record["standard_error"] = posterior_mean(belief, belief.theta).standard_error / sd
         return record
 
-    def _evidence_of(self, told: list[tuple[Array, Array]], trials: int) -> tuple[Array, Array]:
+    def _evidence_of(self, evidence: list[tuple[Array, Array]], trials: int) -> tuple[Array, Array]:
         """H (p, p) and b (p), as the stages count at the end."""
         precision = np.broadcast_to(np.eye(self.dim), (trials, self.dim, self.dim))
         shift = np.zeros((trials, self.dim))
-        kept = told[-(self.window or len(told)) :]
+        kept = evidence[-(self.window or len(evidence)) :]
         for age, (matrix, vector) in zip(range(len(kept) - 1, -1, -1), kept, strict=True):
             count = self.lam * self.discount**age
             precision, shift = precision + count * matrix, shift + count * vector

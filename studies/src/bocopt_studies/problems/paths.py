@@ -40,15 +40,15 @@ def policies() -> dict[str, Policy[Any]]:
     }
 
 
-def descent(kind: type[OneModel], rate: float | None = None) -> OneModel:
+def descent(model_class: type[OneModel], rate: float | None = None) -> OneModel:
     """A linear predictor that begins near 1, about the size of all costs."""
     predictor = Linear(dim_x=5, dim_xi=_PROBLEM.dims.xi)
     ones = predictor.constant(np.ones(predictor.dim_xi)).tolist()
-    return kind(
+    return model_class(
         problem=_PROBLEM,
         predictor=predictor,
         prior=Gaussian(mean=ones, sd=0.01),
-        adam=Adam(rate=_RATES[kind] if rate is None else rate),
+        adam=Adam(rate=_RATES[model_class] if rate is None else rate),
     )
 
 

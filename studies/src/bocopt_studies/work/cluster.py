@@ -106,8 +106,8 @@ class Cluster(Executor):
 
     def _lost(self, why: object) -> ClusterLostError:
         """Return the error of a lost scheduler, with only the name of an exception of Dask."""
-        told = type(why).__name__ if isinstance(why, BaseException) else why
-        return ClusterLostError(f"The scheduler at {self._address} was lost: {told}.")
+        reason = type(why).__name__ if isinstance(why, BaseException) else why
+        return ClusterLostError(f"The scheduler at {self._address} was lost: {reason}.")
 
 
 @contextmanager

@@ -31,7 +31,7 @@ class JobSpec(NamedTuple):
     packed: bytes
     modules: frozenset[str]
     code: str  # the digest of what these depend on, here
-    kind: str  # orders of one kind need the same machine code
+    machine_code: str  # names the kernels: orders of one name need the same
 
 
 class JobResult(NamedTuple):
@@ -42,10 +42,10 @@ class JobResult(NamedTuple):
     seconds: float
 
 
-def order(work: Job, modules: frozenset[str] | None = None, kind: str = "") -> JobSpec:
+def order(work: Job, modules: frozenset[str] | None = None, machine_code: str = "") -> JobSpec:
     """All of the modules that it is made of count, unless others are named."""
     modules = modules_of(work) if modules is None else modules
-    return JobSpec(pickle.dumps(work), modules, software(modules), kind)
+    return JobSpec(pickle.dumps(work), modules, software(modules), machine_code)
 
 
 def answer(order: JobSpec) -> JobResult:
@@ -58,20 +58,20 @@ def answer(order: JobSpec) -> JobResult:
         if here.code != order.code:
             return JobResult(here, None, 0.0)
         work: Job = pickle.loads(order.packed)
-        warm_up(work, repr((sorted(order.modules), order.kind)))
+        warm_up(work, repr((sorted(order.modules), order.machine_code)))
         started = perf_counter()
         result = work.run()
         return JobResult(origin(order.modules), result, perf_counter() - started)
 
 
-def warm_up(work: Job, kind: str) -> None:
+def warm_up(work: Job, machine_code: str) -> None:
     """Do a little of the work if no process that shares our machine code has, one at a time.
 
     The others wait, and find the machine code when it is their turn.
     """
     from bocopt.numeric.compiled import alone, folder
 
-    name = hashlib.sha256(f"{kind} {processor()}".encode()).hexdigest()[:32]
+    name = hashlib.sha256(f"{machine_code} {processor()}".encode()).hexdigest()[:32]
     marker = folder() / f"warm-{name}"
     if marker.exists():
         return

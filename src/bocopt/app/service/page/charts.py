@@ -144,9 +144,9 @@ _WEIGHED = {
 
 def weights(seen: StreamView) -> str:
     """Whom the policy trusted; nothing where it tells no weights."""
-    told = [(each, read(each.told)) for each in seen.drawn]
+    summaries = [(each, read(each.told)) for each in seen.drawn]
     drawn = [
-        _shares(title, [(each, found[what]) for each, found in told if what in found])
+        _shares(title, [(each, found[what]) for each, found in summaries if what in found])
         for what, title in _WEIGHED.items()
     ]
     charts = list(filter(None, drawn))

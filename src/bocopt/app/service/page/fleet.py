@@ -61,7 +61,7 @@ def _headline(found: Sequence[StreamConcerns]) -> str:
         said = f"No stream is surely worse than asked; {below:,} of {len(found):,} {so_far} so far."
     else:
         said = f"All is well with {len(found):,} {of}."
-    return f'<header id="headline"><h1>Streams</h1>\n{paragraph(said, kind="headline")}</header>\n'
+    return f'<header id="headline"><h1>Streams</h1>\n{paragraph(said, css="headline")}</header>\n'
 
 
 def _search(query: str) -> str:

@@ -60,16 +60,16 @@ class Pages:
     def routes(self) -> list[tuple[str, str, Endpoint]]:
         """Return the addresses of the page as triples of method, path and handler."""
         return [
-            ("GET", "/", self._told(self._fleet_page)),
-            ("GET", "/streams/{stream}", self._told(self._stream_page)),
-            ("GET", "/streams/{stream}/decisions/{number}", self._told(self._why_page)),
-            ("GET", "/login", self._told(self._sign_in)),
-            ("POST", "/login", self._told(self._signed_in)),
-            ("POST", "/logout", self._told(self._sign_out)),
-            ("GET", "/page/{file}", self._told(self._file)),
+            ("GET", "/", self._with_error_page(self._fleet_page)),
+            ("GET", "/streams/{stream}", self._with_error_page(self._stream_page)),
+            ("GET", "/streams/{stream}/decisions/{number}", self._with_error_page(self._why_page)),
+            ("GET", "/login", self._with_error_page(self._sign_in)),
+            ("POST", "/login", self._with_error_page(self._signed_in)),
+            ("POST", "/logout", self._with_error_page(self._sign_out)),
+            ("GET", "/page/{file}", self._with_error_page(self._file)),
         ]
 
-    def _told(self, endpoint: Endpoint) -> Endpoint:
+    def _with_error_page(self, endpoint: Endpoint) -> Endpoint:
         """Wrap a handler, so that a RefusedError is shown on a page."""
 
         async def answered(request: Request) -> Response:
@@ -154,8 +154,8 @@ class Pages:
         try:
             text = await run_sync(partial(why_page, case, leave=self.access.asks_for_token))
         except CheckpointError as error:
-            told = f"Decision {number} of {stream!r}: {error} Run `bocopt doctor`."
-            raise RefusedError(503, told) from error
+            words = f"Decision {number} of {stream!r}: {error} Run `bocopt doctor`."
+            raise RefusedError(503, words) from error
         return html(text)
 
     async def _explanation(self, stream: str, number: int) -> Mapping[str, Any]:

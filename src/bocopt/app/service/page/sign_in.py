@@ -49,18 +49,18 @@ class Session:
         return now < int(until)  # what is signed is a number of ours
 
 
-def sign_in_page(towards: str, told: str = "") -> str:
-    """The form; `told` says what was wrong with the last try."""
+def sign_in_page(towards: str, message: str = "") -> str:
+    """The form; `message` says what was wrong with the last try."""
     content = (
         "<header><h1>Sign in</h1>\n"
-        f"{paragraph('This service asks for its token.', kind='headline')}</header>\n"
+        f"{paragraph('This service asks for its token.', css='headline')}</header>\n"
         '<form class="search" method="post" action="/login">'
         f'<input type="hidden" name="next" value="{text(towards)}">'
         '<input type="text" name="user" value="bocopt" autocomplete="username" hidden>'
         '<input type="password" name="token" aria-label="Token" placeholder="token" required '
         'autocomplete="current-password" maxlength="1000"><button>Sign in</button></form>\n'
-        f"{paragraph(text(told), kind='wrong')}"
-        f"{paragraph('It stands in the file that the configuration names.', kind='note')}"
+        f"{paragraph(text(message), css='wrong')}"
+        f"{paragraph('It stands in the file that the configuration names.', css='note')}"
     )
     return page("Sign in", content)
 

@@ -75,17 +75,17 @@ def _status(seen: StreamView) -> str:
 def _headline(seen: StreamView, certificates: Certificates | str) -> list[str]:
     """The certificate in words: what is sure is large, what that rests on is small."""
     if isinstance(certificates, str):
-        large = paragraph("What is guaranteed cannot be told now.", kind="headline")
+        large = paragraph("What is guaranteed cannot be told now.", css="headline")
         return [large, _soft(certificates)]
     if not seen.decisions:
-        return [paragraph("Nothing was decided yet.", kind="headline"), _how_to_begin(seen)]
+        return [paragraph("Nothing was decided yet.", css="headline"), _how_to_begin(seen)]
     first = next((each for each in certificates if each["name"] == "headline"), None)
     if first is None:
-        return [paragraph("No outcome yet, so nothing is known.", kind="headline")]
+        return [paragraph("No outcome yet, so nothing is known.", css="headline")]
     if not first["applicable"]:
         why = _soft(f"No certificate: {first['note']}")
-        return [paragraph(text(_average(seen)), kind="headline"), why]
-    return [paragraph(text(f"{first['claim']}."), kind="headline"), _soft(_proviso(first))]
+        return [paragraph(text(_average(seen)), css="headline"), why]
+    return [paragraph(text(f"{first['claim']}."), css="headline"), _soft(_proviso(first))]
 
 
 def _how_to_begin(seen: StreamView) -> str:
@@ -96,7 +96,7 @@ def _how_to_begin(seen: StreamView) -> str:
 
 
 def _soft(words: str) -> str:
-    return paragraph(text(words), kind="note")
+    return paragraph(text(words), css="note")
 
 
 def _average(seen: StreamView) -> str:
@@ -114,9 +114,9 @@ def _tiles(seen: StreamView, now: float) -> str:
         average = money(sense.sign * last.costs / last.n, unit)
         tiles.append((f"average {sense.value}", average, f"over {count(last.n, 'outcome')}"))
         if last.hindsights is not None:
-            apart = money((last.costs - last.hindsights) / last.n, unit)
+            regret = money((last.costs - last.hindsights) / last.n, unit)
             best = money(sense.sign * last.hindsights / last.n, unit)
-            tiles.append(("in hindsight", best, f"{apart} away"))
+            tiles.append(("in hindsight", best, f"{regret} away"))
         alpha = seen.template.problem.risk.alpha
         more = [] if alpha is None else [f"target {target(alpha)}"]
         more += [f"of {count(last.n, 'outcome')} that came"] * bool(seen.given_up)
@@ -261,10 +261,10 @@ def _link(seen: StreamView, number: int) -> str:
     return f'<a href="/streams/{text(seen.stream)}/decisions/{number}">{number:,}</a>'
 
 
-def _table(heads: Sequence[str], rows: str, label: str, kind: str = "") -> str:
+def _table(heads: Sequence[str], rows: str, label: str, css: str = "") -> str:
     head = "".join(f'<th scope="col">{text(each)}</th>' for each in heads)
     return (
         f'<div class="wide" tabindex="0" role="region" aria-label="{text(label)}">'
-        f'<table class="{kind}"><thead><tr>{head}</tr></thead>\n'
+        f'<table class="{css}"><thead><tr>{head}</tr></thead>\n'
         f"<tbody>\n{rows}</tbody></table></div>\n"
     )

@@ -61,10 +61,10 @@ def _header(case: ExplainedDecision) -> str:
     said = ", ".join(f"{name(what)} = <b>{figure(value)}</b>" for what, value in pairs)
     parts = [
         f"<h1>Decision {case.number:,}</h1>\n",
-        paragraph(_sentence(case), kind="headline"),
-        paragraph(said, kind="z"),
-        paragraph(text(_chooser(case)), kind="note"),
-        paragraph(_neighbouring(case), kind="note"),
+        paragraph(_sentence(case), css="headline"),
+        paragraph(said, css="z"),
+        paragraph(text(_chooser(case)), css="note"),
+        paragraph(_neighbouring(case), css="note"),
     ]
     return f'<header id="said">\n{"".join(parts)}</header>\n'
 
@@ -229,13 +229,13 @@ def _row(case: ExplainedDecision, each: Mapping[str, Any], scale: _Scale, shares
     assert not isinstance(case.explained, str)
     taken, alpha = case.explained["candidates"][0], case.explained["alpha"]
     chosen, able = each["what"] == "taken", each["feasibility"] > 0
-    kind = "taken" if chosen else "met" if _meets(each, alpha) else "missed"
+    css = "taken" if chosen else "met" if _meets(each, alpha) else "missed"
     drawn = chosen or able  # what can never be done would squeeze all others together
     earned = _track(scale, taken["expected"], each["expected"] if drawn else None)
     met = _track(shares, alpha, each["feasibility"] if drawn else None)
     expected = "-" if each["expected"] is None else figure(each["expected"])
     return (
-        f'<tr class="{kind}"><th scope="row">{_called(each)}</th>'
+        f'<tr class="{css}"><th scope="row">{_called(each)}</th>'
         f'<td class="drawn">{earned}</td><td>{expected}</td>'
         f'<td class="drawn">{met}</td><td>{percent(each["feasibility"])}%</td>'
         f'<td class="than">{_beside(case, each)}</td></tr>\n'
@@ -267,10 +267,10 @@ def _beside(case: ExplainedDecision, each: Mapping[str, Any]) -> str:
         return "never feasible"
     if each["expected"] is None or taken["expected"] is None:
         return "not a finite number"
-    apart = each["expected"] - taken["expected"]
+    difference = each["expected"] - taken["expected"]
     said = (
-        f"{text(money(abs(apart), case.template.unit))} {'more' if apart > 0 else 'less'}"
-        if apart
+        f"{text(money(abs(difference), case.template.unit))} {'more' if difference > 0 else 'less'}"
+        if difference
         else "as much"
     )
     return said if _meets(each, alpha) else f"{said}, misses the target"

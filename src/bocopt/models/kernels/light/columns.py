@@ -40,9 +40,9 @@ def _pointer(dtype: Any) -> Any:
     return number.as_pointer(addrspace=1)  # of global memory
 
 
-def _entry(context: Any, builder: Any, kind: Any, pointer: Any, index: Any) -> Any:
+def _entry(context: Any, builder: Any, number_type: Any, pointer: Any, index: Any) -> Any:
     """Return the place of an entry: LANES numbers for each before it."""
-    index = context.cast(builder, index, kind, types.intp)
+    index = context.cast(builder, index, number_type, types.intp)
     return builder.gep(pointer, [builder.mul(index, ir.Constant(index.type, LANES))])
 
 
@@ -78,8 +78,8 @@ def _write(typing: Any, column: Any, index: Any, value: Any) -> Any:
 def _compiled(extending: Any) -> Any:
     """Return `column` for a graphics processor, once columns can be indexed there."""
 
-    def model(manager: Any, kind: Any) -> Any:
-        return extending.models.PrimitiveModel(manager, kind, _pointer(kind.dtype))
+    def model(manager: Any, number_type: Any) -> Any:
+        return extending.models.PrimitiveModel(manager, number_type, _pointer(number_type.dtype))
 
     extending.register_model(Column)(model)
     read, write = extending.intrinsic(_read), extending.intrinsic(_write)

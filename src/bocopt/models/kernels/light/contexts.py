@@ -199,12 +199,12 @@ def contexts_counted(memory: Array, x: Array, room: Room) -> None:
     for j in range(k):
         if x[j] == x[j]:
             noticed(memory, k, j, x[j])
-            count, kind = memory[CONTEXTS + 4 * k + j], memory[CONTEXTS + 5 * k + j]
-            first = 2 if kind == ALIKE else FIRST_WIDTHS
-            early = count == 1.0 and memory[LEARNED] == 1.0 and kind == ALIKE
+            count, role = memory[CONTEXTS + 4 * k + j], memory[CONTEXTS + 5 * k + j]
+            first = 2 if role == ALIKE else FIRST_WIDTHS
+            early = count == 1.0 and memory[LEARNED] == 1.0 and role == ALIKE
             if early and j == k - 1 and len(room.given) > 1:
                 trusted(memory, k, j)
-            if kind > SWITCH and count >= first and is_time(count):
+            if role > SWITCH and count >= first and is_time(count):
                 widened(memory, k, j, room)
                 anew = True
     if anew:

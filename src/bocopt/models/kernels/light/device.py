@@ -42,7 +42,7 @@ def stages(k: int, narrow: bool) -> Any:
     phi, flat, shift, stretch, work, found, seen, gain, share, own, heads, at, ends, walk, given = (
         each.shape for each in layout.room_for(k, np.empty(1))
     )
-    many, laws, kind = layout.MANY, layout.LAWS + 2, np.float64
+    many, laws, dtype = layout.MANY, layout.LAWS + 2, np.float64
     largest = LARGEST_NARROW if narrow else LARGEST
     noise = places(k)[1] + many * ((k + 1) + (k + 1) * (k + 2) // 2)
 
@@ -73,24 +73,24 @@ def stages(k: int, narrow: bool) -> Any:
         if stream < y.shape[1]:
             array = cuda.local.array
             room = Room(
-                array(phi, kind),
-                array(flat, kind),
-                array(shift, kind),
-                array(stretch, kind),
-                array(work, kind),
-                array(found, kind),
-                array(seen, kind),
-                array(gain, kind),
-                array(share, kind),
-                array(own, kind),
-                array(heads, kind),
-                array(at, kind),
-                array(ends, kind),
-                array(walk, kind),
-                array(given, kind),
+                array(phi, dtype),
+                array(flat, dtype),
+                array(shift, dtype),
+                array(stretch, dtype),
+                array(work, dtype),
+                array(found, dtype),
+                array(seen, dtype),
+                array(gain, dtype),
+                array(share, dtype),
+                array(own, dtype),
+                array(heads, dtype),
+                array(at, dtype),
+                array(ends, dtype),
+                array(walk, dtype),
+                array(given, dtype),
             )
             room.given[0] = math.nan  # no law is
-            told, context = array(laws, kind), array(k, kind)
+            scores, context = array(laws, dtype), array(k, dtype)
             mine, total = column(memory, stream // LANES, stream % LANES), totals[stream]
             for stage in range(y.shape[0]):
                 outcome = y[stage, stream]
@@ -109,7 +109,7 @@ def stages(k: int, narrow: bool) -> Any:
                     cost[stage, stream] = spent
                     total += spent
                     within = (place[stream] + (begun + stage) * turn) % 1.0
-                    learned(mine, context, outcome, within, gate, room, told)
+                    learned(mine, context, outcome, within, gate, room, scores)
                     if narrow:
                         for law in range(many):
                             mine[noise + law] = max(mine[noise + law], SMALLEST_NARROW)

@@ -57,7 +57,7 @@ LOG_W = 12  # (LAWS)
 LEVELLED = LOG_W + LAWS  # (LEVELS) counts
 TRUST = LEVELLED + LEVELS  # (4) log weights of the priors
 COUNTS = TRUST + len(PRIORS)  # (BINS)
-CONTEXTS = COUNTS + BINS  # (6, k): centres and widths in use, means, squares, counts, kinds
+CONTEXTS = COUNTS + BINS  # (6, k): centres and widths in use, means, squares, counts, roles
 #: The last says what a context was so far: nothing; 0 or 1; like outcomes, as lags are; other.
 UNSEEN, SWITCH, ALIKE, NUMBER = range(4)
 

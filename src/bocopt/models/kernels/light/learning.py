@@ -44,7 +44,7 @@ from bocopt.numeric.compiled import gufunc, inlined
 
 
 @inlined
-def weighed(memory: Array, own: Array, told: Array) -> float:
+def weighed(memory: Array, own: Array, scores: Array) -> float:
     """The log density of all laws, from that of each; weights follow it, as far as they may.
 
     Where one outcome was far from all that was usual, no law takes all weight at once. One that
@@ -53,14 +53,14 @@ def weighed(memory: Array, own: Array, told: Array) -> float:
     top, total = -math.inf, 0.0
     for law in range(LAWS):
         if own[law] > 0.0:
-            top = max(top, told[law])
+            top = max(top, scores[law])
     for law in range(LAWS):
         if own[law] > 0.0:
-            total += own[law] * math.exp(told[law] - top)
+            total += own[law] * math.exp(scores[law] - top)
     mixed, total = top + math.log(total), 0.0
     for law in range(LAWS):
         if own[law] > 0.0:
-            memory[LOG_W + law] += RATE * (min(told[law], mixed + GAIN) - mixed)
+            memory[LOG_W + law] += RATE * (min(scores[law], mixed + GAIN) - mixed)
         total += math.exp(memory[LOG_W + law])
     for law in range(LAWS):
         share = math.exp(memory[LOG_W + law]) / total
@@ -94,8 +94,10 @@ def begun(memory: Array, k: int, y: float, within: float) -> None:
 
 
 @inlined
-def level_of(memory: Array, y: float, place: float, gated: bool, room: Room, told: Array) -> float:
-    """Return the level of an outcome under all laws; `told` gets the log density of each.
+def level_of(
+    memory: Array, y: float, place: float, gated: bool, room: Room, scores: Array
+) -> float:
+    """Return the level of an outcome under all laws; `scores` gets the log density of each.
 
     A whole number is spread over the unit above it, and `place` is where.
     """
@@ -105,14 +107,14 @@ def level_of(memory: Array, y: float, place: float, gated: bool, room: Room, tol
     for law in range(MANY):
         room.seen[law] = on_scale(law, within, memory[UNIT])
         error = (room.seen[law] - found[0, law]) / found[2, law]
-        told[law] = density(TAILS[law], error) - math.log(found[2, law])
-        told[law] += slope_of(law, within, memory[UNIT])
+        scores[law] = density(TAILS[law], error) - math.log(found[2, law])
+        scores[law] += slope_of(law, within, memory[UNIT])
         level += room.own[law] * below(TAILS[law], error)
-    told[MANY] = bin_density(memory, within)
+    scores[MANY] = bin_density(memory, within)
     level += room.own[MANY] * bin_below(memory, within)
     if room.own[GIVEN] > 0.0:
         out = share_of_zero(room.given, whole, gated)
-        told[GIVEN], under = given_seen(room.given, y, place, whole, out)
+        scores[GIVEN], under = given_seen(room.given, y, place, whole, out)
         level += room.own[GIVEN] * under
     return float(level)
 
@@ -125,17 +127,18 @@ def learned(
     place: float,
     gate: tuple[float, float],
     room: Room,
-    told: Array,
+    scores: Array,
 ) -> None:
     """What is known after an outcome y under a context x, in place.
 
     `gate` and the room are as `foreseen` left them. `place` in [0, 1) is where a whole number
-    stands in the unit above it. `told` (LAWS + 2): the log density that each law gave the outcome,
-    that of all, and the level at which it lay; NaN up to the first outcome that is not zero.
+    stands in the unit above it. `scores` (LAWS + 2): the log density that each law gave the
+    outcome, that of all, and the level at which it lay; NaN up to the first outcome that is not
+    zero.
     """
     _, laws = places(len(x))
     for each in range(LAWS + 2):
-        told[each] = math.nan
+        scores[each] = math.nan
     first = memory[LEARNED] == 0.0
     whole = memory[FRACTIONS] == 0.0 and y == floored(y)
     within = y + place if whole else y
@@ -144,20 +147,20 @@ def learned(
     counted(memory, y)
     at = place * zero  # the level of an outcome of zero
     if y == 0.0 and zero > 0.0 and not first:
-        told[LAWS] = math.log(max(risen(room.share, zero), 1e-300))
+        scores[LAWS] = math.log(max(risen(room.share, zero), 1e-300))
     gated(memory, places(len(x))[0], room, gate[0], gate[1], y == 0.0)
     if y != 0.0 or (zero == 0.0 and not first):
         if first:
             begun(memory, len(x), y, within)
         else:
-            at = zero + (1.0 - zero) * level_of(memory, y, place, zero > 0.0, room, told)
-            told[LAWS] = weighed(memory, room.own, told) + math.log(1.0 - zero)
-            told[LAWS] += math.log(LEVELS * room.share[min(int(at * LEVELS), LEVELS - 1)])
+            at = zero + (1.0 - zero) * level_of(memory, y, place, zero > 0.0, room, scores)
+            scores[LAWS] = weighed(memory, room.own, scores) + math.log(1.0 - zero)
+            scores[LAWS] += math.log(LEVELS * room.share[min(int(at * LEVELS), LEVELS - 1)])
             regressed(memory, laws, room.phi, room.work, room.found, room.seen, room.gain)
         binned(memory, within, memory[FRACTIONS] == 0.0)
         memory[LEARNED] += 1.0
     if not first:
-        told[LAWS + 1] = risen(room.share, min(at, 1.0))
+        scores[LAWS + 1] = risen(room.share, min(at, 1.0))
         levelled(memory, at)
     contexts_counted(memory, x, room)
 
@@ -171,9 +174,9 @@ def step(
     place: float,
     like: Array,
     after: Array,
-    told: Array,
+    scores: Array,
 ) -> None:
-    """Write what is known `after` an outcome, and what was `told` of it: see `learned`."""
+    """Write what is known `after` an outcome, and its `scores`: see `learned`."""
     after[:] = memory
     room = room_for(len(x), given)
-    learned(after, x, y, place, foreseen(after, x, room), room, told)
+    learned(after, x, y, place, foreseen(after, x, room), room, scores)

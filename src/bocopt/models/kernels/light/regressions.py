@@ -64,8 +64,8 @@ def regressed(
     for law in range(MANY):
         rest = seen[law] - found[0, law]
         counts = weight(TAILS[law], rest / found[2, law])
-        apart = (1.0 / counts - 1.0) / (1.0 + found[1, law])
-        gain[law] = 1.0 / (1.0 + apart + found[1, law])
+        excess = (1.0 / counts - 1.0) / (1.0 + found[1, law])
+        gain[law] = 1.0 / (1.0 + excess + found[1, law])
         count = DISCOUNTS[law] * memory[noise + MANY + law] + 1.0
         new = counts * rest * rest / (1.0 + found[1, law])
         least = max(ROUNDED * seen[law] * seen[law], SMALLEST)

@@ -26,11 +26,11 @@ def cost(
 @gufunc("void(f8[:], f8[:], f8, f8[:])", "(d),(d),()->()")
 def violation(z: Array, weight: Array, capacity: float, out: Array) -> None:
     """The excess over the capacity, or how far z is from 0 and 1."""
-    load, apart = 0.0, 0.0
+    load, fraction = 0.0, 0.0
     for j in range(len(z)):
         load += weight[j] * z[j]
-        apart = max(apart, min(abs(z[j]), abs(z[j] - 1.0)))
-    out[0] = max(load - capacity, apart) if apart > 0.0 else load - capacity
+        fraction = max(fraction, min(abs(z[j]), abs(z[j] - 1.0)))
+    out[0] = max(load - capacity, fraction) if fraction > 0.0 else load - capacity
 
 
 @inlined

@@ -31,7 +31,7 @@ def best(program: Hinged, task: SolveTask, *, alike: bool) -> Relaxation:
     hinges = program.hinges
     bundles, refine = np.arange(len(hinges.most)), _cut if alike else _without_strays
     if alike and len(bundles) > _FEW:
-        bundles = _pieces(hinges.kind, hinges.excess(hinged.origin(program)))
+        bundles = _pieces(hinges.group, hinges.excess(hinged.origin(program)))
     found, bundles = _tightened(program, bundles, hinged.relaxed, refine, _EXACT)
     if found.columns is None:
         return found
@@ -42,7 +42,7 @@ def best(program: Hinged, task: SolveTask, *, alike: bool) -> Relaxation:
     if np.isinf(hinges.most).any():
         bundles, refine = _called(np.full(len(bundles), _ABSENT), excess, -np.inf), _called
     elif len(bundles) > _FEW and not alike:
-        bundles = _near_alone(hinges.kind, excess)
+        bundles = _near_alone(hinges.group, excess)
     branched, _ = _tightened(
         program, bundles, lambda part: _branched(part, task), refine, task.limits.gap / 2
     )
@@ -92,9 +92,9 @@ def _without_strays(bundles: IntArray, excess: Array) -> IntArray:
     return _numbered(finer)
 
 
-def _near_alone(kind: IntArray, excess: Array) -> IntArray:
+def _near_alone(group: IntArray, excess: Array) -> IntArray:
     """Hinges near their knees alone, the others by kind and by whether they are paid for."""
-    bundles = 2 * kind + (excess > 0)
+    bundles = 2 * group + (excess > 0)
     near = np.abs(excess).argsort(kind="stable")[: int(_NEAR * len(excess))]
     bundles[near] = bundles.max() + 1 + np.arange(len(near))
     return _numbered(bundles)

@@ -23,7 +23,7 @@ class Hinges(NamedTuple):
     slope: Array  # (i, n)
     knee: Array  # (i)
     most: Array  # (i) not negative; +inf: the hinge is a row, slope v <= knee
-    kind: IntArray  # (i) hinges of one kind resemble each other
+    group: IntArray  # (i) hinges of one group resemble each other
 
     def excess(self, v: Array) -> Array:
         """Return the excess (i) of a point (n); where it is positive, it is paid for."""
@@ -31,7 +31,7 @@ class Hinges(NamedTuple):
 
     def of(self, which: BoolArray) -> "Hinges":
         """Some of them."""
-        return Hinges(self.slope[which], self.knee[which], self.most[which], self.kind[which])
+        return Hinges(self.slope[which], self.knee[which], self.most[which], self.group[which])
 
 
 class Hinged(NamedTuple):

@@ -43,8 +43,8 @@ def solve(task: SolveTask) -> BestFound:
 
     def relaxed(inside: float) -> Relaxation:
         """Return the solution with rows of integer columns by `inside` within their limits."""
-        held = shrunk(program.rows, program.integer, inside)
-        return bundles.best(program._replace(rows=held), task, alike=alike)
+        tightened = shrunk(program.rows, program.integer, inside)
+        return bundles.best(program._replace(rows=tightened), task, alike=alike)
 
     return answered(task, relaxed)
 

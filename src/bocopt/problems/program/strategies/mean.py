@@ -31,11 +31,18 @@ def solve(task: SolveTask) -> BestFound:
 
     def relaxed(inside: float) -> Relaxation:
         """Return the solution with rows of integer columns by `inside` within their limits."""
-        held = shrunk(rows, form.integer, inside)
-        sparse = Sparse.of(held.matrix)
+        tightened = shrunk(rows, form.integer, inside)
+        sparse = Sparse.of(tightened.matrix)
         return solved(
             highs.LinearProgram(
-                cost, form.lower, form.upper, sparse, held.least, held.limit, integer, constant
+                cost,
+                form.lower,
+                form.upper,
+                sparse,
+                tightened.least,
+                tightened.limit,
+                integer,
+                constant,
             ),
             task,
         )

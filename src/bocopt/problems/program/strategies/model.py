@@ -151,14 +151,14 @@ def _charged(assembly: Assembly, w: Array, priced: ScenarioCosts, part: TailMean
 
 def of_one(form: Form, inside: bool) -> ExtensiveModel:
     """The program of one scenario: no risk, nothing to drop."""
-    held = _stacked([r for r in (form.certain, form.defining, form.uncertain) if r.many], form)
-    upper = (held.limit - _margin(form, held, inside))[0] if inside else held.limit[0]
+    rows = _stacked([r for r in (form.certain, form.defining, form.uncertain) if r.many], form)
+    upper = (rows.limit - _margin(form, rows, inside))[0] if inside else rows.limit[0]
     linear = LinearProgram(
         cost=form.cost[0],
         lower=form.lower,
         upper=form.upper,
-        rows=held.sparse or Sparse.of(held.matrix[0]),
-        row_lower=np.where(held.equal, upper, -INF),
+        rows=rows.sparse or Sparse.of(rows.matrix[0]),
+        row_lower=np.where(rows.equal, upper, -INF),
         row_upper=upper,
         integer=form.integer if form.integer.any() else None,
         offset=float(form.constant[0]),

@@ -35,8 +35,8 @@ def solve(task: SolveTask) -> BestFound:
 
     def relaxed(inside: float) -> Relaxation:
         """Return the solution with rows of integer columns by `inside` within their limits."""
-        held = shrunk(program.rows, program.integer, inside)
-        return bundles.best(program._replace(rows=held), task, alike=False)
+        tightened = shrunk(program.rows, program.integer, inside)
+        return bundles.best(program._replace(rows=tightened), task, alike=False)
 
     return answered(task, relaxed)
 
@@ -58,7 +58,7 @@ def _program(task: SolveTask) -> Hinged:
         slope[j, :, h + j] = -1.0
     most = [p.weight * w / (p.share * w.sum()) if p.share else np.full(s, np.inf) for p in tails]
     knee = np.tile(-np.broadcast_to(form.constant, s), many)
-    kind = np.repeat(np.arange(many), s)
+    group = np.repeat(np.arange(many), s)
     return Hinged(
         np.append(cost, [part.weight for part in tails]),
         offset,
@@ -66,5 +66,7 @@ def _program(task: SolveTask) -> Hinged:
         np.append(form.upper, np.full(many, np.inf)),
         np.append(form.integer, np.zeros(many, bool)),
         rows._replace(matrix=np.pad(rows.matrix, ((0, 0), (0, many)))),
-        Hinges(slope.reshape(many * s, h + many), knee, np.concatenate([np.zeros(0), *most]), kind),
+        Hinges(
+            slope.reshape(many * s, h + many), knee, np.concatenate([np.zeros(0), *most]), group
+        ),
     )
