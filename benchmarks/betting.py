@@ -32,7 +32,7 @@ def by_bets(x: Array) -> Array:
     """(series, T) -> (series) slack per stage."""
     bets, one = betting.no_bets(x.shape[:1], 1.0), np.ones(x.shape[:1])
     for column in x.T:
-        bets = betting.after(bets, column, 0.0 * one, one)
+        bets = betting.update(bets, column, 0.0 * one, one)
     return np.asarray(betting.most(bets, DELTA) / x.shape[1] - x.mean(axis=1))
 
 

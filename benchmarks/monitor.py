@@ -66,7 +66,7 @@ def watched(stages: Iterable[Any], guarantees: Any, shadows: tuple[str, ...]) ->
 def folded(evidence: Iterable[Any]) -> None:
     monitor, states = Monitor(PROBLEM, EVERYTHING, shadows=("now",), scale=160.0), None
     for shown in evidence:
-        states = monitor.after(states, shown)
+        states = monitor.update(states, shown)
 
 
 def played(policy: Any) -> list[Any]:

@@ -84,7 +84,7 @@ def certified(game: Game, delta: float) -> tuple[str, list[Certificate]]:
         if not hidden:
             shadows = (Shadow(other, *apart),)
             evidence = Evidence(own, low, high, feasible=feasible, shadows=shadows, late=late)
-            states = monitor.after(states, evidence)
+            states = monitor.update(states, evidence)
     monitor.restore(states)
     return str(monitor), monitor.certificates()
 

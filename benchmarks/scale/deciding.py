@@ -15,7 +15,7 @@ from bocopt.app.service.commands import Command, Decide, Observe, Reply
 from bocopt.app.service.shard import CommitResult, Proposal, Shard
 from bocopt.app.service.stores import Snapshot, Store, open_store
 from bocopt.app.service.stream_cache import StreamCache
-from bocopt.app.service.stream_state import StreamState, begun, followed, rebuilt
+from bocopt.app.service.stream_state import StreamState, followed, initial, rebuilt
 from bocopt.app.service.stream_template import StreamTemplate
 from bocopt.core import Array
 from scale.subject import KINDS, Stage, data, declared, folder
@@ -116,7 +116,7 @@ def _built(store: Store, play: Played) -> StreamState:
 
 def _folded(store: Store, play: Played) -> StreamState:
     """From the log alone: a long one has left snapshots, too."""
-    return followed(store, begun(play.held.template, play.held.declared))
+    return followed(store, initial(play.held.template, play.held.declared))
 
 
 def _least(call: Callable[[], Any], times: int) -> float:

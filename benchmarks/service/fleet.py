@@ -33,7 +33,7 @@ from verdict import missing, twice
 from bocopt.app.service.config import Config, load_config
 from bocopt.app.service.replay import rows_of
 from bocopt.app.service.stores import EventRow, Store, open_store
-from bocopt.app.service.stream_state import begun, rebuilt
+from bocopt.app.service.stream_state import initial, rebuilt
 from bocopt.live.events import from_bytes, snapshot_bytes, to_bytes
 from bocopt.live.fold import Decided
 
@@ -140,7 +140,7 @@ def same_bits(config: Config, store: Store, streams: list[str]) -> int:
         declared = store.stream(stream)
         assert declared is not None
         kind = config.templates[declared.problem]
-        alone = begun(kind, declared)
+        alone = initial(kind, declared)
         decided = True
         for row in rows_of(store, stream):
             event = from_bytes(row.body, kind.problem)

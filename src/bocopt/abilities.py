@@ -1,4 +1,4 @@
-"""What a part may be able to do beside its contract: optional, and never looked for by its class.
+"""Abilities of parts beside their contracts: optional, and never looked for by a class.
 
 An ability is a protocol of at most three members. A part has it by having them: nothing is
 inherited, nothing is registered. `bocopt.wrappers` says how abilities are asked, and how wrappers

@@ -72,7 +72,7 @@ def _paths(module: str) -> tuple[str, str]:
 
 
 class _Imports(NamedTuple):
-    """What a file imports, as names with their modules."""
+    """The names that a file imports, with their modules."""
 
     everything: frozenset[str]
     given_on: Mapping[str, str] | None  # where its names come from; None if it has code of its own

@@ -103,7 +103,7 @@ class Calibrated:
         e = noise.normal(np.array(0), 0, "calibrated", (_DRAWS, 1, self.dim))
         none = np.empty(self.predictor.dim_noise)
 
-        def spread(sd: Array) -> Array:
+        def variance_at(sd: Array) -> Array:
             """Return the variance () of predictions at scale sd (), averaged over components."""
             theta = mean[..., None, None, :] + sd[..., None, None, None] * e
             predicted = self.predictor.sample(theta, x[..., None, :, :], none)
@@ -112,11 +112,11 @@ class Calibrated:
 
         low, high = np.full(lead, log(_SMALL)), np.full(lead, log(_LARGE))
         for _ in range(_WIDENINGS):  # until it lies between, whatever the units of xi
-            low = np.where(spread(np.exp(low)) < wanted, low, low - 2.0)
-            high = np.where(spread(np.exp(high)) < wanted, high + 2.0, high)
+            low = np.where(variance_at(np.exp(low)) < wanted, low, low - 2.0)
+            high = np.where(variance_at(np.exp(high)) < wanted, high + 2.0, high)
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
-            wider = spread(np.exp(middle)) < wanted
+            wider = variance_at(np.exp(middle)) < wanted
             low, high = np.where(wider, middle, low), np.where(wider, high, middle)
         return mean, np.exp(low)
 

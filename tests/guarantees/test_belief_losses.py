@@ -47,7 +47,7 @@ def losses_of(stages: list[Evidence], name: str) -> Array:
 def bet_on(outcomes: Array, low: float, high: float, delta: float, nats: Any = 0.0) -> Array:
     bets = betting.no_bets(outcomes.shape[1:], high - low)
     for outcome in outcomes:
-        bets = betting.after(bets, outcome, np.array(low), np.array(high))
+        bets = betting.update(bets, outcome, np.array(low), np.array(high))
     return betting.most(bets, delta, nats) / len(outcomes)
 
 

@@ -7,7 +7,7 @@ from scipy.special import logsumexp
 
 from bocopt.core import Array
 from bocopt.guarantees import betting
-from bocopt.guarantees.betting import after, log_capital, most, no_bets, of_counts
+from bocopt.guarantees.betting import log_capital, most, no_bets, of_counts, update
 
 STAKES, LOG_WEIGHTS = betting.STAKES, betting.LOG_WEIGHTS
 
@@ -15,7 +15,7 @@ STAKES, LOG_WEIGHTS = betting.STAKES, betting.LOG_WEIGHTS
 def played(outcomes: Array, wide: Array) -> Array:
     bets = no_bets(outcomes.shape[1:], 1.0)
     for y, w in zip(outcomes, wide, strict=True):
-        bets = after(bets, y, np.zeros(np.shape(w)), w)
+        bets = update(bets, y, np.zeros(np.shape(w)), w)
     return bets
 
 

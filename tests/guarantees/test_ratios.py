@@ -34,7 +34,7 @@ def bets_of(pair: tuple[BoundedSeries, BoundedSeries]) -> list[tuple[Array, floa
         for sign, least, most, weight in sides:
             bets = betting.no_bets(())
             for y, one, other in zip(sign * value, least, most, strict=True):
-                bets = betting.after(bets, y, one, other)
+                bets = betting.update(bets, y, one, other)
             found.append((bets, float(weight), sign * a, sign * b))
     return found
 
@@ -68,7 +68,7 @@ def test_it_is_about_what_a_bet_at_the_true_share_would_give() -> None:
         for value, least, most in ((y, low, high), (-y, -high, -low)):
             bets = betting.no_bets(())
             for one in zip(value, least, most, strict=True):
-                bets = betting.after(bets, *one)
+                bets = betting.update(bets, *one)
             logs.append(float(betting.log_capital(bets, 0.0)))
         assert max(logs) < enough  # what is left here is left there
 

@@ -214,8 +214,8 @@ def test_another_configuration_learns_from_the_log_by_its_own_decisions() -> Non
     assert same(live.watched[:2], shadowed.watched[:2])
     assert live.learned > 4
     for beside in (2, 3):  # the comparison, and whether it costs more lately
-        assert same(live.watched[beside], after.monitor.begun(())[beside])
-        assert not same(shadowed.watched[beside], after.monitor.begun(())[beside])
+        assert same(live.watched[beside], after.monitor.initial(())[beside])
+        assert not same(shadowed.watched[beside], after.monitor.initial(())[beside])
 
 
 def test_outcomes_need_not_be_remembered() -> None:

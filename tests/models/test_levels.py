@@ -11,7 +11,7 @@ def _after(levels: Array) -> Calibration:
     """(n, m)."""
     found = initial((), levels.shape[-1])
     for probability in levels:
-        found = found.after(probability)
+        found = found.update(probability)
     return found
 
 
@@ -55,7 +55,7 @@ def test_trials_are_apart() -> None:
     levels = rng.random((60, 2, 3)) ** np.array([1.0, 3.0])[:, None]
     both = initial((2,), 3)
     for probability in levels:
-        both = both.after(probability)
+        both = both.update(probability)
     scenarios = rng.normal(size=(2, 64, 3))
     for i in range(2):
         alone = _after(levels[:, i])

@@ -25,7 +25,7 @@ def test_a_lag_is_the_outcome_of_that_stage(
     lost = data.draw(st.sets(st.integers(0, stages - 1)))
     known = past.initial((), 0)
     for t in sorted(set(range(stages)) - lost):
-        known = known.after(t, np.array([10.0 * t, -t]), max(lags))
+        known = known.update(t, np.array([10.0 * t, -t]), max(lags))
     found = known.lagged(stages, lags, np.array([np.nan, 7.0]))
     for lag, values in zip(lags, found, strict=True):
         t = stages - lag
@@ -37,7 +37,7 @@ def test_late_outcomes_are_found_under_their_own_stage() -> None:
     for order in permutations(range(3)):
         known = past.initial((), 0)
         for t in order:
-            known = known.after(t, SERIES[t], kept=3)
+            known = known.update(t, SERIES[t], kept=3)
         found = known.lagged(3, [1, 2, 3], np.zeros(2))
         assert np.array_equal(found, SERIES[2::-1])
         assert known.next == 3
@@ -46,7 +46,7 @@ def test_late_outcomes_are_found_under_their_own_stage() -> None:
 def test_no_more_outcomes_are_kept_than_the_longest_lag() -> None:
     known = past.initial((2,), 0)
     for t in range(1000):
-        known = known.after(t, np.ones((2, 3)), kept=24)
+        known = known.update(t, np.ones((2, 3)), kept=24)
     assert known.rows.rows.shape == (2, 24, 4)
     assert known.rows.buffer.shape[-2] <= 48
 
@@ -74,7 +74,7 @@ def _filled(contexts: Array) -> Array:
     state, found = gaps.initial((0,)), []
     for x in contexts:
         found.append(state.filled(x))
-        state = state.after(x)
+        state = state.update(x)
     return np.array(found)
 
 

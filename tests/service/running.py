@@ -45,7 +45,7 @@ class Service:
             Registry(self.store, kinds, "machine"),
             Shard(self.store, StreamCache(self.store, kinds)),
         )
-        self.router = Router(self.store, registry, [shard], committed=bell.ring, **options)
+        self.router = Router(self.store, registry, [shard], committed=bell.notify, **options)
         self.engine = self.router.engines[0]
         self.front = Api(self.router, self.reader, kinds, bell, patience=0.5)
         self.app = application(self.front, access or Access.of(token))

@@ -13,7 +13,7 @@ from bocopt.app.service.registry import Registry
 from bocopt.app.service.shard import Shard
 from bocopt.app.service.stores import OutcomeTotals, Snapshot, Store, StoreError
 from bocopt.app.service.stream_cache import StreamCache
-from bocopt.app.service.stream_state import StreamState, begun
+from bocopt.app.service.stream_state import StreamState, initial
 from bocopt.app.service.stream_template import StreamTemplate, template_of
 from bocopt.live.events import snapshot_bytes
 from bocopt.problems import Knapsack
@@ -67,7 +67,7 @@ def status(engine: Engine, command: Any) -> int:
 def folded(store: Store, kind: StreamTemplate, stream: str = "shop") -> StreamState:
     """From the log alone."""
     declared = next(each for each in store.streams() if each.id == stream)
-    return begun(kind, declared).caught_up(store.tail(stream))
+    return initial(kind, declared).caught_up(store.tail(stream))
 
 
 def bits(held: StreamState) -> bytes:

@@ -1,4 +1,4 @@
-"""What makes contexts of further rows, kept beside the agents of a case."""
+"""Featurisers that make contexts of further rows, kept beside the agents of a case."""
 
 from pathlib import Path
 

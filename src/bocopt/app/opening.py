@@ -43,7 +43,7 @@ def case_of(settings: CaseSettings, files: UserCode) -> Case:
     if settings.trace == "parquet":
         framed({}, 'trace = "parquet"')  # what is missing is told before it plays
     code = files.at(settings.problem.rpartition(":")[0])
-    problem = _told(settings, "problem", code.problem, settings.problem)
+    problem = _resolved(settings, "problem", code.problem, settings.problem)
     _check_names(settings, problem)
     series, panel, spec = None, None, None
     if settings.data is not None and settings.spec is not None:
@@ -58,15 +58,15 @@ def case_of(settings: CaseSettings, files: UserCode) -> Case:
     data = series or panel
     x_names = data.x_names if data else settings.context
     policies = {
-        reference.rpartition(":")[2]: _told(
+        reference.rpartition(":")[2]: _resolved(
             settings, "policies", code.policy, reference, problem, x_names
         )
         for reference in settings.policies_for(len(panel.names) if panel else 1)
     }
-    now = _told(settings, "now", code.rule, settings.now, x_names) if settings.now else None
+    now = _resolved(settings, "now", code.rule, settings.now, x_names) if settings.now else None
     terms = problem, delta_of(settings.confidence), settings.cost_scale
     guarantees = (
-        _told(settings, "guarantees", code.guarantee, reference, *terms)
+        _resolved(settings, "guarantees", code.guarantee, reference, *terms)
         for reference in settings.guarantees
     )
     return Case(
@@ -92,7 +92,7 @@ def case_of(settings: CaseSettings, files: UserCode) -> Case:
     )
 
 
-def _told(settings: CaseSettings, key: str, resolve: Callable[..., T], *of: Any) -> T:
+def _resolved(settings: CaseSettings, key: str, resolve: Callable[..., T], *of: Any) -> T:
     """Return what `resolve` finds; its error gets the line of the key."""
     try:
         return resolve(*of)

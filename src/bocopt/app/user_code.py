@@ -203,11 +203,11 @@ def imported(name: str, path: Path) -> ModuleType:
         exec(loader.source_to_code(path.read_bytes(), str(path)), module.__dict__)
     except Exception as error:
         del sys.modules[name]
-        raise ValueError(_told(path, error)) from error
+        raise ValueError(_in_words(path, error)) from error
     return module
 
 
-def _told(path: Path, error: Exception) -> str:
+def _in_words(path: Path, error: Exception) -> str:
     if isinstance(error, SyntaxError):
         return f"{path}, line {error.lineno}: {error.msg}."
     frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]

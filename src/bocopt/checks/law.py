@@ -1,4 +1,4 @@
-"""What all laws are written in: what is expected, of whom, and what counts as the same."""
+"""The words of all laws: what is expected, of whom, and what counts as the same."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,11 +13,13 @@ class LawError(AssertionError):
 
 
 def expect(kept: bool, who: str, what: str) -> None:
+    """Raise a LawError where something is not kept."""
     if not kept:
         raise LawError(f"Expected of {who}: {what}.")
 
 
 def expect_error(call: Callable[[], object], who: str, what: str) -> None:
+    """Raise a LawError where a call raises no ValueError."""
     try:
         call()
     except ValueError:
@@ -25,10 +27,10 @@ def expect_error(call: Callable[[], object], who: str, what: str) -> None:
     raise LawError(f"Expected of {who}: a ValueError for {what}.")
 
 
-def expect_given_on(wrapper: Any, *kinds: type) -> None:
-    """Expect of a wrapper that it gives on what parts of these kinds in its fields are able to."""
+def expect_given_on(wrapper: Any, *abilities: type) -> None:
+    """Expect of a wrapper that it gives on the abilities of its fields that have one of these."""
     for name, inner in sorted(getattr(wrapper, "__dict__", {}).items()):
-        if not any(has(inner, ability) for ability in kinds):
+        if not any(has(inner, ability) for ability in abilities):
             continue
         missing = ", ".join(forgotten(wrapper, inner))
         what = f"to give on what its '{name}' has ({missing}), by `inner`, `parts` or `withholds`"

@@ -54,7 +54,7 @@ class _OnLosses(ABC):
         """Return the outcomes () that are bet on, each with the ends of its range [low, high]."""
 
     @abstractmethod
-    def _said(self, sums: Losses, bets: Array) -> Certificate:
+    def _certify(self, sums: Losses, bets: Array) -> Certificate:
         """Return the certificate from the sums and the bets (outcomes, SIZE)."""
 
     def init(self, lead: tuple[int, ...]) -> Array:
@@ -71,9 +71,9 @@ class _OnLosses(ABC):
         sums = kernels.folds.lost(state[..., :_SUMS], *shown, _NO_LAM, self.scale)
         own = np.minimum(e.loss, bounds.loss_upper)
         bets = [
-            betting.after(bet, np.clip(outcome, low, high), np.array(low), np.array(high))
+            betting.update(bet, np.clip(outcome, low, high), np.array(low), np.array(high))
             for bet, (outcome, low, high) in zip(
-                np.moveaxis(_apart(state), -2, 0),
+                np.moveaxis(_bets_of(state), -2, 0),
                 self._outcomes(losses.mean_loss, own),
                 strict=True,
             )
@@ -82,10 +82,10 @@ class _OnLosses(ABC):
 
     def certificate(self, state: Array) -> Certificate:
         """Return the certificate from the sums and the bets so far."""
-        return self._said(named(Losses, state[..., :_SUMS]), _apart(state))
+        return self._certify(named(Losses, state[..., :_SUMS]), _bets_of(state))
 
 
-def _apart(state: Array) -> Array:
+def _bets_of(state: Array) -> Array:
     """Return the bets of a state as (outcomes, SIZE)."""
     bets = state[..., _SUMS:]
     return bets.reshape(*bets.shape[:-1], bets.shape[-1] // betting.SIZE, betting.SIZE)
@@ -101,7 +101,7 @@ class OneDraw(_OnLosses):
     def _outcomes(self, mean: Array, own: Array) -> tuple[tuple[Array, float, float], ...]:
         return ((mean, 0.0, self.scale),)
 
-    def _said(self, sums: Losses, bets: Array) -> Certificate:
+    def _certify(self, sums: Losses, bets: Array) -> Certificate:
         return of_losses(
             "one draw, by bets",
             "average risk of one draw from the belief",
@@ -137,7 +137,7 @@ class UpdatedBeliefs(_OnLosses):
     def _outcomes(self, mean: Array, own: Array) -> tuple[tuple[Array, float, float], ...]:
         return ()
 
-    def _said(self, sums: Losses, bets: Array) -> Certificate:
+    def _certify(self, sums: Losses, bets: Array) -> Certificate:
         lost = np.clip(sums.posterior / self.scale, 0.0, sums.t)
         highest = betting.most(betting.of_counts(lost, sums.t - lost), self.delta, sums.kl)
         return of_losses(
@@ -166,7 +166,7 @@ class AgainstOneDraw(_OnLosses):
 
     def interval(self, state: Array) -> tuple[Array, Array]:
         """Return the least and the largest average difference that is believable, each ()."""
-        low, high = self._ends(named(Losses, state[..., :_SUMS]), _apart(state))
+        low, high = self._ends(named(Losses, state[..., :_SUMS]), _bets_of(state))
         t = np.maximum(state[..., Losses._fields.index("t")], 1.0)
         return low / t, high / t
 
@@ -176,7 +176,7 @@ class AgainstOneDraw(_OnLosses):
         most = sums.t * self.scale
         return np.maximum(-down, -most), np.minimum(up, most)
 
-    def _said(self, sums: Losses, bets: Array) -> Certificate:
+    def _certify(self, sums: Losses, bets: Array) -> Certificate:
         low, high = self._ends(sums, bets)
         return of_losses(
             "against one draw",
@@ -257,7 +257,7 @@ class ClippedRegret:
             unknown=state.unknown + ~known,
             negative=state.negative + (e.loss < -1e-9 * np.maximum(np.abs(e.cost), self.scale)),
             late=state.late + e.late,
-            bets=betting.after(state.bets, paid, *ends),
+            bets=betting.update(state.bets, paid, *ends),
         )
 
     def certificate(self, state: Regrets) -> Certificate:

@@ -47,9 +47,9 @@ def no_bets(lead: tuple[int, ...], unit: float | None = None) -> Array:
     return bets
 
 
-def after(bets: Array, outcome: Array, low: Array, high: Array) -> Array:
+def update(bets: Array, outcome: Array, low: Array, high: Array) -> Array:
     """Return the bets (SIZE) after one more outcome () in [low, high]."""
-    found: Array = kernels.bets.after(bets, outcome, low, high, STAKES)
+    found: Array = kernels.bets.update(bets, outcome, low, high, STAKES)
     return found
 
 

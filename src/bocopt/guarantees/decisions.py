@@ -36,23 +36,23 @@ class _OnDecisions(ABC):
         arguments.number(type(self).__name__, "delta", self.delta, "(0, 1)")
 
     @abstractmethod
-    def _begun(self) -> Array:
+    def _initial(self) -> Array:
         """Return its own sums (n) before any stage."""
 
     @abstractmethod
-    def _said(self, seen: WatchedSums, own: Array) -> Certificate:
+    def _certify(self, seen: WatchedSums, own: Array) -> Certificate:
         """Return the certificate from the sums that all share, and from its own sums (n)."""
 
     def init(self, lead: tuple[int, ...]) -> Array:
         """Return the sums before any stage, as one array with leading axes `lead`."""
-        own = self._begun()
+        own = self._initial()
         sums = np.zeros((*lead, _SHARED + len(own)))
         sums[..., _SHARED:] = own
         return sums
 
     def certificate(self, state: Array) -> Certificate:
         """Return the bound on the average expected cost of the decisions taken."""
-        return self._said(named(WatchedSums, state[..., :_SHARED]), state[..., _SHARED:])
+        return self._certify(named(WatchedSums, state[..., :_SHARED]), state[..., _SHARED:])
 
     def _of(
         self,
@@ -96,7 +96,7 @@ class _OnSquares(_OnDecisions):
         """Key of the sums: all guarantees by squared ranges share a state."""
         return Squares
 
-    def _begun(self) -> Array:
+    def _initial(self) -> Array:
         return np.zeros(len(Squares._fields))
 
     def step(self, state: Array, evidence: Evidence) -> Array:
@@ -122,7 +122,7 @@ class Direct(_OnSquares):
         super().__post_init__()
         arguments.number("Direct", "lam", self.lam, "(0, inf)")
 
-    def _said(self, seen: WatchedSums, own: Array) -> Certificate:
+    def _certify(self, seen: WatchedSums, own: Array) -> Certificate:
         square = named(Squares, own).square
         slack = self.lam * square / 8 + np.log(1 / self.delta) / self.lam
         return self._of("direct", seen, slack, if_vacuous=hint(square, seen.t, self.delta))
@@ -136,7 +136,7 @@ class HoeffdingMixture(_OnSquares):
     confidence sequences (its normal mixture, with discrete rates).
     """
 
-    def _said(self, seen: WatchedSums, own: Array) -> Certificate:
+    def _certify(self, seen: WatchedSums, own: Array) -> Certificate:
         squares = named(Squares, own)
         slack = squares.unit * hoeffding(squares.in_units, self.delta)
         return self._of("Hoeffding mixture", seen, slack)
@@ -163,7 +163,7 @@ class EmpiricalBernstein(_OnDecisions):
         super().__post_init__()
         arguments.number("EmpiricalBernstein", "scale", self.scale, "(0, inf)")
 
-    def _begun(self) -> Array:
+    def _initial(self) -> Array:
         return np.zeros(len(Errors._fields))
 
     def step(self, state: Array, evidence: Evidence) -> Array:
@@ -172,7 +172,7 @@ class EmpiricalBernstein(_OnDecisions):
         sums: Array = fold(state, e.cost, e.low, e.high, e.possible, e.late, self.scale)
         return sums
 
-    def _said(self, seen: WatchedSums, own: Array) -> Certificate:
+    def _certify(self, seen: WatchedSums, own: Array) -> Certificate:
         errors = named(Errors, own)
         slack = self.scale * empirical_bernstein(errors.square, self.delta, errors.wider)
         return self._of(
@@ -205,7 +205,7 @@ class Betting(_OnDecisions):
         if self.scale is not None:
             arguments.number("Betting", "scale", self.scale, "(0, inf)")
 
-    def _begun(self) -> Array:
+    def _initial(self) -> Array:
         return betting.no_bets((), self.scale)
 
     def step(self, state: Array, evidence: Evidence) -> Array:
@@ -214,7 +214,7 @@ class Betting(_OnDecisions):
         sums: Array = fold(state, e.cost, e.low, e.high, e.possible, e.late, betting.STAKES)
         return sums
 
-    def _said(self, seen: WatchedSums, own: Array) -> Certificate:
+    def _certify(self, seen: WatchedSums, own: Array) -> Certificate:
         declared = "" if self.scale is None else f"It was declared to be {_number(self.scale)}."
         slack = betting.most(own, self.delta) - seen.cost
         return self._of("betting", seen, slack, if_vacuous=declared)

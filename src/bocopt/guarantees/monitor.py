@@ -205,11 +205,11 @@ class Monitor:
         lead = evidence.cost.shape
         if self._lead not in (None, lead):
             raise arguments.wrong("Monitor.observe", "stage", f"of trials {self._lead}", lead)
-        self.states, self._lead = self.after(self.states, evidence), lead
+        self.states, self._lead = self.update(self.states, evidence), lead
 
-    def after(self, states: tuple[Any, ...] | None, evidence: Evidence) -> tuple[Any, ...]:
+    def update(self, states: tuple[Any, ...] | None, evidence: Evidence) -> tuple[Any, ...]:
         """The states after one more stage; None before any."""
-        before = self.begun(evidence.cost.shape) if states is None else states
+        before = self.initial(evidence.cost.shape) if states is None else states
         found: list[Any] = []
         with nan_is_no_news():
             for i, same in enumerate(self._same):
@@ -217,7 +217,7 @@ class Monitor:
                 found.append(found[same] if known else self.guarantees[i].step(before[i], evidence))
         return tuple(found)
 
-    def begun(self, lead: tuple[int, ...]) -> tuple[Any, ...]:
+    def initial(self, lead: tuple[int, ...]) -> tuple[Any, ...]:
         """The states before any stage."""
         return tuple(guarantee.init(lead) for guarantee in self.guarantees)
 

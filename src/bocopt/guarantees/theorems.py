@@ -46,7 +46,7 @@ class _OnBeliefs(ABC):
         return _OnBeliefs, self.lam, self.scale
 
     @abstractmethod
-    def _said(self, sums: Losses) -> Certificate:
+    def _certify(self, sums: Losses) -> Certificate:
         """Return the certificate from the sums."""
 
     def init(self, lead: tuple[int, ...]) -> Array:
@@ -62,7 +62,7 @@ class _OnBeliefs(ABC):
 
     def certificate(self, state: Array) -> Certificate:
         """Return the certificate from the sums so far."""
-        return self._said(named(Losses, state))
+        return self._certify(named(Losses, state))
 
     def _price(self, sums: Losses) -> Array:
         """lam t C^2 / 8 + log(1/delta) / lam."""
@@ -130,7 +130,7 @@ class Theorem32(_OnBeliefs):
     Reference: paper, theorem 3.2.
     """
 
-    def _said(self, sums: Losses) -> Certificate:
+    def _certify(self, sums: Losses) -> Certificate:
         return self._certificate(
             "Theorem 3.2",
             "average risk of the updated beliefs",
@@ -150,7 +150,7 @@ class Theorem33(_OnBeliefs):
     Reference: paper, theorem 3.3.
     """
 
-    def _said(self, sums: Losses) -> Certificate:
+    def _certify(self, sums: Losses) -> Certificate:
         return self._certificate(
             "Theorem 3.3",
             "average risk of one draw from the belief",
@@ -178,7 +178,7 @@ class Corollary35(_OnBeliefs):
     Reference: paper, corollary 3.5.
     """
 
-    def _said(self, sums: Losses) -> Certificate:
+    def _certify(self, sums: Losses) -> Certificate:
         same = np.broadcast_to(sums.other_kind == 0, sums.t.shape)
         jensen = np.where(same, sums.jensen, 0.0)
         note = ""
@@ -225,7 +225,7 @@ class Comparator(_OnBeliefs):
     mix losses sum to the infimum. `lam` must be the policy's own; delta plays no part.
     """
 
-    def _said(self, sums: Losses) -> Certificate:
+    def _certify(self, sums: Losses) -> Certificate:
         return self._certificate(
             "comparator",
             "average loss of one draw from the belief, against the best fixed belief",

@@ -122,7 +122,7 @@ class Agent(Generic[S]):
         `last` are the latest context (k) and its outcome (m). What watches it begins anew.
         """
         agent = cls(policy, problem=problem, seed=seed, max_open=max_open, monitor=monitor)
-        watched = agent._fold.monitor.begun(())
+        watched = agent._fold.monitor.initial(())
         agent._live = agent._live._replace(
             state=state, t=decisions, learned=learned, watched=watched, last=last
         )
@@ -395,7 +395,7 @@ class Agent(Generic[S]):
 
     def _restore(self, header: Mapping[str, Any], arrays: Arrays) -> None:
         """Take over what was kept, and play one stage of it for a trial."""
-        begun = self._live._replace(watched=self._fold.monitor.begun(()))
+        begun = self._live._replace(watched=self._fold.monitor.initial(()))
         self._live, self._closed = restored(header, arrays, begun, self._problem)
         self._names = row_names(header, self._live.width, self._problem.dims.xi)
         for waiting in self._live.open.values():

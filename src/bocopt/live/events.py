@@ -164,7 +164,7 @@ def from_snapshot(data: bytes, fold: Fold[Any], seed: int) -> Live:
     try:
         if header["by"] != fold.by:
             raise OtherConfigurationError("It belongs to another configuration.")
-        begun = fold.begin(seed)._replace(watched=fold.monitor.begun(()))
+        begun = fold.begin(seed)._replace(watched=fold.monitor.initial(()))
         live, _ = restored(header, arrays, begun, fold.problem)
     except OtherConfigurationError:
         raise

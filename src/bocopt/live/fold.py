@@ -257,7 +257,7 @@ class Fold(Generic[S]):
         stale = bool(learned != live.learned)
         late = stale or bool(learned != number)  # an earlier outcome was not known, or never
         evidence = evidence_of(self.problem, stage, cost_range=(low, high), stale=stale, late=late)
-        watched = self.monitor.after(live.watched, evidence)
+        watched = self.monitor.update(live.watched, evidence)
         return self._not_compared(live.watched, watched) if number in live.foreign else watched
 
     def lesson(self, before: S, t: int, x: Array, decision: Decision, xi: Array) -> tuple[S, Stage]:
@@ -268,7 +268,7 @@ class Fold(Generic[S]):
 
     def _not_compared(self, before: Any, after: tuple[Any, ...]) -> tuple[Any, ...]:
         """The states of the monitor, with those of comparisons left as they were."""
-        before = self.monitor.begun(()) if before is None else before
+        before = self.monitor.initial(()) if before is None else before
         trios = zip(self.monitor.guarantees, before, after, strict=True)
         return tuple(old if has(g, WatchesShadow) else new for g, old, new in trios)
 

@@ -22,7 +22,7 @@ _PIECE = 2**30  # bytes of contexts that are on the device at a time
 
 
 class PlayedPanel(NamedTuple):
-    """What was decided for each series at each time, and what it cost."""
+    """Decisions for each series at each time, and their costs."""
 
     z: Array  # (T, S)
     by_time: Array  # (T) costs of the series with an outcome
@@ -87,7 +87,7 @@ def device_library() -> Any:
 
 
 class OnDevice(NamedTuple):
-    """What is known of the series (S), and what they cost so far: arrays of the device."""
+    """The states of the series (S) and their costs so far: arrays of the device."""
 
     memory: Any  # (blocks, n, LANES), with S <= blocks LANES
     place: Any  # (S)

@@ -74,7 +74,7 @@ class StackedFold(Generic[S]):
         monitor = self.fold.monitor
         if not all(promises(each, Lockstep) for each in monitor.guarantees):
             return None
-        return axes_of(lambda seeds: monitor.begun(seeds.shape))
+        return axes_of(lambda seeds: monitor.initial(seeds.shape))
 
     def _key(self, live: Live, beside: Hashable) -> Hashable:
         """Return the key of streams that can be stacked; None for one that is played alone."""
@@ -157,7 +157,7 @@ class StackedFold(Generic[S]):
         )
         before, axes = [live.watched for live, _ in pairs], self._axes_of_monitor
         begun = None if before[0] is None else stacked(before, axes)
-        return unstack(self.fold.monitor.after(begun, evidence), axes, len(pairs))
+        return unstack(self.fold.monitor.update(begun, evidence), axes, len(pairs))
 
 
 def _answers(

@@ -30,7 +30,7 @@ class Calibration(NamedTuple):
     counts: Array  # (m, b) of outcomes
     log_w: Array  # (p) of the priors
 
-    def after(self, probability: Array) -> "Calibration":
+    def update(self, probability: Array) -> "Calibration":
         """Return the calibration with one outcome more, which lay at these levels (m)."""
         place = _place(probability)[..., None]
         each = np.take_along_axis(self._each(), place[..., None, :], axis=-1)[..., 0]  # (m, p)

@@ -124,14 +124,14 @@ class FleetLaws:
             found = np.where(mine, fleet.inverse(scale, drawn), found)
         return found
 
-    def after(self, known: FleetPosteriors, laws: Law, x: Array, xi: Array) -> FleetPosteriors:
+    def update(self, known: FleetPosteriors, laws: Law, x: Array, xi: Array) -> FleetPosteriors:
         """Return the posteriors after one more outcome (m), which `laws` predicted at x (k)."""
         errors = laws.errors(self.seen(xi)[0])
         posterior = tuple(
             update(fleet, posterior, fleet.regressors(scale, x), fleet.outcome(scale, xi))
             for (scale, fleet), posterior in zip(self.each, known.posterior, strict=True)
         )
-        return FleetPosteriors(posterior, known.widths.after(self.tails, laws.df, errors))
+        return FleetPosteriors(posterior, known.widths.update(self.tails, laws.df, errors))
 
     def weights(self, x: Array, xi: Array) -> Array:
         """Return weights (L), by how laws predicted the first outcomes (s, n, m) of old streams.
@@ -146,7 +146,7 @@ class FleetLaws:
             laws = self.laws(known, x[:, t])
             y, slope = self.seen(xi[:, t])
             log_w = normalised(log_w + (laws.log_density(y) + slope)[:, :near])
-            known = self.after(known, laws, x[:, t], xi[:, t])
+            known = self.update(known, laws, x[:, t], xi[:, t])
         share = (np.exp(log_w).sum(axis=0) + 1.0) / (streams + near)
         return np.concatenate([(1.0 - _FAR) * share, _FAR * share])
 

@@ -26,7 +26,7 @@ class Gaps(NamedTuple):
         mean = gaps.total / np.maximum(gaps.seen, 1.0)
         return np.asarray(np.where(np.isnan(x), mean, x) - gaps._origin(x))
 
-    def after(self, x: Array) -> "Gaps":
+    def update(self, x: Array) -> "Gaps":
         """Return the counts after one more context (k), with the leading axes of the trials."""
         gaps = self._begun(x)
         known = ~np.isnan(x)

@@ -160,7 +160,7 @@ class Informed:
         return InformedState(
             seeds=state.seeds,
             own=own,
-            known=self._folk.after(state.known, laws, x, spread),
+            known=self._folk.update(state.known, laws, x, spread),
             log_w=np.log(weights),
             info=InformedInfo(
                 weights=weights,

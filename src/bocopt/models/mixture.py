@@ -264,13 +264,13 @@ class Mixture:
         possible = np.swapaxes(self._member_fits.suits(xi[..., None]), -1, -2)[..., self._fit, :]
         below = np.where(possible, laws.probability(seen), 0.0)
         probability = (np.exp(log_w)[..., None] * below).sum(axis=-2)
-        levels = state.levels.after(probability)
+        levels = state.levels.update(probability)
         if self.calibrate:
             probability = state.levels.level(probability)
         return state._replace(
             levels=levels,
             log_w=np.log(np.maximum(after, 1e-300)),
-            widths=state.widths.after(self._tails, laws.df, usual),
+            widths=state.widths.update(self._tails, laws.df, usual),
             scatter=self._scatter(state, errors),
             info=MixtureInfo(
                 weights=after,

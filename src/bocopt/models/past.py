@@ -22,13 +22,13 @@ class OutcomeHistory(NamedTuple):
     next: IntArray  # () the stage after the latest
 
     @property
-    def begun(self) -> bool:
+    def has_outcomes(self) -> bool:
         """True if there was an outcome."""
         return alike("with and without an outcome", self.outcomes > 0)
 
-    def after(self, t: When, xi: Array, kept: int) -> "OutcomeHistory":
+    def update(self, t: When, xi: Array, kept: int) -> "OutcomeHistory":
         """Return the history with the outcome (m) of stage t (); the latest `kept` are kept."""
-        past = self if self.begun else initial(xi.shape[:-1], xi.shape[-1])
+        past = self if self.has_outcomes else initial(xi.shape[:-1], xi.shape[-1])
         rows = past.rows
         if kept:
             stage = np.empty((*xi.shape[:-1], 1))

@@ -123,15 +123,15 @@ class Remembering:
     def step(self, state: Remembered, t: int, x: Array, xi: Array) -> Remembered:
         """Return the state after outcome (m) at context (k), which past and season join."""
         x = self._checked("step", state, x)
-        components = state.past.total.shape[-1] if state.past.begun else None
+        components = state.past.total.shape[-1] if state.past.has_outcomes else None
         xi = arguments.finite_and_squarable("Remembering.step", "xi", xi, components)
         xi = np.broadcast_to(xi, (*state.seeds.shape, xi.shape[-1]))
         shown = self._shown(state, t, x, xi)
         return Remembered(
             seeds=state.seeds,
             width=np.array(x.shape[-1]),
-            past=state.past.after(t, xi, max(self.lags, default=0)),
-            gaps=state.gaps.after(x) if self.takes_missing else state.gaps,
+            past=state.past.update(t, xi, max(self.lags, default=0)),
+            gaps=state.gaps.update(x) if self.takes_missing else state.gaps,
             model=self.model.step(state.model, t, shown, xi),
         )
 
@@ -158,7 +158,9 @@ class Remembering:
         marks = [np.isnan(x).astype(np.float64)] if self.missing == "marked" else []
         if self.takes_missing:
             x = state.gaps.filled(x)
-        mean = state.past.total / state.past.outcomes[..., None] if state.past.begun else first
+        mean = (
+            state.past.total / state.past.outcomes[..., None] if state.past.has_outcomes else first
+        )
         lagged = state.past.lagged(t, self.lags, mean)
         now = seasons(t, self._waves)
         now = np.broadcast_to(now, (*x.shape[:-1], now.shape[-1]))

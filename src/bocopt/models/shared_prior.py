@@ -79,7 +79,7 @@ class SharedPrior:
         """
         rows = _checked(streams)
         whole = np.all([(xi == np.rint(xi)).all(axis=0) for _, xi in rows], axis=0)
-        spread = [(x, _spread(xi, whole)) for x, xi in rows]
+        spread = [(x, _jittered(xi, whole)) for x, xi in rows]
         reach = _reach(np.concatenate([xi for _, xi in rows]))._replace(whole=whole)
         scales = [scale for scale in SCALES if scale.suits(reach.lowest)]
         fleet = tuple(fleet_prior_of(scale, spread) for scale in scales)
@@ -206,7 +206,7 @@ def _rows(owner: str, name: str, x: ArrayLike, xi: ArrayLike) -> Rows:
     return seen, many
 
 
-def _spread(xi: Array, whole: BoolArray) -> Array:
+def _jittered(xi: Array, whole: BoolArray) -> Array:
     """(n, m): whole numbers over the unit above them, as the mixture looks at them."""
     seed = np.array(0)
     return np.stack([counts.jitter(whole, row, seed, t) for t, row in enumerate(xi)])

@@ -28,7 +28,7 @@ class Widths(NamedTuple):
         learned = (_WORTH * start + self.total) / (_WORTH + self.seen[..., None, None])
         return np.where(tails[:, None] < LIGHT, learned, 1.0)
 
-    def after(self, tails: Array, df: Array, errors: Array) -> "Widths":
+    def update(self, tails: Array, df: Array, errors: Array) -> "Widths":
         """(M), (M), (M, m) -> with one outcome more, at these errors in units of the scales."""
         square = errors**2
         near = (df + 1)[..., None] / (df[..., None] + square)

@@ -43,4 +43,4 @@ def main(
         typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
-    pass
+    """Do what the options ask that go before all commands."""

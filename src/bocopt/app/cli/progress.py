@@ -23,13 +23,13 @@ _KNOWN, _PART = 3, 0.01  # stages, and of all, before which no speed is told: th
 
 
 class Progress(Protocol):
-    """What is told of a command while it works."""
+    """Progress of a command while it works."""
 
     def begin(self, what: str, stages: int, done: int | None = None) -> None:
         """So many stages are to be played; those done are told at once, or by the next advance."""
 
     def say(self, what: str) -> None:
-        """What is being done, in a word or two."""
+        """Say in a word or two what is being done."""
 
     def advance(self, stages: int) -> None:
         """So many more are done."""

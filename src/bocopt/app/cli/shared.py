@@ -1,4 +1,4 @@
-"""What all commands do alike."""
+"""Options, errors and output that all commands share."""
 
 import os
 import sys
@@ -27,6 +27,7 @@ Jobs = Annotated[
 
 
 def say(text: str, err: bool = False) -> None:
+    """Print a line that every screen can show; on stderr where `err`."""
     typer.echo(plain(text), err=err)
 
 

@@ -44,7 +44,7 @@ class Stages(NamedTuple):
 
 
 class TableColumns(NamedTuple):
-    """What all rows of a table show, in the order of its stages."""
+    """Numbers, categories and outcomes of all rows of a table, in the order of its stages."""
 
     numbers: Array  # (contexts, T) NaN for a gap
     codes: IntArray  # (categories, T)

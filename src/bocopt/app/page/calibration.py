@@ -33,7 +33,7 @@ def _levels(view: ReportView, policy: str) -> dict[str, Array]:
         return {}
     counted = found[view.stages]
     columns = [column[np.isfinite(column)] for column in counted.T]
-    pairs = zip(_apart(series.xi_names), columns, strict=True)
+    pairs = zip(_distinct(series.xi_names), columns, strict=True)
     return {outcome: column for outcome, column in pairs if column.size}
 
 
@@ -45,7 +45,7 @@ def probabilities(info: Mapping[str, Array]) -> Array | None:
     return None
 
 
-def _apart(names: tuple[str, ...]) -> list[str]:
+def _distinct(names: tuple[str, ...]) -> list[str]:
     """Return names of which no two are the same."""
     return [n if names.count(n) == 1 else f"{n} ({i})" for i, n in enumerate(names, start=1)]
 

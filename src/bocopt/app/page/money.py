@@ -152,7 +152,7 @@ def _legend(view: ReportView, contrasts: dict[str, Contrast | None], summed: boo
 
 
 def _compared(view: ReportView, known: Sequence[Contrast]) -> str:
-    """What the differences and their intervals mean, and what they assume."""
+    """Return the sentences that say what differences and their intervals mean and assume."""
     said = ""
     if known:
         blocks = ", ".join(str(length) for length in sorted({found.block for found in known}))

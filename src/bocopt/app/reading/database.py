@@ -65,7 +65,7 @@ def read_query(address: str, query: str, notation: Notation) -> Table:
     except TableError:
         raise
     except (sql.exc.SQLAlchemyError, ValueError) as error:  # a port that is no number
-        failed = TableError(f"{shown} cannot be read: {_told(error, address)}.")
+        failed = TableError(f"{shown} cannot be read: {_in_words(error, address)}.")
     else:
         return _table(shown, names, values, notation)
     raise failed  # with no trace of the driver's own error, which may hold the address
@@ -95,7 +95,7 @@ def write_rows(
                 connection.execute(there.insert(), rows)
     except (sql.exc.SQLAlchemyError, ValueError, KeyError) as error:
         failed = TableError(
-            f"{shown}, table '{table}', cannot be written: {_told(error, address)}."
+            f"{shown}, table '{table}', cannot be written: {_in_words(error, address)}."
         )
     if failed is not None:
         raise failed  # with no trace of the driver's own error, which may hold the address
@@ -146,7 +146,7 @@ def _fetched(engine: Any, query: str, shown: str) -> tuple[list[str], list[list[
     return names, columns
 
 
-def _told(error: Exception, address: str) -> str:
+def _in_words(error: Exception, address: str) -> str:
     """The words of a driver, on one line, and without the secrets of the address."""
     said = " ".join(str(getattr(error, "orig", None) or error).split()).rstrip(".")
     secrets = [found[1] for found in re.finditer(r"://[^:@/]*:(.*)@", address)]

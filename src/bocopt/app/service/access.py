@@ -17,7 +17,7 @@ from bocopt.app.service.page.sign_in import Session
 
 
 class Permission(Enum):
-    """What a request needs of who asks."""
+    """A permission that a request needs."""
 
     NOTHING = "nothing"  # for whoever looks after the process
     FILES = "the files of the page"  # style and scripts, which tell nothing: no token is needed
@@ -75,11 +75,11 @@ class Access:
         return opened[0] if opened else None
 
     def by_token(self, shown: str) -> frozenset[Permission]:
-        """What one who shows a token may do."""
+        """Return the permissions of who shows a token."""
         opened = [ROLES[role] for session, role in self.holders if session.opens(shown)]
         return opened[0] if opened else _NOBODY
 
     def by_cookie(self, cookie: str, now: float) -> frozenset[Permission]:
-        """What a browser may do that sends a cookie."""
+        """Return the permissions of a browser that sends a cookie."""
         roles = [ROLES[role] for session, role in self.holders if session.holds(cookie, now)]
         return roles[0] & _BY_COOKIE if roles else _NOBODY

@@ -53,13 +53,13 @@ class Batch:
     def do(self, command: Command) -> Reply:
         """The answer, which counts once the rows are committed; or a RefusedError."""
         if isinstance(command, Decide):
-            return self._ask(command)
+            return self._decide(command)
         if isinstance(command, Observe):
-            return self._tell(command)
+            return self._observe(command)
         if isinstance(command, Teach):
             return self._teach(command)
         if isinstance(command, Forget):
-            return self._drop(command)
+            return self._forget(command)
         assert isinstance(command, Query)
         self._be_fresh(command.stream)
         return Reply(200, shown(self._store, self._of(command.stream), command))
@@ -78,28 +78,28 @@ class Batch:
         if self._store.last_seq(stream) != self._find(stream).seq - 1:
             raise StaleError(stream)
 
-    def _ask(self, ask: Decide) -> Reply:
-        state = self._of(ask.stream)
+    def _decide(self, command: Decide) -> Reply:
+        state = self._of(command.stream)
         waiting = state.live.open
-        before = self._asked_before(ask)
+        before = self._asked_before(command)
         if before is not None:
-            return self._again(state, before, ask.x)
-        x, row_sent, missing = _context(state, "decisions", ask.x)
+            return self._again(state, before, command.x)
+        x, row_sent, missing = _context(state, "decisions", command.x)
         if len(waiting) >= state.template.limits.max_open:
-            self._be_fresh(ask.stream)
+            self._be_fresh(command.stream)
             raise RefusedError(
                 409,
-                f"{len(waiting)} decisions of {ask.stream!r} wait for their outcome, as many as "
-                "max_open allows. Report or delete some first.",
+                f"{len(waiting)} decisions of {command.stream!r} wait for their outcome, as many "
+                "as max_open allows. Report or delete some first.",
             )
         event = self._ahead.decide(state, x)._replace(row=row_sent)
-        row = self._log(state, event, ask.key)
+        row = self._log(state, event, command.key)
         return Reply(201, ticket(state.template, event, row.at) | _said(state, missing))
 
-    def _asked_before(self, ask: Decide) -> EventRow | None:
-        if ask.key is None:
+    def _asked_before(self, command: Decide) -> EventRow | None:
+        if command.key is None:
             return None
-        place = (ask.stream, ask.key)
+        place = (command.stream, command.key)
         fresh = next((row for row in self.rows if (row.stream, row.key) == place), None)
         return fresh or self._store.by_key(*place)
 
@@ -121,51 +121,51 @@ class Batch:
             )
         return Reply(200, ticket(state.template, event, row.at) | _said(state, missing))
 
-    def _tell(self, tell: Observe) -> Reply:
-        state = self._of(tell.stream)
-        xi = _valid(lambda: outcome_of(state.template, "outcome", tell.xi))
-        if tell.number not in state.live.open:
-            ended = self._ended(state, tell.number)
+    def _observe(self, command: Observe) -> Reply:
+        state = self._of(command.stream)
+        xi = _valid(lambda: outcome_of(state.template, "outcome", command.xi))
+        if command.number not in state.live.open:
+            ended = self._ended(state, command.number)
             if isinstance(ended, Forgotten):
-                raise RefusedError(409, f"Decision {tell.number} was given up.")
+                raise RefusedError(409, f"Decision {command.number} was given up.")
             if not np.array_equal(ended.xi, xi):
-                raise RefusedError(409, f"Decision {tell.number} already has another outcome.")
-            return Reply(200, {"id": tell.number, "learned": True})
-        self._log(state, Observed(tell.number, xi))
+                raise RefusedError(409, f"Decision {command.number} already has another outcome.")
+            return Reply(200, {"id": command.number, "learned": True})
+        self._log(state, Observed(command.number, xi))
         return Reply(201, outcome_shown(state.template, self.stages[-1]))
 
-    def _teach(self, teach: Teach) -> Reply:
-        state = self._of(teach.stream)
-        done = {"lesson": teach.number, "learned": True}
+    def _teach(self, command: Teach) -> Reply:
+        state = self._of(command.stream)
+        done = {"lesson": command.number, "learned": True}
         known, waiting = state.live.taught, state.live.open
-        if teach.number < known:
-            if not self._is_lesson(state, teach):
+        if command.number < known:
+            if not self._is_lesson(state, command):
                 raise RefusedError(
-                    409, f"Lesson {teach.number} of {teach.stream!r} is another row."
+                    409, f"Lesson {command.number} of {command.stream!r} is another row."
                 )
             return Reply(200, done)
-        x, row, _ = _context(state, "lessons", teach.x)
-        xi = _lesson_outcome(state, teach.xi)
-        if teach.number > known or waiting:
-            self._be_fresh(teach.stream)
+        x, row, _ = _context(state, "lessons", command.x)
+        xi = _lesson_outcome(state, command.xi)
+        if command.number > known or waiting:
+            self._be_fresh(command.stream)
             if not waiting:
-                raise RefusedError(409, f"Lesson {known} of {teach.stream!r} comes before.")
+                raise RefusedError(409, f"Lesson {known} of {command.stream!r} comes before.")
             raise RefusedError(
                 409,
-                f"{len(waiting)} decisions of {teach.stream!r} wait for their outcome. Report or "
+                f"{len(waiting)} decisions of {command.stream!r} wait for their outcome. Report or "
                 "delete them first: it belongs to what was known when they were taken.",
             )
         event = state.template.fold.teach(state.live, x, xi)
-        self._log(state, event._replace(row=row, came=teach.came))
+        self._log(state, event._replace(row=row, came=command.came))
         return Reply(201, done)
 
-    def _is_lesson(self, state: StreamState, teach: Teach) -> bool:
+    def _is_lesson(self, state: StreamState, command: Teach) -> bool:
         """Return True if the command equals the lesson that is logged under its number."""
-        before, xi = self._lesson(state, teach.number), _lesson_outcome(state, teach.xi)
-        if state.template.featuriser is not None and isinstance(teach.x, Mapping):
-            same = before.row == row_of(teach.x) and before.came == teach.came
+        before, xi = self._lesson(state, command.number), _lesson_outcome(state, command.xi)
+        if state.template.featuriser is not None and isinstance(command.x, Mapping):
+            same = before.row == row_of(command.x) and before.came == command.came
         else:
-            x = _context(state, "lessons", teach.x).x
+            x = _context(state, "lessons", command.x).x
             same = np.array_equal(before.x, x, equal_nan=True)
         return same and np.array_equal(before.xi, xi, equal_nan=True)
 
@@ -177,13 +177,13 @@ class Batch:
         assert isinstance(event, Taught)
         return event
 
-    def _drop(self, drop: Forget) -> Reply:
-        state = self._of(drop.stream)
-        if drop.number in state.live.open:
-            self._log(state, Forgotten(drop.number))
-        elif isinstance(self._ended(state, drop.number), Observed):
-            raise RefusedError(409, f"Decision {drop.number} has an outcome, which was learned.")
-        return Reply(200, {"id": drop.number, "forgotten": True})
+    def _forget(self, command: Forget) -> Reply:
+        state = self._of(command.stream)
+        if command.number in state.live.open:
+            self._log(state, Forgotten(command.number))
+        elif isinstance(self._ended(state, command.number), Observed):
+            raise RefusedError(409, f"Decision {command.number} has an outcome, which was learned.")
+        return Reply(200, {"id": command.number, "forgotten": True})
 
     def _ended(self, state: StreamState, number: int) -> Observed | Forgotten:
         """Return the event that closed a decision; a RefusedError (404) if there is none."""
@@ -200,7 +200,7 @@ class Batch:
 
     def _log(self, state: StreamState, event: Event, key: str | None = None) -> EventRow:
         known = self._ahead.apply(state, event)
-        after, row, totals = state.after(event, self._now, key, known)
+        after, row, totals = state.apply(event, self._now, key, known)
         self.states[state.stream] = after
         self.rows.append(row)
         if totals is not None:

@@ -7,7 +7,7 @@ from bocopt.app.service.config import Config
 from bocopt.app.service.registry import other_scale
 from bocopt.app.service.replay import Finding, chosen, rows_of
 from bocopt.app.service.stores import Snapshot, Store, StreamRecord
-from bocopt.app.service.stream_state import DamagedError, StreamState, begun
+from bocopt.app.service.stream_state import DamagedError, StreamState, initial
 from bocopt.live.events import OtherConfigurationError, from_snapshot
 from bocopt.state import CheckpointError
 
@@ -37,7 +37,7 @@ def _of_stream(config: Config, store: Store, declared: StreamRecord) -> Iterator
     if declared.scale != template.scale:
         yield Finding(False, other_scale(declared, template))
     state, snapshots = (
-        begun(template, declared),
+        initial(template, declared),
         {each.seq: each for each in store.snapshots(declared.id)},
     )
     try:

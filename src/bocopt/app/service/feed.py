@@ -27,10 +27,10 @@ class Notifier:
         self.stopping: Callable[[], bool] = lambda: False
 
     def attach(self) -> None:
-        """Attach to the event loop that runs now; before that, `ring` has no effect."""
+        """Attach to the event loop that runs now; before that, `notify` has no effect."""
         self._loop = asyncio.get_running_loop()
 
-    def ring(self, rows: Sequence[EventRow]) -> None:
+    def notify(self, rows: Sequence[EventRow]) -> None:
         """Wake the listeners to the streams of these rows; safe to call from any thread."""
         if self._loop is not None and rows and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._wake, {row.stream for row in rows})
@@ -43,11 +43,11 @@ class Notifier:
         """Return the event that a stream's next row sets; call it before the log is read."""
         return self._events.setdefault(stream, asyncio.Event())
 
-    async def heard(self, ring: asyncio.Event) -> None:
-        """Once it has rung, or after a while."""
+    async def wait_for(self, event: asyncio.Event) -> None:
+        """Return once the event is set, or after a while."""
         try:
             async with asyncio.timeout(_LOOK):
-                await ring.wait()
+                await event.wait()
         except TimeoutError:
             return
 
@@ -81,7 +81,7 @@ async def feed(
     loop = asyncio.get_running_loop()
     said = loop.time()
     while not bell.stopping():
-        ring = bell.expected(stream)
+        event = bell.expected(stream)
         try:
             rows = await run_sync(store.tail, stream, after, _AT_ONCE)
         except StoreError:
@@ -96,7 +96,7 @@ async def feed(
         if loop.time() - said > _PING:
             said = loop.time()
             yield b": still here\n\n"
-        await bell.heard(ring)
+        await bell.wait_for(event)
 
 
 def _text(template: StreamTemplate, row: EventRow) -> bytes:

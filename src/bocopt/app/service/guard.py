@@ -46,14 +46,14 @@ class Guard:
         return _towards_sign_in(scope)
 
     def _shown(self, scope: Scope) -> frozenset[Permission]:
-        """What the token in the header allows."""
+        """Return the permissions of the token in the header."""
         shown = _headers(scope, b"authorization")
         if len(shown) != 1 or not shown[0].startswith(b"Bearer "):
             return frozenset()
         return self.access.by_token(shown[0].removeprefix(b"Bearer ").decode("latin-1"))
 
     def _signed_in(self, scope: Scope) -> frozenset[Permission]:
-        """What the cookies allow."""
+        """Return the permissions of the cookies."""
         now = time.time()
         allowed = (self.access.by_cookie(cookie, now) for cookie in _cookies(scope))
         return frozenset[Permission]().union(*allowed)

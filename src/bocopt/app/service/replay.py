@@ -9,7 +9,7 @@ from bocopt.app.service.config import Config
 from bocopt.app.service.machine import numeric_fingerprint
 from bocopt.app.service.shown import certificates
 from bocopt.app.service.stores import EventRow, Store, StreamRecord
-from bocopt.app.service.stream_state import DamagedError, StreamState, begun, logged
+from bocopt.app.service.stream_state import DamagedError, StreamState, initial, logged
 from bocopt.app.text import count
 from bocopt.live.events import to_bytes
 from bocopt.live.fold import Decided
@@ -45,7 +45,7 @@ def chosen(config: Config, store: Store, stream: str | None) -> list[StreamRecor
 def replayed(config: Config, store: Store, stream: str | None, verify: bool) -> Iterator[Finding]:
     """Yield for each stream its state at the end, and whether decisions come out the same."""
     for declared in chosen(config, store, stream):
-        state, checked = begun(config.templates[declared.problem], declared), _Checked()
+        state, checked = initial(config.templates[declared.problem], declared), _Checked()
         try:
             for row in rows_of(store, declared.id):
                 if verify and row.kind == "decision":

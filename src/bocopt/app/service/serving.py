@@ -86,7 +86,7 @@ def serve(config: Config, say: Callable[[str], None]) -> None:
                 _deciders(config, store),
                 queue=config.queue,
                 at_once=config.at_once,
-                committed=bell.ring,
+                committed=bell.notify,
             )
             front = Api(router, reader, config.templates, bell, config.patience, config.limit)
             front.delta, front.page_reader = delta_of(config.confidence), page_reader

@@ -185,8 +185,8 @@ class Shard:
         elif verdict is CommitResult.BEATEN:
             self.cache.catch_up(self._batch.states)
         else:
-            self.cache.drop(self._batch.states)
-        self.cache.drop(self._leaving)
+            self.cache.evict(self._batch.states)
+        self.cache.evict(self._leaving)
         self._leaving = []
 
     def close(self) -> Sequence[Snapshot]:

@@ -130,7 +130,7 @@ def certificates(state: StreamState) -> list[Certificate]:
         return []
     monitor = copy.copy(state.template.fold.monitor)  # it is shared, and holds what it is shown
     monitor.restore(watched)
-    trios = zip(monitor.certificates(), watched, monitor.begun(()), strict=True)
+    trios = zip(monitor.certificates(), watched, monitor.initial(()), strict=True)
     return [found for found, state, begun in trios if not _same(state, begun)]
 
 

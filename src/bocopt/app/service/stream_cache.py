@@ -57,14 +57,14 @@ class StreamCache:
         for each in states.values():
             self._in(each)
 
-    def drop(self, streams: Iterable[str]) -> None:
+    def evict(self, streams: Iterable[str]) -> None:
         """Believe nothing that is in memory: whether it was committed is unknown."""
         for stream in streams:
             self._out(stream)
 
     def drop_all(self) -> None:
         """Drop all states from memory; each is built again from the log when asked for."""
-        self.drop(list(self._states))
+        self.evict(list(self._states))
 
     def catch_up(self, streams: Iterable[str]) -> None:
         """Fold in what another writer has logged; drop the streams where that fails."""

@@ -46,7 +46,7 @@ class StreamState(NamedTuple):
         """Return the id of the stream."""
         return self.declared.id
 
-    def after(
+    def apply(
         self,
         event: Event,
         at: float,
@@ -132,7 +132,7 @@ def lesson_place(number: int) -> int:
     return -1 - number
 
 
-def begun(template: StreamTemplate, declared: StreamRecord) -> StreamState:
+def initial(template: StreamTemplate, declared: StreamRecord) -> StreamState:
     """Before any event."""
     live = template.fold.begin(declared.seed)
     nothing = OutcomeTotals(declared.id, 0, -1, 0.0, 0.0, 0, None, 0.0, 0, 0.0, "{}")
@@ -172,7 +172,7 @@ def _from_snapshot(
     store: Store, template: StreamTemplate, declared: StreamRecord, up_to: int | None = None
 ) -> StreamState:
     """The latest that is sound and not after `up_to`, or the beginning."""
-    first = begun(template, declared)
+    first = initial(template, declared)
     for snapshot in store.snapshots(declared.id):
         if up_to is None or snapshot.seq <= up_to:
             state = _after_snapshot(store, first, snapshot)

@@ -78,7 +78,7 @@ class Worker:
             process.start()
         theirs.close()
         self._process, self._pipe = process, ours
-        made_of = self._heard(None)
+        made_of = self._receive(None)
         if made_of != _made_of(self.config.templates):
             self._end()
             raise RefusedError(
@@ -97,7 +97,7 @@ class Worker:
         for again in range(_TRIES):
             try:
                 asked = list(left.values()), now, alone or again > 0
-                proposal: Proposal = self._asked("propose", *asked)
+                proposal: Proposal = self._call("propose", *asked)
             except WorkerLostError as lost:
                 if lost.at is not None:
                     at = list(left)[lost.at]
@@ -128,14 +128,14 @@ class Worker:
     def close(self) -> Sequence[Snapshot]:
         """Return the process's snapshots, none if it is lost, and end it."""
         try:
-            snapshots: Sequence[Snapshot] = () if self._pipe is None else self._asked("close")
+            snapshots: Sequence[Snapshot] = () if self._pipe is None else self._call("close")
         except (WorkerLostError, RefusedError):  # a cache: the log is whole without it
             snapshots = ()
         finally:
             self._end(_END)
         return snapshots
 
-    def _asked(self, what: str, *arguments: object) -> Any:
+    def _call(self, what: str, *arguments: object) -> Any:
         """Return the process's answer; a WorkerLostError if it is lost, and then ended."""
         if self._pipe is None:
             self.open()
@@ -144,9 +144,9 @@ class Worker:
         except OSError:
             self._end()
             raise WorkerLostError(None, slow=False) from None
-        return self._heard(self.limit)
+        return self._receive(self.limit)
 
-    def _heard(self, patience: float | None) -> Any:
+    def _receive(self, patience: float | None) -> Any:
         """Its answer, which may take as long as it goes on beating."""
         at: int | None = None
         try:

@@ -51,7 +51,7 @@ def gain_and_room(bets: Array, stakes: Array) -> tuple[Array, Array]:
 
 
 @gufunc("void(f8[:], f8, f8, f8, f8[:], f8[:])", "(n),(),(),(),(b)->(n)")
-def after(
+def update(
     before: Array, outcome: float, low: float, high: float, stakes: Array, bets: Array
 ) -> None:
     """Write the bets (n) after one more outcome () in [low, high]."""

@@ -24,14 +24,14 @@ _REARRANGING = (
 _JOINING = (np.concatenate, np.stack, np.hstack, np.vstack, np.column_stack)
 
 
-def _spread(*given: Expression) -> list[Expression]:
+def _in_one_shape(*given: Expression) -> list[Expression]:
     """All in the shape that they have together."""
     shape = np.broadcast_shapes(*(expression.shape for expression in given))
     return [e.arranged(lambda array: np.broadcast_to(array, shape)) for e in given]
 
 
 def _add(left: Expression, right: Expression) -> Expression:
-    left, right = _spread(left, right)
+    left, right = _in_one_shape(left, right)
     offset = left.recording.tape.ufunc("add", left.offset, right.offset)
     return Expression(left.recording, offset, left.entries + right.entries)
 
@@ -57,7 +57,7 @@ def _scaled(of: Expression, by: Expression, how: str) -> Expression:
 
 
 def _multiply(left: Expression, right: Expression) -> Expression:
-    left, right = _spread(left, right)
+    left, right = _in_one_shape(left, right)
     if left.entries and right.entries:
         raise DeclarationError("the product of two decisions is not linear")
     return _scaled(left, right, "multiply") if left.entries else _scaled(right, left, "multiply")
@@ -66,7 +66,7 @@ def _multiply(left: Expression, right: Expression) -> Expression:
 def _divide(left: Expression, right: Expression) -> Expression:
     if right.entries:
         raise DeclarationError("a number divided by a decision is not linear")
-    left, right = _spread(left, right)
+    left, right = _in_one_shape(left, right)
     return _scaled(left, right, "divide")
 
 
@@ -84,7 +84,7 @@ def _matmul(left: Expression, right: Expression) -> Expression:
 
 
 def _maximum(left: Expression, right: Expression) -> Expression:
-    left, right = _spread(left, right)
+    left, right = _in_one_shape(left, right)
     if _is_zero(left):
         return left.recording.positive(right)
     if _is_zero(right):
@@ -212,7 +212,7 @@ def _arranged(function: Callable[..., Any]) -> Callable[..., Expression]:
 
 
 def _where(condition: Any, yes: Any, no: Any) -> Expression:
-    condition, yes, no = _broadcast(condition, yes, no)
+    condition, yes, no = _in_one_shape(condition, yes, no)
     if condition.entries:
         raise DeclarationError("np.where cannot depend on a decision")
     tape = condition.recording.tape
@@ -229,9 +229,7 @@ def _where(condition: Any, yes: Any, no: Any) -> Expression:
 
 
 def _broadcast(*values: Any) -> list[Expression]:
-    parts = _all_alike(values)
-    shape = np.broadcast_shapes(*(part.shape for part in parts))
-    return [part.arranged(lambda array: np.broadcast_to(array, shape)) for part in parts]
+    return _in_one_shape(*_all_alike(values))
 
 
 def _dot(left: Any, right: Any) -> Any:

@@ -150,7 +150,7 @@ class Program:
         scenarios = arguments.array(owner, "scenarios", scenarios, (None, self.dims.xi))
         if x.ndim != 1 or scenarios.ndim != 2:
             raise arguments.wrong(owner, "scenarios", "of one instance", scenarios.shape)
-        return instantiate(self.blueprint, self._mould, self._played(x[None], scenarios, axes=1))
+        return instantiate(self.blueprint, self._template, self._played(x[None], scenarios, axes=1))
 
     def _solved(self, x: Array, scenarios: Array, w: Array) -> tuple[Array, float, int, float]:
         from bocopt.problems.program import strategies
@@ -183,7 +183,7 @@ class Program:
 
     def _task(self, x: Array, scenarios: Array, w: Array) -> SolveTask:
         values = self._played(x[None], scenarios, axes=1)
-        form = instantiate(self.blueprint, self._mould, values)
+        form = instantiate(self.blueprint, self._template, values)
 
         def judge(z: Array) -> Judged:
             """Return the verdict on z (d) under all scenarios; the last one is kept."""
@@ -254,7 +254,7 @@ class Program:
 
     def _judged_one(self, x: Array, z: Array, xi: Array) -> tuple[float, float]:
         values = self._played(x[None], xi[None], axes=1)
-        return self._alone(values, z, instantiate(self.blueprint, self._mould, values))
+        return self._alone(values, z, instantiate(self.blueprint, self._template, values))
 
     def _alone(self, values: list[Array], z: Array, form: Form) -> tuple[float, float]:
         """Cost and violation in the form's only scenario."""
@@ -296,7 +296,7 @@ class Program:
         return arguments.array(owner, "x", x, (... if unread else self.dims.x,), gaps=unread)
 
     @cached_property
-    def _mould(self) -> Template:
+    def _template(self) -> Template:
         return template_of(self.blueprint)
 
     @cached_property

@@ -111,7 +111,7 @@ def _split(hinges: HingeSum) -> HingeSum:
 
 def _bounded(line: Slopes, hinges: HingeSum, alone: BoolArray) -> Ends:
     """Return the ends of the sum: hinges that are `alone` exactly, the others by themselves."""
-    least, largest = _apart(line, hinges, alone)
+    least, largest = _ends_by_component(line, hinges, alone)
     if not alone.all():
         ends = [np.where(alone, 0.0, hinges.weight * end) for end in _together(hinges)]
         least = least + np.minimum(*ends).sum(axis=-1)
@@ -124,7 +124,7 @@ def _reads_one(of: Slopes) -> BoolArray:
     return one
 
 
-def _apart(line: Slopes, hinges: HingeSum, alone: BoolArray) -> Ends:
+def _ends_by_component(line: Slopes, hinges: HingeSum, alone: BoolArray) -> Ends:
     """The sum of the ends of each component, of the line and of hinges that read one."""
     weight = np.where(alone, hinges.weight, 0.0)
     own, others = _along(hinges.left), _along(hinges.right)

@@ -38,7 +38,7 @@ class Peeking(HoeffdingMixture):
     sum R_t <= sum c_t + sqrt(sum C_t^2 log(1/delta) / 2)
     """
 
-    def _said(self, seen: WatchedSums, own: Array) -> Certificate:
+    def _certify(self, seen: WatchedSums, own: Array) -> Certificate:
         squares = named(Squares, own)
         slack = squares.unit * np.sqrt(squares.in_units * np.log(1 / self.delta) / 2)
         return self._of(PEEKING, seen, slack)
@@ -47,7 +47,7 @@ class Peeking(HoeffdingMixture):
 class Normal(EmpiricalBernstein):
     """Mean plus quantile times standard error, as a script would have it: another control."""
 
-    def _said(self, seen: WatchedSums, own: Array) -> Certificate:
+    def _certify(self, seen: WatchedSums, own: Array) -> Certificate:
         from scipy.special import ndtri
 
         slack = self.scale * ndtri(1 - self.delta) * np.sqrt(named(Errors, own).square)

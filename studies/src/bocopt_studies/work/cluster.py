@@ -89,9 +89,9 @@ class Cluster(Executor):
         if error is None:
             outer.set_result(done.result())
         else:
-            outer.set_exception(self._told(error))
+            outer.set_exception(self._lost_or_own(error))
 
-    def _told(self, error: BaseException) -> BaseException:
+    def _lost_or_own(self, error: BaseException) -> BaseException:
         distributed = _distributed()
         if isinstance(error, distributed.scheduler.KilledWorker):
             return ClusterLostError("A worker process was killed, perhaps for want of memory.")

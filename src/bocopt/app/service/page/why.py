@@ -121,7 +121,7 @@ def _sentence(case: ExplainedDecision) -> str:
 
 
 def _rivals(case: ExplainedDecision, explained: Mapping[str, Any]) -> str:
-    """What is expected to be better than the z that was taken, and meets the target."""
+    """Return the paragraph on decisions that are expected to be better and meet the target."""
     taken, alpha = explained["candidates"][0], explained["alpha"]
     rivals = [each for each in explained["candidates"][1:] if _gain(case, each, taken) > 0]
     allowed = [each for each in rivals if _meets(each, alpha)]

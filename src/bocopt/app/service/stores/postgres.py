@@ -66,13 +66,13 @@ class _Postgres:
 
     def read(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return the rows of a query."""
-        with self._lock, self._told():
+        with self._lock, self._as_store_errors():
             found = self._connected().execute(_query(sql), values).fetchall()
         return [tuple(map(_plain, row)) for row in found]
 
     def write(self, statements: Iterable[Statement]) -> None:
         """Run statements in one transaction, with inserted rows sent in groups."""
-        with self._lock, self._told():
+        with self._lock, self._as_store_errors():
             connection = self._connected()
             with connection.transaction(), connection.cursor() as cursor:
                 for sql, values in statements:
@@ -93,7 +93,7 @@ class _Postgres:
                 self._connection.close()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _as_store_errors(self) -> Iterator[None]:
         """Errors of the database in the words of a store."""
         try:
             yield

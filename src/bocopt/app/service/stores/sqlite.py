@@ -28,7 +28,7 @@ def open_sqlite(path: Path, *, read_only: bool = False) -> Store:
 class _Sqlite:
     def __init__(self, path: Path, read_only: bool) -> None:
         self._path, self._lock = path, Lock()
-        with self._told():
+        with self._as_store_errors():
             self._connection = sqlite3.connect(
                 f"file:{quote(str(path))}?mode={'ro' if read_only else 'rwc'}",
                 uri=True,
@@ -43,7 +43,7 @@ class _Sqlite:
             raise
 
     def _prepare(self, read_only: bool) -> None:
-        with self._told():
+        with self._as_store_errors():
             self._connection.execute("PRAGMA foreign_keys = ON")
             if not read_only:
                 self._connection.execute("PRAGMA journal_mode = WAL")
@@ -55,12 +55,16 @@ class _Sqlite:
 
     def read(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return the rows of a query."""
-        with self._lock, self._told(), closing(self._connection.execute(sql, values)) as found:
+        with (
+            self._lock,
+            self._as_store_errors(),
+            closing(self._connection.execute(sql, values)) as found,
+        ):
             return found.fetchall()
 
     def write(self, statements: Iterable[Statement]) -> None:
         """Run statements in one transaction, rolled back if one of them fails."""
-        with self._lock, self._told():
+        with self._lock, self._as_store_errors():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 for sql, values in statements:
@@ -83,7 +87,7 @@ class _Sqlite:
             self._connection.close()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _as_store_errors(self) -> Iterator[None]:
         """Errors of the database in the words of a store."""
         try:
             yield

@@ -57,7 +57,7 @@ def ridge_of(law: int, seen_as: float) -> float:
 
 @inlined
 def forgotten(memory: Array, k: int, j: int, first_law: int) -> None:
-    """What regressions from the first one on know of a context is what they did at first."""
+    """Forget what regressions from the first one on learned of a context."""
     q, laws = k + 1, places(k)[1]
     square = laws + MANY * q
     for law in range(first_law, MANY):
@@ -87,7 +87,7 @@ def is_time(count: float) -> bool:
 
 
 @inlined
-def kind_of(memory: Array, k: int, j: int, value: float) -> int:
+def role_of(memory: Array, k: int, j: int, value: float) -> int:
     """Return what a context is, as far as its values so far can tell."""
     before, count = int(memory[CONTEXTS + 5 * k + j]), memory[CONTEXTS + 4 * k + j]
     if before <= SWITCH and (value == 0.0 or value == 1.0):
@@ -109,7 +109,7 @@ def noticed(memory: Array, k: int, j: int, value: float) -> None:
     moved, count = value - memory[CONTEXTS + 2 * k + j], memory[CONTEXTS + 4 * k + j]
     memory[CONTEXTS + 2 * k + j] += moved / count
     memory[CONTEXTS + 3 * k + j] += moved * (value - memory[CONTEXTS + 2 * k + j])
-    before, now = int(memory[CONTEXTS + 5 * k + j]), kind_of(memory, k, j, value)
+    before, now = int(memory[CONTEXTS + 5 * k + j]), role_of(memory, k, j, value)
     if now == before:
         return
     memory[CONTEXTS + 5 * k + j] = now
@@ -187,7 +187,7 @@ def trusted(memory: Array, k: int, j: int) -> None:
 
 @inlined
 def contexts_counted(memory: Array, x: Array, room: Room) -> None:
-    """What is known of contexts, with one more; at times their units change.
+    """Update what is known of contexts by one more; at times their units change.
 
     Regressions then say what they said before. The last context is the middle of what is given.
     """

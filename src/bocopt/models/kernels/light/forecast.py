@@ -1,4 +1,4 @@
-"""What is expected of the next outcome, before scenarios are made of it."""
+"""Forecasts of the next outcome, before scenarios are made of it."""
 
 import math
 
@@ -22,7 +22,7 @@ from bocopt.numeric.compiled import inlined
 
 @inlined
 def foreseen(memory: Array, x: Array, room: Room) -> tuple[float, float]:
-    """What regressions expect under a context, and what the gate does, which is returned.
+    """Forecast by all regressions under a context; return what the gate does.
 
     `phi`, `work`, `found` and `flat` of the room hold it until the outcome is learned.
     """

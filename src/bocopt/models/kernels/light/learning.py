@@ -1,4 +1,4 @@
-"""What is known of a stream after one more outcome."""
+"""Learning: the memory of a stream after one more outcome."""
 
 import math
 
@@ -81,7 +81,7 @@ def counted(memory: Array, y: float) -> None:
 
 
 @inlined
-def begun(memory: Array, k: int, y: float, within: float) -> None:
+def start_laws(memory: Array, k: int, y: float, within: float) -> None:
     """Scales and levels at the first outcome that is not zero."""
     q, laws = k + 1, places(k)[1]
     noise = laws + MANY * (q + q * (q + 1) // 2)
@@ -129,7 +129,7 @@ def learned(
     room: Room,
     scores: Array,
 ) -> None:
-    """What is known after an outcome y under a context x, in place.
+    """Update the memory by an outcome y under a context x, in place.
 
     `gate` and the room are as `foreseen` left them. `place` in [0, 1) is where a whole number
     stands in the unit above it. `scores` (LAWS + 2): the log density that each law gave the
@@ -151,7 +151,7 @@ def learned(
     gated(memory, places(len(x))[0], room, gate[0], gate[1], y == 0.0)
     if y != 0.0 or (zero == 0.0 and not first):
         if first:
-            begun(memory, len(x), y, within)
+            start_laws(memory, len(x), y, within)
         else:
             at = zero + (1.0 - zero) * level_of(memory, y, place, zero > 0.0, room, scores)
             scores[LAWS] = weighed(memory, room.own, scores) + math.log(1.0 - zero)

@@ -78,7 +78,7 @@ def given_scenario(memory: Array, s: int, out: float, room: Room) -> float:
 
 @inlined
 def opened(memory: Array, chance: float, room: Room) -> float:
-    """What each law weighs, and between which ends scenarios lie, from what was foreseen.
+    """Find the weight of each law, and the ends of scenarios, from what was foreseen.
 
     Returns the probability of a zero that is none of a law's.
     """

@@ -73,10 +73,10 @@ def settled(
         best = best.or_better(*_judged(task, _solved(task, build(True).linear, start)))
     if _proved(task, best, bound) or not task.form.integer[: task.form.size].all():
         return BestFound(best.z, bound)
-    return _apart(task, model.linear, z, bound, best)
+    return _best_of_others(task, model.linear, z, bound, best)
 
 
-def _apart(
+def _best_of_others(
     task: SolveTask, linear: LinearProgram, known: Array, bound: float, best: Best
 ) -> BestFound:
     """The best of `best` and all decisions that are not known."""

@@ -48,7 +48,7 @@ def _chosen(task: SolveTask, kept: BoolArray) -> BoolArray | None:
         found = highs.solve(sub.model()._replace(integer=None), deadline=task.limits.deadline)
         if found.point is None:
             return None
-        holds = kept | _held(task, found.point)
+        holds = kept | _rows_hold(task, found.point)
         fewer = _without(task, holds, sub.prices(found.row_dual))
         if (fewer == holds).all():
             break
@@ -67,7 +67,7 @@ def _without(task: SolveTask, kept: BoolArray, wish: Array) -> BoolArray:
     return fewer
 
 
-def _held(task: SolveTask, point: Array) -> BoolArray:
+def _rows_hold(task: SolveTask, point: Array) -> BoolArray:
     """Scenarios whose rows hold at v, where they have no columns for themselves: (s)."""
     form, rows = task.form, task.form.uncertain
     s, h = len(task.w), form.shared
