@@ -169,7 +169,7 @@ def test_a_member_that_fails_is_left_out(how: str) -> None:
 
 
 def test_a_failure_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard, "_told", set())
+    monkeypatch.setattr(guard, "_warned", set())
     members: tuple[Member, ...] = (Broken("refit"), ConstantVariance())
     mixture = plain(dim_xi=12, members=members, discounts=[1.0])
     with pytest.warns(UserWarning, match="Broken is left out") as told:
@@ -350,7 +350,7 @@ class Counting(ConstantVariance):
 def test_failures_with_ever_new_words_leave_few_warnings_behind(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(guard, "_told", set())
+    monkeypatch.setattr(guard, "_warned", set())
     registry: dict[Any, Any] = {}
     monkeypatch.setattr(mixture_module, "__warningregistry__", registry, raising=False)
     members: tuple[Member, ...] = (Counting(), ConstantVariance())

@@ -299,7 +299,7 @@ class Fragile(Constant):
 def test_an_arm_that_fails_is_reported_and_the_others_carry_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(guard, "_told", set())
+    monkeypatch.setattr(guard, "_warned", set())
     ensemble = Ensemble(PROBLEM, SMALL, [Fragile([2, 2, 1, 1])], prior_weight=0.3)
     with pytest.warns(UserWarning, match="The arm Fragile failed") as told:
         stages = list(run(ensemble, PaperStream(), problem=PROBLEM, seeds=range(20), horizon=12))
@@ -321,7 +321,7 @@ class Wordy(Constant):
 def test_arms_that_fail_with_ever_new_words_leave_few_warnings_behind(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(guard, "_told", set())
+    monkeypatch.setattr(guard, "_warned", set())
     registry: dict[Any, Any] = {}
     monkeypatch.setattr(ensemble_module, "__warningregistry__", registry, raising=False)
     ensemble = Ensemble(PROBLEM, SMALL, [Wordy([2, 2, 1, 1])])

@@ -41,7 +41,7 @@ class Create(NamedTuple):
     """A stream of a kind; again, with the same, changes nothing."""
 
     stream: str
-    template: str | None = None  # None: that of the same name, or the only one
+    case: str | None = None  # None: that of the same name, or the only one
     seed: int | None = None
 
 

@@ -100,8 +100,8 @@ class Registry:
         )
 
     def _template(self, begin: Create, before: StreamRecord | None) -> StreamTemplate:
-        name = begin.template or (before and before.problem) or begin.stream
-        if begin.template is None and name not in self.templates and len(self.templates) == 1:
+        name = begin.case or (before and before.problem) or begin.stream
+        if begin.case is None and name not in self.templates and len(self.templates) == 1:
             name = next(iter(self.templates))
         if name not in self.templates:
             near = difflib.get_close_matches(name, self.templates, 1)
@@ -130,7 +130,7 @@ def other_scale(declared: StreamRecord, template: StreamTemplate) -> str:
 def _begun(begin: Create, wanted: StreamRecord, there: StreamRecord) -> RefusedError | None:
     """Why a stream cannot begin as it is wanted."""
     other = (there.problem, there.seed) != (wanted.problem, wanted.seed)
-    if not other or (begin.template is None and begin.seed is None):
+    if not other or (begin.case is None and begin.seed is None):
         return None
     return RefusedError(
         409,
