@@ -5,6 +5,7 @@ have. One that becomes public needs an instance here: `test_registry.py` says so
 every law that fits it.
 """
 
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from functools import cache
@@ -457,6 +458,12 @@ def _batch_learners() -> dict[str, Any]:
     }
 
 
+def truck(shops: Sequence[str]) -> Any:
+    """One capacity for all shops."""
+    capacity = 30.0 * len(shops)
+    return the.Newsvendor(unit_cost=[1.0] * len(shops), price=3.0, capacity=capacity)
+
+
 def _values() -> dict[str, Any]:
     stages = list(bocopt.run(the.Constant([1, 1]), STREAM, problem=KNAPSACK, horizon=2))
     return {
@@ -475,6 +482,8 @@ def _values() -> dict[str, Any]:
         "Incremental": the.Incremental(the.SampleAverage(KNAPSACK)),
         "Agent": the.Agent(the.Constant([1, 1]), problem=KNAPSACK),
         "PanelAgent": the.PanelAgent(the.Constant([1, 1]), problem=KNAPSACK),
+        "Coupled": the.Coupled(truck),
+        "CoupledAgent": the.CoupledAgent(the.Coupled(truck)),
         "Monitor": the.Monitor(KNAPSACK),
         "BestMargin": the.BestMargin(_ordered, margins=[1.0, 1.2]),
         "Spec": the.Spec(

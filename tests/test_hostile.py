@@ -113,7 +113,16 @@ INNER = {
 }
 #: Called with functions or parts of the user's, and tested with them; a record of a run.
 ELSEWHERE = {
-    *(the.Agent, the.PanelAgent, the.from_callables, the.FromCallables, the.Trace, bocopt.compare),
+    *(
+        the.Agent,
+        the.PanelAgent,
+        the.Coupled,
+        the.CoupledAgent,
+        the.from_callables,
+        the.FromCallables,
+        the.Trace,
+        bocopt.compare,
+    ),
     *(the.program, the.Program, the.minimise, the.maximise, the.pos, the.absolute),
     *(the.from_cvxpy, the.Conic, the.FromPyepo, the.informed_ensemble),
     *(the.open_case, the.backtest, the.decide, the.Featuriser, the.Case),

@@ -8,7 +8,7 @@ what most programs need; `bocopt.problems`, `bocopt.policies` and `bocopt.models
 from bocopt.comparing import compare
 from bocopt.core import Decision, Model, Policy, Problem, Sense, Solution, Status
 from bocopt.guarantees import Monitor
-from bocopt.live import Agent, PanelAgent
+from bocopt.live import Agent, Coupled, CoupledAgent, PanelAgent
 from bocopt.loop import run
 from bocopt.models import Mixture
 from bocopt.policies import Ensemble, Recorded, Rule, SampleAverage
@@ -33,6 +33,8 @@ __all__ = [
     "Agent",
     "CVaR",
     "Chance",
+    "Coupled",
+    "CoupledAgent",
     "Decision",
     "Ensemble",
     "Expectation",

@@ -6,11 +6,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from bocopt.core import Array
+from bocopt.core import Array, IntArray
 from bocopt.models.coupling import independent_share, margins, paired, probability
 from bocopt.problems import Newsvendor
 
 MANY = 400
+
+
+def seeds(series: int) -> IntArray:
+    return np.arange(series, dtype=np.int64)
+
+
+def rank_correlations(scenarios: Array) -> Array:
+    return np.asarray(spearmanr(scenarios)[0])
 
 
 def normal_laws(series: int, many: int = 999) -> tuple[Array, Array]:
@@ -45,17 +53,19 @@ def test_pairing_keeps_every_margin() -> None:
     own = margins(*normal_laws(3), MANY)
     past = factor_model(50, 3, 0.7, seed=0)
     past[:20, 1] = np.nan
-    found = paired(own, past, np.arange(3), 5).reshape(MANY, 3)
+    found = paired(own, past, seeds(3), 5).reshape(MANY, 3)
     for i in range(3):
         assert (np.sort(found[:, i]) == own[i, :, 0]).all()
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.3, 0.8])
 def test_the_rank_correlation_of_a_factor_model_is_found(rho: float) -> None:
-    own, seeds = margins(*normal_laws(6), MANY), np.arange(6)
+    own = margins(*normal_laws(6), MANY)
     pairs = ~np.eye(6, dtype=bool)
     seen = [
-        spearmanr(paired(own, factor_model(200, 6, rho, seed), seeds, seed))[0][pairs].mean()
+        rank_correlations(paired(own, factor_model(200, 6, rho, seed), seeds(6), seed))[
+            pairs
+        ].mean()
         for seed in range(10)
     ]
     truth = 6.0 / np.pi * np.arcsin(rho / 2.0)
@@ -79,14 +89,14 @@ def test_few_common_times_are_shrunk_to_independence() -> None:
 
 def test_without_a_past_pairs_are_independent() -> None:
     own = margins(*normal_laws(4), 2000)
-    found = spearmanr(paired(own, np.full((0, 4), np.nan), np.arange(4), 0))[0]
+    found = rank_correlations(paired(own, np.full((0, 4), np.nan), seeds(4), 0))
     assert np.abs(found[~np.eye(4, dtype=bool)]).max() < 0.08
 
 
 def test_series_missing_in_the_past_are_independent_of_others() -> None:
     past = factor_model(100, 3, 0.9, seed=2)
     past[:, 2] = np.nan
-    found = spearmanr(paired(margins(*normal_laws(3), 2000), past, np.arange(3), 0))[0]
+    found = rank_correlations(paired(margins(*normal_laws(3), 2000), past, seeds(3), 0))
     assert found[0, 1] > 0.8
     assert abs(found[0, 2]) < 0.08
 
@@ -105,7 +115,7 @@ def test_blocks_stay_whole_and_depend_by_their_mean_rank() -> None:
     base = rng.normal(size=(2, 500, 1))
     laws = np.concatenate([base, base + 0.1 * rng.normal(size=base.shape)], axis=2)
     own = margins(laws, np.full((2, 500), 1 / 500), 500)
-    found = paired(own, factor_model(200, 2, 0.9, seed=0), np.arange(2), 0).reshape(500, 2, 2)
+    found = paired(own, factor_model(200, 2, 0.9, seed=0), seeds(2), 0).reshape(500, 2, 2)
     for i in range(2):
         assert {*map(tuple, found[:, i])} == {*map(tuple, laws[i])}
     assert spearmanr(found[:, 0, 0], found[:, 1, 1])[0] > 0.8
@@ -113,8 +123,8 @@ def test_blocks_stay_whole_and_depend_by_their_mean_rank() -> None:
 
 def test_a_series_is_paired_as_its_seed_says_whatever_others_there_are() -> None:
     own, past = margins(*normal_laws(3), 50), np.zeros((0, 3))
-    found = paired(own, past, np.array([7, 8, 9]), 4)
-    fewer = paired(own[1:], past[:, 1:], np.array([8, 9]), 4)
+    found = paired(own, past, seeds(3), 4)
+    fewer = paired(own[1:], past[:, 1:], seeds(3)[1:], 4)
     assert (found[:, 1:] == fewer).all()
 
 
@@ -141,8 +151,8 @@ def test_a_shared_budget_is_close_to_the_optimum_of_the_known_law(rho: float) ->
         return (orders[1] - orders[0]) / abs(orders[0]), (van[1] - van[0]) / van[0]
 
     past = factor_model(100, series, rho, 4)
-    orders, van = regret(paired(own, past, np.arange(series), 0))
+    orders, van = regret(paired(own, past, seeds(series), 0))
     assert orders < 0.002
     assert van < 0.01
-    alone = regret(paired(own, past[:0], np.arange(series), 0))[1]
+    alone = regret(paired(own, past[:0], seeds(series), 0))[1]
     assert (alone > 0.04) == (rho > 0.0)

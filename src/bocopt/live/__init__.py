@@ -2,6 +2,9 @@
 
 from bocopt.file import OwnedError
 from bocopt.live.agent import Agent
+from bocopt.live.coupled import CoupledAgent
+from bocopt.live.coupled_program import Coupled
+from bocopt.live.coupled_record import CoupledDecision, CoupledOutcome
 from bocopt.live.explanation import Arm, Candidate, Explanation, NoExplanationError
 from bocopt.live.gpu import PlayedPanel, play_on_gpu
 from bocopt.live.panel import PanelAgent
@@ -14,6 +17,10 @@ __all__ = [
     "Arm",
     "Candidate",
     "CheckpointError",
+    "Coupled",
+    "CoupledAgent",
+    "CoupledDecision",
+    "CoupledOutcome",
     "Explanation",
     "NoExplanationError",
     "OwnedError",

@@ -1,7 +1,7 @@
 """Laws of several series as scenarios of all of them together: margins, and how they are paired.
 
     margins       q_ij = the quantile of the law of series i at the level (j + 0.5) / S, j < S
-    past          R_li = the rank of what came of series i at time l, in its law, among its c_i times
+    past          R_li = the rank of what came of series i at time l, in its law, among its c_i
     templates     u_ij = (R_li - v_ij) / c_i with the time l of scenario j, v_ij uniform
     independent   u_ij = v_ij in a share lambda of the scenarios, and where series i was not there
     scenario j    of series i is q_ir, with r the rank of u_ij among all of series i
@@ -20,13 +20,13 @@ Strimmer (2005), A shrinkage approach to large-scale covariance matrix estimatio
 
 import numpy as np
 
-from bocopt.core import Array
+from bocopt.core import Array, IntArray
 from bocopt.numeric import noise, weights
 from bocopt.numeric.noise import When
 
 
 def margins(scenarios: Array, w: Array, many: int) -> Array:
-    """Return scenarios (n, S, m) of equal weight, in rising order, from (n, s, m) of weights (n, s).
+    """Return rising scenarios (n, S, m) of equal weight, from (n, s, m) with weights (n, s).
 
     A scenario of weight w stands there floor or ceil of S w times. Several components stay
     together, in the order of their mean rank.
@@ -58,16 +58,16 @@ def probability(scenarios: Array, w: Array, xi: Array, v: Array) -> Array:
     return np.asarray(under + v * at)
 
 
-def paired(own: Array, past: Array, seeds: Array, t: When) -> Array:
+def paired(own: Array, past: Array, seeds: IntArray, t: When) -> Array:
     """Return scenarios (S, n m) of n series together, from the margins (n, S, m) of each.
 
     past        (L, n) probabilities of outcomes of the latest times; NaN where there are none
     seeds, t    of each series (n): how one is shuffled does not depend on which others there are
     """
-    series, many, _ = own.shape
+    many = own.shape[1]
     ranks, count = _ranks(past)
     together = (~np.isnan(ranks)).sum(axis=1) > 1
-    v = noise.uniform(np.asarray(seeds, np.int64), t, "coupling", (many,))
+    v = noise.uniform(seeds, t, "coupling", (many,))
     u = v.copy()
     if together.any():
         templates = round((1.0 - independent_share(past)) * many)
@@ -103,12 +103,11 @@ def independent_share(past: Array) -> float:
     return float(np.clip(variance / total, 0.0, 1.0))
 
 
-def _ranks(past: Array) -> tuple[Array, Array]:
-    """Return the ranks (L, n) from 1 within each series, NaN where none is, and their counts (n)."""
-    ranks = np.argsort(np.argsort(past, axis=0, kind="stable"), axis=0) + 1.0  # NaN stand last
+def _ranks(past: Array) -> tuple[Array, IntArray]:
+    """Return the ranks (L, n) from 1 in each series, NaN where none is, and their counts (n)."""
+    ranks = np.argsort(np.argsort(past, axis=0, kind="stable"), axis=0) + 1  # NaN stand last
     missing = np.isnan(past)
-    ranks[missing] = np.nan
-    return ranks, (~missing).sum(axis=0)
+    return np.where(missing, np.nan, ranks), (~missing).sum(axis=0)
 
 
 def _heights(scenarios: Array, w: Array) -> Array:
@@ -123,4 +122,4 @@ def _heights(scenarios: Array, w: Array) -> Array:
     sorted_w = np.take_along_axis(weight, order, axis=1)
     ranks = np.empty(scenarios.shape)
     np.put_along_axis(ranks, order, np.cumsum(sorted_w, axis=1) - 0.5 * sorted_w, axis=1)
-    return ranks.mean(axis=2)
+    return np.asarray(ranks.mean(axis=2))
