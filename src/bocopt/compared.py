@@ -10,17 +10,22 @@ from bocopt.core import Array, IntArray, Sense
 from bocopt.guarantees import Certificate, Comparison, Difference, comparisons
 from bocopt.guarantees.certificate import amount, between, verb, verdict
 from bocopt.guarantees.ratios import BoundedSeries, shares
-from bocopt.numeric.blocks import block_interval, block_length
+from bocopt.numeric.blocks import FEWEST, block_length, one_look
 
 __all__ = ["Bootstrap", "Compared"]  # what users see of it
 
 NOW = "what is done now"
+WITH_OUTCOME, IN_SUMS = "the stages with an outcome", "in sums over the outcomes that came"
 RECORDED = "whether a decision was recorded does not depend on what came of it"
+NO_BOOTSTRAP = f"a block bootstrap needs {FEWEST} stages at least, not all alike"
 _AMOUNTS = 0.8  # of delta; the rest is for shares of what is paid
 
 
 class Bootstrap(NamedTuple):
-    """An interval for the average difference by a block bootstrap: asymptotic, for one look."""
+    """An interval for the average difference by a block bootstrap: asymptotic, for one look.
+
+    Ends are NaN where there are few stages, or all differences are alike.
+    """
 
     low: Array  # ()
     high: Array  # ()
@@ -166,7 +171,7 @@ def _bootstrap(differences: Array) -> Bootstrap:
     """Return bootstrap intervals and block lengths (...) of series of differences (..., T)."""
     rows = differences.reshape(-1, differences.shape[-1])
     lengths = [block_length(row) for row in rows]
-    intervals = [block_interval(row, n) for row, n in zip(rows, lengths, strict=True)]
+    intervals = [one_look(row, n) for row, n in zip(rows, lengths, strict=True)]
     low, high, length = (
         np.array(part).reshape(differences.shape[:-1])
         for part in (*zip(*intervals, strict=True), lengths)
@@ -184,8 +189,8 @@ def _of_many(found: Compared) -> str:
     share = "" if np.isnan(percent).any() else f"; {percent.mean():+.2g}{spread}% in cost"
     return (
         f"{found.name} {verb(found.sense)} {seen} a stage than {found.reference} (mean of {trials} "
-        f"trials{share}). At {100 * (1 - found.delta):g}% "
-        f"confidence it is better in {better} of them and worse in {worse}."
+        f"trials{share}). It is better in {better} of them and worse in {worse}, with "
+        f"{100 * (1 - found.delta):g}% confidence each."
     )
 
 
@@ -194,23 +199,37 @@ def _lines(found: Compared, unit: str) -> list[str]:
     d, sense, percent = found.difference, found.sense, abs(float(found.percent))
     today = f"{found.sense.sign * float(found.today):.4g}{unit}"
     of = today if np.isnan(percent) else f"{percent:.2g}% of {today}"
+    parts = found.parts
+    came = found.outcomes - found.missing
     where = f", on the {found.seen} with an outcome"
-    known = f"{found.seen} stages whose outcome is known" if found.missing else "stages"
-    only = ", of stages with an outcome" * bool(found.missing)
-    ends = between(float(found.bootstrap.low), float(found.bootstrap.high), sense, unit)
+    if parts is not None:
+        where = f", on the {came} of {found.outcomes} outcomes that came"
+    one = "stages" if parts is None else "decisions"
+    known = f"{came} {one} whose outcome is known" if found.missing else one
     return [
         f"{found.name} {verb(sense)} {amount(float(d.seen), sense, unit)} a stage than "
         f"{found.reference} ({of}; {found.differences.size} stages{where * bool(found.missing)}).",
         *_sure(found, unit),
-        f"For one look, roughly, of a mean that does not change{only}: {ends} (block bootstrap, "
-        f"95%, blocks of {int(found.bootstrap.length)}).",
+        _one_look(found, unit),
         f"Feasible in {100 * float(found.feasible):.3g}% of the {known}, with {found.reference} "
         f"{100 * float(found.feasible_today):.3g}%.",
     ]
 
 
-def _sure(found: Compared, unit: str) -> list[str]:
-    """Return the sentences on what holds at all times at once."""
+def _one_look(found: Compared, unit: str) -> str:
+    low, high, length = (float(part) for part in found.bootstrap)
+    if np.isnan(low):
+        return f"For one look: {NO_BOOTSTRAP}."
+    only = ", of stages with an outcome" * bool(found.missing)
+    ends = between(low, high, found.sense, unit)
+    return (
+        f"For one look, roughly, of a mean that does not change{only}: {ends} (block bootstrap, "
+        f"95%, blocks of {int(length)})."
+    )
+
+
+def _sure(found: Compared, unit: str, at: str = "at these stages") -> list[str]:
+    """Return the sentences on what holds at all times at once, `at` some stages."""
     d, sense = found.difference, found.sense
     if not found.certificate.applicable:
         return [f"At all times: not applicable. {found.certificate.note}"]
@@ -222,11 +241,12 @@ def _sure(found: Compared, unit: str) -> list[str]:
     provided = f", provided that {RECORDED}" * bool(found.unrecorded)
     lines = [
         f"With {100 * (1 - found.delta):g}% confidence, at all times at once, {whatever}expected "
-        f"at these stages: {interval}; {verdict(d)}{provided}."
+        f"{at}: {interval}; {verdict(d)}{provided}."
     ]
     if found.at_random is not None:
+        some = f"at {WITH_OUTCOME}" if found.parts is None else f"at these stages, {IN_SUMS}"
         lines += [
             f"If whether an outcome is missing does not depend on what it was: {line}"
-            for line in _sure(found.at_random, unit)
+            for line in _sure(found.at_random, unit, some)
         ]
     return lines

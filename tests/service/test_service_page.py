@@ -330,9 +330,9 @@ def test_all_is_well_only_where_no_stream_is_below_its_target() -> None:
         page = fleet_page(judged(streams, kinds, {}, NOW), kinds, NOW)
         return unmarked(page.partition("</header>")[0])
 
-    assert "All is well with 10 streams." in said(*fine)
+    assert "None of 10 streams needs a person." in said(*fine)
     assert "No stream is surely worse than asked; 2 of 12 are below their target so far." in said(
         *fine, *below
     )
     assert "1 of 11 is below its target so far." in said(*fine, below[0])
-    assert "All is well" not in said(*fine, below[0])
+    assert "None of" not in said(*fine, below[0])

@@ -132,5 +132,5 @@ def test_without_ranges_the_reason_is_told() -> None:
     found = Discoveries("Ensemble", NOW, 0.05, np.full((3, 2), -np.inf), none, none)
     assert discovered_words(found, list("abc")) == (
         "Compared with what is done now, Ensemble can be called better or worse in none of the 3 "
-        "series yet. That needs costs whose ranges are known before the outcome."
+        "series yet. That needs costs whose ranges are known before the outcome, and hold."
     )

@@ -144,7 +144,7 @@ def test_new_series_begin_on_a_night_and_go_on(tmp_path: Path) -> None:
         text = f"{HEADER}\n{before}2024-01-{day},brand new,1,{sold},\n"
         (tmp_path / "today.csv").write_text(text)
         found = decide(case, case.read(tmp_path / "today.csv"), "light", learn=True)
-        assert found.columns["agent"] == ["new" if day == 18 else "of the backtest"]
+        assert found.columns["agent"] == ["new" if day == 18 else "of a night"]
     assert found.stages == (1,)
 
 

@@ -83,7 +83,7 @@ def test_the_headline_tells_the_percentage_and_the_interval_that_always_holds() 
     )
     at_once, _, one_look = shown("newsvendor").text.partition("By a block bootstrap")
     assert "at all times at once" in at_once
-    assert "asymptotic, and for one look" in one_look
+    assert "asymptotic, for one look, and too narrow where" in one_look
     assert "the mean of a process that does not change" in one_look
 
 

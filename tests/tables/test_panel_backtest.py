@@ -197,8 +197,8 @@ def assert_decides(folder: Path, path: Path) -> None:
     assert code == 0, said
     assert said.splitlines()[-3:] == [
         f"Wrote 5 decisions to {folder / 'decided.csv'}.",
-        "New, so decided by agents that have seen nothing: brand new.",
-        "No row for 2 of 4 series: South, a/b c.",
+        "New, so decided by agents that knew nothing before these rows: brand new.",
+        "No row to decide for 2 of 4 series: South, a/b c.",
     ]
     agent = case.of_series("north").agent()
     (folder / "data.csv").write_text(table() + "2024-01-25,north,1,,\n")

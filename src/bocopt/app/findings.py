@@ -55,6 +55,7 @@ class Discoveries(NamedTuple):
     log_e: Array  # (n, 2) evidence that it is better, and that it is worse; -inf where is none
     better: BoolArray  # (n)
     worse: BoolArray  # (n)
+    unrecorded: int = 0  # decisions that are left out, as one of the two is not known
 
 
 class PanelFindings(NamedTuple):

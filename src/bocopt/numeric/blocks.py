@@ -6,6 +6,8 @@ from bocopt.core import Array
 from bocopt.numeric import noise
 
 _RESAMPLED = 1000
+FEWEST = 20  # stages, of which an interval for one look says anything
+_ALIKE = 1e-9  # of the largest: so far apart is rounding
 
 
 def block_length(series: Array) -> int:
@@ -43,6 +45,18 @@ def block_length(series: Array) -> int:
     wanted = wanted * stages ** (1 / 3)
     longest = min(int(np.ceil(3 * np.sqrt(stages))), stages // 3)
     return int(np.clip(np.ceil(wanted), 1, max(longest, 1)))
+
+
+def one_look(series: Array, length: int) -> tuple[float, float]:
+    """Return the `block_interval` of a series (T); NaN where it is short, or all of it is alike.
+
+    >>> one_look(np.arange(5.0), 1), one_look(np.ones(60), 1)
+    ((nan, nan), (nan, nan))
+    """
+    alike = np.ptp(series) <= _ALIKE * np.abs(series).max()
+    if len(series) < FEWEST or alike:
+        return np.nan, np.nan
+    return block_interval(series, length)
 
 
 def block_interval(series: Array, length: int, coverage: float = 0.95) -> tuple[float, float]:

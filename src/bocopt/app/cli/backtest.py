@@ -153,9 +153,9 @@ def _say_of_agents(panel: "Panel", columns: Mapping[str, list[Any]]) -> None:
     there = {*names}
     absent = [name for name in panel.names if name not in there]
     if new:
-        say(f"New, so decided by agents that have seen nothing: {_some(sorted(new))}.")
+        say(f"New, so decided by agents that knew nothing before these rows: {_some(sorted(new))}.")
     if absent:
-        say(f"No row for {len(absent)} of {len(panel.names)} series: {_some(absent)}.")
+        say(f"No row to decide for {len(absent)} of {len(panel.names)} series: {_some(absent)}.")
 
 
 def _some(names: Sequence[str]) -> str:

@@ -84,7 +84,7 @@ def shown(who: str, levels: dict[str, Array]) -> str:
         f'<div class="many">\n{charts}</div>\n',
         paragraph(
             "95%: exact binomial, as if stages were independent.",
-            "Bars are shares of the outcomes; 95% of them would end in the tint by chance alone.",
+            "Bars are shares of the outcomes; about 95% of them would end in the tint by chance.",
             more,
             css="note",
         ),

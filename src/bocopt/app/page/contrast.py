@@ -7,9 +7,12 @@ import numpy as np
 
 from bocopt.app.page.view import ReportView
 from bocopt.compared import Compared
-from bocopt.numeric.blocks import block_interval, block_length
+from bocopt.core import IntArray
+from bocopt.numeric.blocks import block_length, one_look
 
 Ends = tuple[float, float]
+
+_UNDECLARED = "It needs a comparison that was declared before the first stage."
 
 
 class Contrast(NamedTuple):
@@ -27,6 +30,9 @@ class Contrast(NamedTuple):
     missing: int  # outcomes that never came
     outcomes: int  # that were to come
     why: str  # there is no `always`
+    at: IntArray  # the numbers of the stages that are compared, with an outcome or without
+    alike: bool  # whether both cost the same wherever an outcome is known
+    sums: bool = False  # whether a stage is a sum of several decisions
     at_random: "Contrast | None" = None  # if what hides outcomes has nothing to do with them
     unrecorded: int = 0  # stages that are left out, as one of the two has no decision there
 
@@ -69,6 +75,9 @@ def _certified(found: Compared) -> Contrast:
         missing=found.missing,
         outcomes=found.outcomes,
         why="" if holds and always else found.certificate.note,
+        at=found.at,
+        alike=not np.nan_to_num(found.differences).any(),
+        sums=found.parts is not None,
         at_random=None if found.at_random is None else _certified(found.at_random),
         unrecorded=found.unrecorded,
     )
@@ -82,7 +91,9 @@ def _by_blocks(view: ReportView, policy: str, reference: str) -> Contrast | None
         return None
     gains, paid = (costs[0] - costs[1])[known], costs[0][known]
     decided = np.asarray(np.isfinite(both[0].z + both[1].z).all(axis=-1))
-    unrecorded = int((~decided[view.findings.warm_up :]).sum())
+    warm_up = view.findings.warm_up
+    at = np.flatnonzero(decided[warm_up:]) + warm_up
+    unrecorded = len(decided) - warm_up - len(at)
     block = block_length(gains / (np.abs(gains).max() or 1.0))  # whose squares could overflow
     return Contrast(
         gain=float(gains.mean()),
@@ -90,13 +101,15 @@ def _by_blocks(view: ReportView, policy: str, reference: str) -> Contrast | None
         always=None,
         shares=None,
         since=math.nan,
-        once=_ends(*block_interval(gains, block)),
+        once=_ends(*one_look(gains, block)),
         block=block,
         paid=float(paid.mean()),
         stages=gains.size,
-        missing=len(view.played.cost) - view.findings.warm_up - gains.size - unrecorded,
-        outcomes=len(view.played.cost) - view.findings.warm_up,
-        why="It needs a comparison that was declared before the first stage.",
+        missing=len(at) - gains.size,
+        outcomes=len(at),
+        why=_UNDECLARED if view.findings.now is None else "It needs two outcomes at least.",
+        at=at,
+        alike=not gains.any(),
         unrecorded=unrecorded,
     )
 

@@ -7,6 +7,7 @@ import numpy as np
 from bocopt.app.findings import Discoveries
 from bocopt.app.page.markup import paragraph, section, text
 from bocopt.app.page.numbers import target
+from bocopt.compared import RECORDED
 from bocopt.core import BoolArray
 
 DISCOVERED = "Better or worse, series by series"
@@ -29,14 +30,15 @@ def discovered_words(found: Discoveries, names: Sequence[str], listed: int = _LI
     begin, of = f"Compared with {found.reference}, {found.policy}", f"of the {len(names):,} series"
     if not (found.better | found.worse).any():
         said = f"{begin} can be called better or worse in none {of} yet."
-        why = " That needs costs whose ranges are known before the outcome."
+        why = " That needs costs whose ranges are known before the outcome, and hold."
         return said + why * (not np.isfinite(found.log_e).any())
     better = _counted(found.better, names, listed, of)
     worse = _counted(found.worse, names, listed)
+    provided = f", provided that {RECORDED}" * bool(found.unrecorded)
     return (
         f"{begin} is better on average so far in {better} and worse in {worse}. Of all series that "
         f"are named so, {target(found.delta)} at most are expected to be named wrongly, however "
-        "series depend on each other, and whenever one looks."
+        f"series depend on each other, and whenever one looks{provided}."
     )
 
 

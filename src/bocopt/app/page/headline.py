@@ -7,7 +7,7 @@ from bocopt.app.page.contrast import Contrast, Ends, contrast, level
 from bocopt.app.page.markup import name, paragraph, text
 from bocopt.app.page.numbers import ends, figure, money, percent
 from bocopt.app.page.view import ReportView
-from bocopt.compared import RECORDED
+from bocopt.compared import IN_SUMS, NO_BOOTSTRAP, RECORDED, WITH_OUTCOME
 from bocopt.core import Sense
 
 #: Of a gain: what was done, and what stands after the number.
@@ -67,13 +67,16 @@ def _reference(view: ReportView) -> str:
 
 def _same(view: ReportView) -> bool:
     found = contrast(view, view.first)
-    return found is not None and found.gain == 0.0 and found.once == (0.0, 0.0)
+    if found is None or not found.alike:
+        return False
+    return not found.missing or found.always == (0.0, 0.0)
 
 
 def _first_sentence(view: ReportView, found: Contrast) -> str:
     if found.missing and found.always and found.at_random:
         return _with_missing(view, found, found.at_random)
-    said = f"{_did(view, found)} ({_sure(view, found)}) {_than(view, found)}{_provided(found)}"
+    said = f"{_did(view, found)} ({_sure(view, found)}) {_than(view, found)}"
+    said += f"{_where(found)}{_provided(found)}"
     if found.missing:
         return f"{_IF}, {_said(view)} {said}{'' if found.verdict else f': {_OPEN}'}."
     return (
@@ -93,12 +96,18 @@ def _with_missing(view: ReportView, found: Contrast, at_random: Contrast) -> str
         did = f"{_said(view)} {verb} {_amounts(view, found)} ({sure})"
         return f"{whatever}, {did} {than} {_reference(view)}{_provided(found)}."
     seen = f"{_did(view, at_random)} ({_sure(view, at_random)}) {_than(view, at_random)}"
-    seen += _provided(found)
+    seen += f"{_where(found)}{_provided(found)}"
     rest = "" if at_random.verdict else f": {_OPEN} even then"
     return (
         f"{whatever}, {_OPEN} ({sure}: {_amounts(view, found)}){_provided(found)}. "
         f"{_IF}, {_said(view)} {seen}{rest}."
     )
+
+
+def _where(found: Contrast) -> str:
+    """Return the stages, or parts of them, that a sentence is about; empty where that is all."""
+    some = IN_SUMS if found.sums else f"at {WITH_OUTCOME}"
+    return f", {some}" if found.missing else ""
 
 
 def _provided(found: Contrast) -> str:
@@ -189,7 +198,7 @@ def _in_money(view: ReportView, found: Contrast) -> str:
 def _how_many(view: ReportView, found: Contrast) -> str:
     warm_up = view.findings.warm_up
     missing = f" with an outcome, and {found.missing:,} without one" if found.missing else ""
-    if found.missing and found.outcomes != found.stages + found.missing:  # they are sums
+    if found.missing and found.sums:
         missing = f", of whose {found.outcomes:,} decisions {found.missing:,} have no outcome"
     after = f", after a warm-up of {warm_up:,} that no number counts" if warm_up else ""
     return f"Over {found.stages:,} stages{missing}{after}."
@@ -205,17 +214,19 @@ def _how_sure(view: ReportView, found: Contrast) -> str:
         else ""
     )
     sure = f"{'each ' * bool(found.missing)}with {100 * level(view):g}% confidence{together}"
+    told = found if found.at_random is None else found.at_random
+    word = view.findings.sense.value
+    of = f"; the percent is of the {word} expected of {_reference(view)}" * _in_percent(told)
     return (
         f"Intervals hold at all times at once, {sure}: "
         "they may be looked at, and the study stopped, at any stage. They are about what was to be "
-        "expected at these stages on average, given all outcomes before each; the percent is of "
-        f"the {view.findings.sense.value} expected of {_reference(view)}.{missing}"
+        f"expected at these stages on average, given all outcomes before each{of}.{missing}"
     )
 
 
 def _one_look(view: ReportView, found: Contrast) -> str:
     if found.once is None:
-        return ""
+        return f"{NO_BOOTSTRAP[0].upper()}{NO_BOOTSTRAP[1:]}."
     afterwards = view.findings.now is None and not view.findings.compared
     chosen = " The reference was chosen by its result, which favours it." if afterwards else ""
     unit = f" {text(view.findings.unit)}" if view.findings.unit else ""
@@ -224,5 +235,6 @@ def _one_look(view: ReportView, found: Contrast) -> str:
         f"By a block bootstrap (roughly 95%, blocks of {found.block}): "
         f"{_ends_of(found, found.once, figure)}{unit} a stage. That one is about something else, "
         f"the mean of a process that does not change, of which {sample} are a sample; it is "
-        f"asymptotic, and for one look.{chosen}"
+        "asymptotic, for one look, and too narrow where what is rare and large has not come yet."
+        f"{chosen}"
     )

@@ -145,9 +145,11 @@ def surely(view: ReportView, found: Contrast) -> str:
 def _legend(view: ReportView, contrasts: dict[str, Contrast | None], summed: bool) -> str:
     unit = f" in {text(view.findings.unit)}" if view.findings.unit else ""
     said = f"Means a stage{unit} over {len(view.stages):,} stages. "
-    said += _compared(view, [found for found in contrasts.values() if found is not None])
+    known = [found for found in contrasts.values() if found is not None]
+    said += _compared(view, known)
     if summed:
-        return f"{said}Feasible: share of all decisions. Regret: to hindsight."
+        of = " whose outcome is known" if any(one.missing for one in known) else ""
+        return f"{said}Feasible: share of the decisions{of}. Regret: to hindsight."
     return f"{said}Feasible: {_band_of(view)}, at all times. {_together(view)}Regret: to hindsight."
 
 

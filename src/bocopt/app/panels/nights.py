@@ -27,8 +27,8 @@ from bocopt.app.panels.memory import PanelMemory, outcomes_of
 from bocopt.app.reading.columns import Table
 from bocopt.core import Array, IntArray, Status
 
-#: Who decided a row of a panel: the agent of its series, or one that has seen nothing.
-KNOWN, NEW = "of the backtest", "new"
+#: Who decided a row of a panel: an agent that a backtest or a night left, or one that begins.
+KNOWN, OF_A_NIGHT, NEW = "of the backtest", "of a night", "new"
 
 
 class Night(NamedTuple):
@@ -139,8 +139,14 @@ class _Decided:
         }
         columns |= dict(zip(names, z.T.tolist(), strict=True))
         columns["status"] = [Status(int(one)).name.lower() for one in status]
-        columns["agent"] = [KNOWN if one.name in self.known else NEW for one, _ in rows]
+        columns["agent"] = [self._agent(one.name) for one, _ in rows]
         return Decisions(tuple(stage for _, stage in rows), columns)
+
+    def _agent(self, name: str) -> str:
+        assert self.case.panel is not None
+        if name not in self.known:
+            return NEW
+        return KNOWN if name in self.case.panel.names else OF_A_NIGHT
 
 
 def _nights(case: Case, policy: str) -> Path:

@@ -38,16 +38,17 @@ def discoveries_of(
         """Return the decisions of a series that both took after the warm-up."""
         return both(problem, series, played[reference], played[policy], series.warm_up)
 
-    found = []
+    found, unrecorded = [], 0
     for low in range(0, len(each), _TOGETHER):
         some = slice(low, low + _TOGETHER)
         pairs = [compared(*one) for one in zip(panel.series[some], each[some], strict=True)]
+        unrecorded += sum(pair.unrecorded for pair in pairs)
         times = [at[pair.at] for at, pair in zip(panel.at[some], pairs, strict=True)]
         found.append(_log_evidence(pairs, times))
     log_e = np.concatenate(found)
     named = discoveries(log_e.ravel(), np.full(log_e.size, 1.0 / log_e.size), delta)
     better, worse = named.reshape(log_e.shape).T
-    return Discoveries(policy, reference, delta, log_e, better, worse)
+    return Discoveries(policy, reference, delta, log_e, better, worse, unrecorded)
 
 
 def _log_evidence(pairs: Sequence[Both], times: Sequence[IntArray]) -> Array:

@@ -20,7 +20,7 @@ from bocopt.guarantees import Comparison, Evidence
 from bocopt.guarantees.certificate import Shadow, folded
 from bocopt.guarantees.ratios import BoundedSeries
 
-_ROUNDING = 1e-9  # of a range, that a difference may be outside it
+_ROUNDING, _OF_COSTS = 1e-9, 1e-12  # of a range, and of costs: so far outside is rounding
 
 
 def compared_in_all(
@@ -82,7 +82,8 @@ def _summed(panel: Panel, pairs: Sequence[Both]) -> _Sums:
     for at, stages in zip(panel.at, pairs, strict=True):
         times, came = at[stages.at], stages.came
         own, difference, met = stages.pair
-        rounding = _ROUNDING * (difference.high - difference.low + np.abs(own.value) + 1.0)
+        costs = np.abs(own.value) + np.abs(stages.others)
+        rounding = _ROUNDING * (difference.high - difference.low) + _OF_COSTS * costs
         outside = (difference.value < difference.low - rounding) | (
             difference.value > difference.high + rounding
         )

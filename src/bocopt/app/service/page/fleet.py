@@ -60,7 +60,7 @@ def _headline(found: Sequence[StreamConcerns]) -> str:
         so_far = "is below its target" if below == 1 else "are below their target"
         said = f"No stream is surely worse than asked; {below:,} of {len(found):,} {so_far} so far."
     else:
-        said = f"All is well with {len(found):,} {of}."
+        said = f"None of {len(found):,} {of} needs a person."
     return f'<header id="headline"><h1>Streams</h1>\n{paragraph(said, css="headline")}</header>\n'
 
 
