@@ -18,6 +18,7 @@ from adversaries import ADVERSARIES
 from alarms import ALARMS, SHOPS, Alarms, Counted
 from claims import ROUGHLY, in_monitor, is_untrue
 from panel_claims import PANEL_ALARMS
+from panel_sums import sums_of_panels
 from printed import certified, claims, on_page
 from results_file import RESULTS, write, write_markdown
 from scipy.stats import beta
@@ -91,7 +92,7 @@ def main() -> None:
         "--only", default="", help="what names begin with, with commas; others stay as they are"
     )
     options = parser.parse_args()
-    others = (*ALARMS, *PANEL_ALARMS)
+    others = (*ALARMS, *PANEL_ALARMS, sums_of_panels)
     jobs: list[Alarms] = [*(partial(of_game, name) for name in ADVERSARIES), *others]
     names = [*ADVERSARIES, *(job.__name__ for job in others)]
     only = tuple(options.only.split(","))
@@ -181,8 +182,8 @@ does not is reported, and not judged.
 none untrue would say nothing, up to {MORE} times as many runs were played; how many were untrue has
 no say in that.
 
-The last rows are of `benchmarks/panel_claims.py`, which says what counts there, and of
-`benchmarks/alarms.py`: what an outlook says of the next whole block, and
+The last rows are of `benchmarks/panel_claims.py` and `benchmarks/panel_sums.py`, which say what
+counts there, and of `benchmarks/alarms.py`: what an outlook says of the next whole block, and
 alarms where nothing is wrong. Of a fleet, one alarm at any stream and look counts; those that are
 feasible as often as asked have {SHOPS} streams. A watch promises no confidence, but how often false
 alarms come: once in 1,000 stages. A percent of a profit is told where it is sure that anything

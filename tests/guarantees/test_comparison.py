@@ -143,6 +143,7 @@ def test_compare_tells_who_is_better_by_how_much_and_since_when() -> None:
     assert many.difference.high[2] == one.difference.high
     assert many.bootstrap.low[2] == one.bootstrap.low
     assert "mean of 4 trials" in str(many)
+    assert "of them, with 95% confidence each." in str(many)
 
 
 def test_what_is_done_now_may_be_a_rule_or_a_table() -> None:

@@ -1,6 +1,8 @@
 """Sentences of reports and commands say no more than is known, of tables that are short or odd."""
 
 from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -159,9 +161,17 @@ def panel_found(
     frame = Table("shops.csv", "row", np.arange(1, y.size + 1), columns)
     panel = panel_of(frame, Spec("y", time="day", series="shop", decisions="now"))
     policies = {"new": Constant([new])}
-    return backtest_panel(
-        Case(name="shops", problem=_PROBLEM, policies=policies, panel=panel, unit="EUR")
-    )
+    with TemporaryDirectory() as folder:
+        return backtest_panel(
+            Case(
+                name="shops",
+                problem=_PROBLEM,
+                policies=policies,
+                panel=panel,
+                unit="EUR",
+                results=Path(folder),
+            )
+        )
 
 
 def without_ranges(found: PanelFindings) -> PanelFindings:
