@@ -143,7 +143,13 @@ def test_compare_tells_who_is_better_by_how_much_and_since_when() -> None:
     assert many.difference.high[2] == one.difference.high
     assert many.bootstrap.low[2] == one.bootstrap.low
     assert "mean of 4 trials" in str(many)
-    assert "of them, with 95% confidence each." in str(many)
+    assert "It is better in 4 of them and worse in 0, with 95% confidence each." in str(many)
+
+
+def test_of_costs_that_cannot_differ_neither_is_better() -> None:
+    taken = np.tile([1.0, 2.0, 1.0, 1.0], (50, 1))
+    found = compare(Recorded(taken), taken, PaperStream(), problem=PROBLEM, horizon=50)
+    assert "expected at these stages: 0 more; neither is better." in found.words()
 
 
 def test_what_is_done_now_may_be_a_rule_or_a_table() -> None:

@@ -134,7 +134,7 @@ def difference_in_words(found: Certificate, sense: Sense, unit: str = "") -> str
 def verdict(found: Difference) -> str:
     """Return in words, for one trial, which is better on average so far, not lately."""
     if np.isnan(found.since):
-        return "which is better is open"
+        return "neither is better" if found.low == 0 == found.high else "which is better is open"
     side = "better" if found.high <= 0 else "worse"
     return f"{side} on average, known since compared stage {int(found.since)}"
 

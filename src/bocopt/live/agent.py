@@ -268,7 +268,7 @@ class Agent(Generic[S]):
         Decision 0: z0 = 6, given rain = 0.5.
         Its status: z is optimal.
         Expected reward 75.3 under 2 scenarios, feasible in 100% of them, target 90%.
-        Nothing beside it would bring more.
+        Nothing that it was compared with would bring more.
         """
         number = arguments.integer("Agent.explain", "ticket", ticket, "(-inf, inf)")
         with self._guard:

@@ -119,7 +119,7 @@ class Explanation(NamedTuple):
             return f"{said}.\nThese would {verb} {more}{met}: {shown}{rest}."
         if self._rivals:
             return f"{said}.\nWhat would {verb} {more} misses the target."
-        return f"{said}.\nNothing beside it would {verb} {more}."
+        return f"{said}.\nNothing that it was compared with would {verb} {more}."
 
 
 def gain(sense: Sense, expected: float | None, taken: float) -> float:

@@ -132,7 +132,7 @@ def _rivals(case: ExplainedDecision, explained: Mapping[str, Any]) -> str:
         return f"{these} would {better}{met}: {_listed(allowed)}."
     if rivals:
         return f"What would {better} misses the target of {target(alpha)}."
-    return f"Nothing beside it would {better}."
+    return f"Nothing that it was compared with would {better}."
 
 
 def _listed(candidates: Sequence[Mapping[str, Any]]) -> str:
