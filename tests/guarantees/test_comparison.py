@@ -149,7 +149,7 @@ def test_compare_tells_who_is_better_by_how_much_and_since_when() -> None:
 def test_of_costs_that_cannot_differ_neither_is_better() -> None:
     taken = np.tile([1.0, 2.0, 1.0, 1.0], (50, 1))
     found = compare(Recorded(taken), taken, PaperStream(), problem=PROBLEM, horizon=50)
-    assert "expected at these stages: 0 more; neither is better." in found.words()
+    assert "expected at these stages: 0 less; neither is better." in found.words()
 
 
 def test_what_is_done_now_may_be_a_rule_or_a_table() -> None:
@@ -323,7 +323,11 @@ def test_rounding_in_large_costs_breaks_no_range() -> None:
 def test_a_sure_difference_is_no_open_question() -> None:
     """A range of 0 at every stage: nothing can be bet, and nothing has to be."""
     guarantee = Comparison()
-    for difference, said in ((-2.0, "better on average"), (0.5, "worse on average"), (0.0, "open")):
+    for difference, said in (
+        (-2.0, "better on average"),
+        (0.5, "worse on average"),
+        (0.0, "neither is better"),
+    ):
         state = folded(guarantee, stages([difference] * 3, difference, difference))[-1]
         assert said in guarantee.certificate(state).words()
         found = guarantee.difference(state)
