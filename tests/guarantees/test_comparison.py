@@ -149,7 +149,7 @@ def test_compare_tells_who_is_better_by_how_much_and_since_when() -> None:
 def test_of_costs_that_cannot_differ_neither_is_better() -> None:
     taken = np.tile([1.0, 2.0, 1.0, 1.0], (50, 1))
     found = compare(Recorded(taken), taken, PaperStream(), problem=PROBLEM, horizon=50)
-    assert "expected at these stages: 0 less; neither is better." in found.words()
+    assert "expected at these stages: 0 less (0% less); neither is better." in found.words()
 
 
 def test_what_is_done_now_may_be_a_rule_or_a_table() -> None:
