@@ -12,7 +12,7 @@ from typing import Any
 import uvicorn
 
 from bocopt.app.service.access import Access
-from bocopt.app.service.engine import Router
+from bocopt.app.service.engine import Engine
 from bocopt.app.service.feed import Notifier
 from bocopt.app.service.http import Api, application
 from bocopt.app.service.registry import Registry
@@ -45,9 +45,8 @@ class Service:
             Registry(self.store, kinds, "machine"),
             Shard(self.store, StreamCache(self.store, kinds)),
         )
-        self.router = Router(self.store, registry, [shard], committed=bell.notify, **options)
-        self.engine = self.router.engines[0]
-        self.front = Api(self.router, self.reader, kinds, bell, patience=0.5)
+        self.engine = Engine(self.store, registry, [shard], committed=bell.notify, **options)
+        self.front = Api(self.engine, self.reader, kinds, bell, patience=0.5)
         self.app = application(self.front, access or Access.of(token))
         self.server = uvicorn.Server(
             uvicorn.Config(self.app, port=0, log_level="error", http=prompt(headers))
@@ -57,7 +56,7 @@ class Service:
 
     def __enter__(self) -> "Service":
         self.thread.start()
-        assert self.router.wait(120)
+        assert self.engine.wait(120)
         while not self.server.started:
             time.sleep(0.005)
         return self

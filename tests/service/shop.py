@@ -40,13 +40,14 @@ def engine(store: Store, *kinds: StreamTemplate, **options: Any) -> Engine:
     registry.open(0.0)
     shard = Shard(store, StreamCache(store, known, options.pop("held", 1000)))
     shard.open()
-    return Engine(store, registry, shard, **options)
+    return Engine(store, registry, [shard], **options)
 
 
 def cache(engine: Engine) -> StreamCache:
     """What is held in this process."""
-    assert isinstance(engine.decider, Shard)
-    return engine.decider.cache
+    [decider] = engine.deciders
+    assert isinstance(decider, Shard)
+    return decider.cache
 
 
 def one(engine: Engine, command: Any) -> Reply:

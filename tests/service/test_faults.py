@@ -82,7 +82,7 @@ def test_a_full_queue_refuses_and_a_stop_answers_what_was_accepted(file: Store) 
     ours.start()
     assert ours.wait(60)
     answers = [ours.submit(Decide("shop", [0.1]))]
-    while ours._queue.qsize():
+    while ours.gauges()[0]["queue"]:
         pass
     answers += [ours.submit(Decide("shop", [0.1])) for _ in range(3)]
     with pytest.raises(RefusedError, match="3 requests wait already") as told:

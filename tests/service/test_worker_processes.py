@@ -12,7 +12,7 @@ from typed import CONFIG, bocopt
 
 from bocopt.app.service.commands import Command, Create, Decide, Observe, Query, RefusedError
 from bocopt.app.service.config import Config, load_config
-from bocopt.app.service.engine import Engine, Router
+from bocopt.app.service.engine import Engine
 from bocopt.app.service.registry import Registry
 from bocopt.app.service.stores import Store, open_store
 from bocopt.app.service.worker import Worker
@@ -72,7 +72,7 @@ def working(config: Config, store: Store, **options: float) -> tuple[Engine, Wor
     registry = Registry(store, config.templates, "machine")
     registry.open(0.0)
     worker.open()
-    return Engine(store, registry, worker), worker
+    return Engine(store, registry, [worker]), worker
 
 
 def test_a_worker_that_is_silent_or_ends_changes_nothing(config: Config, store: Store) -> None:
@@ -127,19 +127,19 @@ def test_a_worker_has_the_code_of_its_front_or_none(config: Config, store: Store
 
 def test_workers_share_streams(config: Config, store: Store) -> None:
     registry = Registry(store, config.templates, "machine")
-    router = Router(store, registry, [Worker(config, i, 2, 10, 20.0) for i in range(2)])
-    router.start()
-    assert router.wait(60)
+    ours = Engine(store, registry, [Worker(config, i, 2, 10, 20.0) for i in range(2)])
+    ours.start()
+    assert ours.wait(60)
     names = [f"shop-{i}" for i in range(6)]
-    begun = [router.submit(Create(name, "shop")) for name in names]
+    begun = [ours.submit(Create(name, "shop")) for name in names]
     assert [each.result(30).status for each in begun] == [201] * 6
     rng = np.random.default_rng(0)
-    answers = [router.submit(random_command(rng, 20, name)) for _ in range(20) for name in names]
+    answers = [ours.submit(random_command(rng, 20, name)) for _ in range(20) for name in names]
     assert {type(each.exception(30)) for each in answers} <= {type(None), RefusedError}
-    held = [engine.gauges()["streams"] for engine in router.engines]
+    held = [each["streams"] for each in ours.gauges()]
     assert sum(held) == 7
     assert min(held) > 0
-    router.stop()
+    ours.stop()
     assert bocopt("doctor", str(config.path))[0] == 0
     for name in names:
         assert store.snapshots(name)[0].state == bits(folded(store, config.templates["shop"], name))

@@ -217,7 +217,7 @@ def opened(config: Config, store: Store) -> Iterator[Engine]:
     registry = Registry(store, config.templates, numeric_fingerprint())
     registry.open(time.time())
     engine = Engine(
-        store, registry, Shard(store, StreamCache(store, config.templates, config.held))
+        store, registry, [Shard(store, StreamCache(store, config.templates, config.held))]
     )
     try:
         yield engine

@@ -28,7 +28,7 @@ from bocopt.app.service.commands import (
     Reply,
 )
 from bocopt.app.service.compared import Better, better
-from bocopt.app.service.engine import Router
+from bocopt.app.service.engine import Engine
 from bocopt.app.service.feed import EventCache, Notifier, feed
 from bocopt.app.service.guard import Guard
 from bocopt.app.service.openapi import document
@@ -65,7 +65,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 class Api:
     """Handlers of requests: commands go to the engine, and reads of the log go beside it."""
 
-    engine: Router
+    engine: Engine
     reader: Store  # read only
     templates: Mapping[str, StreamTemplate]
     bell: Notifier
@@ -242,7 +242,7 @@ class Api:
         return answer(200, {"status": "alive"})
 
     async def ready(self, request: Request) -> Response:
-        """Answer with 200 if the engines accept commands, and with 503 if not."""
+        """Answer with 200 if the engine accepts commands, and with 503 if not."""
         if not self.engine.ready:
             return refused(503, "Not ready: streams are being built, or the service stops.")
         return answer(200, {"status": "ready"})

@@ -17,7 +17,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from bocopt.app.case import delta_of
 from bocopt.app.service.config import Config
-from bocopt.app.service.engine import Router
+from bocopt.app.service.engine import Engine
 from bocopt.app.service.feed import Notifier
 from bocopt.app.service.http import Api, application
 from bocopt.app.service.machine import numeric_fingerprint
@@ -33,7 +33,9 @@ _STOP = 10  # seconds that open requests have when the service is told to stop
 class _Prompt(H11Protocol):
     """Hangs up on who takes too long to send the headers of a request.
 
-    Between two requests uvicorn's own limit holds, up to the first byte of the second one.
+    Between two requests uvicorn's own limit holds, up to the first byte of the second one. It has
+    none for headers that have begun, and applications are only called once they are whole; so this
+    asks uvicorn's connection, by `conn`, the one name that uvicorn does not document.
     """
 
     patience: float
@@ -80,7 +82,7 @@ def serve(config: Config, say: Callable[[str], None]) -> None:
         try:
             bell = Notifier()
             registry = Registry(store, config.templates, numeric_fingerprint())
-            router = Router(
+            engine = Engine(
                 store,
                 registry,
                 _deciders(config, store),
@@ -88,7 +90,7 @@ def serve(config: Config, say: Callable[[str], None]) -> None:
                 at_once=config.at_once,
                 committed=bell.notify,
             )
-            front = Api(router, reader, config.templates, bell, config.patience, config.limit)
+            front = Api(engine, reader, config.templates, bell, config.patience, config.limit)
             front.delta, front.page_reader = delta_of(config.confidence), page_reader
             front.room = max(1, config.queue // (4 * max(1, config.workers)))
             asyncio.run(_served(config, front, say))
@@ -97,8 +99,8 @@ def serve(config: Config, say: Callable[[str], None]) -> None:
             page_reader.close()
     finally:
         store.close()
-    if router.failure is not None:
-        raise router.failure
+    if engine.failure is not None:
+        raise engine.failure
 
 
 def _deciders(config: Config, store: Store) -> list[Decider]:
