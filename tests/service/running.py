@@ -12,9 +12,10 @@ from typing import Any
 import uvicorn
 
 from bocopt.app.service.access import Access
+from bocopt.app.service.addresses import application
 from bocopt.app.service.engine import Engine
 from bocopt.app.service.feed import Notifier
-from bocopt.app.service.http import Api, application
+from bocopt.app.service.http import Api
 from bocopt.app.service.registry import Registry
 from bocopt.app.service.serving import prompt
 from bocopt.app.service.shard import Shard

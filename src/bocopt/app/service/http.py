@@ -1,22 +1,15 @@
-"""The service over HTTP: what each address does. It decides nothing; the engine does."""
+"""Handlers of HTTP requests: they decide nothing; the engine does."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
 from anyio.to_thread import run_sync
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
-from starlette.routing import Route
 
 from bocopt.app.case_file import ID
-from bocopt.app.service.access import Access
-from bocopt.app.service.bulk import Bulk
 from bocopt.app.service.commands import (
     Command,
     Create,
@@ -30,19 +23,14 @@ from bocopt.app.service.commands import (
 from bocopt.app.service.compared import Better, better
 from bocopt.app.service.engine import Engine
 from bocopt.app.service.feed import EventCache, Notifier, feed
-from bocopt.app.service.guard import Guard
 from bocopt.app.service.openapi import document
 from bocopt.app.service.page.fresh import Fresh
-from bocopt.app.service.page.pages import Pages
 from bocopt.app.service.requests import (
     answer,
     body_of,
     decision_of,
     key_of,
     number_in_query,
-    on_error,
-    on_http,
-    on_refused,
     refused,
     stream_of,
     vector_or_fields,
@@ -254,69 +242,3 @@ class Api:
     async def openapi(self, request: Request) -> Response:
         """Answer with the OpenAPI document of the service."""
         return answer(200, document())
-
-
-def application(front: Api, access: Access) -> Starlette:
-    """The addresses. The engine starts and stops with it."""
-
-    @asynccontextmanager
-    async def life(app: Starlette) -> AsyncIterator[None]:
-        """Start the engine when the server starts, and stop it when the server ends."""
-        front.bell.attach()
-        front.engine.start()
-        yield
-        await run_sync(front.engine.stop)
-
-    pages = Pages(
-        reply=front.reply,
-        reader=front.page_reader or front.reader,
-        templates=front.templates,
-        damaged=front.damaged,
-        access=access,
-        patience=front.patience,
-        count=front.engine.metrics.count,
-        better=front.better,
-        delta=front.delta,
-    )
-    bulk = Bulk(front.reply, front.patience, front.room)
-    stream = "/v1/streams/{stream}"
-    decision = f"{stream}/decisions/{{number}}"
-    routes: list[tuple[str, str, Endpoint]] = [
-        ("GET", "/v1/streams", front.streams),
-        ("PUT", stream, front.begin),
-        ("GET", stream, front.show),
-        ("POST", f"{stream}/decisions", front.decide),
-        ("GET", decision, front.decision),
-        ("DELETE", decision, front.forget),
-        ("PUT", f"{decision}/outcome", front.observe),
-        ("GET", f"{decision}/explanation", front.explanation),
-        ("GET", f"{stream}/certificates", front.certificates),
-        ("GET", f"{stream}/log", front.log),
-        ("GET", f"{stream}/events", front.events),
-        ("POST", "/v1/decisions", bulk.decisions),
-        ("POST", "/v1/outcomes", bulk.outcomes),
-        ("GET", "/v1/shadows", front.shadows),
-        ("GET", "/healthz", front.healthy),
-        ("GET", "/readyz", front.ready),
-        ("GET", "/metrics", front.metrics),
-        ("GET", "/openapi.json", front.openapi),
-    ]
-    seen = [
-        Route(path, function, methods=[method], include_in_schema=False)
-        for method, path, function in pages.routes
-    ]
-    app = Starlette(
-        routes=[
-            *(Route(path, function, methods=[method]) for method, path, function in routes),
-            *seen,
-        ],
-        middleware=[Middleware(Guard, access=access)],
-        exception_handlers={
-            RefusedError: on_refused,
-            HTTPException: on_http,
-            Exception: on_error,
-        },
-        lifespan=life,
-    )
-    app.router.redirect_slashes = False  # a redirection would quote the host that a client claims
-    return app

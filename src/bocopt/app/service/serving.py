@@ -16,10 +16,11 @@ from anyio.to_thread import run_sync
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from bocopt.app.case import delta_of
+from bocopt.app.service.addresses import application
 from bocopt.app.service.config import Config
 from bocopt.app.service.engine import Engine
 from bocopt.app.service.feed import Notifier
-from bocopt.app.service.http import Api, application
+from bocopt.app.service.http import Api
 from bocopt.app.service.machine import numeric_fingerprint
 from bocopt.app.service.registry import Registry
 from bocopt.app.service.shard import Decider, Shard
@@ -35,14 +36,16 @@ class _Prompt(H11Protocol):
 
     Between two requests uvicorn's own limit holds, up to the first byte of the second one. It has
     none for headers that have begun, and applications are only called once they are whole; so this
-    asks uvicorn's connection, by `conn`, the one name that uvicorn does not document.
+    asks uvicorn's connection to a client: beside the class, `conn` is all that it uses of uvicorn.
     """
 
     patience: float
+    _client: Any = None
     _end: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         """Start the time limit for the headers of the first request."""
+        self._client = transport
         super().connection_made(transport)
         self._wait_for_headers()
 
@@ -60,7 +63,7 @@ class _Prompt(H11Protocol):
         if self.conn.their_state is not h11.IDLE:  # they are here
             self._wait_no_more()
         elif self._end is None:
-            self._end = self.loop.call_later(self.patience, self.transport.close)
+            self._end = asyncio.get_running_loop().call_later(self.patience, self._client.close)
 
     def _wait_no_more(self) -> None:
         if self._end is not None:
