@@ -19,7 +19,7 @@ from bocopt.app.service.stores import (
     StreamRecord,
     open_store,
 )
-from bocopt.app.service.stores.sql import SCHEMA, TABLES
+from bocopt.app.service.stores.schema import SCHEMA, TABLES
 
 RECORDS: dict[str, Any] = {
     "streams": StreamRecord,

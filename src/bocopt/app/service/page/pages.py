@@ -14,6 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from bocopt.app.service.access import Access
 from bocopt.app.service.commands import Command, Query, RefusedError, Reply
 from bocopt.app.service.compared import Better
+from bocopt.app.service.page.candidates import ExplainedDecision
 from bocopt.app.service.page.concerns import StreamConcerns, judged, with_target
 from bocopt.app.service.page.document import file_response, html, trouble
 from bocopt.app.service.page.fleet import fleet_page
@@ -21,7 +22,7 @@ from bocopt.app.service.page.fresh import Fresh
 from bocopt.app.service.page.seen import seen
 from bocopt.app.service.page.sign_in import form_of, ours, set_cookie, sign_in_page
 from bocopt.app.service.page.stream import stream_page
-from bocopt.app.service.page.why import ExplainedDecision, why_page
+from bocopt.app.service.page.why import why_page
 from bocopt.app.service.requests import content_of, decision_of, number_in_query, stream_of
 from bocopt.app.service.stores import Store, StoreError
 from bocopt.app.service.stream_template import StreamTemplate

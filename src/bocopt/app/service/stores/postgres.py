@@ -7,7 +7,8 @@ from threading import Lock
 from typing import Any
 from urllib.parse import urlsplit
 
-from bocopt.app.service.stores.sql import SqlStore, Statement, check, tables
+from bocopt.app.service.stores.schema import Statement, check, tables
+from bocopt.app.service.stores.sql import SqlStore
 from bocopt.app.service.stores.store import ConflictError, Store, StoreError
 
 try:

@@ -8,7 +8,8 @@ from threading import Lock
 from typing import Any
 from urllib.parse import quote
 
-from bocopt.app.service.stores.sql import SqlStore, Statement, check, tables
+from bocopt.app.service.stores.schema import Statement, check, tables
+from bocopt.app.service.stores.sql import SqlStore
 from bocopt.app.service.stores.store import ConflictError, Store, StoreError
 
 _PATIENCE = 10.0  # seconds to wait for another writer
