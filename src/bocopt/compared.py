@@ -8,7 +8,8 @@ import numpy as np
 from bocopt import arguments
 from bocopt.core import Array, IntArray, Sense
 from bocopt.guarantees import Certificate, Comparison, Difference, comparisons
-from bocopt.guarantees.certificate import amount, between, verb, verdict
+from bocopt.guarantees.certificate import verdict
+from bocopt.guarantees.phrases import amount, between, verb
 from bocopt.guarantees.ratios import BoundedSeries, shares
 from bocopt.numeric.blocks import FEWEST, block_length, one_look
 

@@ -23,8 +23,9 @@ import numpy as np
 from bocopt import arguments
 from bocopt.core import Array
 from bocopt.guarantees import betting, kernels
-from bocopt.guarantees.certificate import LATE, Certificate, Evidence, certificate, on
+from bocopt.guarantees.certificate import LATE, Certificate, Evidence, certificate
 from bocopt.guarantees.kernels.records import Losses, named
+from bocopt.guarantees.phrases import on
 from bocopt.guarantees.theorems import late, of_losses
 
 _SUMS = len(Losses._fields)

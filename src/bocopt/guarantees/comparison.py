@@ -17,9 +17,9 @@ from bocopt.guarantees.certificate import (
     Difference,
     Evidence,
     certificate,
-    on,
 )
 from bocopt.guarantees.kernels.records import Apart, Bets, named
+from bocopt.guarantees.phrases import on
 
 _RANGES = "the difference lies in a range that is known before xi"
 _SUMS = len(Apart._fields)

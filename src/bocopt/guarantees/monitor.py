@@ -27,10 +27,10 @@ from bocopt.guarantees.certificate import (
     Shadow,
     Summed,
     nan_is_no_news,
-    together,
 )
 from bocopt.guarantees.comparison import comparisons
 from bocopt.guarantees.feasibility import Feasibility
+from bocopt.guarantees.phrases import together
 from bocopt.guarantees.tightest import headline
 from bocopt.loop import Stage, shadow_decisions
 from bocopt.problems import why_unranged

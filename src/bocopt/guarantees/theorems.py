@@ -22,9 +22,10 @@ from bocopt import arguments
 from bocopt.beliefs import for_horizon
 from bocopt.core import Array, BoolArray
 from bocopt.guarantees import kernels
-from bocopt.guarantees.certificate import LATE, Certificate, Evidence, certificate, on
+from bocopt.guarantees.certificate import LATE, Certificate, Evidence, certificate
 from bocopt.guarantees.decisions import hint
 from bocopt.guarantees.kernels.records import Losses, named
+from bocopt.guarantees.phrases import on
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ from bocopt.app.page.plot import Level, Line, lines, styles
 from bocopt.app.page.view import ReportView
 from bocopt.compared import RECORDED
 from bocopt.core import Sense
-from bocopt.guarantees.certificate import together
+from bocopt.guarantees.phrases import together
 
 OVER_TIME, POLICIES = "Over time", "All policies"
 

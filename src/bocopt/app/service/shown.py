@@ -15,7 +15,7 @@ from bocopt.app.service.stream_state import StreamState
 from bocopt.app.service.stream_template import StreamTemplate
 from bocopt.core import Array, Status
 from bocopt.guarantees import Certificate
-from bocopt.guarantees.certificate import together
+from bocopt.guarantees.phrases import together
 from bocopt.live.events import from_bytes
 from bocopt.live.fold import Decided, Event, Observed, Taught
 from bocopt.state import leaves
