@@ -214,9 +214,9 @@ def _how_sure(view: ReportView, found: Contrast) -> str:
         else ""
     )
     sure = f"{'each ' * bool(found.missing)}with {100 * level(view):g}% confidence{together}"
-    told = found if found.at_random is None else found.at_random
+    shown = found if found.at_random is None else found.at_random
     word = view.findings.sense.value
-    of = f"; the percent is of the {word} expected of {_reference(view)}" * _in_percent(told)
+    of = f"; the percent is of the {word} expected of {_reference(view)}" * _in_percent(shown)
     return (
         f"Intervals hold at all times at once, {sure}: "
         "they may be looked at, and the study stopped, at any stage. They are about what was to be "

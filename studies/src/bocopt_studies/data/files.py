@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bocopt_studies.data.table import Table, Tables
 
 
-class Study(Protocol):
+class DataStudy(Protocol):
     """The folder of a study, as a module."""
 
     def read(self) -> Tables:
@@ -33,9 +33,9 @@ def files_of(name: str) -> dict[str, bytes]:
     }
 
 
-def study_of(name: str) -> Study:
+def study_of(name: str) -> DataStudy:
     """Return the module of a study."""
-    return cast(Study, import_module(f"bocopt_studies.data.{name}"))
+    return cast(DataStudy, import_module(f"bocopt_studies.data.{name}"))
 
 
 def csv_of(table: Table) -> bytes:
