@@ -46,6 +46,7 @@ class GiftedModel:
 
     lockstep = takes_missing = knows_at_once = True
     law_names = ("high", "low")
+    given = 0
 
     def __init__(self, dim_xi: int = 2) -> None:
         self.dim_xi = dim_xi

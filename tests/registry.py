@@ -14,7 +14,7 @@ from inspect import isclass, isfunction
 from itertools import islice
 from pkgutil import iter_modules
 from types import ModuleType, SimpleNamespace
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from blackbox import wrapped
@@ -26,6 +26,7 @@ from bocopt.abilities import IsRegret
 from bocopt.core import Array, Dims, Policy, Problem
 from bocopt.loop import Stage, play
 from bocopt.paper import PaperStream
+from bocopt.policies import Constant
 from bocopt.problems import Knapsack
 from bocopt.problems.program import Program
 from bocopt.trace import record
@@ -239,6 +240,12 @@ def _members() -> dict[str, Any]:
     }
 
 
+class _AnyContext(Constant):
+    """The same decision, whatever is missing; for outcomes of any number of components."""
+
+    takes_missing: ClassVar[bool] = True
+
+
 def policies(problem: Problem = KNAPSACK) -> dict[str, Policy[Any]]:
     """Every policy on a problem of two decisions and two outcomes."""
     samplers = _samplers(problem)
@@ -284,6 +291,7 @@ def policies(problem: Problem = KNAPSACK) -> dict[str, Policy[Any]]:
         "Predictive, informed": the.Predictive(problem, _informed(at_once=True)),
         "Ensemble, informed": the.Ensemble(problem, samplers["Informed"]),
         "SpreadControl": the.SpreadControl(problem, model),
+        "GivenAcross": the.GivenAcross(_AnyContext([1, 1]), the.AcrossSeries(levels=3)),
         "Rule": the.Rule(_one_each),
         "Recorded": the.Recorded(np.ones((1000, 2))),
         "Shadowed": the.Shadowed(

@@ -124,6 +124,17 @@ class KnowsAtOnce(Protocol):
     def knows_at_once(self) -> bool: ...
 
 
+class TakesLaw(Protocol):
+    """Takes the last `given` numbers of a context for a law that somebody else predicts.
+
+    They are no numbers of the problem's context. Asked by `policies/predictive.py`,
+    `policies/given_across.py` and `live/panel.py`.
+    """
+
+    @property
+    def given(self) -> int: ...
+
+
 class ForOutcomes(Protocol):
     """Is made for outcomes of so many numbers.
 
@@ -329,7 +340,7 @@ ABILITIES: Mapping[str, tuple[type, ...]] = MappingProxyType(
         "any part": (Lockstep, TakesMissing),
         "policy": (UnderScenarios, HasArms, HasShadows, ForProblem),
         "maker of policies": (MakesPolicy,),
-        "model": (SamplesAt, KnowsAtOnce, HasLaws, ForOutcomes),
+        "model": (SamplesAt, KnowsAtOnce, HasLaws, TakesLaw, ForOutcomes),
         "problem": (
             *(Ranged, RangedDifference, SaysWhyUnranged, HasSupport),
             *(PricesInfeasibility, SmallestOfTies, NamesDecisions, HasName),

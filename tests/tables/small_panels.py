@@ -41,7 +41,8 @@ def bakery(folder: Path, *, shops: tuple[str, ...] = tuple(SIZES), missing: bool
     folder.mkdir(exist_ok=True)
     for name, content in starter("shops").items():
         text = content.decode() if name != "data.csv" else table(shops, missing)
-        text = text.replace('"Ensemble", "SampleAverage"', '"SampleAverage", "always"')
+        theirs = '# policies = ["LightMixtureAcross", "SampleAverage"]'
+        text = text.replace(theirs, 'policies = ["SampleAverage", "always"]')
         text = text.replace("warm_up = 28", "warm_up = 4")
         if name == "problem.py":
             text += ALWAYS

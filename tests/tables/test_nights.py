@@ -28,8 +28,16 @@ def light(problem):
     from bocopt.policies import Predictive
 
     return Predictive(problem, LightMixture())
+
+
+def across(problem):
+    from bocopt.models import AcrossSeries, LightMixture
+    from bocopt.policies import GivenAcross, Predictive
+
+    policy = Predictive(problem, LightMixture(given=5))
+    return GivenAcross(policy, AcrossSeries(levels=5, trees=4, leaf=3, fewest=6))
 """
-POLICIES = ("SampleAverage", "light")
+POLICIES = ("SampleAverage", "light", "across")
 
 
 def day_of(line: str) -> int:
@@ -39,7 +47,7 @@ def day_of(line: str) -> int:
 def begun(folder: Path) -> Path:
     """Return the file of a case that was played on the first days."""
     path = bakery(folder)
-    changed(path, '"SampleAverage", "always"', '"SampleAverage", "light"')
+    changed(path, '"SampleAverage", "always"', '"SampleAverage", "light", "across"')
     with (folder / "problem.py").open("a") as code:
         code.write(LIGHT)
     text = "\n".join([HEADER, *(line for line in LINES if day_of(line) <= FIRST), ""])
@@ -109,18 +117,19 @@ def test_nights_decide_as_a_backtest_of_all_days(
     assert several == sum(day_of(line) > FIRST for line in LINES)
 
 
+@pytest.mark.parametrize("policy", POLICIES)
 def test_days_that_were_missed_are_learned_in_their_order(
-    whole: dict[tuple[str, str, str], float], tmp_path: Path
+    policy: str, whole: dict[tuple[str, str, str], float], tmp_path: Path
 ) -> None:
     """A night finds rows of days that nobody decided, and outcomes that come late."""
     case = open_case(begun(tmp_path))
-    decide(case, case.read(written(tmp_path, FIRST + 1)), learn=True)
-    found = decide(case, case.read(written(tmp_path, FIRST + 4)), learn=True)
+    decide(case, case.read(written(tmp_path, FIRST + 1)), policy, learn=True)
+    found = decide(case, case.read(written(tmp_path, FIRST + 4)), policy, learn=True)
     for name, date, z in zip(*list(found.columns.values())[:3], strict=True):
-        assert z == whole["SampleAverage", name, date]
+        assert z == whole[policy, name, date]
     for day in (FIRST + 5, FIRST + 6):
         late = written(tmp_path, day, told=lambda told, day=day: told == day - 2)
-        found = decide(case, case.read(late), learn=True)
+        found = decide(case, case.read(late), policy, learn=True)
         assert {*found.columns["date"]} == {f"2024-01-{day}"}
 
 
@@ -195,8 +204,9 @@ def cuts() -> Iterator[int]:
     yield from range(40)
 
 
+@pytest.mark.parametrize("policy", ["SampleAverage", "across"])
 def test_whatever_write_is_cut_off_the_same_command_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    policy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every file that a night writes is cut off once, before and after it takes its place."""
     from bocopt import file
@@ -205,7 +215,7 @@ def test_whatever_write_is_cut_off_the_same_command_goes_on(
     case = open_case(begun(tmp_path / "cut"))
     rename, places = file._rename, 0
     for day in range(FIRST + 1, FIRST + 4):
-        expected = decide(once, once.read(written(tmp_path, day)), learn=True)
+        expected = decide(once, once.read(written(tmp_path, day)), policy, learn=True)
         for cut in cuts():
             calls: list[int] = []
 
@@ -219,7 +229,7 @@ def test_whatever_write_is_cut_off_the_same_command_goes_on(
 
             monkeypatch.setattr(file, "_rename", cut_off)
             try:
-                found = decide(case, case.read(tmp_path / f"night-{day}.csv"), learn=True)
+                found = decide(case, case.read(tmp_path / f"night-{day}.csv"), policy, learn=True)
             except CutError:
                 places += 1
                 continue
@@ -231,9 +241,10 @@ def test_whatever_write_is_cut_off_the_same_command_goes_on(
     assert places >= 6
 
 
+@pytest.mark.parametrize("policy", ["SampleAverage", "across"])
 @pytest.mark.parametrize("kills", [2, long(100)])
 def test_nights_that_are_killed_decide_each_series_and_time_once(
-    kills: int, tmp_path: Path
+    kills: int, policy: str, tmp_path: Path
 ) -> None:
     rng = random.Random(0)
     once, path = begun(tmp_path / "once"), begun(tmp_path / "killed")
@@ -242,26 +253,27 @@ def test_nights_that_are_killed_decide_each_series_and_time_once(
     for day in days:
         rows = written(tmp_path, day)
         before = time.monotonic()
-        expected = nightly(once, rows)
+        expected = nightly(once, rows, policy)
         took = max(took, time.monotonic() - before)
         while killed < kills * (day - FIRST) / len(days):
-            process = subprocess.Popen(words_of(path, rows), stdout=subprocess.DEVNULL)
+            process = subprocess.Popen(words_of(path, rows, policy), stdout=subprocess.DEVNULL)
             time.sleep(rng.uniform(0.3, 1.1) * took)
             process.kill()
             process.wait()
             killed += 1
-        assert nightly(path, rows) == expected
+        assert nightly(path, rows, policy) == expected
         seen += [(row["shop"], row["date"]) for row in csv.DictReader(io.StringIO(expected))]
     assert len(seen) == len({*seen}) == sum(day_of(line) in days for line in LINES)
     assert left(open_case(path)) == left(open_case(once))
 
 
-def words_of(path: Path, rows: Path) -> list[str]:
+def words_of(path: Path, rows: Path, policy: str) -> list[str]:
     out = str(path.parent / "decisions.csv")
     command = str(Path(sys.executable).parent / "bocopt")
-    return [command, "decide", str(rows), "--config", str(path), "--learn", "--out", out]
+    how = ("--config", str(path), "--policy", policy, "--learn", "--out", out)
+    return [command, "decide", str(rows), *how]
 
 
-def nightly(path: Path, rows: Path) -> str:
-    subprocess.run(words_of(path, rows), check=True, stdout=subprocess.DEVNULL)
+def nightly(path: Path, rows: Path, policy: str) -> str:
+    subprocess.run(words_of(path, rows, policy), check=True, stdout=subprocess.DEVNULL)
     return (path.parent / "decisions.csv").read_text()

@@ -396,7 +396,7 @@ def test_an_agent_that_is_missing_is_not_taken_for_a_new_series(tmp_path: Path) 
         decide(case, read(tmp_path / "today.csv"))
 
 
-@pytest.mark.parametrize(("many", "first"), [(19, "Ensemble"), (20, "LightMixture")])
+@pytest.mark.parametrize(("many", "first"), [(19, "Ensemble"), (20, "LightMixtureAcross")])
 def test_many_series_have_a_learner_of_their_own(many: int, first: str, tmp_path: Path) -> None:
     path = changed(bakery(tmp_path), 'policies = ["SampleAverage", "always"]', "")
     header, *lines = table(("north",)).splitlines()

@@ -78,6 +78,12 @@ def play_all(
     costs       where the least costs in hindsight are
     """
     series, problem = case.data, case.problem
+    across = [name for name in case.everyone if case.across(name) is not None]
+    if across:
+        raise ValueError(
+            f"'{across[0]}' has a model across series, and this is one of them: play all, by "
+            "`backtest_panel`."
+        )
     found: dict[str, Played] = {}
     agents: dict[str, Agent[Any]] = {}
     least = least_costs(problem, series, costs)

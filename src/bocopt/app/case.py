@@ -33,6 +33,8 @@ from bocopt.guarantees import Guarantee, Monitor
 from bocopt.live import Agent, PanelAgent
 from bocopt.live.fold import watching
 from bocopt.live.series_names import series_seed
+from bocopt.models import AcrossSeries
+from bocopt.policies import GivenAcross
 from bocopt.policies.matching import check_same_problem
 from bocopt.problems.names import decision_labels
 from bocopt.sources import code_of, modules_of
@@ -128,9 +130,11 @@ class Case:
 
     @property
     def stages_to_play(self) -> int:
-        """Return the number of stages to play, of all policies together."""
-        stages = len(self.data.x) if self.panel is None else self.panel.stages
-        return stages * len(self.everyone)
+        """Return the number of stages to play, of all policies and models across series."""
+        if self.panel is None:
+            return len(self.data.x) * len(self.everyone)
+        passes = sum(self.across(name) is not None for name in self.everyone)
+        return self.panel.stages * (len(self.everyone) + passes)
 
     def of_series(self, name: str) -> "Case":
         """Return the case of one of its series, with a seed, agents and results of its own.
@@ -168,6 +172,25 @@ class Case:
         """Return the rows of another file, which is written as the table of the case is."""
         return read_like(path, self.source.reading if self.source else {})
 
+    def across(self, name: str) -> AcrossSeries | None:
+        """Return the model across series that a policy is given; None where it is given none.
+
+        Where it does not say which contexts are lags, these are lags and means of outcomes.
+        """
+        policy = self.everyone[name]
+        if not isinstance(policy, GivenAcross):
+            return None
+        model = policy.across
+        if model.lags is None and self.panel is not None:
+            places = self.panel.featuriser.alone(0).lag_places
+            model = replace(model, lags=places)
+        return model
+
+    def alone(self, name: str) -> Policy[Any]:
+        """Return a policy without the model across series that may stand beside it."""
+        policy = self.everyone[name]
+        return policy.policy if isinstance(policy, GivenAcross) else policy
+
     def kept(self, name: str, every: int, seconds: float = math.inf) -> Kept:
         """Return where the progress of a policy is kept, every so many stages, and by time."""
         digest = self._digest_of(self.everyone[name])
@@ -187,6 +210,16 @@ class Case:
         With `path`, the one that was saved there since.
         """
         name = next(iter(self.policies)) if name is None else name
+        if self.panel is not None:
+            raise ValueError(
+                f"The case '{self.name}' has {len(self.panel.names)} series: say whose agent, by "
+                "`case.of_series(name).agent()`."
+            )
+        if self.one_of is not None and self.across(name) is not None:
+            raise ValueError(
+                f"'{name}' has no agent of {self.one_of[1]!r} by itself: a model across series is "
+                "beside it. Decide rows of all series by `bocopt decide`, or `decide(case, rows)`."
+            )
         file, policy = Path(path or self.saved(name)), self.policies[name]
         if not path and self.one_of is not None and not file.is_file():
             return self._of_many(name, *self.one_of)
@@ -241,6 +274,13 @@ class Case:
         about = repr((self.seed, tuple(names), panel.x_names, panel.xi_names)) + self._holidays
         what = self.problem if policy is None else (self.everyone[policy], self.problem)
         return self._digest(what, {*modules_of(what), module}, about, parts)
+
+    def digest_across(self, policy: str, module: str, parts: Iterable[NDArray[Any]]) -> str:
+        """Return a digest of what the model across series that a policy is given comes to."""
+        panel, model = self.panel, self.across(policy)
+        assert panel is not None
+        about = repr((self.seed, panel.names, panel.x_names, panel.xi_names)) + self._holidays
+        return self._digest(model, {*modules_of(model), module}, about, parts)
 
     @property
     def _holidays(self) -> str:

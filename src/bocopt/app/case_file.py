@@ -19,7 +19,8 @@ ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 #: The policies where none is named: of few series, and of many, for which an `Ensemble` a series
 #: would take minutes.
-OF_FEW, OF_MANY = ("Ensemble", "SampleAverage"), ("LightMixture", "SampleAverage")
+OF_FEW, OF_MANY = ("Ensemble", "SampleAverage"), ("LightMixtureAcross", "SampleAverage")
+OF_VECTORS = ("LightMixture", "SampleAverage")  # of many, where an outcome has several numbers
 MANY = 20
 
 _FILE = ("cases", "service")
@@ -78,9 +79,11 @@ class CaseSettings:
     hindsight: bool
     limits: StreamLimits
 
-    def policies_for(self, series: int) -> tuple[str, ...]:
-        """Return the policies that are named; where none is, those for so many series."""
-        return self.policies or (OF_MANY if series >= MANY else OF_FEW)
+    def policies_for(self, series: int, outcomes: int = 1) -> tuple[str, ...]:
+        """Return the policies that are named, or else those for so many series and numbers."""
+        if self.policies or series < MANY:
+            return self.policies or OF_FEW
+        return OF_MANY if outcomes == 1 else OF_VECTORS
 
     @property
     def data_name(self) -> str:

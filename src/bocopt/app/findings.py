@@ -66,3 +66,4 @@ class PanelFindings(NamedTuple):
     each: tuple[Mapping[str, Played], ...]  # of each series, in its order: by policy
     counts: tuple[BoolArray, ...]  # of each series: (T) the decisions that totals are made of
     discoveries: Discoveries | None = None  # of the first policy; None where it is the only one
+    across: tuple[str, ...] = ()  # policies that are given what a model of all series expects

@@ -1,6 +1,6 @@
 """A case, from its file: what it names is imported and read, and checked against its problem."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,8 +17,9 @@ from bocopt.app.features.spec import Spec
 from bocopt.app.reading.columns import Table
 from bocopt.app.reading.sources import read
 from bocopt.app.user_code import UserCode
-from bocopt.core import Problem, is_ranged
+from bocopt.core import Policy, Problem, is_ranged
 from bocopt.interop.frames import framed
+from bocopt.policies import GivenAcross
 
 _TAKEN = ("status", "agent")  # columns beside those of a decision, where rows are decided
 
@@ -61,8 +62,9 @@ def case_of(settings: CaseSettings, files: UserCode) -> Case:
         reference.rpartition(":")[2]: _resolved(
             settings, "policies", code.policy, reference, problem, x_names
         )
-        for reference in settings.policies_for(len(panel.names) if panel else 1)
+        for reference in settings.policies_for(len(panel.names) if panel else 1, problem.dims.xi)
     }
+    _check_across(settings, policies, panel)
     now = _resolved(settings, "now", code.rule, settings.now, x_names) if settings.now else None
     terms = problem, delta_of(settings.confidence), settings.cost_scale
     guarantees = (
@@ -113,11 +115,32 @@ def _panel(settings: CaseSettings, spec: Spec, problem: Problem, table: Table) -
     note = "Its columns 'unique_id', 'ds' and 'y' are the series, the time and the outcome."
     notes = ([note] if settings.by_convention else []) + [*panel.notes]
     if not settings.policies and len(panel.names) >= MANY:
-        notes.append(
-            f"No policy is named, and there are {MANY} series or more: {OF_MANY[0]} decides, in "
-            f"lock step. {OF_FEW[0]} takes some milliseconds a decision: name it in 'policies'."
-        )
+        notes.append(_note_on_default(settings.policies_for(len(panel.names), problem.dims.xi)[0]))
     return panel._replace(series=tuple(noted), notes=tuple(notes))
+
+
+def _note_on_default(policy: str) -> str:
+    """Return what is said of the policy that decides many series where none is named."""
+    across = (
+        "it is given what a model of all series expects"
+        if policy == OF_MANY[0]
+        else "a model across series is about outcomes of one number, so each is learned by itself"
+    )
+    return (
+        f"No policy is named, and there are {MANY} series or more: {policy} decides, in lock step; "
+        f"{across}. {OF_FEW[0]} takes some milliseconds a decision: name it in 'policies'."
+    )
+
+
+def _check_across(
+    settings: CaseSettings, policies: Mapping[str, Policy[Any]], panel: Panel | None
+) -> None:
+    """Refuse models across series where there is one series."""
+    found = [name for name, one in policies.items() if isinstance(one, GivenAcross)]
+    if panel is None and found:
+        why = f"'policies': '{found[0]}' has a model across series, so [data] must say 'series'."
+        settings.part.wrong("policies", why)
+        settings.part.file.refuse()
 
 
 def _check_names(settings: CaseSettings, problem: Problem) -> None:

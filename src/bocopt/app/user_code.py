@@ -18,8 +18,15 @@ from bocopt.abilities import MakesPolicy
 from bocopt.app.margin import named
 from bocopt.core import Array, Policy, Problem
 from bocopt.guarantees import Betting, EmpiricalBernstein, Guarantee, HoeffdingMixture, Outlook
-from bocopt.models import LightMixture
-from bocopt.policies import Ensemble, Predictive, ResidualSampleAverage, Rule, SampleAverage
+from bocopt.models import AcrossSeries, LightMixture
+from bocopt.policies import (
+    Ensemble,
+    GivenAcross,
+    Predictive,
+    ResidualSampleAverage,
+    Rule,
+    SampleAverage,
+)
 from bocopt.wrappers import has
 
 
@@ -28,10 +35,22 @@ def light_mixture(problem: Problem) -> Policy[Any]:
     return Predictive(problem, LightMixture(dim_xi=problem.dims.xi))
 
 
+def light_mixture_across(problem: Problem) -> Policy[Any]:
+    """Return the same learner, which is given what a model of all series expects."""
+    if problem.dims.xi != 1:
+        raise ValueError(
+            "The model across series is about outcomes of one number, and the problem has "
+            f"{problem.dims.xi}: name 'LightMixture', which learns each series by itself"
+        )
+    model = AcrossSeries()
+    return GivenAcross(Predictive(problem, LightMixture(given=model.levels)), model)
+
+
 #: Policies that a case may name without writing them: all they need is the problem.
 KNOWN: Mapping[str, Callable[[Any], Policy[Any]]] = {
     "Ensemble": Ensemble,
     "LightMixture": light_mixture,
+    "LightMixtureAcross": light_mixture_across,
     "SampleAverage": SampleAverage,
     "ResidualSampleAverage": ResidualSampleAverage,
 }

@@ -22,7 +22,9 @@ from bocopt.live.series_states import SeriesStates, plays_in_rows
 from bocopt.live.shared_model import SharedModel
 from bocopt.loop import context
 from bocopt.models import AcrossSeries
+from bocopt.policies import GivenAcross
 from bocopt.policies.matching import check_same_problem, problem_of
+from bocopt.policies.predictive import of_problem
 from bocopt.state import Arrays, CheckpointError, flatten, rebuild
 from bocopt.wrappers import scenarios_of
 
@@ -36,7 +38,8 @@ class PanelAgent(Generic[S]):
     `max_open` decisions of a series wait for theirs.
 
     With `across`, a model of all series stands beside: its quantiles are the last numbers of what
-    the policy sees, NaN where it knows nothing; it is fitted anew whenever that is due.
+    the policy sees, NaN where it knows nothing; it is fitted anew whenever that is due. The same
+    is said by a `GivenAcross`, a policy with such a model.
 
     The policy says `lockstep` and decides without a memo, as `Predictive` with a `LightMixture` and
     `SampleAverage` do. Nothing is watched: there is no monitor of each series.
@@ -67,6 +70,12 @@ class PanelAgent(Generic[S]):
         arguments.kind("PanelAgent", "policy", policy, Policy)
         problem = problem_of("PanelAgent", problem, policy)
         check_same_problem(policy, problem)
+        if isinstance(policy, GivenAcross):
+            if across is not None:
+                expected = "None, as the policy has a model of all series"
+                raise arguments.wrong("PanelAgent", "across", expected, across)
+            across = policy.across
+            policy = policy.policy
         if not plays_in_rows(policy):
             expected = "a policy whose states are rows, as `Predictive` of a `LightMixture`"
             raise arguments.wrong("PanelAgent", "policy", expected, type(policy).__name__)
@@ -213,7 +222,8 @@ class PanelAgent(Generic[S]):
         self._shared.state = shared
         cost, feasible = np.full((2, len(rows)), np.nan)
         if came.any():
-            paid, violation = judge(self.problem, own.x, own.solution.z, xi[came])
+            x = self._of_problem(own.x)
+            paid, violation = judge(self.problem, x, own.solution.z, xi[came])
             cost[came], feasible[came] = paid, violation <= 0
         outcomes, opened = held.xi.copy(), held.open.copy()
         outcomes[rows], opened[rows] = xi, False
@@ -356,9 +366,18 @@ class PanelAgent(Generic[S]):
     def _found(self, owner: str, names: Sequence[str]) -> IntArray:
         return places_of(owner, self._places, names)
 
+    def _of_problem(self, x: Array) -> Array:
+        """Return what the problem sees of contexts: a law that is given is for the policy alone."""
+        return of_problem(x, self._states.policy) if self._shared.model is None else x
+
     def _contexts(self, owner: str, x: ArrayLike, many: int) -> Array:
         """Return contexts (n, k) that fit policy, problem and the contexts before them."""
-        found = context(owner, self._states.policy, self.problem, np.asarray(x)).copy()
+        x = np.asarray(x)
+        own = self._of_problem(x) if x.ndim == 2 else x
+        found = context(owner, self._states.policy, self.problem, own).copy()
+        if x.ndim == 2 and own.shape != x.shape:
+            law = arguments.array(owner, "x", x[:, own.shape[1] :], (...,), gaps=True)
+            found = np.concatenate([found, law], axis=1)
         known = None if self._held is None else self._held.x.shape[1]
         if found.ndim != 2 or len(found) != many or known not in (None, found.shape[1]):
             size = "" if known is None else f" of {known} numbers, as those before"

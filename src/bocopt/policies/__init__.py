@@ -3,6 +3,7 @@
 from bocopt.policies.baselines import ConditionalOptimum, Constant, Frozen, SampleAverage
 from bocopt.policies.bayes import BGS, BMA, MeanPrediction, MostProbable, Vote
 from bocopt.policies.ensemble import Ensemble
+from bocopt.policies.given_across import GivenAcross
 from bocopt.policies.gradient import DFL, Adam, PtO
 from bocopt.policies.informed import informed_ensemble
 from bocopt.policies.predictive import Predictive
@@ -21,6 +22,7 @@ __all__ = [
     "Constant",
     "Ensemble",
     "Frozen",
+    "GivenAcross",
     "MeanPrediction",
     "MostProbable",
     "Near",

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bocopt import arguments
-from bocopt.abilities import ForOutcomes, KnowsAtOnce
+from bocopt.abilities import ForOutcomes, KnowsAtOnce, TakesLaw
 from bocopt.core import Array, Decision, IntArray, Model, Problem
 from bocopt.numeric.stacking import alike
 from bocopt.policies.baselines import before_any_outcome, checked_first
@@ -27,6 +27,12 @@ class Predicting(NamedTuple):
     def info(self) -> Any:
         """The model's."""
         return self.model.info
+
+
+def of_problem(x: Array, policy: object) -> Array:
+    """Return the context (k) of the problem: without a law (g) that is given to a policy beside."""
+    given: int = says(policy, TakesLaw) or 0
+    return x[..., : x.shape[-1] - given] if given else x
 
 
 def can_predict(model: Model[Any], outcomes: IntArray) -> bool:
@@ -83,8 +89,9 @@ class Predictive:
         """Return the decision (d) under the model's scenarios; without any, the initial one."""
         found = self.scenarios(state, t, x)
         if found is None:
-            return before_any_outcome(self.problem, self.initial_decision, state.seeds.shape, x)
-        return Decision(self.problem.solve(*found, x))
+            own, lead = of_problem(x, self.model), state.seeds.shape
+            return before_any_outcome(self.problem, self.initial_decision, lead, own)
+        return Decision(self.problem.solve(*found, of_problem(x, self.model)))
 
     def learn(
         self, state: Predicting, t: int, x: Array, decision: Decision, xi: Array

@@ -128,7 +128,9 @@ def decide(
             write_table(found.columns, out, "bocopt decide")
         say(f"Wrote {len(found.stages)} decisions to {without_password(out)}.")
         if opened.panel is not None:
-            _say_of_agents(opened.panel, found.columns)
+            by = next(iter(opened.policies)) if policy is None else policy
+            alone = opened.across(by) is None
+            _say_of_agents(opened.panel, found.columns, alone=alone)
 
 
 def _keys(case: "Case") -> list[str]:
@@ -143,7 +145,7 @@ def _keys(case: "Case") -> list[str]:
     return keys
 
 
-def _say_of_agents(panel: "Panel", columns: Mapping[str, list[Any]]) -> None:
+def _say_of_agents(panel: "Panel", columns: Mapping[str, list[Any]], *, alone: bool) -> None:
     """Say which series are new, and which of the backtest have no row."""
     from bocopt.app.features.panel_rows import BETWEEN
     from bocopt.app.panels.nights import NEW
@@ -153,7 +155,8 @@ def _say_of_agents(panel: "Panel", columns: Mapping[str, list[Any]]) -> None:
     there = {*names}
     absent = [name for name in panel.names if name not in there]
     if new:
-        say(f"New, so decided by agents that knew nothing before these rows: {_some(sorted(new))}.")
+        by = "agents that knew nothing before these rows" if alone else "what the model across series expects"
+        say(f"New, so decided by {by}: {_some(sorted(new))}.")
     if absent:
         say(f"No row to decide for {len(absent)} of {len(panel.names)} series: {_some(absent)}.")
 

@@ -85,6 +85,13 @@ class Featuriser:
         )
 
     @property
+    def lag_places(self) -> tuple[int, ...]:
+        """Return the places in x of lags and means of outcomes: numbers in units of these."""
+        names = self.x_names
+        many = len(self._back.names(self.spec.outcome))
+        return tuple(range(len(names) - many, len(names)))
+
+    @property
     def xi_names(self) -> tuple[str, ...]:
         """Return the names (m) of the outcomes."""
         return tuple(self.spec.outcome)

@@ -39,19 +39,30 @@ def panel_page(findings: PanelFindings) -> str:
         USE: lambda: use(view),
     }
     made = {title: make() for title, make in makes.items()}
-    return written(view, made, yearly=a_year(findings, view), below=_stage(findings))
+    return written(view, made, yearly=a_year(findings, view), below=_stage(findings, view.first))
 
 
-def _stage(findings: PanelFindings) -> str:
-    """Return a paragraph on what a stage of the totals is."""
+def _stage(findings: PanelFindings, first: str) -> str:
+    """Return a paragraph on what a stage of the totals is, and on what the first policy knows."""
     decisions = sum(int(counted.sum()) for counted in findings.counts)
     played = sum(bool(counted.any()) for counted in findings.counts)
     return paragraph(
         f"A stage is a time, and its numbers are sums over the series that decided then: "
-        f"{played:,} series and {decisions:,} decisions in all. Each series was played by itself, "
-        "by an agent that knows no other. Series may depend on each other at one time in any way: "
-        "intervals are about the sums.",
+        f"{played:,} series and {decisions:,} decisions in all. {_knows(findings, first)} Series "
+        "may depend on each other at one time in any way: intervals are about the sums.",
         css="note",
+    )
+
+
+def _knows(findings: PanelFindings, first: str) -> str:
+    """Return a sentence on what a policy knows when it decides a series."""
+    named = f"<bdi>{text(first)}</bdi>"
+    if first not in findings.across:
+        return f"{named} decides each series by the past of that series alone."
+    return (
+        f"{named} decides each series by its own past and by what one model of all series expects "
+        "of it: the model is fitted again as outcomes come, and asked before any outcome of a time "
+        "is known."
     )
 
 

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from bocopt.app.case import Case, agents_of_blocks, file_name
+from bocopt.app.panels.across import AcrossPanel, loaded
+from bocopt.app.panels.across_pass import file_across
 from bocopt.app.playing.play import begun
 from bocopt.core import Array, IntArray
 from bocopt.live import Agent, PanelAgent
@@ -22,11 +24,15 @@ class Blocks:
 
     def __init__(self, case: Case, policy: str, folder: Path, known: Container[str]) -> None:
         self.case, self.policy, self.known = case, policy, known
-        self.folder, one = folder, case.policies[policy]
+        self.folder, one = folder, case.alone(policy)
         files = agents_of_blocks(folder, policy)
         self.agents: list[PanelAgent[Any]] = [
             PanelAgent.load(file, one, problem=case.problem) for file in files
         ]
+        model = case.across(policy)
+        self.across: AcrossPanel | None = None
+        if model is not None:
+            self.across = loaded(file_across(folder, policy), model, case.seed)
         self._of = {name: i for i, agent in enumerate(self.agents) for name in agent.names}
         self._sizes = [len(agent.names) for agent in self.agents]
 
@@ -37,6 +43,8 @@ class Blocks:
                 if name in self.known:
                     raise FileNotFoundError(2, f"No agent of '{name}' was left", str(self.folder))
                 self._of[name] = self._block_of_new()
+        if self.across is not None:
+            x = np.concatenate([x, self.across.decide(self.across.places(names), x)], axis=1)
         z, status = np.empty((len(names), self.case.problem.dims.z)), np.zeros(len(names), int)
         for block, some in self._by_block(names):
             found = self.agents[block].decide([names[i] for i in some.tolist()], x[some])
@@ -45,12 +53,16 @@ class Blocks:
 
     def observe(self, names: Sequence[str], stages: IntArray, xi: Array) -> None:
         """Learn outcomes (n, m) of decisions of different series; NaN for one that never comes."""
+        if self.across is not None:
+            self.across.observe(self.across.places(names), stages, xi[:, 0])
         for block, some in self._by_block(names):
             own = [names[i] for i in some.tolist()]
             self.agents[block].observe(own, xi[some], stages[some])
 
     def save(self, folder: Path) -> None:
-        """Write a file for each block."""
+        """Write a file for each block, and one of the model across series if there is one."""
+        if self.across is not None:
+            self.across.save(file_across(folder, self.policy))
         for number, agent in enumerate(self.agents):
             agent.save(folder / f"{file_name(self.policy)}-{number}.bin")
             agent.close()
@@ -61,8 +73,7 @@ class Blocks:
 
     def _block_of_new(self) -> int:
         if not self._sizes or self._sizes[-1] >= _SERIES:
-            one = self.case.policies[self.policy]
-            seed = self.case.seed
+            one, seed = self.case.alone(self.policy), self.case.seed
             self.agents.append(PanelAgent(one, problem=self.case.problem, seed=seed))
             self._sizes.append(0)
         self._sizes[-1] += 1

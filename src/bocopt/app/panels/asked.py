@@ -1,4 +1,4 @@
-"""Rows of several series, in turns: each series has one row in a turn, the earliest first."""
+"""Rows of several series, time by time: a series has one row of a time, or more in turns."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -27,17 +27,17 @@ class AskedRow(NamedTuple):
 
 
 def turns_of(rows: Table, featuriser: PanelFeaturiser) -> Iterator[Sequence[AskedRow]]:
-    """Yield the rows, in turns."""
+    """Yield the rows of each time, none of the same series: all are decided before any outcome."""
     turns: list[list[AskedRow]] = []
-    count = dict[str, int]()
+    there, before = set[str](), -np.inf
     for place, row in enumerate(rows_of(rows, featuriser.spec)):
         name = featuriser.name(row.fields)
-        turn = count.get(name, 0)
-        count[name] = turn + 1
-        if turn == len(turns):
-            turns.append([])
         rest = row._replace(fields=featuriser.rest(row.fields))
         time = time_of(row.fields.get(str(featuriser.spec.time)), featuriser.kind)
         order = np.nan if time is None else time.order  # it is refused where it is read
-        turns[turn].append(AskedRow(place, name, rest, row, float(order)))
+        if order != before or name in there:
+            turns.append([])
+            there, before = set(), float(order)
+        there.add(name)
+        turns[-1].append(AskedRow(place, name, rest, row, float(order)))
     yield from turns

@@ -31,8 +31,9 @@ def backtest_panel(
     """Play every policy on each series that has not been played, and judge what all paid together.
 
     Each series is played as by an agent of its own for each policy, which knows that series alone;
-    agents are kept in the results of the case. So many `jobs` share the work, with the same
-    results.
+    where a policy is given a model across series, that goes first through all times, and decisions
+    see what it said before their outcomes. Agents are kept in the results of the case. So many
+    `jobs` share the work, with the same results.
     """
     arguments.kind("backtest_panel", "case", case, Case)
     if case.panel is None:
@@ -42,11 +43,17 @@ def backtest_panel(
     if fresh:
         played.forget()
     begin("playing", case.stages_to_play)
+    for name, one in played.passes.items():
+        if name not in played.in_rows:
+            expected = "whose states are rows, as it has a model across series"
+            raise arguments.wrong("backtest_panel", name, expected, case.policies[name])
+        one.play(advance)
     if jobs > 1 and case.source is not None and played.is_long:
         play_side_by_side(played, jobs, advance)
         advance = _nothing
     each = [played.play(part, advance) for part in played.parts]
-    return _judged(case, case.panel, played.in_order(each))
+    found = _judged(case, case.panel, played.in_order(each))
+    return found._replace(across=tuple(played.passes))
 
 
 def _nothing(stages: int) -> None:
@@ -154,9 +161,17 @@ def _code(case: Case, panel: Panel) -> str:
     if case.source is None or case.source.data is None:
         return ""
     path, policy = case.source.part.file.path.name, next(iter(case.policies))
-    return f"""# Decisions for new rows of all series, which stand in a table of their own:
+    command = f"""# Decisions for new rows of all series, which stand in a table of their own:
 #   bocopt decide today.csv --config {path} --case {case.name} --out decisions.csv
-# Or one series by itself:
+"""
+    if case.across(policy) is not None:
+        return f"""{command}# Or from Python:
+from bocopt.app import decide, open_case
+
+case = open_case({path!r}, {case.name!r})
+print(decide(case, case.read("today.csv"), {policy!r}).columns)
+"""
+    return f"""{command}# Or one series by itself:
 from bocopt.app import open_case
 
 case = open_case({path!r}, {case.name!r}).of_series({panel.names[0]!r})

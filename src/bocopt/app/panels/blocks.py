@@ -1,16 +1,19 @@
 """Blocks of series, each played in lock step by one process, and kept once it is whole."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
+import numpy as np
+
 from bocopt import checkpoint
 from bocopt.app.case import Case, file_name
 from bocopt.app.features.series import Panel
 from bocopt.app.findings import Played
+from bocopt.app.panels.across_pass import AcrossPass
 from bocopt.app.panels.lockstep import KeptRows, agent_of, can_play_in_rows, play_rows
 from bocopt.app.panels.rows import PanelRows, rows_of_panel, split_by_series
 from bocopt.app.playing.in_hindsight import KeptCosts, least_costs
@@ -39,6 +42,7 @@ class Block:
 
     case: Case
     number: int
+    passes: Mapping[str, AcrossPass] = field(default_factory=dict)  # by policy, which have one
     keep_every: int = 200  # steps
     keep_seconds: float = 5.0
 
@@ -80,8 +84,9 @@ class Block:
 
     def digest(self, policy: str) -> str:
         """Return a digest of everything that the results of a policy depend on."""
-        rows = self.rows
-        return self.case.digest_in_rows(policy, play_rows.__module__, rows.names, _parts(rows))
+        rows, beside = self.rows, self.passes.get(policy)
+        own = self.case.digest_in_rows(policy, play_rows.__module__, rows.names, _parts(rows))
+        return own if beside is None else f"{own} {beside.digest}"
 
     def _played(self, policy: str, least: Array, advance: Callable[[int], None]) -> Played:
         rows, problem, digest = self.rows, self.case.problem, self.digest(policy)
@@ -89,9 +94,9 @@ class Block:
         known = _loaded(file, digest)
         if known is None:
             kept = KeptRows(self._progress(policy), digest, self.keep_seconds, self.keep_every)
-            who = self.case.everyone[policy]
-            whole = play_rows(who, problem, rows, self.case.seed_of, kept, advance)
-            agent = agent_of(whole, rows, self.case.seed)
+            who, shown = self.case.alone(policy), self._shown(policy)
+            whole = play_rows(who, problem, shown, self.case.seed_of, kept, advance)
+            agent = agent_of(whole, shown, self.case.seed)
             agents = agents_file(self.case, policy, self.number)
             agents.parent.mkdir(parents=True, exist_ok=True)
             agent.save(agents)
@@ -103,6 +108,15 @@ class Block:
         else:
             advance(len(rows.x))
         return paid(problem, rows, known[0], least)._replace(status=known[1], hindsight=least)
+
+    def _shown(self, policy: str) -> PanelRows:
+        """Return the rows with what a policy sees beside their contexts."""
+        rows, beside = self.rows, self.passes.get(policy)
+        if beside is None:
+            return rows
+        first = self.number * _SERIES
+        quantiles = beside.quantiles(first, first + len(rows.names))
+        return rows._replace(x=np.concatenate([rows.x, quantiles], axis=1))
 
     def _file(self, policy: str) -> Path:
         return self.case.results / "blocks" / f"{file_name(policy)}-{self.number}.bin"

@@ -10,7 +10,7 @@ rows again get what was decided for them, with the same bytes.
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from shutil import rmtree
 from typing import Any, NamedTuple
@@ -95,9 +95,7 @@ def _lived(
 ) -> None:
     """Learn from the rows of a turn that have an outcome, and decide the others."""
     fresh = [one for one in turn if not memory.is_past(one)]
-    taught = [one for one in fresh if one.has_outcome]
-    decided.add([one for one in fresh if not one.has_outcome], agents)
-    _Decided(decided.case, memory, decided.known).add(taught, agents)
+    decided.add(fresh, agents, lambda one: not one.has_outcome)
     waited = [one for one in turn if one.has_outcome and memory.stage(one) is not None]
     stages = [memory.stage(one) or 0 for one in waited]
     if waited:
@@ -115,16 +113,21 @@ class _Decided:
         self.z: list[Array] = []
         self.status: list[IntArray] = []
 
-    def add(self, asked: Sequence[AskedRow], agents: Blocks | OneByOne) -> None:
-        """Decide rows of different series."""
+    def add(
+        self,
+        asked: Sequence[AskedRow],
+        agents: Blocks | OneByOne,
+        tells: Callable[[AskedRow], bool] = lambda one: True,
+    ) -> None:
+        """Decide rows of different series; those that it tells of are among the decisions."""
         if not asked:
             return
         pairs = [self.memory.decide(one) for one in asked]
         z, status = agents.decide([one.name for one in asked], np.array([x for _, x in pairs]))
-        stages = [stage for stage, _ in pairs]
-        self.rows += zip(asked, stages, strict=True)
-        self.z.append(z)
-        self.status.append(status)
+        told = [place for place, one in enumerate(asked) if tells(one)]
+        self.rows += [(asked[place], pairs[place][0]) for place in told]
+        self.z.append(z[told])
+        self.status.append(status[told])
 
     def table(self) -> Decisions:
         """Return all of them, in the order of the rows."""

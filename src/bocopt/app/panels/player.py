@@ -9,6 +9,7 @@ from pathlib import Path
 from bocopt.app.case import Case
 from bocopt.app.findings import Played
 from bocopt.app.opening import open_case
+from bocopt.app.panels.across_pass import AcrossPass
 from bocopt.app.panels.blocks import Block, stages_of_blocks
 from bocopt.app.panels.one import Player
 from bocopt.compared import NOW
@@ -41,7 +42,16 @@ class PanelPlayer:
 
     def block(self, number: int) -> Block:
         """Return a block, which copies its part of the table as long as it is in use."""
-        return Block(self.case, number, self.keep_every, self.keep_seconds)
+        return Block(self.case, number, self.passes, self.keep_every, self.keep_seconds)
+
+    @cached_property
+    def passes(self) -> Mapping[str, AcrossPass]:
+        """Return the passes of models across series, by the policy that is given them."""
+        return {
+            name: AcrossPass(self.case, name, self.keep_every, self.keep_seconds)
+            for name in self.case.everyone
+            if self.case.across(name) is not None
+        }
 
     @cached_property
     def in_rows(self) -> list[str]:
@@ -113,6 +123,8 @@ class PanelPlayer:
 
     def forget(self) -> None:
         """Delete all that is kept, so that it is played again."""
+        for one in self.passes.values():
+            one.forget()
         for number in range(len(self.blocks)):
             self.block(number).forget(self.in_rows)
         if self.alone is not None:

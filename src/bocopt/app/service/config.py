@@ -4,7 +4,8 @@ import ipaddress
 import os
 import re
 import sys
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bocopt.app.case import Case
@@ -50,6 +51,7 @@ class Config:
     limit: float  # seconds that one command may take
     confidence: float  # of what is said of all streams together
     templates: dict[str, StreamTemplate]
+    notes: list[str] = field(default_factory=list)  # on what is served: a sentence each
 
     @property
     def folder(self) -> Path:
@@ -89,7 +91,9 @@ def load_config(path: str | Path, *, host: str | None = None, port: int | None =
     file.file.refuse()
     code = UserCode(file.path.parent)
     for name, settings in file.cases.items():
-        config.templates[name] = _template(settings, code)
+        case = case_of(settings, code)
+        config.templates[name] = _template(settings, case)
+        config.notes.extend(_without_across(case))
     return config
 
 
@@ -123,9 +127,19 @@ def _token(service: Part) -> str | None:
     return token
 
 
-def _template(settings: CaseSettings, code: UserCode) -> StreamTemplate:
+def _without_across(case: Case) -> Iterator[str]:
+    """Yield what a stream of a case lacks that a backtest of its panel had."""
+    for name in case.policies:
+        if case.across(name) is not None:
+            yield (
+                f"{case.name}: '{name}' is served without its model across series, as a stream "
+                "knows itself alone, so it is not what was backtested; `bocopt decide` has the "
+                "model."
+            )
+
+
+def _template(settings: CaseSettings, case: Case) -> StreamTemplate:
     """The first policy decides; the others, and the rule of now, are its shadows."""
-    case = case_of(settings, code)
     deciding, *others = case.policies
     shadows = {name: case.policies[name] for name in others}
     if case.now is not None:

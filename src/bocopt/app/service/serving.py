@@ -78,6 +78,8 @@ def prompt(patience: float) -> type[H11Protocol]:
 
 def serve(config: Config, say: Callable[[str], None]) -> None:
     """Until it is told to stop; an exception where it cannot start."""
+    for note in config.notes:
+        say(note)
     store = open_store(config.store, config.folder)
     try:
         reader = open_store(config.store, config.folder, read_only=True)

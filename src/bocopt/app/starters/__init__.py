@@ -96,16 +96,16 @@ def portfolio() -> Rows:
 
 
 def shops() -> Rows:
-    """Loaves sold by twelve shops: three open late, one closes, and promotions draw buyers."""
-    rng = np.random.default_rng(5)
-    size = np.exp(rng.normal(3.6, 0.5, 12)).round()
-    pull = rng.uniform(1.2, 1.8, 12)  # of a promotion
-    opens = [0] * 9 + [60, 120, 160]
-    sold: dict[int, dict[int, int]] = {shop: {} for shop in range(12)}
+    """Loaves sold by 24 shops: four open late, one closes, and promotions draw buyers."""
+    rng, many = np.random.default_rng(5), 24
+    size = np.exp(rng.normal(3.6, 0.5, many)).round()
+    pull = rng.uniform(1.2, 1.8, many)  # of a promotion
+    opens = [0] * (many - 4) + [60, 100, 140, 180]
+    sold: dict[int, dict[int, int]] = {shop: {} for shop in range(many)}
     for t, day in _days(240):
         weather = rng.normal(0.0, 0.15)  # which all shops share
         weekend = 1.4 if day.weekday() >= 5 else 1.0
-        for shop in range(12):
+        for shop in range(many):
             promotion, noise = rng.random() < 0.12, rng.normal(0.0, 0.2)
             if t < opens[shop] or (shop == 3 and t >= 150):
                 continue
@@ -115,7 +115,7 @@ def shops() -> Rows:
             yield {
                 "date": day.isoformat(),
                 "shop": f"shop {shop + 1:02}",
-                "region": "north" if shop < 6 else "south",
+                "region": "north" if shop < many // 2 else "south",
                 "promotion": int(promotion),
                 "loaves": sold[shop][t],
                 "baked": round(1.1 * known[0]) if known else 40,
