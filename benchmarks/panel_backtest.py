@@ -103,11 +103,12 @@ def report(numbers: dict[str, Any], panel: Panel) -> None:
     """Write the table."""
     stages, series = panel.y.shape
     lines = ["# The default of many series, by `bocopt backtest`", ""]
-    lines += [*(__doc__ or "").split("\n")[5:-1], "", f"{stages} times, {series} shops; losses in"]
+    lines += [*(__doc__ or "").split("\n")[5:-1], ""]
     lines += [
-        "thousandths, with their standard errors over shops. New: days 2 to 50 of the shops that"
+        f"{stages} times, {series} shops. Losses are in thousandths, with their standard errors",
+        "over shops. New: days 2 to 50 of the shops that open late; later: from the 300th on.",
+        "",
     ]
-    lines += ["open late; later: from the 300th outcome on.", ""]
     heads = [
         f"{window}, {level:g}" for window in ("new", "later", "all") for level in LEVELS.values()
     ]

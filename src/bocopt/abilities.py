@@ -15,8 +15,8 @@ from bocopt.core import Array, Policy, Problem, Ranged, RangedDifference
 class Lockstep(Protocol):
     """Trials may be at different stages: t may be an array with the leading axes of the seeds.
 
-    So streams can be played by one call. Asked by `live/stacked.py`, `live/series_states.py` and
-    `checks/policies.py`.
+    So streams can be played by one call. Asked by `live/stacked.py`, `live/series_states.py`,
+    `policies/given_across.py` and `checks/policies.py`.
     """
 
     @property
@@ -26,8 +26,8 @@ class Lockstep(Protocol):
 class TakesMissing(Protocol):
     """A context may have NaN in it.
 
-    Asked by `loop.py`, `trace.py`, `policies/ensemble.py`, `interop/incremental.py` and
-    `app/service/history.py`.
+    Asked by `loop.py`, `trace.py`, `policies/ensemble.py`, `policies/given_across.py`,
+    `interop/incremental.py` and `app/service/history.py`.
     """
 
     @property
@@ -38,7 +38,7 @@ class UnderScenarios(Protocol):
     """Decides under scenarios (s, m) with weights (s), and tells them; None where there are none.
 
     So decisions are explained. Asked by `live/explanation.py`, `interop/incremental.py`,
-    `live/agent.py`, `live/panel.py` and `checks/policies.py`.
+    `live/agent.py`, `live/panel.py`, `policies/given_across.py` and `checks/policies.py`.
     """
 
     def scenarios(self, state: Any, t: int, x: Array) -> tuple[Array, Array] | None: ...
@@ -78,7 +78,8 @@ class HasShadows(Protocol):
 class ForProblem(Protocol):
     """Decides for one problem, which need not be given beside it; it is refused on another.
 
-    A problem may solve another one, its `problem`, in another way. Asked by `policies/matching.py`.
+    A problem may solve another one, its `problem`, in another way. Asked by `policies/matching.py`
+    and `policies/given_across.py`.
     """
 
     @property
@@ -127,8 +128,7 @@ class KnowsAtOnce(Protocol):
 class TakesLaw(Protocol):
     """Takes the last `given` numbers of a context for a law that somebody else predicts.
 
-    They are no numbers of the problem's context. Asked by `policies/predictive.py`,
-    `policies/given_across.py` and `live/panel.py`.
+    A problem does not see them. Asked by `policies/predictive.py` and `policies/given_across.py`.
     """
 
     @property

@@ -247,11 +247,27 @@ def test_who_cannot_have_a_model_across_series_is_told(tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text(table(("north",)))
     with pytest.raises(ValueError, match=r"line 10: .*has a model across series, so .* 'series'"):
         open_case(path)
-    vector = shops(tmp_path / "two")
-    changed(vector, '"together", "SampleAverage"', '"LightMixtureAcross"')
-    changed(tmp_path / "two" / "problem.py", "xi=1", "xi=2")
+
+
+def test_vectors_of_outcomes_have_no_model_across_series(tmp_path: Path) -> None:
+    """It is refused where it is named; the default of many series is then without it."""
+    path = shops(tmp_path)
+    changed(path, '"together", "SampleAverage"', '"LightMixtureAcross"')
+    changed(path, 'outcome = "loaves"', 'outcome = ["loaves", "baked"]')
+    changed(path, 'decisions = "baked"', "")
+    changed(tmp_path / "problem.py", "xi=1", "xi=2")
+    changed(tmp_path / "problem.py", "loaves):\n", "loaves):\n    xi = xi[:1]\n")
     with pytest.raises(ValueError, match="one number, and the problem has 2: name 'LightMixture'"):
-        open_case(vector)
+        open_case(path)
+    header, *lines = table(("north",)).splitlines()
+    rows = [line.replace("north", f"shop {i}") for i in range(20) for line in lines]
+    (tmp_path / "data.csv").write_text("\n".join([header, *rows, ""]))
+    case = open_case(changed(path, 'policies = ["LightMixtureAcross"]', ""))
+    assert case.panel is not None
+    assert list(case.policies) == ["LightMixture", "SampleAverage"]
+    [note] = [one for one in case.panel.notes if "No policy is named" in one]
+    assert "LightMixture decides" in note
+    assert "a model across series is about outcomes of one number" in note
 
 
 def test_the_report_says_what_a_policy_knows(tmp_path: Path) -> None:
