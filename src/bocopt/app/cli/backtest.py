@@ -155,7 +155,8 @@ def _say_of_agents(panel: "Panel", columns: Mapping[str, list[Any]], *, alone: b
     there = {*names}
     absent = [name for name in panel.names if name not in there]
     if new:
-        by = "agents that knew nothing before these rows" if alone else "what the model across series expects"
+        by = "agents that knew nothing before these rows"
+        by = by if alone else "what the model across series expects"
         say(f"New, so decided by {by}: {_some(sorted(new))}.")
     if absent:
         say(f"No row to decide for {len(absent)} of {len(panel.names)} series: {_some(absent)}.")
