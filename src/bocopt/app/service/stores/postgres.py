@@ -7,7 +7,7 @@ from threading import Lock
 from typing import Any
 from urllib.parse import urlsplit
 
-from bocopt.app.service.stores.schema import Statement, check, tables
+from bocopt.app.service.stores.schema import Dialect, Statement, check, tables
 from bocopt.app.service.stores.sql import SqlStore
 from bocopt.app.service.stores.store import ConflictError, Store, StoreError
 
@@ -43,6 +43,8 @@ def _shown(url: str) -> str:
 
 
 class _Postgres:
+    dialect = Dialect(bytes="BYTEA")
+
     def __init__(self, url: str, read_only: bool) -> None:
         self._url, self._read_only, self._lock = url, read_only, Lock()
         self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
@@ -52,7 +54,7 @@ class _Postgres:
         if self.read("SELECT to_regclass('about')") != [(None,)]:
             check(self, _shown(self._url))
         lock = (f"SELECT pg_advisory_xact_lock({_ONE_AT_A_TIME})", [()])
-        self.write([lock, *tables("BYTEA")])
+        self.write([lock, *tables(self.dialect)])
 
     def _connected(self) -> "psycopg.Connection[tuple[Any, ...]]":
         """A connection that works as far as is known; a lost one is made anew."""

@@ -1,7 +1,7 @@
 """The tables of the store, and what a database must be able to do."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from bocopt.app.service.stores.store import StoreError
 
@@ -10,41 +10,111 @@ Statement = tuple[str, Sequence[Sequence[Any]]]  # SQL with ? for values, once f
 #: Raised with every change of the tables below, or of what their rows mean: a test has the digest
 #: of each. 3: lessons are events too. 4: snapshots have their checksum inside alone.
 SCHEMA = 4
-TABLES = """
-CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value BIGINT NOT NULL);
-CREATE TABLE IF NOT EXISTS streams (
-  id TEXT PRIMARY KEY, problem TEXT NOT NULL, version TEXT NOT NULL, fingerprint TEXT NOT NULL,
-  "numeric" TEXT NOT NULL, seed BIGINT NOT NULL, created DOUBLE PRECISION NOT NULL,
-  scale DOUBLE PRECISION);
-CREATE TABLE IF NOT EXISTS configurations (
-  stream TEXT NOT NULL REFERENCES streams (id), n BIGINT NOT NULL, decided_by TEXT NOT NULL,
+
+
+class Dialect(NamedTuple):
+    """What each database says in a way of its own; {...} stand for what a statement is about."""
+
+    bytes: str  # the type of blobs
+    word: str = "TEXT"  # the type of text in a key or an index, where some need a length
+    key: str = "key"  # two columns, quoted where they are words of its SQL
+    numeric: str = '"numeric"'
+    insert_or_skip: str = "INSERT INTO {table} VALUES ({values}) ON CONFLICT ({key}) DO NOTHING"
+    put_snapshot: str = """INSERT INTO snapshots VALUES (?, ?, ?)
+ON CONFLICT (stream, seq) DO UPDATE SET state = excluded.state"""
+    keep_two: str = """DELETE FROM snapshots WHERE stream = ? AND seq NOT IN
+(SELECT seq FROM snapshots WHERE stream = ? ORDER BY seq DESC LIMIT 2)"""
+    make_index: str = (
+        "CREATE {unique}INDEX IF NOT EXISTS {name} ON {table} ({columns})"  # "": inside
+    )
+    index_inside: str = ""  # an index as part of its table, with a comma before
+
+
+class Index(NamedTuple):
+    """An index of a table."""
+
+    name: str
+    columns: str
+    unique: str = "UNIQUE "
+
+
+class Table(NamedTuple):
+    """A table, its columns with the {words} of a dialect, and its indexes."""
+
+    name: str
+    columns: str
+    indexes: tuple[Index, ...] = ()
+
+    def made(self, dialect: Dialect) -> list[str]:
+        """Return the statements that make it and its indexes where they are not there."""
+        columns = self.columns.format(**dialect._asdict())
+        about = [
+            each._asdict()
+            | {"table": self.name, "columns": each.columns.format(**dialect._asdict())}
+            for each in self.indexes
+        ]
+        inside = "".join(dialect.index_inside.format(**each) for each in about)
+        after = [dialect.make_index.format(**each) for each in about] if dialect.make_index else []
+        return [f"CREATE TABLE IF NOT EXISTS {self.name} ({columns}{inside})", *after]
+
+
+TABLES = (
+    Table("about", "name {word} PRIMARY KEY, value BIGINT NOT NULL"),
+    Table(
+        "streams",
+        """
+  id {word} PRIMARY KEY, problem TEXT NOT NULL, version TEXT NOT NULL, fingerprint TEXT NOT NULL,
+  {numeric} TEXT NOT NULL, seed BIGINT NOT NULL, created DOUBLE PRECISION NOT NULL,
+  scale DOUBLE PRECISION""",
+    ),
+    Table(
+        "configurations",
+        """
+  stream {word} NOT NULL REFERENCES streams (id), n BIGINT NOT NULL, decided_by TEXT NOT NULL,
   decision BIGINT NOT NULL, at DOUBLE PRECISION NOT NULL, about TEXT NOT NULL,
-  PRIMARY KEY (stream, n));
-CREATE TABLE IF NOT EXISTS events (
-  stream TEXT NOT NULL REFERENCES streams (id), seq BIGINT NOT NULL, kind TEXT NOT NULL,
-  decision BIGINT NOT NULL, key TEXT, body {bytes} NOT NULL, at DOUBLE PRECISION NOT NULL,
-  PRIMARY KEY (stream, seq));
-CREATE UNIQUE INDEX IF NOT EXISTS events_once ON events (stream, decision, kind);
-CREATE UNIQUE INDEX IF NOT EXISTS events_key ON events (stream, key);
-CREATE TABLE IF NOT EXISTS snapshots (
-  stream TEXT NOT NULL REFERENCES streams (id), seq BIGINT NOT NULL, state {bytes} NOT NULL,
-  PRIMARY KEY (stream, seq));
-CREATE TABLE IF NOT EXISTS stages (
-  stream TEXT NOT NULL REFERENCES streams (id), n BIGINT NOT NULL, decision BIGINT NOT NULL,
+  PRIMARY KEY (stream, n)""",
+    ),
+    Table(
+        "events",
+        """
+  stream {word} NOT NULL REFERENCES streams (id), seq BIGINT NOT NULL, kind {word} NOT NULL,
+  decision BIGINT NOT NULL, {key} {word}, body {bytes} NOT NULL, at DOUBLE PRECISION NOT NULL,
+  PRIMARY KEY (stream, seq)""",
+        (Index("events_once", "stream, decision, kind"), Index("events_key", "stream, {key}")),
+    ),
+    Table(
+        "snapshots",
+        """
+  stream {word} NOT NULL REFERENCES streams (id), seq BIGINT NOT NULL, state {bytes} NOT NULL,
+  PRIMARY KEY (stream, seq)""",
+    ),
+    Table(
+        "stages",
+        """
+  stream {word} NOT NULL REFERENCES streams (id), n BIGINT NOT NULL, decision BIGINT NOT NULL,
   at DOUBLE PRECISION NOT NULL, cost DOUBLE PRECISION NOT NULL, feasible BIGINT NOT NULL,
   hindsight DOUBLE PRECISION, costs DOUBLE PRECISION NOT NULL, feasibles BIGINT NOT NULL,
-  hindsights DOUBLE PRECISION, told TEXT NOT NULL, PRIMARY KEY (stream, n));
-CREATE UNIQUE INDEX IF NOT EXISTS stages_once ON stages (stream, decision);
-CREATE TABLE IF NOT EXISTS waiting (
-  stream TEXT NOT NULL REFERENCES streams (id), decision BIGINT NOT NULL,
-  at DOUBLE PRECISION NOT NULL, PRIMARY KEY (stream, decision));
-CREATE INDEX IF NOT EXISTS waiting_since ON waiting (at);
-"""
-INDEXES = ("events_once", "events_key", "stages_once")
+  hindsights DOUBLE PRECISION, told TEXT NOT NULL, PRIMARY KEY (stream, n)""",
+        (Index("stages_once", "stream, decision"),),
+    ),
+    Table(
+        "waiting",
+        """
+  stream {word} NOT NULL REFERENCES streams (id), decision BIGINT NOT NULL,
+  at DOUBLE PRECISION NOT NULL, PRIMARY KEY (stream, decision)""",
+        (Index("waiting_since", "at", unique=""),),
+    ),
+)
+INDEXES = tuple(each.name for table in TABLES for each in table.indexes if each.unique)
 
 
 class Database(Protocol):
     """One connection, for one thread at a time."""
+
+    @property
+    def dialect(self) -> Dialect:
+        """Its own SQL."""
+        ...
 
     def read(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """The rows of a query."""
@@ -63,10 +133,10 @@ class Database(Protocol):
         ...
 
 
-def tables(kind_of_bytes: str) -> list[Statement]:
-    """Return the statements that make missing tables; `kind_of_bytes` is the type of blobs."""
-    created = TABLES.format(bytes=kind_of_bytes).split(";")[:-1]
-    version = "INSERT INTO about VALUES ('schema', ?) ON CONFLICT (name) DO NOTHING"
+def tables(dialect: Dialect) -> list[Statement]:
+    """Return the statements that make missing tables."""
+    version = dialect.insert_or_skip.format(table="about", values="'schema', ?", key="name")
+    created = [sql for table in TABLES for sql in table.made(dialect)]
     return [*((sql, [()]) for sql in created), (version, [(SCHEMA,)])]
 
 

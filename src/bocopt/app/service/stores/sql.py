@@ -19,16 +19,6 @@ _STAGE = "INSERT INTO stages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _WAIT = "INSERT INTO waiting VALUES (?, ?, ?)"
 _ENDED = "DELETE FROM waiting WHERE stream = ? AND decision = ?"
 _ENDS = ("outcome", "forgotten")
-_SNAPSHOT = """INSERT INTO snapshots VALUES (?, ?, ?)
-ON CONFLICT (stream, seq) DO UPDATE SET state = excluded.state"""
-_ONLY_TWO = """DELETE FROM snapshots WHERE stream = ? AND seq NOT IN
-(SELECT seq FROM snapshots WHERE stream = ? ORDER BY seq DESC LIMIT 2)"""
-_DECLARE = "INSERT INTO streams VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"
-_CONFIGURE = """INSERT INTO configurations VALUES (?, ?, ?, ?, ?, ?)
-ON CONFLICT (stream, n) DO NOTHING"""
-_REDECLARE = (
-    'UPDATE streams SET problem = ?, version = ?, fingerprint = ?, "numeric" = ? WHERE id = ?'
-)
 
 # Each of these is one look into an index, however long a log is; a join may read all of it.
 _LATEST = "(SELECT {} FROM {} WHERE stream = s.id ORDER BY {} DESC LIMIT 1)"
@@ -51,7 +41,7 @@ class SqlStore(Store):
     """The tables of the log, in any database that speaks SQL."""
 
     def __init__(self, database: Database, name: str) -> None:
-        self._database = database
+        self._database, self._dialect = database, database.dialect
         check(database, name)
 
     def append(
@@ -67,8 +57,8 @@ class SqlStore(Store):
             (_WAIT, [(row.stream, row.decision, row.at) for row in rows if row.kind == "decision"]),
             (_ENDED, [(row.stream, row.decision) for row in rows if row.kind in _ENDS]),
             (_STAGE, stages),
-            (_SNAPSHOT, snapshots),
-            (_ONLY_TWO, [(stream, stream) for stream in touched]),
+            (self._dialect.put_snapshot, snapshots),
+            (self._dialect.keep_two, [(stream, stream) for stream in touched]),
         ]
         self._database.write([(sql, values) for sql, values in statements if values])
 
@@ -90,7 +80,7 @@ class SqlStore(Store):
 
     def by_key(self, stream: str, key: str) -> EventRow | None:
         """Return the decision that was asked for by a key; None if there is none."""
-        sql = "SELECT * FROM events WHERE stream = ? AND key = ?"
+        sql = f"SELECT * FROM events WHERE stream = ? AND {self._dialect.key} = ?"
         return next((EventRow(*row) for row in self._database.read(sql, (stream, key))), None)
 
     def about(self, stream: str, decision: int) -> list[EventRow]:
@@ -166,16 +156,19 @@ class SqlStore(Store):
         self, declared: Sequence[StreamRecord], configured: Sequence[Configured] = ()
     ) -> None:
         """Insert streams and their configurations; those that exist stay as they are."""
-        self._database.write([(_DECLARE, sorted(declared)), (_CONFIGURE, sorted(configured))])
+        begun = self._if_new("streams", "id", StreamRecord), sorted(declared)
+        self._database.write([begun, self._configuring(configured)])
 
     def redeclare(self, declared: Sequence[StreamRecord]) -> None:
         """Update the problem, version, fingerprint and machine of streams by id."""
         to = [(d.problem, d.version, d.fingerprint, d.numeric, d.id) for d in sorted(declared)]
-        self._database.write([(_REDECLARE, to)])
+        sql = f"""UPDATE streams SET problem = ?, version = ?, fingerprint = ?,
+            {self._dialect.numeric} = ? WHERE id = ?"""
+        self._database.write([(sql, to)])
 
     def configure(self, configured: Sequence[Configured]) -> None:
         """Insert configurations; the n-th of a stream stays as it is."""
-        self._database.write([(_CONFIGURE, sorted(configured))])
+        self._database.write([self._configuring(configured)])
 
     def configurations(self, stream: str | None = None) -> list[Configured]:
         """Return the configurations of one stream, or of all, by stream and n."""
@@ -203,6 +196,14 @@ class SqlStore(Store):
     def close(self) -> None:
         """Close the connection to the database."""
         self._database.close()
+
+    def _configuring(self, configured: Sequence[Configured]) -> Statement:
+        return self._if_new("configurations", "stream, n", Configured), sorted(configured)
+
+    def _if_new(self, table: str, key: str, record: type[StreamRecord] | type[Configured]) -> str:
+        """Return the statement that inserts a row unless there is one with its key."""
+        values = ", ".join("?" * len(record._fields))
+        return self._dialect.insert_or_skip.format(table=table, values=values, key=key)
 
     def _limited(
         self, sql: str, values: tuple[Any, ...], limit: int | None

@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Any
 from urllib.parse import quote
 
-from bocopt.app.service.stores.schema import Statement, check, tables
+from bocopt.app.service.stores.schema import Dialect, Statement, check, tables
 from bocopt.app.service.stores.sql import SqlStore
 from bocopt.app.service.stores.store import ConflictError, Store, StoreError
 
@@ -27,6 +27,8 @@ def open_sqlite(path: Path, *, read_only: bool = False) -> Store:
 
 
 class _Sqlite:
+    dialect = Dialect(bytes="BLOB")
+
     def __init__(self, path: Path, read_only: bool) -> None:
         self._path, self._lock = path, Lock()
         with self._as_store_errors():
@@ -52,7 +54,7 @@ class _Sqlite:
         if not read_only:
             if self.read("SELECT 1 FROM sqlite_master WHERE name = 'about'"):
                 check(self, str(self._path))
-            self.write(tables("BLOB"))
+            self.write(tables(self.dialect))
 
     def read(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return the rows of a query."""
