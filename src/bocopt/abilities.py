@@ -166,6 +166,18 @@ class HasTailMeans(Protocol):
     def tail_means(self) -> Sequence[tuple[float, float]]: ...
 
 
+class HasWorstWeights(Protocol):
+    """Its value is the largest expected cost over other weights of the scenarios, less a penalty of
+    these weights: it is convex. So declared programs can be cut under it.
+
+    Asked by `problems/risk.py`.
+    """
+
+    def worst_weights(self, costs: Array, w: Array) -> tuple[Array, float]:
+        """(s), (s) -> (s), (): weights, none negative, of sum 1, that attain it; their penalty."""
+        ...
+
+
 class SmallestOfTies(Protocol):
     """`solve` answers with the lexicographically smallest of all optimal z.
 
@@ -345,7 +357,7 @@ ABILITIES: Mapping[str, tuple[type, ...]] = MappingProxyType(
             *(Ranged, RangedDifference, SaysWhyUnranged, HasSupport),
             *(PricesInfeasibility, SmallestOfTies, NamesDecisions, HasName),
         ),
-        "risk": (HasTailMeans,),
+        "risk": (HasTailMeans, HasWorstWeights),
         "stream": (NamesColumns,),
         "loss": (BoundedAbove, IsRegret),
         "guarantee": (WatchesShadow, WeighsShadow, AlarmsOfShadow),

@@ -5,9 +5,13 @@ which the constraints must hold; None promises nothing: what infeasibility costs
 cost.
 
 All that is known of a risk stands in its class. Searches that enumerate decisions read `value` and
-`met`. Declared programs read `tail_means`: they write the value as
+`met`. Declared programs read one of two more. `tail_means`: they write the value as
 
     sum over (weight, share) of  weight * min over t of  t + E (cost - t)^+ / share
+
+`worst_weights`: they cut it. It is the largest, over weights q of the scenarios, of
+
+    q . cost - penalty(q),     attained by (q, penalty) = worst_weights(costs, w)
 """
 
 from collections.abc import Hashable, Sequence
@@ -18,14 +22,16 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from bocopt import arguments
-from bocopt.abilities import HasTailMeans
+from bocopt.abilities import HasTailMeans, HasWorstWeights
 from bocopt.core import Array, BoolArray, Risk
 from bocopt.wrappers import has
 
 WEIGHT_TOLERANCE = 1e-12  # of the chance constraint: eighteen times 1/20 is 0.9 - 4e-16
 _PROBE = np.array([3.0, -1.0, 8.0, 0.5, 2.0, 7.25, -4.0])  # costs that no two risks value alike
 _PROBE_W = np.array([0.1, 0.2, 0.05, 0.15, 0.25, 0.05, 0.2])
+_OTHERS = np.stack([0.0 * _PROBE, -_PROBE, _PROBE[::-1], 0.1 * _PROBE, _PROBE**2])
 _EXACT = 1e-9  # of the value of a probe
+_NEAR = 1e-7  # the same where weights are sought by an iteration
 
 
 class TailMean(NamedTuple):
@@ -144,6 +150,28 @@ class WorstCase:
         return _met(self.alpha, violations, w)
 
 
+class Cut(NamedTuple):
+    """The risk of any costs c (s) is at least q . c - penalty."""
+
+    q: Array  # (s)
+    penalty: float
+
+
+def solvable(risk: Risk) -> bool:
+    """Return whether declared programs can be solved under a risk: it says what its value is.
+
+    >>> solvable(CVaR(0.75)), solvable(Chance(0.9))
+    (True, True)
+    """
+    return bool(tail_means(risk)) or is_cut(risk)
+
+
+def require_solvable(risk: Risk) -> None:
+    """A WrongError unless declared programs can be solved under a risk."""
+    if not solvable(risk):
+        raise _wrong("program", risk, "`tail_means` or `worst_weights` say what its value is")
+
+
 def tail_means_of(risk: Risk, owner: str = "program") -> tuple[TailMean, ...]:
     """The means of worst outcomes that a risk is made of: what a solver minimises follows from it.
 
@@ -153,30 +181,64 @@ def tail_means_of(risk: Risk, owner: str = "program") -> tuple[TailMean, ...]:
     >>> tail_means_of(CVaR(0.75))
     (TailMean(weight=1.0, share=0.25),)
     """
-    parts = _tail_means(risk) if isinstance(risk, Hashable) else ()
+    parts = tail_means(risk)
     if not parts:
-        expected = (
-            "Expectation(), CVaR(beta), or a frozen one whose `tail_means` say what its value is"
-        )
-        raise arguments.wrong(owner, "risk", expected, risk)
+        only = "; `worst_weights` are for the cuts of program(...)" * is_cut(risk)
+        raise _wrong(owner, risk, f"`tail_means` say what its value is{only}")
     return parts
+
+
+def tail_means(risk: Risk) -> tuple[TailMean, ...]:
+    """Return the means of worst outcomes that a risk says its value is; none if it is not."""
+    return _tail_means(risk) if isinstance(risk, Hashable) else ()
+
+
+def is_cut(risk: Risk) -> bool:
+    """Return whether a program under this risk is solved by cuts: by `worst_weights` alone."""
+    return isinstance(risk, Hashable) and not _tail_means(risk) and _is_cut(risk)
+
+
+def cut_at(risk: Risk, costs: Array, w: Array) -> Cut:
+    """(s), (s) -> the cut that touches the risk at these costs."""
+    found: Any = risk
+    q, penalty = found.worst_weights(costs, w)
+    return Cut(np.asarray(q, np.float64), float(penalty))
+
+
+def is_mean(risk: Risk) -> bool:
+    """Return whether the risk is the mean of all costs.
+
+    >>> is_mean(Chance(0.9)), is_mean(CVaR(0.9))
+    (True, False)
+    """
+    parts = tail_means(risk)
+    return bool(parts) and all(part.share == 1.0 for part in parts)
 
 
 @lru_cache(maxsize=256)
 def _tail_means(risk: Hashable) -> tuple[TailMean, ...]:
-    """The means of worst outcomes that a risk says its value is; none if it is not."""
     found: Any = risk
     parts = tuple(TailMean(*part) for part in found.tail_means) if has(risk, HasTailMeans) else ()
     return parts if parts and _says_the_value(parts, found) else ()
 
 
-def is_mean(risk: Risk, owner: str = "program") -> bool:
-    """Return whether the risk is the mean of all costs; what `tail_means_of` refuses is refused.
+@lru_cache(maxsize=256)
+def _is_cut(risk: Hashable) -> bool:
+    """Return whether worst weights are those of a risk: exact where asked, nowhere too high."""
+    found: Any = risk
+    if not has(risk, HasWorstWeights):
+        return False
+    q, penalty = cut_at(found, _PROBE, _PROBE_W)
+    if q.shape != _PROBE.shape or (q < 0.0).any() or abs(q.sum() - 1.0) > _NEAR:
+        return False
+    above = [float(q @ costs) - penalty - found.value(costs, _PROBE_W) for costs in _OTHERS]
+    exact = abs(float(q @ _PROBE) - penalty - found.value(_PROBE, _PROBE_W)) <= _NEAR
+    return bool(exact and max(above) <= _NEAR)
 
-    >>> is_mean(Chance(0.9)), is_mean(CVaR(0.9))
-    (True, False)
-    """
-    return all(part.share == 1.0 for part in tail_means_of(risk, owner))
+
+def _wrong(owner: str, risk: Risk, says: str) -> arguments.WrongError:
+    expected = f"Expectation(), CVaR(beta), or a frozen one whose {says}"
+    return arguments.wrong(owner, "risk", expected, risk)
 
 
 def with_alpha(risk: Risk | None, alpha: float, owner: str = "program") -> Risk:

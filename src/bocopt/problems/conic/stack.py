@@ -13,7 +13,7 @@ import numpy as np
 from bocopt.core import Array, BoolArray, IntArray, Risk
 from bocopt.problems.conic.clarabel import ConeProgram, ConeSolution, solve
 from bocopt.problems.conic.cones import Cone, Cones, VaryingEntries
-from bocopt.problems.risk import is_mean, tail_means_of
+from bocopt.problems.risk import tail_means_of
 
 Triplets = tuple[IntArray, IntArray, Array]  # rows, columns, values
 
@@ -29,7 +29,7 @@ class Compiled(NamedTuple):
 
 def needs_epigraph(risk: Risk) -> bool:
     """Return whether the risk needs the cost of each scenario, and not only their mean."""
-    return not is_mean(risk, "from_cvxpy")
+    return any(part.share != 1.0 for part in tail_means_of(risk, "from_cvxpy"))
 
 
 def under(

@@ -24,7 +24,7 @@ from bocopt.problems.program.expression import (
 from bocopt.problems.program.problem import Program
 from bocopt.problems.program.tape import Depends
 from bocopt.problems.program.variables import Variable
-from bocopt.problems.risk import tail_means_of, with_alpha
+from bocopt.problems.risk import require_solvable, with_alpha
 
 __all__ = ["program"]
 
@@ -219,7 +219,7 @@ def _risk(risk: Risk | None, chance: float | None) -> Risk:
     if chance is not None:
         arguments.number("program", "chance", chance, "(0, 1]")
     if risk is not None:
-        tail_means_of(risk)
+        require_solvable(risk)
     own = None if risk is None else risk.alpha
     if chance is not None and own is not None:
         raise arguments.wrong("program", "chance", "said once: the risk has an alpha too", chance)

@@ -27,7 +27,7 @@ from bocopt.problems.program.form import (
 from bocopt.problems.program.judge import ProgramJudge
 from bocopt.problems.program.ranges import Ranges
 from bocopt.problems.program.tape import TapeStep, play
-from bocopt.problems.risk import tail_means_of
+from bocopt.problems.risk import require_solvable
 from bocopt.problems.scenarios import merged
 
 _RECENT = Recent(64)  # second stages: who learned from a decision, and who reviews it, ask the same
@@ -51,7 +51,7 @@ class Program:
     time_limit: float | None
 
     def __post_init__(self) -> None:
-        tail_means_of(self.risk)
+        require_solvable(self.risk)
 
     def __repr__(self) -> str:
         """Return the name, the sizes, the sense and the risk; all numbers are in the blueprint."""

@@ -2,6 +2,7 @@
 
 | strategy | takes | how |
 |---|---|---|
+| `cuts` | a convex risk by its worst weights | all scenarios, and planes below the risk |
 | `mean` | no uncertainty in what must hold, or all of it must | mean costs, one program |
 | `hinges` | expected positive parts | by their dual, or in bundles that are refined |
 | `tail` | CVaR or the worst case of linear costs | the same with one more column |
@@ -16,6 +17,7 @@ from typing import Protocol
 
 from bocopt.problems.program.form import BestFound, SolveTask
 from bocopt.problems.program.strategies import (
+    cuts,
     extensive,
     hinges,
     lattice,
@@ -40,6 +42,7 @@ class Strategy(Protocol):
 
 
 STRATEGIES: tuple[Strategy, ...] = (
+    cuts,
     mean,
     hinges,
     tail,

@@ -30,7 +30,7 @@ class Relaxation(NamedTuple):
 
 
 def expected(task: SolveTask) -> bool:
-    """Return whether the risk is the mean of the costs."""
+    """Return whether the risk is the mean of the costs; False for one that is not known."""
     return is_mean(task.risk)
 
 

@@ -23,6 +23,7 @@ from bocopt.problems.risk import TailMean, tail_means_of
 
 _INSIDE = 1e-7  # how far inside its limits a decision is sought when the judge refused the first
 ChanceRows = Callable[[Assembly, SolveTask, Columns, Array], Columns | None]
+Charge = Callable[[Assembly, SolveTask, "ScenarioCosts"], float]
 
 
 class ExtensiveModel(NamedTuple):
@@ -48,8 +49,19 @@ class ScenarioCosts(NamedTuple):
     table: Columns  # (s, m)
 
 
-def of_all(task: SolveTask, chance_rows: ChanceRows, inside: bool) -> ExtensiveModel:
-    """The extensive form, with the rows that may be dropped as `chance_rows` has them."""
+def charge_tail_means(assembly: Assembly, task: SolveTask, priced: ScenarioCosts) -> float:
+    """Charge the risk of what is paid: -> its constant part."""
+    parts = tail_means_of(task.risk)
+    return float(sum(_charged(assembly, task.w, priced, part) for part in parts))
+
+
+def of_all(
+    task: SolveTask, chance_rows: ChanceRows, inside: bool, charge: Charge = charge_tail_means
+) -> ExtensiveModel:
+    """The extensive form, with the rows that may be dropped as `chance_rows` has them.
+
+    `charge` adds the risk of what is paid in each scenario, and returns its constant part.
+    """
     form, s, h = task.form, len(task.w), task.form.shared
     assembly = Assembly()
     shared = assembly.columns(form.lower[:h], form.upper[:h], form.integer[:h])
@@ -62,7 +74,7 @@ def of_all(task: SolveTask, chance_rows: ChanceRows, inside: bool) -> ExtensiveM
         dropped = chance_rows(assembly, task, table, _margin(form, form.uncertain, inside))
     else:
         _hold(assembly, form, form.uncertain, table, inside)
-    offset = _objective(assembly, task, _priced(assembly, task, table, dropped))
+    offset = charge(assembly, task, _priced(assembly, task, table, dropped))
     return ExtensiveModel(assembly.linear(offset), dropped)
 
 
@@ -120,12 +132,6 @@ def _refuse_endless(form: Form, found: ColumnBounds, bounds: Array) -> None:
     raise EndlessError(
         form, column, "it is part of a cost that is not paid where `infeasible_objective` is"
     )
-
-
-def _objective(assembly: Assembly, task: SolveTask, priced: ScenarioCosts) -> float:
-    """Charge the risk of what is paid: -> its constant part."""
-    parts = tail_means_of(task.risk)
-    return float(sum(_charged(assembly, task.w, priced, part) for part in parts))
 
 
 def _charged(assembly: Assembly, w: Array, priced: ScenarioCosts, part: TailMean) -> float:

@@ -23,6 +23,7 @@ _NOTHING = Judged(np.zeros(0), np.zeros(0), np.inf, met=False)
 
 
 Begin = Callable[[SolveTask, ExtensiveModel], BestFound]
+Solver = Callable[[SolveTask, LinearProgram, Array | None], LinearSolution]
 
 
 class Best(NamedTuple):
@@ -46,12 +47,23 @@ class Boxed(NamedTuple):
     bound: float
 
 
+def by_highs(task: SolveTask, linear: LinearProgram, start: Array | None) -> LinearSolution:
+    """Solve a program within the limits of a task, from a point to start from."""
+    limits = task.limits
+    return highs.solve(
+        linear, nodes=limits.nodes, gap=limits.gap, deadline=limits.deadline, start=start
+    )
+
+
 def settled(
-    task: SolveTask, build: Callable[[bool], ExtensiveModel], begin: Begin | None = None
+    task: SolveTask,
+    build: Callable[[bool], ExtensiveModel],
+    begin: Begin | None = None,
+    by: Solver = by_highs,
 ) -> BestFound:
     """Solve `build(False)`; `build(True)` is the same with limits further inside.
 
-    `begin` gives a decision to start from and a first bound.
+    `begin` gives a decision to start from and a first bound; `by` solves what is built.
     """
     model = build(False)
     best, start, least = Best(), None, -np.inf
@@ -63,21 +75,21 @@ def settled(
         if first.z is not None:
             judged = task.judge(first.z)
             best, start = best.or_better(first.z, judged), model.start(first.z, judged)
-    found = _solved(task, model.linear, start)
+    found = by(task, model.linear, start)
     bound = max(least, found.bound)
     z, verdict = _judged(task, found)
     best = best.or_better(z, verdict)
     if z is None or not _misled(task, found, verdict):
         return BestFound(best.z, bound)
     if not verdict.met:
-        best = best.or_better(*_judged(task, _solved(task, build(True).linear, start)))
+        best = best.or_better(*_judged(task, by(task, build(True).linear, start)))
     if _proved(task, best, bound) or not task.form.integer[: task.form.size].all():
         return BestFound(best.z, bound)
-    return _best_of_others(task, model.linear, z, bound, best)
+    return _best_of_others(task, model.linear, z, bound, best, by)
 
 
 def _best_of_others(
-    task: SolveTask, linear: LinearProgram, known: Array, bound: float, best: Best
+    task: SolveTask, linear: LinearProgram, known: Array, bound: float, best: Best, by: Solver
 ) -> BestFound:
     """The best of `best` and all decisions that are not known."""
     d = task.form.size
@@ -89,7 +101,7 @@ def _best_of_others(
             least = min(least, part.bound)
             continue
         solves += 1
-        found = _solved(task, _within(linear, part))
+        found = by(task, _within(linear, part), None)
         part = part._replace(bound=max(part.bound, found.bound))
         z, verdict = _judged(task, found)
         best = best.or_better(z, verdict)
@@ -138,10 +150,3 @@ def _judged(task: SolveTask, found: LinearSolution) -> tuple[Array | None, Judge
         return None, _NOTHING
     z = tidied(found.point[: task.form.size], task.form)
     return z, task.judge(z)
-
-
-def _solved(task: SolveTask, linear: LinearProgram, start: Array | None = None) -> LinearSolution:
-    limits = task.limits
-    return highs.solve(
-        linear, nodes=limits.nodes, gap=limits.gap, deadline=limits.deadline, start=start
-    )
