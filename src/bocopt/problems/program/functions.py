@@ -212,7 +212,7 @@ def _arranged(function: Callable[..., Any]) -> Callable[..., Expression]:
 
 
 def _where(condition: Any, yes: Any, no: Any) -> Expression:
-    condition, yes, no = _in_one_shape(condition, yes, no)
+    condition, yes, no = _broadcast(condition, yes, no)
     if condition.entries:
         raise DeclarationError("np.where cannot depend on a decision")
     tape = condition.recording.tape
