@@ -5,23 +5,28 @@ from typing import Any
 
 import numpy as np
 import pytest
+from convex_risks import Entropic, EVaR
 
 from bocopt import CVaR, Status, WorstCase, absolute, integer, minimise, pos, program, recourse
 from bocopt.core import Array
 from bocopt.problems.program import Program, strategies
 from bocopt.problems.scenarios import merged
 
-KINDS = ("linear", "limits", "packing", "hinges", "stages", "mixed")
+PLAIN = ("linear", "limits", "packing", "hinges", "stages", "mixed")
+CONVEX = tuple(f"{kind}, convex" for kind in PLAIN if kind != "packing")  # risks that are cut
+KINDS = (*PLAIN, *CONVEX)
 
 
 def random_program(kind: str, rng: np.random.Generator) -> Program:
     """Two or three integers, numbers with one decimal, sometimes tied or impossible."""
+    kind, _, convex = kind.partition(", ")
     d, m = int(rng.integers(2, 4)), 4
     upper = int(rng.integers(1, 4))
     cost, price = rng.integers(-9, 10, (2, d)) / 10
     rows = rng.integers(0 if kind == "packing" else -5, 6, (2, d)) / 2
     limit = rng.integers(-1, 8) / 2
-    risks: list[Any] = [None, CVaR(0.6), WorstCase()]
+    cut: list[Any] = [Entropic(0.7), Entropic(4.0), EVaR(0.5)]
+    risks: list[Any] = cut if convex else [None, CVaR(0.6), WorstCase()]
     options: dict[str, Any] = {"risk": risks[rng.integers(3)] if kind != "packing" else None}
     if kind in ("limits", "packing", "mixed") and rng.random() < 0.8:
         options["chance"] = float(rng.choice([0.5, 0.7, 0.9]))
