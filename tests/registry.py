@@ -291,6 +291,7 @@ def policies(problem: Problem = KNAPSACK) -> dict[str, Policy[Any]]:
         "Predictive, informed": the.Predictive(problem, _informed(at_once=True)),
         "Ensemble, informed": the.Ensemble(problem, samplers["Informed"]),
         "SpreadControl": the.SpreadControl(problem, model),
+        "PartlySeen": the.PartlySeen(the.SampleAverage(problem)),
         "GivenAcross": the.GivenAcross(_AnyContext([1, 1]), the.AcrossSeries(levels=3)),
         "Rule": the.Rule(_one_each),
         "Recorded": the.Recorded(np.ones((1000, 2))),

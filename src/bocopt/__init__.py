@@ -5,8 +5,9 @@ what most programs need; `bocopt.problems`, `bocopt.policies` and `bocopt.models
 `bocopt.paper` the methods of the paper.
 """
 
+from bocopt.bounds import at_least, at_most, between
 from bocopt.comparing import compare
-from bocopt.core import Decision, Model, Policy, Problem, Sense, Solution, Status
+from bocopt.core import Bounds, Decision, Model, Policy, Problem, Sense, Solution, Status
 from bocopt.guarantees import Monitor
 from bocopt.live import Agent, Coupled, CoupledAgent, PanelAgent
 from bocopt.loop import run
@@ -31,6 +32,7 @@ __version__ = "0.2.0"
 
 __all__ = [
     "Agent",
+    "Bounds",
     "CVaR",
     "Chance",
     "Coupled",
@@ -55,7 +57,10 @@ __all__ = [
     "WorstCase",
     "__version__",
     "absolute",
+    "at_least",
+    "at_most",
     "backtest",
+    "between",
     "binary",
     "compare",
     "from_callables",

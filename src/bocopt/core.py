@@ -101,6 +101,44 @@ class Decision(NamedTuple):
     memo: tuple[Any, ...] = ()
 
 
+class Bounds(NamedTuple):
+    """What is known of an outcome: low <= xi <= high, component by component.
+
+    A component is exact where its ends are equal, and unseen where they are infinite.
+
+    >>> from bocopt.bounds import at_least, bounds_of
+    >>> seen = bounds_of("observe", "xi", [12, at_least(87), None], 3)
+    >>> seen.low.tolist(), seen.high.tolist()
+    ([12.0, 87.0, -inf], [12.0, inf, inf])
+    >>> seen.exact.tolist(), seen.unseen.tolist()
+    ([True, False, False], [False, False, True])
+    >>> bool(seen.holds(np.array([12.0, 90.0, -5.0])))
+    True
+    """
+
+    low: Array  # (m)
+    high: Array  # (m)
+
+    @property
+    def exact(self) -> BoolArray:
+        """Components (m) that were seen as they are."""
+        return np.asarray(self.low == self.high)
+
+    @property
+    def unseen(self) -> BoolArray:
+        """Components (m) of which nothing is known."""
+        return np.isneginf(self.low) & np.isposinf(self.high)
+
+    @property
+    def is_exact(self) -> bool:
+        """True where every component was seen."""
+        return bool(self.exact.all())
+
+    def holds(self, xi: Array) -> BoolArray:
+        """Return whether () outcomes (m) are among those that are still possible."""
+        return np.asarray(((self.low <= xi) & (xi <= self.high)).all(axis=-1))
+
+
 class Risk(Protocol):
     """Risk of a decision under scenarios: one number for its costs, and one verdict."""
 
@@ -440,6 +478,19 @@ class Policy(Protocol[S]):
     def learn(self, state: S, t: int, x: Array, decision: Decision, xi: Array) -> S:
         """Return the state after the outcome xi (m) of a decision under x (k) at stage t."""
         ...
+
+
+class LearnsBounds(Policy[S], Protocol[S]):
+    """A policy that learns from outcomes of which only bounds are known."""
+
+    def learn_bounds(self, state: S, t: int, x: Array, decision: Decision, bounds: Bounds) -> S:
+        """Return the state after an outcome within bounds (m) of a decision under x (k) at t."""
+        ...
+
+
+def learns_bounds(policy: Policy[S]) -> TypeGuard[LearnsBounds[S]]:
+    """Return whether a policy learns from outcomes of which only bounds are known."""
+    return hasattr(policy, "learn_bounds")
 
 
 class Model(Protocol[S]):

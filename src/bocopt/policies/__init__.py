@@ -6,6 +6,7 @@ from bocopt.policies.ensemble import Ensemble
 from bocopt.policies.given_across import GivenAcross
 from bocopt.policies.gradient import DFL, Adam, PtO
 from bocopt.policies.informed import informed_ensemble
+from bocopt.policies.partly_seen import PartlySeen
 from bocopt.policies.predictive import Predictive
 from bocopt.policies.shadowed import Shadowed
 from bocopt.policies.spo import SPOPlus
@@ -27,6 +28,7 @@ __all__ = [
     "MostProbable",
     "Near",
     "Nearest",
+    "PartlySeen",
     "Predictive",
     "PtO",
     "Recorded",

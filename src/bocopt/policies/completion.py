@@ -1,0 +1,88 @@
+"""Outcomes that were seen in part, completed by a draw from what a policy expected.
+
+A draw from its law, given what was seen, makes nothing more or less likely than it was held to be:
+so the share of outcomes beyond a bound stays what it is, and an error about what lies there fades
+as decisions move and bounds with them. But a law that never saw beyond a bound knows nothing of
+what is there. Where few outcomes were seen there, the draw is up to as far beyond the bound as that
+is from zero: orders that sell out double, until they do not.
+
+Reference: Efron (1967), The two sample problem with censored data (mass is redistributed to the
+right); Kong, Liu, Wong (1994), Sequential imputations and Bayesian missing data problems.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bocopt.core import Array, BoolArray, Bounds
+from bocopt.numeric.weights import multinomial
+
+_NEAR = 0.1  # of all ranks: rows as far from what was seen count exp(-1/2)
+
+
+class Law(NamedTuple):
+    """Scenarios of an outcome, and their weights, with sum 1."""
+
+    scenarios: Array  # (s, m)
+    w: Array  # (s)
+
+    def ruled_out(self, bounds: Bounds) -> Array:
+        """Return the weight (m) that an outcome took from each component; 1 where it was seen.
+
+        >>> law = Law(np.array([[1.0], [2.0], [3.0], [4.0]]), np.full(4, 0.25))
+        >>> law.ruled_out(Bounds(np.array([2.5]), np.array([np.inf]))).tolist()
+        [0.5]
+        """
+        inside = self._inside(bounds)
+        left = (self.w[..., None] * inside).sum(axis=-2)
+        return np.where(bounds.exact, 1.0, np.clip(1.0 - left, 0.0, 1.0))
+
+    def _inside(self, bounds: Bounds) -> BoolArray:
+        """Return which numbers (s, m) of the scenarios are possible."""
+        low, high = bounds.low[..., None, :], bounds.high[..., None, :]
+        return np.asarray((low <= self.scenarios) & (self.scenarios <= high))
+
+    def draw(self, bounds: Bounds, u: Array) -> Array:
+        """Return an outcome (m) within the bounds, of the scenarios that are, by a uniform ().
+
+        Among these, those whose components are near what was seen of others count more. What no
+        scenario meets is taken to its nearest end.
+        """
+        exact = bounds.exact[..., None, :]
+        fits = (self._inside(bounds) | exact).all(axis=-1)
+        weights = self.w * np.exp(self._nearness(bounds))
+        weights = np.where(fits.any(axis=-1, keepdims=True), weights * fits, weights)
+        row = multinomial(weights, u[..., None])
+        drawn = np.take_along_axis(self.scenarios, row[..., None], axis=-2)[..., 0, :]
+        return np.clip(drawn, bounds.low, bounds.high)
+
+    def _nearness(self, bounds: Bounds) -> Array:
+        """Return the log weight (s) of rows by how near their ranks are to what was seen."""
+        some = bounds.exact & ~bounds.exact.all(axis=-1, keepdims=True)
+        if not some.any():
+            return np.zeros(self.w.shape)
+        seen = np.where(some, bounds.low, 0.0)
+        ranks = (np.argsort(np.argsort(self.scenarios, axis=-2), axis=-2) + 0.5) / self.w.shape[-1]
+        rank = (self.w[..., None] * (self.scenarios <= seen[..., None, :])).sum(axis=-2)
+        square = np.where(some[..., None, :], (ranks - rank[..., None, :]) ** 2, 0.0)
+        log_near = -square.sum(axis=-1) / (2.0 * _NEAR**2)
+        return np.asarray(log_near - log_near.max(axis=-1, keepdims=True))
+
+
+def beyond(bounds: Bounds, unit: Array, u: Array) -> Array:
+    """Return outcomes (m) beyond the bound of each component, by uniforms (m).
+
+    As far as the bound is from zero, or a `unit` (m), at the most. Components with two ends, or
+    none, have NaN.
+
+    >>> beyond(Bounds(np.array([80.0]), np.array([np.inf])), np.array([9.0]), np.array([0.5]))
+    array([120.])
+    """
+    low, high = np.isfinite(bounds.low), np.isfinite(bounds.high)
+    far_low, far_high = (
+        np.maximum(np.abs(np.where(known, end, 0.0)), unit)
+        for known, end in ((low, bounds.low), (high, bounds.high))
+    )
+    up = np.where(low, bounds.low, 0.0) + u * far_low
+    down = np.where(high, bounds.high, 0.0) - u * far_high
+    return np.where(low & ~high, up, np.where(high & ~low, down, np.nan))
