@@ -38,7 +38,8 @@ class UnderScenarios(Protocol):
     """Decides under scenarios (s, m) with weights (s), and tells them; None where there are none.
 
     So decisions are explained. Asked by `live/explanation.py`, `interop/incremental.py`,
-    `live/agent.py`, `live/panel.py`, `policies/given_across.py` and `checks/policies.py`.
+    `live/agent.py`, `live/panel.py`, `policies/given_across.py`, `checks/policies.py`,
+    `live/coupled_laws.py` and `live/coupled_program.py`.
     """
 
     def scenarios(self, state: Any, t: int, x: Array) -> tuple[Array, Array] | None: ...
@@ -78,8 +79,8 @@ class HasShadows(Protocol):
 class ForProblem(Protocol):
     """Decides for one problem, which need not be given beside it; it is refused on another.
 
-    A problem may solve another one, its `problem`, in another way. Asked by `policies/matching.py`
-    and `policies/given_across.py`.
+    A problem may solve another one, its `problem`, in another way. Asked by `policies/matching.py`,
+    `policies/given_across.py` and `live/coupled_program.py`.
     """
 
     @property
@@ -138,7 +139,7 @@ class TakesLaw(Protocol):
 class ForOutcomes(Protocol):
     """Is made for outcomes of so many numbers.
 
-    Asked by `policies/predictive.py`.
+    Asked by `policies/predictive.py` and `live/coupled_program.py`.
     """
 
     @property
@@ -213,7 +214,7 @@ class NamesColumns(Protocol):
 class NamesDecisions(Protocol):
     """Names the numbers of a decision: z (d) by name, each of any shape.
 
-    Asked by `problems/names.py`.
+    Asked by `problems/names.py` and `live/coupled_layout.py`.
     """
 
     def named(self, z: Array) -> Mapping[str, Array]: ...

@@ -239,8 +239,8 @@ def judge(problem: Problem, x: Array, z: Array, xi: Array) -> tuple[Array, Array
 class Ranged(Problem, Protocol):
     """The cost has bounds that are known before xi: what certificates need.
 
-    Asked by `guarantees/monitor.py`, `checks/problems.py`, `app/opening.py` and
-    `app/playing/verdict.py`.
+    Asked by `guarantees/monitor.py`, `checks/problems.py`, `app/opening.py`,
+    `app/playing/verdict.py` and `live/open_series.py`.
     """
 
     def range(self, x: Array, z: Array) -> tuple[Array, Array]:
