@@ -20,6 +20,7 @@ from extensions.docstrings import fields, plain_to_rst, short_types
 
 MODULES = (
     "bocopt.core",
+    "bocopt.bounds",
     "bocopt.abilities",
     "bocopt.wrappers",
     "bocopt.loop",

@@ -13,6 +13,8 @@ from bocopt import arguments
 from bocopt.columns import wrong_names
 from bocopt.core import Array, Bounds
 
+__all__ = ["at_least", "at_most", "between"]  # the rest is for those who read what was seen
+
 
 class Bound(NamedTuple):
     """Ends between which a number lies, both included.
