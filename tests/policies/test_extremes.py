@@ -51,7 +51,7 @@ def stages(many: int) -> list[tuple[Array, Array]]:
 
 
 #: They learn nothing: what is extreme passes them by.
-UNMOVED = ("Constant", "Rule", "Recorded", "Frozen", "ConditionalOptimum")
+UNMOVED = ("Constant", "GivenAcross", "Rule", "Recorded", "Frozen", "ConditionalOptimum")
 
 
 @pytest.mark.filterwarnings("ignore:A step of", "ignore:ResampleMove cannot reach")
@@ -105,7 +105,7 @@ def unchecked(problem: Problem) -> ResampleMove:
 
 
 #: They do not read the context.
-BLIND = ("Constant", "Rule", "Recorded", "SampleAverage")
+BLIND = ("Constant", "GivenAcross", "Rule", "Recorded", "SampleAverage")
 READERS: dict[str, Policy[Any]] = {
     **{n: p for n, p in policies(Tracking()).items() if n.split(",")[0] not in BLIND},
     "unchecked": BMA(Tracking(), Unchecked(), unchecked(Tracking())),
