@@ -15,6 +15,7 @@ from results_file import write, write_markdown
 
 from bocopt import run
 from bocopt.problems.knapsack import judge, lattice
+from bocopt.remote.order import answer, order
 from bocopt_studies.paper.settings import (
     PRINTED,
     Settings,
@@ -24,7 +25,6 @@ from bocopt_studies.paper.settings import (
     tasks_of,
 )
 from bocopt_studies.study import Size
-from bocopt_studies.work.order import answer, order
 
 PROFILED_TRIALS, PROFILED_STAGES = 50, 200
 

@@ -23,10 +23,12 @@ from bocopt.imports import imported, needed
 
 _LIBRARY, _SHOWS = "bocopt", "bocopt/app/"  # what only shows, or serves, changes no result
 #: The library, and distributions that bring commands of it.
-_OURS = {
-    _LIBRARY,
-    *(each.module.partition(".")[0] for each in entry_points(group="bocopt.commands")),
-}
+OURS = frozenset(
+    {
+        _LIBRARY,
+        *(each.module.partition(".")[0] for each in entry_points(group="bocopt.commands")),
+    }
+)
 _NOBODYS = "?"  # the module of what cannot be looked into
 _CACHED: Any = type(cache(lambda: None))
 
@@ -122,16 +124,16 @@ def _root(module: str) -> str:
 def _file_of(module: str) -> Path | None:
     """Return the file of a module of yours: neither ours nor installed, nor the main script."""
     root = _root(module)
-    if root in (*_OURS, "", "__main__") or _is_installed(root):
+    if root in (*OURS, "", "__main__") or _is_installed(root):
         return None
-    spec = _spec(module)
+    spec = spec_of(module)
     file = Path(spec.origin or "") if spec else Path()
     return file if file.suffix == ".py" and file.is_file() else None
 
 
 def _is_installed(root: str) -> bool:
     """Return whether Python finds a package among its own or the installed ones."""
-    spec = None if root in _OURS else _spec(root)
+    spec = None if root in OURS else spec_of(root)
     if spec is None:
         return False
     places = [spec.origin or "", *(spec.submodule_search_locations or ())]
@@ -141,7 +143,7 @@ def _is_installed(root: str) -> bool:
     )
 
 
-def _spec(module: str) -> ModuleSpec | None:
+def spec_of(module: str) -> ModuleSpec | None:
     """Return where a module comes from, loaded or not; None where nobody finds it."""
     if module in sys.modules:
         return getattr(sys.modules[module], "__spec__", None)
@@ -156,9 +158,9 @@ def software(modules: frozenset[str]) -> str:
 
     All of the library counts where one of them is neither ours nor installed.
     """
-    files = package(*sorted({_LIBRARY, *(map(_root, modules))} & _OURS))
+    files = package(*sorted({_LIBRARY, *(map(_root, modules))} & OURS))
     asked = set(modules)
-    if not all(_root(name) in _OURS or _is_installed(_root(name)) for name in modules):
+    if not all(_root(name) in OURS or _is_installed(_root(name)) for name in modules):
         asked |= {_module(path) for path in files if _is_library(path)}
     return digest_of({name: files[name] for name in needed(asked, files)}, versions())
 

@@ -18,10 +18,10 @@ from elsewhere import changed
 from typer.testing import CliRunner
 
 from bocopt.app.cli import app
+from bocopt.remote.cluster import Cluster, ClusterLostError, NoSchedulerError, cluster
+from bocopt.remote.origin import ForeignWorkerError
 from bocopt_studies.paper.settings import Settings, tasks_of
 from bocopt_studies.study import Size
-from bocopt_studies.work.cluster import Cluster, ClusterLostError, NoSchedulerError, cluster
-from bocopt_studies.work.origin import ForeignWorkerError
 from bocopt_studies.work.store import BlockStore
 from bocopt_studies.work.task import Task
 from bocopt_studies.work.work import Work

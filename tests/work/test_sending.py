@@ -15,12 +15,13 @@ from elsewhere import changed
 from extensions.pages import blocks
 
 from bocopt.numeric import compiled
+from bocopt.remote.answers import AHEAD, Planned, answered
+from bocopt.remote.order import answer, order, warm_up
+from bocopt.remote.origin import ForeignWorkerError, origin, refuse_foreign
 from bocopt_studies.paper.settings import Settings, tasks_of
 from bocopt_studies.study import Size
-from bocopt_studies.work.order import answer, order, warm_up
-from bocopt_studies.work.origin import ForeignWorkerError, origin, refuse_foreign
 from bocopt_studies.work.store import BlockStore
-from bocopt_studies.work.work import AHEAD, Planned, Work, answered
+from bocopt_studies.work.work import Work
 
 MODULES = frozenset({"bocopt.core"})
 
@@ -128,7 +129,7 @@ def test_what_differs_is_named() -> None:
 def test_a_worker_whose_files_changed_since_it_started_is_another(tmp_path: Path) -> None:
     code = (
         "from pathlib import Path\n"
-        "from bocopt_studies.work.origin import origin\n"
+        "from bocopt.remote.origin import origin\n"
         "import bocopt.core\n"
         "print(origin(frozenset({'bocopt.core'})).code)\n"
         "Path(bocopt.core.__file__).open('a').write('\\n')\n"

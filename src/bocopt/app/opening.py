@@ -56,6 +56,20 @@ def case_of(settings: CaseSettings, files: UserCode) -> Case:
             series = series_of(table, spec)
             _check_sizes(settings, problem, series)
             series = _with_note_on_support(settings, problem, series)
+    return case_on(settings, files, series=series, panel=panel, spec=spec)
+
+
+def case_on(
+    settings: CaseSettings,
+    files: UserCode,
+    *,
+    series: Series | None = None,
+    panel: Panel | None = None,
+    spec: Spec | None = None,
+) -> Case:
+    """Return the case of settings, on data that were read."""
+    code = files.at(settings.problem.rpartition(":")[0])
+    problem = _resolved(settings, "problem", code.problem, settings.problem)
     data = series or panel
     x_names = data.x_names if data else settings.context
     policies = {

@@ -78,6 +78,8 @@ GUARANTEES: Mapping[str, Callable[[Declared], Guarantee[Any]]] = {
     "HoeffdingMixture": lambda declared: HoeffdingMixture(delta=declared.delta),
     "Outlook": lambda declared: Outlook(delta=declared.delta),
 }
+#: The package of the modules of users, each under the name of its file.
+CASES = "bocopt_cases"
 _REFERENCE = re.compile(r"(?:([A-Za-z_][\w.]*):)?([A-Za-z_]\w*)")
 
 
@@ -172,7 +174,7 @@ class UserCode:
         module, name = self._parts(reference)
         path = self._path(module)
         if module not in self._modules:
-            self._modules[module] = _imported(f"bocopt_cases.{module}", path)
+            self._modules[module] = _imported(f"{CASES}.{module}", path)
         if hasattr(self._modules[module], name):
             return getattr(self._modules[module], name)
         spelled = {one.lower(): one for one in known or ()}

@@ -2,6 +2,8 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +12,7 @@ import typer
 from bocopt.app.cli.progress import Progress, progress
 from bocopt.app.cli.shared import (
     GOES_ON,
+    Address,
     CaseName,
     Jobs,
     Settings,
@@ -17,7 +20,8 @@ from bocopt.app.cli.shared import (
     exit_on,
     folder,
     say,
-    workers,
+    workers_at,
+    workers_here,
 )
 
 if TYPE_CHECKING:
@@ -69,17 +73,33 @@ def backtest(
         bool, typer.Option("--fresh", help="Play again what has been played already.")
     ] = False,
     jobs: Jobs = "auto",
+    cluster: Address = None,
 ) -> None:
     """Play a case on its data in time order, and write its decisions and a report."""
     from bocopt.app.opening import open_case
 
-    many = workers(jobs)
-    with exit_on(ValueError, kept=GOES_ON):
+    many = workers_here(jobs, cluster)
+    with _told_of_workers(cluster):
         opened = open_case(config, case)
+        if cluster is not None and opened.panel is None:
+            raise ValueError(
+                f"'{opened.title}' is one series, which is played in the order of its stages: a "
+                "cluster plays several series. Leave out --cluster."
+            )
         if dry_run:
             _show(opened)
         else:
-            _play(opened, fresh, many)
+            _play(opened, fresh, many, cluster)
+
+
+def _told_of_workers(cluster: str | None) -> AbstractContextManager[None]:
+    """Tell errors in sentences, also those of workers elsewhere."""
+    if cluster is None:
+        return exit_on(ValueError, kept=GOES_ON)
+    from bocopt.remote.cluster import ClusterLostError
+    from bocopt.remote.origin import ForeignWorkerError
+
+    return exit_on(ValueError, kept=GOES_ON, ends=(ClusterLostError, ForeignWorkerError))
 
 
 def decide(
@@ -212,9 +232,22 @@ def played_by(
     return backtest(case)
 
 
-def _play(case: "Case", fresh: bool, jobs: int) -> None:
-    from bocopt.app.page.discovered import discovered_words
+def _panel_played_by(
+    case: "Case", jobs: int, cluster: str | None, fresh: bool, shown: Progress
+) -> "PanelFindings":
+    """By so many processes here, or by the workers of a cluster."""
     from bocopt.app.panels.backtest import backtest_panel
+
+    play = partial(backtest_panel, case, fresh=fresh, begin=shown.begin, advance=shown.advance)
+    if cluster is None:
+        return play(jobs=jobs)
+    shown.say("connecting")
+    with workers_at(cluster, shown.say) as (executor, size):
+        return play(executor=executor, size=size)
+
+
+def _play(case: "Case", fresh: bool, jobs: int, cluster: str | None) -> None:
+    from bocopt.app.page.discovered import discovered_words
     from bocopt.app.panels.writing import write_panel
     from bocopt.app.writing import write
 
@@ -223,9 +256,7 @@ def _play(case: "Case", fresh: bool, jobs: int) -> None:
     unit = "stage" if case.panel is None else "decision"
     with progress(case.title, case.stages_to_play, unit) as shown:
         if case.panel is not None:
-            panel = backtest_panel(
-                case, jobs=jobs, fresh=fresh, begin=shown.begin, advance=shown.advance
-            )
+            panel = _panel_played_by(case, jobs, cluster, fresh, shown)
             findings = panel.totals
         else:
             findings, agents = played_by(case, jobs, fresh, shown)

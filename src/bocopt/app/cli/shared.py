@@ -2,8 +2,8 @@
 
 import os
 import sys
-from collections.abc import Iterator
-from concurrent.futures import BrokenExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, Executor
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -23,6 +23,12 @@ CaseName = Annotated[
 ]
 Jobs = Annotated[
     str, typer.Option(help="Worker processes, at most 4 a core, or 'auto' for one a core.")
+]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        help="Play on the workers of a Dask scheduler, such as tcp://host:8786.", metavar="ADDRESS"
+    ),
 ]
 
 
@@ -96,3 +102,29 @@ def workers(jobs: str) -> int:
         f"Got {jobs!r} instead.",
         param_hint="--jobs",
     )
+
+
+def workers_here(jobs: str, cluster: str | None) -> int:
+    """How many processes work here; an error where both a number and a cluster are asked for."""
+    if cluster is not None and jobs != "auto":
+        message = "says how many processes work here; with --cluster, none do."
+        raise typer.BadParameter(message, param_hint="--jobs")
+    return workers(jobs)
+
+
+@contextmanager
+def workers_at(
+    address: str, hear: Callable[[str], None]
+) -> Iterator[tuple[Executor, Callable[[], int]]]:
+    """Yield a cluster's executor, and a function that counts its workers and reports to `hear`."""
+    from bocopt.remote.cluster import cluster
+
+    with cluster(address) as executor:
+
+        def size() -> int:
+            """Return the number of workers now, and report it to `hear` in words."""
+            now = executor.size()
+            hear(f"{now} worker{'s' * (now != 1)}" if now else "waiting for workers")
+            return now
+
+        yield executor, size

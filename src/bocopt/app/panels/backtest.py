@@ -1,6 +1,7 @@
 """A case of many series on its own data: all are played, and what they paid is summed up."""
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from types import MappingProxyType
 
 import numpy as np
@@ -9,6 +10,7 @@ from bocopt import arguments
 from bocopt.app.case import Case
 from bocopt.app.features.series import Panel, Series
 from bocopt.app.findings import Discoveries, Findings, PanelFindings, Played
+from bocopt.app.panels.elsewhere import play_elsewhere
 from bocopt.app.panels.player import PanelPlayer, play_side_by_side
 from bocopt.app.playing.discoveries import discoveries_of
 from bocopt.app.playing.summed import compared_in_all
@@ -22,6 +24,8 @@ def backtest_panel(
     case: Case,
     *,
     jobs: int = 1,
+    executor: Executor | None = None,
+    size: Callable[[], int] = lambda: 64,
     fresh: bool = False,
     keep_every: int = 200,
     keep_seconds: float = 5.0,
@@ -33,7 +37,8 @@ def backtest_panel(
     Each series is played as by an agent of its own for each policy, which knows that series alone;
     where a policy is given a model across series, that goes first through all times, and decisions
     see what it said before their outcomes. Agents are kept in the results of the case. So many
-    `jobs` share the work, with the same results.
+    `jobs` share the work, with the same results. So do the processes of an `executor`, which need
+    neither our disk nor our table; `size` tells how many there are now.
     """
     arguments.kind("backtest_panel", "case", case, Case)
     if case.panel is None:
@@ -48,7 +53,10 @@ def backtest_panel(
             expected = "whose states are rows, as it has a model across series"
             raise arguments.wrong("backtest_panel", name, expected, case.policies[name])
         one.play(advance)
-    if jobs > 1 and case.source is not None and played.is_long:
+    if executor is not None:
+        play_elsewhere(played, executor, size, advance)
+        advance = _nothing
+    elif jobs > 1 and case.source is not None and played.is_long:
         play_side_by_side(played, jobs, advance)
         advance = _nothing
     each = [played.play(part, advance) for part in played.parts]

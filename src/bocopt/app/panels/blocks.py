@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from shutil import rmtree
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from bocopt import checkpoint
 from bocopt.app.case import Case, file_name
 from bocopt.app.features.series import Panel
 from bocopt.app.findings import Played
-from bocopt.app.panels.across_pass import AcrossPass
 from bocopt.app.panels.lockstep import KeptRows, agent_of, can_play_in_rows, play_rows
 from bocopt.app.panels.rows import PanelRows, rows_of_panel, split_by_series
 from bocopt.app.playing.in_hindsight import KeptCosts, least_costs
@@ -31,9 +30,33 @@ def stages_of_blocks(panel: Panel) -> list[int]:
     return [sum(sizes[first : first + _SERIES]) for first in range(0, len(sizes), _SERIES)]
 
 
+def series_of_block(panel: Panel, number: int) -> tuple[int, int]:
+    """Return the number of the first series of a block, and of that after its last."""
+    first = number * _SERIES
+    return first, min(first + _SERIES, len(panel.names))
+
+
+def rows_of_block(panel: Panel, number: int) -> PanelRows:
+    """Return the decisions of the series of a block."""
+    return rows_of_panel(panel, *series_of_block(panel, number))
+
+
 def agents_file(case: Case, policy: str, number: int) -> Path:
     """Return the file of the agent of a block after the last stage of the backtest."""
     return case.results / "agents" / f"{file_name(policy)}-{number}.bin"
+
+
+class Beside(Protocol):
+    """Numbers that a policy sees beside the contexts, whoever found them before it plays."""
+
+    @property
+    def digest(self) -> str:
+        """Return a digest of everything that they depend on."""
+        ...
+
+    def quantiles(self, first: int, last: int) -> Array:
+        """Return those (R, L) of the decisions of series from a number to another one."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -42,16 +65,15 @@ class Block:
 
     case: Case
     number: int
-    passes: Mapping[str, AcrossPass] = field(default_factory=dict)  # by policy, which have one
+    make: Callable[[], PanelRows]  # its rows, which are a copy
+    beside: Mapping[str, Beside] = field(default_factory=dict)  # by policy, which has some
     keep_every: int = 200  # steps
     keep_seconds: float = 5.0
 
     @cached_property
     def rows(self) -> PanelRows:
         """Return the decisions of its series."""
-        assert self.case.panel is not None
-        many, first = len(self.case.panel.names), self.number * _SERIES
-        return rows_of_panel(self.case.panel, first, min(first + _SERIES, many))
+        return self.make()
 
     def plays(self, policy: str) -> bool:
         """Return whether a policy can be played in lock step."""
@@ -84,9 +106,17 @@ class Block:
 
     def digest(self, policy: str) -> str:
         """Return a digest of everything that the results of a policy depend on."""
-        rows, beside = self.rows, self.passes.get(policy)
+        rows, beside = self.rows, self.beside.get(policy)
         own = self.case.digest_in_rows(policy, play_rows.__module__, rows.names, _parts(rows))
         return own if beside is None else f"{own} {beside.digest}"
+
+    def digests(self, policies: Iterable[str]) -> str:
+        """Return a digest of everything that the results of several policies depend on."""
+        return " ".join(map(self.digest, policies))
+
+    def is_played(self, policies: Iterable[str]) -> bool:
+        """Return whether the results of all policies are kept."""
+        return all(_loaded(self._file(name), self.digest(name)) is not None for name in policies)
 
     def _played(self, policy: str, least: Array, advance: Callable[[int], None]) -> Played:
         rows, problem, digest = self.rows, self.case.problem, self.digest(policy)
@@ -111,7 +141,7 @@ class Block:
 
     def _shown(self, policy: str) -> PanelRows:
         """Return the rows with what a policy sees beside their contexts."""
-        rows, beside = self.rows, self.passes.get(policy)
+        rows, beside = self.rows, self.beside.get(policy)
         if beside is None:
             return rows
         first = self.number * _SERIES

@@ -55,6 +55,11 @@ class Player:
         rmtree(one.results / "progress", ignore_errors=True)  # all of it is in what was saved
         return played
 
+    def is_played(self, name: str) -> bool:
+        """Return whether the results of a series are kept."""
+        one = self.case.of_series(name)
+        return _loaded(_file(one), one.digest) is not None
+
     def far(self, name: str) -> int:
         """Count the stages that are kept of a series that is not whole, of all policies."""
         kept = self._kept_of(self.case.of_series(name))

@@ -3,14 +3,15 @@
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 from bocopt.app.case import Case
+from bocopt.app.features.series import Panel
 from bocopt.app.findings import Played
 from bocopt.app.opening import open_case
 from bocopt.app.panels.across_pass import AcrossPass
-from bocopt.app.panels.blocks import Block, stages_of_blocks
+from bocopt.app.panels.blocks import Block, rows_of_block, stages_of_blocks
 from bocopt.app.panels.one import Player
 from bocopt.compared import NOW
 from bocopt.processes import processes
@@ -34,15 +35,21 @@ class PanelPlayer:
     keep_every: int = 200
     keep_seconds: float = 5.0
 
+    @property
+    def panel(self) -> Panel:
+        """Return the panel of the case, which must have one."""
+        assert self.case.panel is not None
+        return self.case.panel
+
     @cached_property
     def blocks(self) -> list[int]:
         """Return the number of decisions of each block of its series."""
-        assert self.case.panel is not None
-        return stages_of_blocks(self.case.panel)
+        return stages_of_blocks(self.panel)
 
     def block(self, number: int) -> Block:
         """Return a block, which copies its part of the table as long as it is in use."""
-        return Block(self.case, number, self.passes, self.keep_every, self.keep_seconds)
+        make = partial(rows_of_block, self.panel, number)
+        return Block(self.case, number, make, self.passes, self.keep_every, self.keep_seconds)
 
     @cached_property
     def passes(self) -> Mapping[str, AcrossPass]:
@@ -59,11 +66,16 @@ class PanelPlayer:
         first = self.block(0)
         return [name for name in self.case.everyone if first.plays(name)]
 
+    @property
+    def one_by_one(self) -> list[str]:
+        """Return the policies that are played series by series."""
+        return [name for name in self.case.everyone if name not in self.in_rows]
+
     @cached_property
     def alone(self) -> Player | None:
         """Return the player of the others; None where there are none."""
         case = self.case
-        others = {name: one for name, one in case.everyone.items() if name not in self.in_rows}
+        others = {name: case.everyone[name] for name in self.one_by_one}
         if not others:
             return None
         return Player(replace(case, policies=others, now=None), self.keep_every, self.keep_seconds)
@@ -71,15 +83,13 @@ class PanelPlayer:
     @property
     def parts(self) -> list[Part]:
         """Return the parts that can be played side by side."""
-        assert self.case.panel is not None
-        names = list(self.case.panel.names) if self.alone else []
+        names = list(self.panel.names) if self.alone else []
         return [*range(len(self.blocks)), *names]
 
     @property
     def is_long(self) -> bool:
         """Return whether it takes longer than to start processes and to read the table again."""
-        assert self.case.panel is not None
-        stages = self.case.panel.stages
+        stages = self.panel.stages
         one_by_one = len(self.case.everyone) - len(self.in_rows)
         return stages * one_by_one > _SHORT or stages * len(self.in_rows) > _SHORT_IN_ROWS
 
@@ -92,7 +102,6 @@ class PanelPlayer:
 
     def in_order(self, found: Sequence[Found]) -> list[Mapping[str, Played]]:
         """Return what was played of each series, by policy, from what was found of each part."""
-        assert self.case.panel is not None
         many = len(self.blocks)
         each = [dict(one) for part in found[:many] for one in part]
         for own, [other] in zip(each, found[many:], strict=False):
@@ -103,10 +112,16 @@ class PanelPlayer:
     def digest(self, part: Part) -> str:
         """Return a digest of all that the results of a part depend on."""
         if isinstance(part, int):
-            block = self.block(part)
-            return " ".join(block.digest(name) for name in self.in_rows)
+            return self.block(part).digests(self.in_rows)
         assert self.alone is not None
         return self.alone.case.of_series(part).digest
+
+    def is_played(self, part: Part) -> bool:
+        """Return whether all results of a part are kept."""
+        if isinstance(part, int):
+            return self.block(part).is_played(self.in_rows)
+        assert self.alone is not None
+        return self.alone.is_played(part)
 
     def stages(self, part: Part) -> int:
         """Return the number of stages of a part, of all policies that play it."""

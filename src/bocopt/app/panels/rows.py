@@ -56,6 +56,22 @@ def rows_of_panel(panel: Panel, first: int, last: int) -> PanelRows:
     )
 
 
+def first_rows(rows: PanelRows, many: int) -> PanelRows:
+    """Return the first decisions of the first series alone."""
+    last = min(many, int(rows.begins[1]))
+    return PanelRows(
+        names=rows.names[:1],
+        begins=np.array([0, last]),
+        place=rows.place[:last],
+        stage=rows.stage[:last],
+        moment=rows.moment[:last],
+        x=rows.x[:last],
+        xi=rows.xi[:last],
+        arrives=rows.arrives[:last],
+        now=None if rows.now is None else rows.now[:last],
+    )
+
+
 def steps_of(rows: PanelRows) -> Iterator[Step]:
     """Yield the steps in their order: at each moment outcomes that came, then decisions.
 

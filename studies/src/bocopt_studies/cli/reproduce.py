@@ -1,9 +1,6 @@
 """`bocopt reproduce`: studies of the paper, and beyond."""
 
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -12,11 +9,13 @@ import typer
 from bocopt.app.cli.progress import progress
 from bocopt.app.cli.shared import (
     GOES_ON,
+    Address,
     Jobs,
     exit_on,
     folder,
     say,
-    workers,
+    workers_at,
+    workers_here,
 )
 from bocopt_studies.catalogue import GROUPS, studies_of
 from bocopt_studies.study import Size
@@ -28,12 +27,6 @@ if TYPE_CHECKING:
 commands = typer.Typer(
     help="Reproduce what the paper reports, beside the numbers in print.", no_args_is_help=True
 )
-Address = Annotated[
-    str | None,
-    typer.Option(
-        help="Play on the workers of a Dask scheduler, such as tcp://host:8786.", metavar="ADDRESS"
-    ),
-]
 
 
 class Crew(NamedTuple):
@@ -62,10 +55,7 @@ def _add(name: str, purpose: str, size: Size) -> None:
             raise typer.BadParameter(
                 "the last seed, SEED + TRIALS - 1, must be below 2**63.", param_hint="--seed"
             )
-        crew = Crew(workers(jobs), cluster)
-        if cluster is not None and jobs != "auto":
-            message = "says how many processes work here; with --cluster, none do."
-            raise typer.BadParameter(message, param_hint="--jobs")
+        crew = Crew(workers_here(jobs, cluster), cluster)
         _reproduce(name, Size(trials, horizon, seed), crew, folder(out), fresh)
 
 
@@ -77,8 +67,8 @@ for _group in GROUPS.values():
 
 def _reproduce(name: str, size: Size, crew: Crew, out: Path, fresh: bool) -> None:
     """Run the studies, or what is missing of them, and write and show what they found."""
-    from bocopt_studies.work.cluster import ClusterLostError, NoSchedulerError
-    from bocopt_studies.work.origin import ForeignWorkerError
+    from bocopt.remote.cluster import ClusterLostError, NoSchedulerError
+    from bocopt.remote.origin import ForeignWorkerError
 
     ends = (ClusterLostError, ForeignWorkerError, OSError)
     with exit_on(NoSchedulerError, kept=GOES_ON, ends=ends):
@@ -150,24 +140,6 @@ def _finish(name: str, work: "Work", crew: Crew) -> None:
                 work.finish(executor, shown.advance, size)
     for processor, where in work.other_processors.items():
         say(f"The last bits may differ: {where} has another processor, {processor}.", err=True)
-
-
-@contextmanager
-def workers_at(
-    address: str, hear: Callable[[str], None]
-) -> Iterator[tuple[Executor, Callable[[], int]]]:
-    """Yield a cluster's executor, and a function that counts its workers and reports to `hear`."""
-    from bocopt_studies.work.cluster import cluster
-
-    with cluster(address) as executor:
-
-        def size() -> int:
-            """Return the number of workers now, and report it to `hear` in words."""
-            now = executor.size()
-            hear(f"{now} worker{'s' * (now != 1)}" if now else "waiting for workers")
-            return now
-
-        yield executor, size
 
 
 def versions() -> dict[str, str]:

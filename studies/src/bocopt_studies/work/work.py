@@ -5,63 +5,17 @@ to the same bytes.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, Future
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
 from functools import partial
-from queue import Empty, SimpleQueue
-from typing import NamedTuple
 
 import numpy as np
 
-from bocopt.interrupts import held_back
-from bocopt_studies.work.order import JobResult, JobSpec, answer, order
-from bocopt_studies.work.origin import processor, refuse_foreign
+from bocopt.remote.answers import Planned, answered
+from bocopt.remote.order import order
+from bocopt.remote.origin import processor
 from bocopt_studies.work.store import BlockStore, StoredBlock
 from bocopt_studies.work.task import Record, Task
-
-#: Orders on their way for each worker: enough that none waits for the next one.
-AHEAD = 4
-_LOOK = 1.0  # seconds after which to look whether the workers are still there
-
-
-class Planned(NamedTuple):
-    """Name that an answer will be known by, and its order, written when its time comes."""
-
-    name: str
-    order: Callable[[], JobSpec]
-
-
-def answered(
-    executor: Executor, orders: deque[Planned], size: Callable[[], int]
-) -> Iterator[tuple[str, JobResult]]:
-    """The answers as they come; whoever takes them may append to the orders meanwhile.
-
-    `size` tells how many workers there are now, and is asked at least once a second: it raises an
-    error once nobody can come any more. An answer of other code ends it all.
-
-    Futures are touched only while interrupts are held back: one that came while a future is
-    locked would leave it locked, and its executor would wait for it for ever.
-    """
-    finished: SimpleQueue[Future[JobResult]] = SimpleQueue()
-    sent: dict[Future[JobResult], tuple[str, frozenset[str]]] = {}
-    while orders or sent:
-        while orders and len(sent) < AHEAD * max(1, size()):
-            name, written = orders.popleft()
-            order = written()
-            with held_back():
-                future = executor.submit(answer, order)
-                sent[future] = name, order.modules
-                future.add_done_callback(finished.put)
-        try:
-            future = finished.get(timeout=_LOOK)  # an interrupt is noticed here
-        except Empty:
-            size()
-            continue
-        with held_back():
-            name, modules = sent.pop(future)
-            found = future.result()
-        refuse_foreign(found.origin, modules)
-        yield name, found
 
 
 class Work:

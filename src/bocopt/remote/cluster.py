@@ -1,4 +1,4 @@
-"""The workers of a Dask cluster, an extra: pip install "bocopt-studies[cluster]"."""
+"""The workers of a Dask cluster, an extra: pip install "bocopt[cluster]"."""
 
 import asyncio
 import logging
@@ -117,7 +117,7 @@ def cluster(address: str) -> Iterator[Cluster]:
     When its block is left, whatever has not begun is given up; workers and scheduler stay.
     """
     distributed = _distributed()
-    dask = needed("dask", "--cluster", '"bocopt-studies[cluster]"')
+    dask = needed("dask", "--cluster", '"bocopt[cluster]"')
     _hush()
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):
         client = _connected(distributed, address)
@@ -172,7 +172,7 @@ def _greet(distributed: Any, address: str) -> None:
 
 
 def _distributed() -> Any:
-    return needed("distributed", "--cluster", '"bocopt-studies[cluster]"')
+    return needed("distributed", "--cluster", '"bocopt[cluster]"')
 
 
 def _hush() -> None:

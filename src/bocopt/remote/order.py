@@ -6,8 +6,8 @@ from threading import Lock
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol, Self
 
+from bocopt.remote.origin import Origin, origin, processor
 from bocopt.sources import modules_of, software
-from bocopt_studies.work.origin import Origin, origin, processor
 
 #: A worker may have several threads; states and solvers are not made for sharing a process.
 _ONE_AT_A_TIME = Lock()

@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import bocopt
-from bocopt.sources import software, stamps, versions
+from bocopt.sources import OURS, software, stamps, versions
 
-_PACKAGES = ("bocopt", "bocopt_studies")
 #: What Python imports is what stands in the files now; if they change later, nobody knows.
-_STARTED = stamps(*_PACKAGES)
+_STARTED = stamps(*OURS)
 _CHANGED = "changed since it was started"
 
 
@@ -39,7 +38,7 @@ def origin(modules: frozenset[str]) -> Origin:
     folder = Path(bocopt.__file__).parent
     return Origin(
         where=f"process {os.getpid()} on host {platform.node()} (bocopt in {folder})",
-        code=software(modules) if stamps(*_PACKAGES) == _STARTED else _CHANGED,
+        code=software(modules) if stamps(*OURS) == _STARTED else _CHANGED,
         runs_on={"bocopt": bocopt.__version__, "machine": platform.machine(), **versions()},
         processor=processor(),
     )

@@ -1,0 +1,1 @@
+"""Work that is sent to other processes, and believed where they run our code."""
