@@ -159,7 +159,7 @@ class Block:
         rows, module = self.rows, least_costs.__module__
         digest = self.case.digest_in_rows(None, module, rows.names, [rows.x, rows.xi])
         path = self.case.results / "blocks" / f"hindsight-{self.number}.bin"
-        return KeptCosts(path, digest, self.keep_seconds)
+        return KeptCosts(path, digest)  # always: what is left is not a matter of time
 
 
 def _parts(rows: PanelRows) -> list[Array | IntArray]:
