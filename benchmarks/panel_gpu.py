@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from panel_made import CONTEXTS, DAYS, SERIES, demand
 
 from bocopt.core import Array
 from bocopt.live import play_on_gpu
@@ -26,28 +27,8 @@ from bocopt.problems import Newsvendor
 
 PROBLEM = Newsvendor(unit_cost=[1.0], price=5.0)
 POLICY = Predictive(PROBLEM, LightMixture())
-CONTEXTS, PRECISIONS = 12, ("float64", "float32")
-SERIES, DAYS = 30_490, 1_941  # of M5
+PRECISIONS = ("float64", "float32")
 WARM, TIMED = 40, 40  # stages
-
-
-def demand(rng: np.random.Generator, days: int, series: int) -> tuple[Array, Array]:
-    """(T, S, 12) contexts and (T, S) counts: sizes, weeks and promotions differ by series."""
-    size = rng.lognormal(0.0, 1.2, series)
-    week = rng.uniform(0.6, 1.4, (7, series))
-    weekday = np.arange(days) % 7
-    promoted = rng.random((days, series), np.float32) < 0.05
-    y = rng.poisson(size * week[weekday] * (1.0 + promoted)).astype(float)
-    sums = np.zeros((days + 1, series))
-    np.cumsum(y, axis=0, out=sums[1:])
-    x = np.zeros((days, series, CONTEXTS))
-    x[:, :, :6] = np.eye(7)[weekday, None, 1:]
-    for place, lag in enumerate((1, 7, 28), 6):
-        x[lag:, :, place] = y[:-lag]
-    for place, width in enumerate((7, 28), 9):
-        x[width:, :, place] = (sums[width:-1] - sums[: -width - 1]) / width
-    x[:, :, 11] = promoted
-    return x, y
 
 
 def mixed(rng: np.random.Generator, days: int, series: int) -> tuple[Array, Array]:
