@@ -53,7 +53,9 @@ def written(path: Path, executor: Executor | None = None) -> Case:
 
 def with_helpers(folder: Path) -> Path:
     """A case whose policy and rule stand in files beside its problem."""
-    path = edited(bakery(folder), '"always"]', '"always", "Ensemble", "own:same"]')
+    path = edited(
+        bakery(folder), '"always"]', '"always", "Ensemble", "own:same", "LightMixtureAcross"]'
+    )
     (folder / "helpers.py").write_text("LEVEL = 25.0\n")
     (folder / "own.py").write_text(
         "from helpers import LEVEL\n\n\ndef same(problem):\n"
@@ -118,6 +120,7 @@ def test_no_worker_is_told_where_the_data_are(tmp_path: Path) -> None:
 def test_the_short_form_of_a_job_is_short(tmp_path: Path) -> None:
     case = open_case(with_helpers(tmp_path))
     player = PanelPlayer(case)
+    player.passes["LightMixtureAcross"].play()
     code, modules = code_of_user(case)
     assert {*code} == {"code/problem.py", "code/own.py", "code/helpers.py"}
     for part in (0, "late"):
