@@ -30,8 +30,9 @@ from bocopt.compared import NOW
 from bocopt.core import Policy, Problem
 from bocopt.fingerprint import fingerprint
 from bocopt.guarantees import Guarantee, Monitor
-from bocopt.live import Agent, PanelAgent
+from bocopt.live import Agent, Coupled, PanelAgent
 from bocopt.live.fold import watching
+from bocopt.live.open_series import OpenSeries
 from bocopt.live.series_names import series_seed
 from bocopt.models import AcrossSeries
 from bocopt.policies import GivenAcross
@@ -73,6 +74,7 @@ class Case:
     trace: str = "csv"
     source: CaseSettings | None = None  # the file that declared it
     code: bytes = b""  # of the problem, which a fingerprint may not see
+    coupled: Mapping[str, Coupled] = field(default_factory=dict)  # by policy: all series of a time
     one_of: tuple[Path, str] | None = None  # of one series: the agents of its panel, and its name
 
     def __post_init__(self) -> None:
@@ -81,8 +83,9 @@ class Case:
             raise arguments.wrong("Case", "policies", "one or more policies by name", self.policies)
         for name, policy in self.everyone.items():
             arguments.kind("Case", name, policy, Policy)
-            check_same_problem(policy, self.problem)
-        many = self.problem.dims.z
+            if not self.coupled:
+                check_same_problem(policy, self.problem)
+        many = len(self._labels) if self.coupled else self.problem.dims.z
         if self.names and not len({*self.names}) == len(self.names) == many:
             expected = f"{many} different names, one for each number of a decision"
             raise arguments.wrong("Case", "names", expected, self.names)
@@ -105,7 +108,15 @@ class Case:
         program, or else z0, z1, ...
         """
         recorded = tuple(self.spec.decisions) if self.spec else ()
-        return self.names or recorded or decision_labels(self.problem)
+        return self.names or recorded or self._labels
+
+    @property
+    def _labels(self) -> tuple[str, ...]:
+        """Names that the program gives: of the part of each series, and of what is common."""
+        if not isinstance(self.problem, OpenSeries):
+            return decision_labels(self.problem)
+        layout = self.problem.layout
+        return (*layout.each_names, *layout.common_names)
 
     @property
     def data(self) -> Series:
@@ -142,6 +153,10 @@ class Case:
         The seed depends on the name, and on no other series.
         """
         panel = self.panel
+        if self.coupled:
+            raise ValueError(
+                f"All series of the case '{self.name}' are decided together: there is none alone."
+            )
         if panel is None or name not in panel.names:
             has = f"It has {len(panel.names)} others" if panel else "It has no series by name"
             raise ValueError(f"The case '{self.name}' has no series '{name}'. {has}.")
@@ -272,7 +287,9 @@ class Case:
         panel = self.panel
         assert panel is not None
         about = repr((self.seed, tuple(names), panel.x_names, panel.xi_names)) + self._holidays
-        what = self.problem if policy is None else (self.everyone[policy], self.problem)
+        what: Any = self.problem
+        if policy is not None:
+            what = (self.coupled.get(policy, self.everyone[policy]), self.problem)
         return self._digest(what, {*modules_of(what), module}, about, parts)
 
     def digest_across(self, policy: str, module: str, parts: Iterable[NDArray[Any]]) -> str:

@@ -32,7 +32,7 @@ _CASE = (
 )
 #: Of a part on data, where it does not say what is learned.
 NO_OUTCOME = "must say which columns are the 'outcome'."
-_DATA = ("file", *SETTINGS, *(one.name for one in fields(Spec)))
+_DATA = ("file", "coupled", *SETTINGS, *(one.name for one in fields(Spec)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +66,7 @@ class CaseSettings:
     data: Path | str | None = field(repr=False)  # a file, or the address of a database
     reading: Mapping[str, Any]  # how the data are written: parameters of `read`
     spec: Spec | None  # of the data
+    coupled: bool  # whether one program decides all series of a time
     by_convention: bool  # whether its outcome, time and series are those that others use
     seed: int
     confidence: float
@@ -162,6 +163,7 @@ def _case(cases: Part, name: str) -> CaseSettings:
         data=_source(data) if data.found else None,
         reading=_reading(data),
         spec=spec,
+        coupled=data.yes("coupled", False),
         by_convention=by_convention,
         seed=part.number("seed", 0, "[0, 9e18]", whole=True),
         confidence=part.number("confidence", 0.95, "(0, 1)"),
@@ -186,6 +188,11 @@ def _check_together(case: CaseSettings, data: Part) -> None:
         said = ", ".join(others) or "there is none"
         why = f"'promote' must be one of the policies after the first ({said})."
         case.part.wrong("promote", f"{why} Got {case.promote!r} instead.")
+    if case.coupled and (case.spec is None or not case.spec.series):
+        data.wrong("coupled", "'coupled' needs 'series': which column tells the series apart.")
+    if case.coupled and case.now:
+        why = "series that are decided together are compared with what was decided"
+        case.part.wrong("now", f"'now' is a rule of one series: {why}, by 'decisions'.")
     if data.found:
         for key in ("context", "outcome"):
             if key in case.part.found:

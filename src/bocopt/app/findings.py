@@ -67,3 +67,4 @@ class PanelFindings(NamedTuple):
     counts: tuple[BoolArray, ...]  # of each series: (T) the decisions that totals are made of
     discoveries: Discoveries | None = None  # of the first policy; None where it is the only one
     across: tuple[str, ...] = ()  # policies that are given what a model of all series expects
+    coupled: bool = False  # whether costs of a series are those of all series of its time

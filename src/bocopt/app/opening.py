@@ -8,7 +8,15 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.app.case import Case, delta_of
-from bocopt.app.case_file import MANY, NO_OUTCOME, OF_FEW, OF_MANY, CaseSettings, load_cases
+from bocopt.app.case_file import (
+    MANY,
+    NO_OUTCOME,
+    OF_FEW,
+    OF_MANY,
+    OF_VECTORS,
+    CaseSettings,
+    load_cases,
+)
 from bocopt.app.features.days import whole_days
 from bocopt.app.features.panel import follows_convention, panel_of
 from bocopt.app.features.prepare import series_of
@@ -19,6 +27,8 @@ from bocopt.app.reading.sources import read
 from bocopt.app.user_code import UserCode
 from bocopt.core import Policy, Problem, is_ranged
 from bocopt.interop.frames import framed
+from bocopt.live import Coupled
+from bocopt.live.open_series import OpenSeries
 from bocopt.policies import GivenAcross
 
 _TAKEN = ("status", "agent")  # columns beside those of a decision, where rows are decided
@@ -44,6 +54,10 @@ def case_of(settings: CaseSettings, files: UserCode) -> Case:
     if settings.trace == "parquet":
         framed({}, 'trace = "parquet"')  # what is missing is told before it plays
     code = files.at(settings.problem.rpartition(":")[0])
+    if settings.coupled or _resolved(settings, "problem", code.couples, settings.problem):
+        return _coupled(settings, code)
+    if settings.spec is not None and settings.spec.series:
+        _resolved(settings, "problem", code.check_alone, settings.problem)
     problem = _resolved(settings, "problem", code.problem, settings.problem)
     _check_names(settings, problem)
     series, panel, spec = None, None, None
@@ -106,6 +120,73 @@ def case_on(
         source=settings,
         code=code.file_of(settings.problem).read_bytes(),
     )
+
+
+def _coupled(settings: CaseSettings, code: UserCode) -> Case:
+    """Return a case whose series are decided together."""
+    if settings.data is None or settings.spec is None or not settings.spec.series:
+        why = "a program of several series needs data with 'series'."
+        settings.part.wrong("problem", f"'problem': {why}")
+        settings.part.file.refuse()
+        raise AssertionError
+    table, spec = whole_days(read(settings.data, **settings.reading), settings.spec)
+    panel = panel_of(table, spec)
+    base = _resolved(settings, "problem", code.coupled, settings.problem, len(panel.xi_names))
+    problem = _resolved(settings, "problem", problem_of_panel, base, panel)
+    coupled = {
+        reference.rpartition(":")[2]: _resolved(
+            settings, "policies", code.coupled_policy, reference, base, panel.x_names
+        )
+        for reference in settings.policies or OF_VECTORS
+    }
+    if settings.guarantees:
+        settings.part.wrong("guarantees", "'guarantees' are of one series: leave them out.")
+        settings.part.file.refuse()
+    common = problem.layout.common_names
+    if common and not all(one.together for one in coupled.values()):
+        why = f"'EachAlone' cannot decide what is common: {', '.join(common)}."
+        settings.part.wrong("policies", f"'policies': {why}")
+        settings.part.file.refuse()
+    return Case(
+        name=settings.name,
+        problem=problem,
+        policies={name: one.policy for name, one in coupled.items()},
+        title=settings.title,
+        unit=settings.unit,
+        names=settings.names,
+        panel=panel,
+        spec=spec,
+        seed=settings.seed,
+        confidence=settings.confidence,
+        cost_scale=settings.cost_scale,
+        difference_scale=settings.difference_scale,
+        results=settings.results,
+        trace=settings.trace,
+        source=settings,
+        code=code.file_of(settings.problem).read_bytes(),
+        coupled=coupled,
+    )
+
+
+def problem_of_panel(coupled: Coupled, panel: Panel) -> OpenSeries:
+    """Return the programs of all series of a panel that are ever open together, as one problem."""
+    if len(panel.xi_names) != coupled.dim_xi:
+        raise ValueError(
+            f"Outcomes of a series have {coupled.dim_xi} numbers, but the data name "
+            f"{len(panel.xi_names)}: {', '.join(panel.xi_names)}."
+        )
+    at = zip(panel.names, panel.at, strict=True)
+    first = tuple(name for name, times in at if len(times) and times[0] == 0)
+    reads = coupled.program(first).problem.dims.x is not None
+    found = OpenSeries(coupled, panel.names, first, len(panel.x_names) if reads else 0)
+    names = (*found.layout.each_names, *found.layout.common_names)
+    for one in panel.series:
+        if one.now is not None and one.now.shape[-1] != len(names):
+            raise ValueError(
+                f"A decision has {len(names)} numbers for each row: {', '.join(names)}. The data "
+                f"name {one.now.shape[-1]} columns of decisions."
+            )
+    return found
 
 
 def _resolved(settings: CaseSettings, key: str, resolve: Callable[..., T], *of: Any) -> T:

@@ -4,11 +4,11 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike
@@ -18,6 +18,8 @@ from bocopt.abilities import MakesPolicy
 from bocopt.app.margin import named
 from bocopt.core import Array, Policy, Problem
 from bocopt.guarantees import Betting, EmpiricalBernstein, Guarantee, HoeffdingMixture, Outlook
+from bocopt.live import Coupled
+from bocopt.live.coupled_program import Undecided
 from bocopt.models import AcrossSeries, LightMixture
 from bocopt.policies import (
     Ensemble,
@@ -80,6 +82,8 @@ GUARANTEES: Mapping[str, Callable[[Declared], Guarantee[Any]]] = {
 }
 #: The package of the modules of users, each under the name of its file.
 CASES = "bocopt_cases"
+#: Each series by the program of it alone, and then all cut to what that of all allows.
+EACH_ALONE = "EachAlone"
 _REFERENCE = re.compile(r"(?:([A-Za-z_][\w.]*):)?([A-Za-z_]\w*)")
 
 
@@ -114,6 +118,45 @@ class UserCode:
         """Return the problem that a reference names."""
         found: Problem = self._of_kind(reference, self._named(reference), Problem)
         return found
+
+    def coupled(self, reference: str, dim_xi: int) -> Coupled:
+        """Return the program of all series that a reference names: a `Coupled`, or its function."""
+        found = self._named(reference)
+        if isinstance(found, Coupled):
+            return found
+        if not isinstance(found, FunctionType):
+            expected = "a function of the names of series that returns a problem, or a Coupled"
+            raise ValueError(f"'{reference}' must be {expected}. Got {found!r} instead.")
+        return Coupled(found, law=LightMixture(dim_xi=dim_xi), dim_xi=dim_xi)
+
+    def check_alone(self, reference: str) -> None:
+        """Refuse a function, which may be a program of all series: then a word is missing."""
+        if isinstance(self._named(reference), FunctionType):
+            raise ValueError(
+                f"'{reference}' is a function, not a problem of one series. If it makes one of the "
+                "names of all series, say coupled = true beside 'series'."
+            )
+
+    def couples(self, reference: str) -> bool:
+        """Return whether a reference names a `Coupled`, which needs no word beside."""
+        return isinstance(self._named(reference), Coupled)
+
+    def coupled_policy(self, reference: str, base: Coupled, x_names: tuple[str, ...]) -> Coupled:
+        """Return a program of all series whose law is what a reference names."""
+        if reference == EACH_ALONE:
+            return replace(base, together=False)
+        if reference not in KNOWN and self._has(reference) and self.couples(reference):
+            found: Coupled = self._named(reference)
+            if found.problem_of is not base.problem_of:
+                raise ValueError(f"'{reference}' is for another function than the problem.")
+            return found
+        outcome = Undecided(base.dim_xi)
+        ours = KNOWN.get(reference)  # a file may have a model of that name
+        law = ours(outcome) if ours else self.policy(reference, outcome, x_names)
+        try:
+            return replace(base, law=law)
+        except arguments.WrongError as error:
+            raise ValueError(f"'{reference}' {error.why}") from None
 
     def rule(self, reference: str, x_names: tuple[str, ...]) -> Policy[Any]:
         """Return the policy of what is done now: a function of the context by name, or a policy."""
@@ -168,6 +211,14 @@ class UserCode:
 
     def _path(self, module: str) -> Path:
         return self.folder.resolve().joinpath(*module.split(".")).with_suffix(".py")
+
+    def _has(self, reference: str) -> bool:
+        """Return whether a reference is in its file."""
+        try:
+            self._named(reference)
+        except ValueError:
+            return False
+        return True
 
     def _named(self, reference: str, known: Mapping[str, Any] | None = None) -> Any:
         """Return the object; a ValueError says what is wrong, with the line of the file."""

@@ -86,6 +86,22 @@ class CoupledAgent:
         """The numbers of the decisions that wait for outcomes."""
         return tuple(number for number, one in self._taken.items() if one.waits.any())
 
+    def numbers(self, names: Sequence[str], own: ArrayLike) -> IntArray:
+        """Return the numbers (n) of held decisions, by those (n) among those of each series.
+
+        An error names the series that have no such decision.
+        """
+        places = places_of("CoupledAgent.numbers", self._places, names)
+        wanted, found = np.asarray(own), np.full(len(places), -1)
+        for number, taken in self._taken.items():
+            order = np.argsort(taken.place)
+            at = np.minimum(np.searchsorted(taken.place[order], places), len(order) - 1)
+            rows = order[at]
+            same = (taken.place[rows] == places) & (taken.own[rows] == wanted)
+            found[same] = number
+        refuse(names, (found < 0, "have no such decision that is held"))
+        return found
+
     def __repr__(self) -> str:
         """Return the name of the function, and how many series and decisions there are."""
         called = getattr(self.coupled.problem_of, "__name__", "a program")

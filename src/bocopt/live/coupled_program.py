@@ -20,7 +20,7 @@ from bocopt.live.coupled_layout import Layout, layout_of
 from bocopt.live.series_states import plays_in_rows
 from bocopt.loop import checked_decision
 from bocopt.models import LightMixture
-from bocopt.policies import Predictive
+from bocopt.policies import GivenAcross, Predictive
 from bocopt.problems.risk import Expectation
 from bocopt.wrappers import find, has, says
 
@@ -124,6 +124,11 @@ class Coupled:
     @cached_property
     def policy(self) -> Policy[Any]:
         """The policy of each series, which is asked for its scenarios and learns its outcomes."""
+        if isinstance(self.law, GivenAcross):
+            expected = (
+                "its policy alone: CoupledAgent(..., across=...) takes the model of all series"
+            )
+            raise arguments.wrong("Coupled", "law", expected, "a GivenAcross")
         if has(self.law, Policy):
             problem = says(self.law, ForProblem)
             if problem is not None and problem.dims.xi != self.dim_xi:

@@ -190,6 +190,12 @@ def _some(names: Sequence[str]) -> str:
 def _say_of_stages(found: "PanelFindings") -> None:
     """Say what a stage is where there are several series."""
     decisions = sum(int(counted.sum()) for counted in found.counts)
+    if found.coupled:
+        say(
+            f"A stage is a time: one program decides all that are open, of "
+            f"{len(found.panel.names):,} series. decisions.csv has the part of each."
+        )
+        return
     say(
         f"A stage is a time: these are sums over {len(found.panel.names):,} series, "
         f"{decisions:,} decisions in all. series.csv has each series."

@@ -10,10 +10,12 @@ from bocopt import arguments
 from bocopt.app.case import Case
 from bocopt.app.features.series import Panel, Series
 from bocopt.app.findings import Discoveries, Findings, PanelFindings, Played
+from bocopt.app.panels.coupled import CoupledPlayer, parts_of_series
 from bocopt.app.panels.elsewhere import play_elsewhere
 from bocopt.app.panels.player import PanelPlayer, play_side_by_side
 from bocopt.app.playing.discoveries import discoveries_of
 from bocopt.app.playing.summed import compared_in_all
+from bocopt.app.playing.verdict import compared
 from bocopt.compared import NOW
 from bocopt.core import Array, BoolArray, Status
 
@@ -38,12 +40,19 @@ def backtest_panel(
     where a policy is given a model across series, that goes first through all times, and decisions
     see what it said before their outcomes. Agents are kept in the results of the case. So many
     `jobs` share the work, with the same results. So do the processes of an `executor`, which need
-    neither our disk nor our table; `size` tells how many there are now.
+    neither our disk nor our table; `size` tells how many there are now. Series that share a program
+    are decided together, a time after the other, by this process alone.
     """
     arguments.kind("backtest_panel", "case", case, Case)
     if case.panel is None:
         expected = "a case whose [data] say 'series': `backtest` plays one series"
         raise arguments.wrong("backtest_panel", "case", expected, case.name)
+    if case.coupled:
+        together = CoupledPlayer(case, keep_every, keep_seconds)
+        if fresh:
+            together.forget()
+        begin("playing", case.stages_to_play)
+        return _judged_together(case, case.panel, together.times, together.play(advance))
     played = PanelPlayer(case, keep_every, keep_seconds)
     if fresh:
         played.forget()
@@ -99,6 +108,42 @@ def _judged(case: Case, panel: Panel, each: Sequence[Mapping[str, Played]]) -> P
     return PanelFindings(
         totals, panel, tuple(each), counts, _discovered(case, panel, each, against)
     )
+
+
+def _judged_together(
+    case: Case, panel: Panel, times: Series, played: Mapping[str, Played]
+) -> PanelFindings:
+    """Return the findings on series that are decided together: a stage is a time."""
+    now = NOW if NOW in played else None
+    against = now or (list(played)[1] if len(played) > 1 else None)
+    judged = (
+        compared(
+            case.problem,
+            times,
+            against,
+            played,
+            warm_up=panel.warm_up,
+            scale=case.difference_scale,
+            delta=case.delta,
+        )
+        if against
+        else {}
+    )
+    totals = Findings(
+        title=case.title,
+        unit=case.unit,
+        sense=case.problem.sense,
+        alpha=case.problem.risk.alpha,
+        series=times,
+        warm_up=panel.warm_up,
+        now=now,
+        played=played,
+        compared=judged,
+        code=_code(case, panel),
+        delta=case.delta,
+    )
+    each = tuple(parts_of_series(case, panel, played))
+    return PanelFindings(totals, panel, each, _counts(panel, each), coupled=True)
 
 
 def _discovered(
@@ -172,6 +217,8 @@ def _code(case: Case, panel: Panel) -> str:
     command = f"""# Decisions for new rows of all series, which stand in a table of their own:
 #   bocopt decide today.csv --config {path} --case {case.name} --out decisions.csv
 """
+    if case.coupled:
+        return command
     if case.across(policy) is not None:
         return f"""{command}# Or from Python:
 from bocopt.app import decide, open_case

@@ -10,7 +10,7 @@ rows again get what was decided for them, with the same bytes.
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from shutil import rmtree
 from typing import Any, NamedTuple
@@ -24,11 +24,13 @@ from bocopt.app.kept_features import in_days
 from bocopt.app.panels.agents import Blocks, OneByOne
 from bocopt.app.panels.asked import AskedRow, turns_of
 from bocopt.app.panels.memory import PanelMemory, outcomes_of
+from bocopt.app.panels.together import Together, check_whole, times_of_rows
 from bocopt.app.reading.columns import Table
 from bocopt.core import Array, IntArray, Status
 
 #: Who decided a row of a panel: an agent that a backtest or a night left, or one that begins.
 KNOWN, OF_A_NIGHT, NEW = "of the backtest", "of a night", "new"
+Agents = Blocks | OneByOne | Together
 
 
 class Night(NamedTuple):
@@ -48,7 +50,9 @@ def decide_panel(case: Case, rows: Table, policy: str, *, learn: bool) -> Decisi
     """
     if not learn:
         memory, agents, decided = _opened(case, policy, _latest(case, policy))
-        for turn in turns_of(in_days(case, rows, memory.featuriser.spec), memory.featuriser):
+        for turn in _turns(case, rows, memory):
+            if case.coupled:
+                check_whole(turn, memory)
             decided.add(turn, agents)
         return decided.table()
     folder = _nights(case, policy)
@@ -61,29 +65,35 @@ def decide_panel(case: Case, rows: Table, policy: str, *, learn: bool) -> Decisi
         return _learned(case, policy, night, rows, digest)
 
 
-def _opened(
-    case: Case, policy: str, night: Night
-) -> tuple[PanelMemory, Blocks | OneByOne, "_Decided"]:
+def _opened(case: Case, policy: str, night: Night) -> tuple[PanelMemory, Agents, "_Decided"]:
     """Return all that a night begins with."""
     memory = PanelMemory.load(night.folder / "panel.bin")
     known = frozenset(memory.known)
-    agents: Blocks | OneByOne
-    if agents_of_blocks(night.folder, policy):
+    agents: Agents
+    if case.coupled:
+        agents = Together(case, policy, night.folder / f"{file_name(policy)}-0.bin")
+    elif agents_of_blocks(night.folder, policy):
         agents = Blocks(case, policy, night.folder, known)
     else:
         agents = OneByOne(case, policy, known)
     return memory, agents, _Decided(case, memory, known)
 
 
+def _turns(case: Case, rows: Table, memory: PanelMemory) -> Iterator[Sequence[AskedRow]]:
+    """Yield rows that are decided by one call: one of each series, or all of one time."""
+    rows = in_days(case, rows, memory.featuriser.spec)
+    return times_of_rows(rows, memory) if case.coupled else turns_of(rows, memory.featuriser)
+
+
 def _learned(case: Case, policy: str, night: Night, rows: Table, digest: str) -> Decisions:
     """Return the decisions of a night that is kept."""
     memory, agents, decided = _opened(case, policy, night)
-    if not isinstance(agents, Blocks):
+    if isinstance(agents, OneByOne):
         raise ValueError(
             f"'{policy}' is not played in lock step: it has an agent a series, which learns in a "
             "service. Learn by a policy whose states are rows, or leave out --learn."
         )
-    for turn in turns_of(in_days(case, rows, memory.featuriser.spec), memory.featuriser):
+    for turn in _turns(case, rows, memory):
         _lived(turn, memory, agents, decided)
     found = decided.table()
     _keep(case, policy, night, digest, memory, agents, found)
@@ -91,10 +101,12 @@ def _learned(case: Case, policy: str, night: Night, rows: Table, digest: str) ->
 
 
 def _lived(
-    turn: Sequence[AskedRow], memory: PanelMemory, agents: Blocks, decided: "_Decided"
+    turn: Sequence[AskedRow], memory: PanelMemory, agents: Blocks | Together, decided: "_Decided"
 ) -> None:
     """Learn from the rows of a turn that have an outcome, and decide the others."""
     fresh = [one for one in turn if not memory.is_past(one)]
+    if isinstance(agents, Together):
+        check_whole(fresh, memory)
     decided.add(fresh, agents, lambda one: not one.has_outcome)
     waited = [one for one in turn if one.has_outcome and memory.stage(one) is not None]
     stages = [memory.stage(one) or 0 for one in waited]
@@ -116,7 +128,7 @@ class _Decided:
     def add(
         self,
         asked: Sequence[AskedRow],
-        agents: Blocks | OneByOne,
+        agents: Agents,
         tells: Callable[[AskedRow], bool] = lambda one: True,
     ) -> None:
         """Decide rows of different series; those that it tells of are among the decisions."""
@@ -177,7 +189,7 @@ def _keep(
     night: Night,
     digest: str,
     memory: PanelMemory,
-    agents: Blocks,
+    agents: Blocks | Together,
     found: Decisions,
 ) -> None:
     """Write all that the next night needs, and then that it counts."""

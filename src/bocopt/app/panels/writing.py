@@ -7,6 +7,7 @@ from typing import Any
 from bocopt import file
 from bocopt.app.case import Case
 from bocopt.app.findings import PanelFindings
+from bocopt.app.page.coupled import coupled_page, series_table
 from bocopt.app.page.panel import panel_page
 from bocopt.app.page.panel_numbers import results_of
 from bocopt.app.panels.memory import PanelMemory
@@ -25,12 +26,14 @@ def write_panel(case: Case, findings: PanelFindings) -> None:
     (folder / "agents").mkdir(parents=True, exist_ok=True)
     PanelMemory.of(case).save(folder / "agents" / "panel.bin")
     file.replace(folder / "decisions.csv", _decisions(findings, z_names))
-    file.replace(folder / "series.csv", as_csv(_series(findings)))
+    table = series_table(findings, z_names) if findings.coupled else _series(findings)
+    file.replace(folder / "series.csv", as_csv(table))
     if case.trace == "csv":
         file.replace(folder / "trace.csv", _trace(findings))
     else:
         file.replace(folder / "trace.parquet", _trace_parquet(findings))
-    file.replace(folder / "report.html", panel_page(findings).encode())
+    page = coupled_page(findings, z_names) if findings.coupled else panel_page(findings)
+    file.replace(folder / "report.html", page.encode())
 
 
 def _decisions(findings: PanelFindings, z_names: list[str]) -> Iterator[bytes]:

@@ -140,6 +140,11 @@ def _without_across(case: Case) -> Iterator[str]:
 
 def _template(settings: CaseSettings, case: Case) -> StreamTemplate:
     """The first policy decides; the others, and the rule of now, are its shadows."""
+    if case.coupled:
+        settings.part.wrong(
+            "problem", "'problem' couples series: no service decides these; use `bocopt decide`."
+        )
+        settings.part.file.refuse()
     deciding, *others = case.policies
     shadows = {name: case.policies[name] for name in others}
     if case.now is not None:
