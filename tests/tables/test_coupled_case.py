@@ -112,8 +112,8 @@ def test_the_oven_is_never_too_small(whole: tuple[Case, PanelFindings]) -> None:
         one = found.totals.played[policy]
         assert (one.hindsight <= one.cost + 2.6e-6).all()  # a row's tolerance, at the price
     assert (found.totals.played[NOW].feasible == 0).any()
-    one = found.totals.compared["LightMixture"]
-    assert one.differences.size == 20
+    judged = found.totals.compared["LightMixture"]
+    assert judged.differences.size == 20
 
 
 def test_files_have_a_row_a_series(whole: tuple[Case, PanelFindings]) -> None:
@@ -158,7 +158,7 @@ def test_a_backtest_that_was_stopped_goes_on_to_the_same_bytes(tmp_path: Path) -
 def test_times_with_missing_parts_count_at_their_worst(tmp_path: Path) -> None:
     found = backtest_panel(open_case(oven(tmp_path, missing=True)))
     totals = found.totals
-    missing = np.isnan(totals.series.xi).any(axis=1)
+    missing = np.asarray(np.isnan(totals.series.xi).any(axis=1))
     assert 0 < missing.sum() < len(missing)
     assert (np.isnan(totals.played["LightMixture"].cost) == missing).all()
     one = totals.compared["LightMixture"]

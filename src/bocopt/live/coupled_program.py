@@ -24,7 +24,7 @@ from bocopt.policies import GivenAcross, Predictive
 from bocopt.problems.risk import Expectation
 from bocopt.wrappers import find, has, says
 
-_KEPT = 256  # problems of sets of names
+_KEPT = 4096  # programs of sets of names
 _HALVES = 40  # of the factor by which decisions are cut
 _FRACTION = 1.1e-3  # of a decision in whole numbers, which is none
 _SHOWN = 3  # names in a message
