@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bocopt.core import Array, IntArray
+from bocopt.core import Array, BoolArray, IntArray
 from bocopt_studies.learning.data.source import extra
 
 CHICAGO_DAYS = 900
@@ -118,6 +118,15 @@ def pizzas() -> Panel:
     return assembled(y, known, of_name, 7, (1, 7), 12)
 
 
+class DrawnShops(NamedTuple):
+    """Drawn shops with the law of what they sell: negative binomial, 0 once a product is dead."""
+
+    panel: Panel
+    mean: Array  # (T, n)
+    shape: Array  # (n)
+    dead: BoolArray  # (T, n)
+
+
 def shops() -> Panel:
     """Drawn: 200 shops and products with promotions, of which some stop selling for good.
 
@@ -125,6 +134,11 @@ def shops() -> Panel:
     promotion lasts a week and lifts sales by 20% to 150%, levels drift, noise is negative binomial,
     and one in ten products is dead from a random day on: it sells nothing any more.
     """
+    return drawn_shops().panel
+
+
+def drawn_shops() -> DrawnShops:
+    """Return the panel of `shops` with its law."""
     rng = np.random.default_rng(SEED)
     days = np.arange(SHOP_DAYS)
     kind = rng.integers(0, 3, SHOPS)
@@ -139,10 +153,12 @@ def shops() -> Panel:
     shape = rng.uniform(2.0, 12.0, SHOPS)
     y = rng.negative_binomial(shape, shape / (shape + mean)).astype(float)
     dies = np.where(rng.random(SHOPS) < 0.1, rng.integers(200, SHOP_DAYS, SHOPS), SHOP_DAYS)
-    y[days[:, None] >= dies] = 0.0
+    dead = days[:, None] >= dies
+    y[dead] = 0.0
     known = [_dummies(days, 7, SHOPS), promotion[..., None].astype(float)]
     known.append(np.tile(np.eye(3)[kind][None, :, 1:], (SHOP_DAYS, 1, 1)))
-    return assembled(y, np.concatenate(known, axis=-1), kind, 7, (1, 7), 16)
+    panel = assembled(y, np.concatenate(known, axis=-1), kind, 7, (1, 7), 16)
+    return DrawnShops(panel, mean, shape, dead)
 
 
 def months() -> Panel:
