@@ -20,7 +20,7 @@ from panel_made import CONTEXTS, DAYS, SERIES, demand
 
 from bocopt.core import Array
 from bocopt.live import play_on_gpu
-from bocopt.live.gpu import advanced, begun, device_library
+from bocopt.live.gpu import advanced, begun, device_library, device_problem
 from bocopt.models import LightMixture
 from bocopt.policies import Predictive
 from bocopt.problems import Newsvendor
@@ -63,6 +63,7 @@ def agreement(days: int = 300, series: int = 1_000) -> dict[str, Any]:
 def speed(series: int, precision: str) -> dict[str, Any]:
     """Series-stages a second where all is on the device, from the 41st stage to the 80th."""
     cuda, some = device_library(), min(series, 100_000)
+    problem = device_problem(POLICY)
     x, y = mixed(np.random.default_rng(1), WARM + TIMED, some)
     times = -(-series // some)  # beyond 100,000 series the same ones again
     shown = cuda.to_device(np.tile(x.astype(precision), (1, times, 1))[:, :series])
@@ -70,10 +71,10 @@ def speed(series: int, precision: str) -> dict[str, Any]:
     free = cuda.current_context().get_memory_info()[0]
     on = begun(np.arange(series), CONTEXTS, precision == "float32")
     kept = free - cuda.current_context().get_memory_info()[0]
-    advanced(on, PROBLEM, 0.0, 0, shown[:WARM], seen[:WARM])
+    advanced(on, problem, 0.0, 0, shown[:WARM], seen[:WARM])
     start, end = cuda.event(), cuda.event()
     start.record()
-    advanced(on, PROBLEM, 0.0, WARM, shown[WARM:], seen[WARM:])
+    advanced(on, problem, 0.0, WARM, shown[WARM:], seen[WARM:])
     end.record()
     end.synchronize()
     stage = cuda.event_elapsed_time(start, end) / 1000 / TIMED

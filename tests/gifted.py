@@ -10,6 +10,7 @@ from bocopt.core import (
     Array,
     BoolArray,
     Decision,
+    DeviceProblem,
     IntArray,
     RangedDifference,
     ShadowReport,
@@ -112,6 +113,7 @@ class GiftedProblem(Knapsack):
     name = "gifted"
     why_unranged = "it has a range"
     support = ((0.0, 0.0), (50.0, 50.0))
+    on_device = DeviceProblem(0.5, lambda found, terms: found, lambda z, xi, terms: 0.0, ())
 
     def named(self, z: Array) -> Mapping[str, Array]:
         return {"taken": z}

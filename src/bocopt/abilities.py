@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from bocopt.core import Array, Policy, Problem, Ranged, RangedDifference
+from bocopt.core import Array, DeviceProblem, Policy, Problem, Ranged, RangedDifference
 
 
 class Lockstep(Protocol):
@@ -154,6 +154,17 @@ class PricesInfeasibility(Protocol):
 
     @property
     def prices_infeasibility(self) -> bool: ...
+
+
+class RunsOnDevice(Protocol):
+    """Its best decision follows from one quantile of a single outcome, so that a graphics processor
+    can decide and pay; None where it does not.
+
+    Asked by `live/gpu.py`.
+    """
+
+    @property
+    def on_device(self) -> DeviceProblem | None: ...
 
 
 class HasTailMeans(Protocol):
@@ -356,7 +367,7 @@ ABILITIES: Mapping[str, tuple[type, ...]] = MappingProxyType(
         "model": (SamplesAt, KnowsAtOnce, HasLaws, TakesLaw, ForOutcomes),
         "problem": (
             *(Ranged, RangedDifference, SaysWhyUnranged, HasSupport),
-            *(PricesInfeasibility, SmallestOfTies, NamesDecisions, HasName),
+            *(PricesInfeasibility, SmallestOfTies, NamesDecisions, HasName, RunsOnDevice),
         ),
         "risk": (HasTailMeans, HasWorstWeights),
         "stream": (NamesColumns,),
@@ -373,5 +384,11 @@ ABILITIES: Mapping[str, tuple[type, ...]] = MappingProxyType(
 PROMISES: frozenset[type] = frozenset({Lockstep, TakesMissing})
 #: Abilities that stand beside a method: one that has this method must have its own, or has none.
 OWN: Mapping[type, str] = MappingProxyType(
-    {SamplesAt: "sample", Ranged: "cost", RangedDifference: "cost", SmallestOfTies: "solve"}
+    {
+        SamplesAt: "sample",
+        Ranged: "cost",
+        RangedDifference: "cost",
+        SmallestOfTies: "solve",
+        RunsOnDevice: "solve",
+    }
 )

@@ -11,7 +11,7 @@ broadcast. Arguments stand in time order: x, z, xi. `solve` begins with what is 
 scenarios, then w, then x. Everything inside is a **cost to minimise**.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import Enum, IntEnum
 from functools import cache
 from types import MappingProxyType
@@ -234,6 +234,15 @@ def judge(problem: Problem, x: Array, z: Array, xi: Array) -> tuple[Array, Array
     if judges(problem):
         return problem.judge(x, z, xi)
     return problem.cost(x, z, xi), problem.violation(x, z, xi)
+
+
+class DeviceProblem(NamedTuple):
+    """A problem of one number, by functions that are compiled for a graphics processor too."""
+
+    level: float  # of the quantile of the outcome that decisions are made of
+    decision: Callable[[float, tuple[float, ...]], float]  # (quantile, terms) -> z
+    paid: Callable[[float, float, tuple[float, ...]], float]  # (z, outcome, terms) -> its cost
+    terms: tuple[float, ...]
 
 
 class Ranged(Problem, Protocol):

@@ -60,6 +60,11 @@ def test_the_simulated_device_decides_as_a_processor(tmp_path: Path) -> None:
         assert played["z"] == pytest.approx(z, rel=within)
         assert played["by_time"] == pytest.approx(cost.sum(axis=1), rel=within, abs=within)
         assert played["by_series"] == pytest.approx(cost.sum(axis=0), rel=within)
+    one, own = (np.load(tmp_path / f"{name}.npz") for name in ("newsvendor", "own"))
+    assert (one["z"][1:] > 0.0).all()
+    assert own["z"] == pytest.approx(one["z"], rel=1e-12)
+    beyond = one["by_series"] - np.nansum(given["y"][:, :2], axis=0)
+    assert own["by_series"] == pytest.approx(2.0 * beyond, rel=1e-9)
     assert "at time 2 of series 1" in (tmp_path / "error.txt").read_text()
 
 
@@ -92,7 +97,7 @@ def test_without_a_device_the_error_says_what_is_missing() -> None:
                 Newsvendor(unit_cost=[1.0, 1.0], price=2.0, capacity=3.0), LightMixture(dim_xi=2)
             ),
             {},
-            "of one product, without a capacity",
+            "on_device.*of one product, without a capacity",
         ),
         (POLICY, {"x": np.ones((3, 2))}, "of shape .times, series, contexts."),
         (POLICY, {"x": np.ones((3, 2, 0))}, "one of each at least"),

@@ -6,15 +6,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bocopt import arguments
-from bocopt.abilities import KnowsAtOnce
-from bocopt.core import Array, IntArray
+from bocopt.abilities import KnowsAtOnce, RunsOnDevice
+from bocopt.core import Array, DeviceProblem, IntArray
 from bocopt.extras import needed
 from bocopt.models import LightMixture
 from bocopt.models.light import TURN, first_places
 from bocopt.policies import Predictive
 from bocopt.policies.baselines import before_any_outcome
-from bocopt.problems import Newsvendor
-from bocopt.wrappers import says
+from bocopt.wrappers import find, says
 
 _OWNER = "play_on_gpu"
 THREADS = 128  # of a block
@@ -36,14 +35,17 @@ def play_on_gpu(
     seeds: IntArray | None = None,
     precision: str = "float64",
 ) -> PlayedPanel:
-    """Play a newsvendor with a light mixture on series: contexts x (T, S, k), outcomes y (T, S).
+    """Play a light mixture on series: contexts x (T, S, k), outcomes y (T, S).
+
+    The problem is one whose decision follows from a quantile of its one outcome: it says so by
+    `on_device`, as a `Newsvendor` of one product does that has no capacity.
 
     Each series is decided at each time from its own past; nothing is learned where an outcome is
     NaN, and nothing is counted. Decisions are those of a processor but for rounding. With
     `precision="float32"` what is known of a series takes half the memory; sums are still formed in
     64 bits. Seeds (S) are 0, 1, ... unless given. Needs a CUDA device and `bocopt[gpu]`.
     """
-    problem = _problem_of(policy)
+    problem = device_problem(policy)
     x, y = arguments.real(_OWNER, "x", x), arguments.real(_OWNER, "y", y)
     if x.ndim != 3 or x.size == 0:
         raise arguments.wrong(
@@ -56,23 +58,21 @@ def play_on_gpu(
     seeds = arguments.seeds_of(_OWNER, np.arange(y.shape[1]) if seeds is None else seeds)
     if seeds.shape != y.shape[1:]:
         raise arguments.wrong(_OWNER, "seeds", f"of shape {y.shape[1:]}, one a series", seeds.shape)
-    first = before_any_outcome(problem, policy.initial_decision, (), np.zeros(x.shape[-1]))
+    first = before_any_outcome(policy.problem, policy.initial_decision, (), np.zeros(x.shape[-1]))
     return _play(problem, float(first.solution.z[0]), x, y, seeds, precision == "float32")
 
 
-def _problem_of(policy: Predictive) -> Newsvendor:
-    """Return the newsvendor of a policy, if it is one that the device plays."""
+def device_problem(policy: Predictive) -> DeviceProblem:
+    """Return the problem of a policy as the device plays it; refuse what it cannot play."""
     arguments.kind(_OWNER, "policy", policy, Predictive)
     arguments.kind(_OWNER, "policy.model", policy.model, LightMixture)
     if says(policy.model, KnowsAtOnce):
         raise arguments.wrong(_OWNER, "policy.model", "without a law that is given", policy.model)
-    arguments.kind(_OWNER, "policy.problem", policy.problem, Newsvendor)
-    problem = policy.problem
-    assert isinstance(problem, Newsvendor)
-    if problem.dims.z != 1 or problem.capacity is not None:
-        raise arguments.wrong(
-            _OWNER, "policy.problem", "of one product, without a capacity", problem
-        )
+    found = find(policy.problem, RunsOnDevice)
+    if found is None:
+        expected = "one with `on_device`, as a Newsvendor has it of one product, without a capacity"
+        raise arguments.wrong(_OWNER, "policy.problem", expected, policy.problem)
+    problem: DeviceProblem = found.part.on_device
     return problem
 
 
@@ -86,7 +86,7 @@ def device_library() -> Any:
     return cuda
 
 
-class OnDevice(NamedTuple):
+class SeriesOnDevice(NamedTuple):
     """The states of the series (S) and their costs so far: arrays of the device."""
 
     memory: Any  # (blocks, n, LANES), with S <= blocks LANES
@@ -95,7 +95,7 @@ class OnDevice(NamedTuple):
     wrong: Any  # (S) the number of stages up to one that nothing can be learned from
 
 
-def begun(seeds: IntArray, k: int, narrow: bool) -> OnDevice:
+def begun(seeds: IntArray, k: int, narrow: bool) -> SeriesOnDevice:
     """Return what is known before any outcome, for contexts of length k."""
     cuda = device_library()
     from bocopt.models.kernels.light import device, layout
@@ -106,26 +106,28 @@ def begun(seeds: IntArray, k: int, narrow: bool) -> OnDevice:
     memory = cuda.device_array((blocks, len(fresh), LANES), np.float32 if narrow else np.float64)
     device.beginning()[-(-blocks * LANES // THREADS), THREADS](memory, cuda.to_device(fresh))
     zeros = np.zeros(len(seeds)), np.zeros(len(seeds), np.int64)
-    return OnDevice(memory, *map(cuda.to_device, (first_places(seeds, 1)[:, 0], *zeros)))
+    return SeriesOnDevice(memory, *map(cuda.to_device, (first_places(seeds, 1)[:, 0], *zeros)))
 
 
 def advanced(
-    on: OnDevice, problem: Newsvendor, first: float, start: int, x: Any, y: Any
+    on: SeriesOnDevice, problem: DeviceProblem, first: float, start: int, x: Any, y: Any
 ) -> tuple[Any, Any]:
     """Play stages from `start` on in place: x (T, S, k), y (T, S) -> decisions, costs (T, S)."""
     cuda = device_library()
     from bocopt.models.kernels.light import device
 
     z, cost = cuda.device_array(y.shape), cuda.device_array(y.shape)
-    play = device.stages(x.shape[2], on.memory.dtype == np.float32)
+    # By its functions alone: kernels are kept, and terms are no part of one.
+    kind = problem._replace(level=0.0, terms=())
+    play = device.stages(x.shape[2], on.memory.dtype == np.float32, kind)
     known = on.memory, x, y, on.place, start, TURN
     grid = -(-y.shape[1] // THREADS), THREADS
-    play[grid](*known, *_terms(problem), first, z, cost, on.totals, on.wrong)
+    play[grid](*known, problem.level, problem.terms, first, z, cost, on.totals, on.wrong)
     return z, cost
 
 
 def _play(
-    problem: Newsvendor, first: float, x: Array, y: Array, seeds: IntArray, narrow: bool
+    problem: DeviceProblem, first: float, x: Array, y: Array, seeds: IntArray, narrow: bool
 ) -> PlayedPanel:
     """Go through the panel in pieces of times; what is known of the series stays on the device."""
     cuda, on = device_library(), begun(seeds, x.shape[2], narrow)
@@ -144,19 +146,6 @@ def _play(
         summed.copy_to_host(by_time[part])
     _refuse(on.wrong.copy_to_host(), x, y, narrow)
     return PlayedPanel(z, by_time, on.totals.copy_to_host())
-
-
-def _terms(problem: Newsvendor) -> tuple[float, float, tuple[float, ...]]:
-    """Return the level of the quantile that is ordered, the most that is, and the prices."""
-    from bocopt.problems.library.kernels.newsvendor import QUANTILE_TOLERANCE
-
-    fields = problem.unit_cost, problem.price, problem.salvage, problem.penalty
-    cost, price, salvage, penalty = prices = tuple(float(np.ravel(field)[0]) for field in fields)
-    gain, most = price + penalty - cost, np.inf if problem.upper is None else problem.upper
-    if gain <= 0.0:
-        return 0.0, 0.0, prices
-    level = gain / (price + penalty - salvage) - QUANTILE_TOLERANCE
-    return level, float(np.ravel(most)[0]), prices
 
 
 def _refuse(wrong: IntArray, x: Array, y: Array, narrow: bool) -> None:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array, BoolArray, Dims, Sense, Solution, Status
+from bocopt.core import Array, BoolArray, DeviceProblem, Dims, Sense, Solution, Status
 from bocopt.problems import ranges
 from bocopt.problems.library import questions
 from bocopt.problems.program import Program, minimise, pos, program, real
@@ -145,6 +145,21 @@ class Newsvendor:
         """(k), (m) -> (): demands from 0 to the largest."""
         xi = arguments.array("Newsvendor.possible", "xi", xi, (self.dims.xi,))
         return np.asarray(((xi >= 0) & (xi <= self._largest_demand)).all(axis=-1))
+
+    @property
+    def on_device(self) -> DeviceProblem | None:
+        """Order and cost of one product without a capacity, for a graphics processor."""
+        from bocopt.problems.library.kernels import newsvendor
+
+        if self.dims.z != 1 or self.capacity is not None:
+            return None
+        prices = tuple(float(each[0]) for each in self._coefficients)
+        cost, price, salvage, penalty = prices
+        gain, level, most = price + penalty - cost, 0.0, 0.0
+        if gain > 0.0:
+            level = gain / (price + penalty - salvage) - newsvendor.QUANTILE_TOLERANCE
+            most = float(self._limits[2][0])
+        return DeviceProblem(level, newsvendor.ordered, newsvendor.charged, (most, *prices))
 
     def declared(self) -> Program:
         """The same as a declared program: a beginning for one of your own."""

@@ -1,6 +1,12 @@
-"""A newsvendor's decisions and a light learner's lessons for many streams, on a graphics processor.
+"""Decisions and a light learner's lessons for many streams, on a graphics processor.
 
-One thread goes through the stages of one stream, and calls the functions that a processor calls.
+One thread goes through the stages of one stream, and calls the functions that a processor calls:
+those of the learner, and what a problem has `on_device`.
+
+The simulator shows that the same is computed, and nothing of how the device compiles it. What was
+last measured on hardware (one H200: `benchmarks/results/panel_gpu.json`) had a newsvendor's order
+and cost written into `play`. Whoever has a device runs `tests/live/test_gpu.py` there, and
+`benchmarks/panel_gpu.py`, before relying on speed.
 """
 
 import math
@@ -10,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from bocopt.core import Array
+from bocopt.core import Array, DeviceProblem
 from bocopt.models.kernels.light import layout
 from bocopt.models.kernels.light.columns import LANES, SIMULATED, column, cuda
 from bocopt.models.kernels.light.forecast import foreseen
@@ -18,7 +24,6 @@ from bocopt.models.kernels.light.layout import SEEN, Room, places
 from bocopt.models.kernels.light.learning import learned
 from bocopt.models.kernels.light.quantile import quantile
 from bocopt.numeric.compiled import inlined
-from bocopt.problems.library.kernels.newsvendor import paid
 
 REGISTERS = 168  # a thread: three times 128 threads share a multiprocessor
 #: The largest number to learn from, of 64 and of 32 bits; and the least variance of 32 bits.
@@ -36,8 +41,12 @@ def too_large(x: Array, y: float, largest: float) -> bool:
 
 
 @cache
-def stages(k: int, narrow: bool) -> Any:
-    """Return the kernel for contexts of length k; `narrow` where numbers are of 32 bits."""
+def stages(k: int, narrow: bool, problem: DeviceProblem) -> Any:
+    """Return the kernel for contexts of length k; `narrow` where numbers are of 32 bits.
+
+    The problem's terms are arguments of the kernel: problems of one kind may differ in them.
+    """
+    decision_of, paid = problem.decision, problem.paid
     # Shapes in a kernel are constants, each by a name of its own: those of a processor's room.
     phi, flat, shift, stretch, work, found, seen, gain, share, own, heads, at, ends, walk, given = (
         each.shape for each in layout.room_for(k, np.empty(1))
@@ -54,8 +63,7 @@ def stages(k: int, narrow: bool) -> Any:
         begun: int,
         turn: float,
         level: float,
-        most: float,
-        prices: tuple[float, float, float, float],
+        terms: tuple[float, ...],
         first: float,
         z: Any,
         cost: Any,
@@ -102,10 +110,10 @@ def stages(k: int, narrow: bool) -> Any:
                 gate = foreseen(mine, context, room)
                 decision = first
                 if mine[SEEN] > 0.0:
-                    decision = min(max(quantile(mine, gate[0], level, room), 0.0), most)
+                    decision = decision_of(quantile(mine, gate[0], level, room), terms)
                 z[stage, stream], cost[stage, stream] = decision, 0.0
                 if came:
-                    spent = paid(decision, outcome, prices[0], prices[1], prices[2], prices[3])
+                    spent = paid(decision, outcome, terms)
                     cost[stage, stream] = spent
                     total += spent
                     within = (place[stream] + (begun + stage) * turn) % 1.0

@@ -181,6 +181,18 @@ def paid(
     return unit_cost * z - price * sold - salvage * (z - sold) + penalty * (demand - sold)
 
 
+@inlined
+def ordered(found: float, terms: tuple[float, ...]) -> float:
+    """Return the order of one product from a quantile of its demand; terms: the most, prices."""
+    return min(max(found, 0.0), terms[0])
+
+
+@inlined
+def charged(z: float, demand: float, terms: tuple[float, ...]) -> float:
+    """Return the cost of one product, on the same terms."""
+    return paid(z, demand, terms[1], terms[2], terms[3], terms[4])
+
+
 @gufunc(
     "void(f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:])",
     "(d),(d),(d),(d),(d),(d),(d)->(),()",
