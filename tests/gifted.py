@@ -5,7 +5,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from bocopt.abilities import TakesMissing, UnderScenarios
+from bocopt.abilities import RunsOnDevice, TakesMissing, UnderScenarios
 from bocopt.core import (
     Array,
     BoolArray,
@@ -138,10 +138,13 @@ class PlainProblem:
 
 
 class CarefulProblem(PlainProblem):
-    """One that says what is in it, has what stands beside its methods, and keeps one to itself."""
+    """One that says what is in it, has what stands beside its methods, and keeps two to itself."""
 
     smallest_of_ties = True
-    withholds: ClassVar[Mapping[type, str]] = {RangedDifference: "nobody compares here"}
+    withholds: ClassVar[Mapping[type, str]] = {
+        RangedDifference: "nobody compares here",
+        RunsOnDevice: "no device solves as it does",
+    }
 
     @property
     def inner(self) -> Any:
