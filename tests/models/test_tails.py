@@ -7,6 +7,7 @@ from mixtures import plain
 from bocopt.core import Array
 from bocopt.models import ConstantVariance
 from bocopt.models.mixture_state import MixtureState
+from bocopt.models.tails import Tail
 
 TAILS = [60.0, 4.0]
 
@@ -49,3 +50,21 @@ def test_names_say_the_tails() -> None:
 def test_bad_tails_are_named(tails: list[float]) -> None:
     with pytest.raises(ValueError, match="'tails' parameter of Mixture"):
         plain(dim_xi=1, tails=tails)
+
+
+@pytest.mark.parametrize("df", [1.0, 4.0, 30.0])
+def test_the_formulas_of_a_tail_are_those_of_student(df: float) -> None:
+    """Each from another one: densities by slopes of levels, weights by slopes of densities."""
+    from scipy.stats import t
+
+    tail, errors, step = Tail(np.array(df)), np.array([-9.0, -0.4, 0.1, 3.0]), 1e-5
+    density = np.exp([tail.log_density(e**2, 1, np.array(0.0)) for e in errors])
+    slope = (tail.below(errors + step) - tail.below(errors - step)) / (2 * step)
+    assert tail.below(errors) == pytest.approx(t(df).cdf(errors), abs=1e-12)
+    assert density == pytest.approx(slope, rel=1e-6)
+    ends = [tail.log_density((errors + by) ** 2, 1, np.array(0.0)) for by in (step, -step)]
+    assert tail.weight(errors) == pytest.approx((ends[1] - ends[0]) / (2 * step * errors), rel=1e-4)
+    normal: Array = np.random.default_rng(0).normal(size=40_000)
+    uniform: Array = np.linspace(0.0, 1.0, 40_002)[1:-1]
+    drawn = normal * Tail(np.full(40_000, df)).heaviness(uniform)
+    assert np.mean(drawn[:, None] < errors, axis=0) == pytest.approx(t(df).cdf(errors), abs=0.01)

@@ -22,7 +22,6 @@ from bocopt.models.scale import Scale
 from bocopt.models.tails import Widths
 from bocopt.numeric.weights import normalised, uniform
 
-_TAILS = (60.0, 4.0)  # degrees of freedom at most: each law comes with both
 _FAR = 0.2  # of all weight: laws far from the fleet
 
 
@@ -48,7 +47,7 @@ class FleetLaws:
     @cached_property
     def tails(self) -> Array:
         """(L)."""
-        return np.tile(_TAILS, len(self.each))
+        return np.tile(tails.USUAL, len(self.each))
 
     @property
     def names(self) -> list[str]:
@@ -57,14 +56,14 @@ class FleetLaws:
         return [
             f"{where} the fleet, {type(scale).__name__.lower()}, df {tail:g}"
             for where, (scale, _) in zip(places, self.each, strict=True)
-            for tail in _TAILS
+            for tail in tails.USUAL
         ]
 
     @cached_property
     def _factor(self) -> Array:
         """(L, m, m)."""
         factors = [np.linalg.cholesky(fleet.correlation) for _, fleet in self.each]
-        return np.repeat(np.stack(factors), len(_TAILS), axis=0)
+        return np.repeat(np.stack(factors), len(tails.USUAL), axis=0)
 
     def init(self, lead: tuple[int, ...]) -> FleetPosteriors:
         """Before any outcome."""
@@ -97,7 +96,7 @@ class FleetLaws:
     def suits(self, lowest: Array) -> BoolArray:
         """Return whether each scale (L) is meant for such outcomes, by the lowest (m) so far."""
         suits = np.stack([scale.suits(lowest) for scale, _ in self.each], axis=-1)
-        return np.repeat(suits, len(_TAILS), axis=-1)
+        return np.repeat(suits, len(tails.USUAL), axis=-1)
 
     def anywhere(self, xi: Array) -> tuple[Array, Array]:
         """(m) -> (), (m): log density and probability below, of a law for streams of any kind.
@@ -120,7 +119,7 @@ class FleetLaws:
         """(s), (s, m) -> (s, m): outcomes, from the scales of the laws that they belong to."""
         found = drawn
         for f, (scale, fleet) in enumerate(self.each):
-            mine = (whose // len(_TAILS) == f)[..., None]
+            mine = (whose // len(tails.USUAL) == f)[..., None]
             found = np.where(mine, fleet.inverse(scale, drawn), found)
         return found
 
@@ -152,4 +151,4 @@ class FleetLaws:
 
     def _twice(self, values: Array, axis: int) -> Array:
         """Return the values repeated along an axis, once for each of the tails."""
-        return np.repeat(values, len(_TAILS), axis=axis)
+        return np.repeat(values, len(tails.USUAL), axis=axis)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bocopt.core import Array, IntArray
+from bocopt.models.tails import Tail
 
 
 class Law(NamedTuple):
@@ -38,23 +39,16 @@ class Law(NamedTuple):
         lead = np.broadcast_shapes(self.df.shape[:-1], whose.shape[:-1])
         laws = np.broadcast_to(self.df, (*lead, self.df.shape[-1]))
         df = np.take_along_axis(laws, np.broadcast_to(whose, (*lead, len(uniform))), axis=-1)
-        heavy = np.empty(df.shape)
-        for each in np.unique(df):
-            heavy = np.where(df == each, _heaviness(float(each), uniform.tobytes()), heavy)
+        heavy = Tail(df).heaviness(uniform)
         return np.asarray(draw(whose, normal, heavy, self.location, self.scale, self.factor))
 
     def log_density(self, xi: Array) -> Array:
         """(m) -> ()."""
-        from scipy.special import gammaln
-
-        size, df = xi.shape[-1], self.df
         white = np.linalg.solve(self.factor, self.errors(xi)[..., None])[..., 0]
         square = (white**2).sum(axis=-1)
         volume = np.log(np.diagonal(self.factor, axis1=-2, axis2=-1)).sum(axis=-1)
         volume = volume + np.log(self.scale).sum(axis=-1)
-        constant = gammaln((df + size) / 2) - gammaln(df / 2) - size / 2 * np.log(df * np.pi)
-        density: Array = constant - volume - (df + size) / 2 * np.log1p(square / df)
-        return density
+        return Tail(self.df).log_density(square, xi.shape[-1], volume)
 
     def errors(self, xi: Array) -> Array:
         """(m) -> (m) in units of the scale."""
@@ -63,17 +57,7 @@ class Law(NamedTuple):
 
     def probability(self, xi: Array) -> Array:
         """Return the probability (m) of a smaller outcome than (m), for each component (PIT)."""
-        from scipy.special import stdtr
-
-        return np.asarray(stdtr(self.df[..., None], self.errors(xi)))
-
-
-@lru_cache(maxsize=256)
-def _heaviness(df: float, uniform: bytes) -> Array:
-    """sqrt(df / chi2_df) at these quantiles: slow to compute, and asked for again and again."""
-    from scipy.special import chdtri
-
-    return np.asarray(np.sqrt(df / chdtri(df, 1.0 - np.frombuffer(uniform))))
+        return Tail(self.df).below(self.errors(xi))
 
 
 @lru_cache(maxsize=16)

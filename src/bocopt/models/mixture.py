@@ -72,7 +72,7 @@ class Mixture:
     members: Sequence[Member] = field(default_factory=default_members)
     discounts: Sequence[float] = (1.0, 0.98)
     scales: Sequence[Scale] = (Plain(), Logarithmic())
-    tails: Sequence[float] = (60.0, 4.0)
+    tails: Sequence[float] = tails.USUAL
     switch_rate: float = 0.01
     shrinkage: float = 15.0
     calibrate: bool = True
