@@ -133,6 +133,26 @@ def test_days_that_were_missed_are_learned_in_their_order(
         assert {*found.columns["date"]} == {f"2024-01-{day}"}
 
 
+@pytest.mark.parametrize("learn", [True, False])
+def test_a_series_has_one_row_of_a_time_in_a_night(learn: bool, tmp_path: Path) -> None:
+    """Two outcomes of one decision cannot both be true: none is learned, and nothing changes."""
+    case = open_case(begun(tmp_path))
+    decide(case, case.read(written(tmp_path, FIRST + 1)), learn=True)
+    kept, rows = left(case), tmp_path / "twice.csv"
+    rows.write_text(
+        f"{HEADER}\n2024-01-18,north,0,50,64\n2024-01-18,north,0,90,64\n2024-01-19,late,1,,\n"
+        "2024-01-19,late,1,,\n2024-01-19,north,1,,\n"
+    )
+    with pytest.raises(ValueError, match="one row a time") as caught:
+        decide(case, case.read(rows), learn=learn)
+    assert str(caught.value).splitlines() == [
+        f"{rows}, lines 2 and 3: both are 'north' at 2024-01-18. A series has one row a time: "
+        "remove one of them, or add them up.",
+        f"{rows}, lines 4 and 5: the same row twice, of 'late' at 2024-01-19. Remove one of them.",
+    ]
+    assert left(case) == kept
+
+
 def test_a_night_that_is_not_kept_changes_nothing(tmp_path: Path) -> None:
     case = open_case(begun(tmp_path))
     decide(case, case.read(written(tmp_path, FIRST + 1)), learn=True)

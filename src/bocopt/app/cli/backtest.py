@@ -81,10 +81,11 @@ def backtest(
     many = workers_here(jobs, cluster)
     with _told_of_workers(cluster):
         opened = open_case(config, case)
-        if cluster is not None and opened.panel is None:
+        if cluster is not None and (opened.panel is None or opened.coupled):
+            why = "is one series" if opened.panel is None else "has one program for all series"
             raise ValueError(
-                f"'{opened.title}' is one series, which is played in the order of its stages: a "
-                "cluster plays several series. Leave out --cluster."
+                f"'{opened.title}' {why}, so it is played in the order of its times, here: a "
+                "cluster plays series that do not know of each other. Leave out --cluster."
             )
         if dry_run:
             _show(opened)

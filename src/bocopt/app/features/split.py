@@ -169,6 +169,18 @@ def refuse_gaps_of_names(frame: Table, name: str) -> None:
     frame.refuse(name, frame.gaps(name, of_texts=True), "the name of a series")
 
 
+def refuse_repeated_rows(frame: Table, spec: Spec) -> None:
+    """Raise an error of all rows that share a series and a time, in a table of rows to decide.
+
+    What else is wrong with a row is told where it is read.
+    """
+    if all(name in frame.columns for name in (str(spec.time), *spec.series)) and len(frame):
+        codes, keys = series_keys(frame, spec.series)
+        times = _times(frame, str(spec.time))
+        order = times.order if isinstance(times, Times) else _as_written(frame, str(spec.time))
+        _refuse_twice(frame, spec, codes, _names(frame, keys), order)
+
+
 def _refuse_twice(
     frame: Table, spec: Spec, codes: IntArray, names: tuple[str, ...], order: Array | IntArray
 ) -> None:

@@ -19,6 +19,7 @@ import numpy as np
 
 from bocopt import checkpoint, file
 from bocopt.app.case import Case, agents_of_blocks, file_name
+from bocopt.app.features.split import refuse_repeated_rows
 from bocopt.app.findings import Decisions
 from bocopt.app.kept_features import in_days
 from bocopt.app.panels.agents import Blocks, OneByOne
@@ -80,8 +81,13 @@ def _opened(case: Case, policy: str, night: Night) -> tuple[PanelMemory, Agents,
 
 
 def _turns(case: Case, rows: Table, memory: PanelMemory) -> Iterator[Sequence[AskedRow]]:
-    """Yield rows that are decided by one call: one of each series, or all of one time."""
-    rows = in_days(case, rows, memory.featuriser.spec)
+    """Yield rows that are decided by one call: one of each series, or all of one time.
+
+    An error tells where a series has two rows of one time.
+    """
+    spec = memory.featuriser.spec
+    rows = in_days(case, rows, spec)
+    refuse_repeated_rows(rows, spec)
     return times_of_rows(rows, memory) if case.coupled else turns_of(rows, memory.featuriser)
 
 
