@@ -288,3 +288,10 @@ def test_by_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "today.csv").write_text("date,shop,promotion\n2024-01-25,north,1\n")
     _, out = ran("decide", str(tmp_path / "today.csv"), "--config", str(path))
     assert out.splitlines()[0] == "shop,date,baked,status,agent"
+
+
+def test_one_program_is_not_for_a_cluster(tmp_path: Path) -> None:
+    code, said = ran("backtest", str(oven(tmp_path)), "--cluster", "tcp://127.0.0.1:1")
+    assert code == 1
+    assert "has one program for all series" in said
+    assert "Leave out --cluster." in said
