@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 from results_file import RESULTS
-from scale.page import PAGE, renewed
+from scale import nightly
+from scale.page import PAGE, put, renewed
 from scale.simulation import Death, Design, Line, simulate
 from scale.traffic import Burst, Traffic, arrivals, asked_for
 
@@ -129,6 +130,53 @@ def test_traffic_has_its_rates_and_shares() -> None:
     assert (rank == 0).sum() == pytest.approx(2 * (rank == 1).sum(), rel=0.05)
 
 
+LINE = {"a series": 1e-3, "fixed": 4.0}
+NIGHTS: dict[str, Any] = {
+    "nights": {
+        "nights": {},
+        "load before": 0.1,
+        "line": dict.fromkeys(("seconds of CPU", "bytes kept", "bytes read"), LINE)
+        | {"gigabytes": {"a series": 1e-5, "fixed": 0.2}},
+    }
+}
+
+
+@pytest.mark.parametrize("machines", [1, 2, 5])
+@pytest.mark.parametrize("parts", [1, 8, 50])
+def test_a_night_of_equal_parts_takes_as_many_rounds_as_there_are(
+    machines: int, parts: int
+) -> None:
+    found = nightly.simulated(10.0, parts, machines)
+    rounds = -(-parts // (machines * nightly.CORES))
+    assert found == nightly.Batch(10.0 * rounds, 10.0 * parts, parts)
+
+
+@pytest.mark.parametrize("dies", [0.0, 5.0, 14.0, 1000.0])
+def test_a_machine_that_dies_leaves_its_parts_to_the_others(dies: float) -> None:
+    """Each part is done once, and what was under way is begun again after it is noticed."""
+    calm = nightly.simulated(10.0, 64, 2)
+    found = nightly.simulated(10.0, 64, 2, dies)
+    lost = nightly.CORES * (0.0 < dies < calm.seconds)
+    assert found.begun == 64 + lost
+    assert found.cpu == pytest.approx(640.0 + lost * (dies % 10.0))
+    if dies < calm.seconds:
+        alone = nightly.simulated(10.0, 64, 1).seconds
+        assert calm.seconds < found.seconds <= max(alone, dies + nightly.NOTICE + 10.0)
+    else:
+        assert found == calm
+
+
+def test_a_part_fits_into_the_memory_of_a_core() -> None:
+    part = nightly.part_of(NIGHTS)
+    assert part.series == 100_000
+    assert part.seconds == pytest.approx(104.0)
+    heavy = json.loads(json.dumps(NIGHTS))
+    heavy["nights"]["line"]["gigabytes"]["a series"] = 1e-3
+    part = nightly.part_of(heavy)
+    room = 0.75 * nightly.MEMORY / nightly.CORES
+    assert part.gigabytes <= room < part.gigabytes + 0.002  # two more series do not
+
+
 def test_the_page_has_the_tables_of_its_files() -> None:
     inputs, found = (
         json.loads((RESULTS / f"{name}.json").read_text())
@@ -136,6 +184,8 @@ def test_the_page_has_the_tables_of_its_files() -> None:
     )
     text = PAGE.read_text("utf-8")
     assert renewed(text, inputs, found) == text
+    night = json.loads((RESULTS / "panel_speed.json").read_text())
+    assert put(text, "nightly", nightly.table(night)) == text
     other = inputs | {"load_before": inputs["load_before"] + 1}
     assert renewed(text, other, found) != text
     with pytest.raises(ValueError, match="no room for the table 'measured'"):

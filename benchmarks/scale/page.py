@@ -23,13 +23,18 @@ def tables(inputs: dict[str, Any], found: dict[str, Any]) -> dict[str, list[str]
 def renewed(text: str, inputs: dict[str, Any], found: dict[str, Any]) -> str:
     """The page with each table between its two comments made anew."""
     for name, lines in tables(inputs, found).items():
-        first = f"<!-- {name} -->\n\n"
-        before, found_first, rest = text.partition(first)
-        _, last, after = rest.partition("<!-- end -->")
-        if not (found_first and last):
-            raise ValueError(f"docs/scale.md has no room for the table {name!r}.")
-        text = "\n".join([before + first + lines[0], *lines[1:], "", last + after])
+        text = put(text, name, lines)
     return text
+
+
+def put(text: str, name: str, lines: list[str]) -> str:
+    """The page with one table made anew."""
+    first = f"<!-- {name} -->\n\n"
+    before, found_first, rest = text.partition(first)
+    _, last, after = rest.partition("<!-- end -->")
+    if not (found_first and last):
+        raise ValueError(f"docs/scale.md has no room for the table {name!r}.")
+    return "\n".join([before + first + lines[0], *lines[1:], "", last + after])
 
 
 def renew(inputs: dict[str, Any], found: dict[str, Any]) -> None:
