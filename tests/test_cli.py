@@ -293,7 +293,7 @@ def test_no_more_workers_than_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyP
         return one_thread(workers)
 
     monkeypatch.setattr("bocopt.processes.processes", counted)
-    monkeypatch.setattr("bocopt_studies.cli.reproduce.workers", lambda jobs: 50)
+    monkeypatch.setattr("bocopt_studies.cli.reproduce.workers_here", lambda jobs, cluster: 50)
     reproduce(tmp_path, "--trials", "1", "--horizon", "1")
     reproduce(tmp_path, "--trials", "1", "--horizon", "1")
     assert asked == [8, 1]  # a block for each policy; then all is stored
