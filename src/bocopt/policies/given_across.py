@@ -38,9 +38,9 @@ class GivenAcross:
     across: AcrossSeries = field(default_factory=AcrossSeries)
 
     def __post_init__(self) -> None:
-        policy, levels = self.policy, self.across.levels
-        arguments.kind(_OWNER, "policy", policy, Policy)
+        arguments.kind(_OWNER, "policy", self.policy, Policy)
         arguments.kind(_OWNER, "across", self.across, AcrossSeries)
+        policy, levels = self.policy, self.across.levels
         if not (promises(policy, Lockstep) and promises(policy, TakesMissing)):
             expected = "one that says `lockstep` and `takes_missing`, as `Predictive` of a "
             got = type(policy).__name__
