@@ -1,13 +1,15 @@
 """Programs of whichever series are open, as one problem."""
 
 from collections.abc import Sequence
+from typing import Any, cast
 
 import numpy as np
 from test_coupled import NAMES, budget, truck
 
+from bocopt import minimise, pos, program, real
 from bocopt.checks import check_problem
 from bocopt.core import Problem, judge
-from bocopt.live.coupled_program import Coupled
+from bocopt.live import Coupled, CoupledAgent
 from bocopt.live.open_series import OpenSeries
 from bocopt.problems.hindsight import hindsight
 
@@ -59,3 +61,33 @@ def test_ranges_are_those_of_the_program() -> None:
     closed = np.where(OPEN, XI, 1e9)
     assert shops.possible(x, closed).all()
     assert not shops.possible(x, XI + 100.0).any()
+
+
+def test_programs_may_read_contexts() -> None:
+    """Each program is shown the contexts of the series that are open, one after the other."""
+
+    def lifted(shops: Sequence[str]) -> Problem:
+        many = len(shops)
+
+        @program(x=2 * many, xi=many, load=real(many, upper=500))
+        def loads(x: Any, xi: Any, load: Any) -> Any:
+            price = 1.0 + x.reshape(many, 2)[:, 1]
+            return minimise(load.sum() + (price * pos(xi - load)).sum()), load.sum() <= 90
+
+        return cast(Problem, loads)
+
+    shops = OpenSeries(Coupled(lifted), NAMES, NAMES, width=2)
+    contexts = RNG.uniform(1.0, 3.0, size=(4, 4, 2))
+    x = shops.seen(OPEN, contexts)
+    found = shops.solve(XI[:, None], np.ones(1), x)
+    cost = shops.cost(x, found.z, XI)
+    for row, opened in enumerate(OPEN):
+        names = [name for name, here in zip(NAMES, opened, strict=True) if here]
+        own, seen = lifted(names), contexts[row, opened].ravel()
+        z = own.solve(XI[row, opened][None], np.ones(1), seen).z
+        assert (found.z[row][opened] == z).all()
+        assert cost[row] == own.cost(seen, z, XI[row, opened])
+    agent = CoupledAgent(Coupled(lifted))
+    taken = agent.decide(NAMES, contexts[0])
+    paid = agent.observe(NAMES, XI[0]).cost
+    assert paid == lifted(NAMES).cost(contexts[0].ravel(), taken.z, XI[0])

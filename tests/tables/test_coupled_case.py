@@ -13,6 +13,7 @@ from small_panels import bakery, table
 from bocopt.app import Case, backtest_panel, decide, open_case
 from bocopt.app.findings import PanelFindings
 from bocopt.app.panels.writing import write_panel
+from bocopt.app.service.config import load_config
 from bocopt.compared import NOW
 from bocopt.core import Status
 from bocopt.live import CoupledAgent
@@ -295,3 +296,13 @@ def test_one_program_is_not_for_a_cluster(tmp_path: Path) -> None:
     assert code == 1
     assert "has one program for all series" in said
     assert "Leave out --cluster." in said
+
+
+def test_what_is_only_said(tmp_path: Path) -> None:
+    """A dry run says what would be done, and a service what it does not do."""
+    path = oven(tmp_path)
+    code, said = ran("backtest", str(path), "--dry-run")
+    assert code == 0
+    assert "Policies: LightMixture, SampleAverage, EachAlone" in said
+    with pytest.raises(ValueError, match="no service decides these; use `bocopt decide`"):
+        load_config(path)
