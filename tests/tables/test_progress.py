@@ -61,8 +61,12 @@ def test_lines_are_printed_where_there_is_no_terminal(
     assert lines[0] == "A kiosk: slow, stage 0 of 60 (0%)"
     told = [re.fullmatch(r"A kiosk: slow, stage (\d+) of 60 \(\d+%\)(.*)", one) for one in lines]
     stages = [int(one[1]) for one in told if one]
-    assert len(stages) == len(lines) >= 5
+    after = [one for one, each in zip(lines, told, strict=True) if not each]
+    assert set(after) <= {"A kiosk: all 60 stages are done, the results are made of them"}
+    assert lines[len(stages) :] == after
+    assert len(stages) >= 5
     assert stages == sorted(stages)
+    assert stages[-1] < 60
     assert any(one and re.fullmatch(r", about \d+ s left", one[2]) for one in told)
     assert "stage" not in result.stdout.splitlines()[-1]  # the results alone
 

@@ -142,9 +142,13 @@ def line(
     'shop: Ensemble, stage 120 of 500 (24%), about 2 min left'
     >>> line("shop", "connecting", 0, 0, None)
     'shop: connecting'
+    >>> line("shop", "playing", 500, 500, 0.0)
+    'shop: all 500 stages are done, the results are made of them'
     """
     if not total:
         return f"{title}: {what}"
+    if done >= total:
+        return f"{title}: all {total:,} {unit}s are done, the results are made of them"
     far = f"{title}: {what}, {unit} {done:,} of {total:,} ({100 * done // total}%)"
     return far if left is None else f"{far}, about {_in_words(left)} left"
 
