@@ -11,7 +11,7 @@ from panel_made import WEEK, written
 from panel_parts.command import took
 
 DAYS = 40  # of the table, before the nights
-SIZES = 500, 4000
+SIZES = 2000, 20_000
 NIGHTS = 3  # of which the least counts
 
 
