@@ -105,7 +105,7 @@ def unchecked(problem: Problem) -> ResampleMove:
 
 
 #: They do not read the context.
-BLIND = ("Constant", "GivenAcross", "Rule", "Recorded", "SampleAverage")
+BLIND = ("Constant", "GivenAcross", "PartlySeen", "Rule", "Recorded", "SampleAverage")
 READERS: dict[str, Policy[Any]] = {
     **{n: p for n, p in policies(Tracking()).items() if n.split(",")[0] not in BLIND},
     "unchecked": BMA(Tracking(), Unchecked(), unchecked(Tracking())),

@@ -55,7 +55,7 @@ class OpenSeries:
     >>> shops = OpenSeries(Coupled(truck), ("north", "south", "west"), ("north", "south"))
     >>> x, z, xi = np.array([1.0, 0.0, 1.0]), np.array([30.0, 99.0, 10.0]), np.full(3, 20.0)
     >>> float(shops.cost(x, z, xi)), float(shops.violation(x, z, xi))
-    (-50.0, 0.0)
+    (-50.0, -10.0)
     """
 
     coupled: Coupled
