@@ -1,7 +1,8 @@
 # `make run` and `make test` set everything up by themselves: Python >= 3.11 and make are enough.
 PYTHON ?= python3
 BIN := .venv/bin
-WORKERS ?= 2
+# One more than two cores: many tests wait for processes that they started.
+WORKERS ?= 3
 INSTALL := PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check
 # Tests start hundreds of processes, which need not compile what others have: bytecode is kept.
 unexport PYTHONDONTWRITEBYTECODE

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from elsewhere import Elsewhere, changed
+from lengths import long
 from small_cases import changed as edited
 from small_cases import ran
 from small_panels import bakery
@@ -21,6 +22,7 @@ from bocopt.app.panels.writing import write_panel
 from bocopt.remote.origin import ForeignWorkerError
 
 HERE = Path(bocopt.__file__).parents[1]
+BOTH = '"own:alone", "own:same"'  # the first is played series by series
 
 
 class Counting(Elsewhere):
@@ -51,31 +53,35 @@ def written(path: Path, executor: Executor | None = None) -> Case:
     return case
 
 
-def with_helpers(folder: Path) -> Path:
-    """A case whose policy and rule stand in files beside its problem."""
-    path = edited(
-        bakery(folder), '"always"]', '"always", "Ensemble", "own:same", "LightMixtureAcross"]'
-    )
+def with_helpers(folder: Path, own: str) -> Path:
+    """A case whose policies of `own` stand in files beside its problem."""
+    path = edited(bakery(folder), '"always"]', f'"always", {own}, "LightMixtureAcross"]')
     (folder / "helpers.py").write_text("LEVEL = 25.0\n")
     (folder / "own.py").write_text(
         "from helpers import LEVEL\n\n\ndef same(problem):\n"
-        "    from bocopt.policies import Rule\n\n    return Rule(lambda x: [LEVEL])\n"
+        "    from bocopt.policies import Rule\n\n    return Rule(lambda x: [LEVEL])\n\n\n"
+        "def alone(problem):\n"
+        "    from bocopt.models import ConstantVariance, Mixture\n"
+        "    from bocopt.policies import Predictive\n\n"
+        "    members, views = [ConstantVariance()], {'discounts': [1.0], 'tails': [60.0]}\n"
+        "    return Predictive(problem, Mixture(dim_xi=1, members=members, **views))\n"
     )
     return path
 
 
-def test_files_are_those_of_one_machine(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("own", "parts"), [('"own:same"', 2), long(BOTH, 2 + 4)])
+def test_files_are_those_of_one_machine(own: str, parts: int, tmp_path: Path) -> None:
     """Of blocks, and of series that are played by themselves; what is played is not sent again."""
-    here = written(with_helpers(tmp_path / "here"))
+    here = written(with_helpers(tmp_path / "here", own))
     executor = Counting(HERE)
-    there = written(with_helpers(tmp_path / "there"), executor)
+    there = written(with_helpers(tmp_path / "there", own), executor)
     assert results(here.results) == results(there.results)
-    assert len(executor.sent) == 2 + 4
+    assert len(executor.sent) == parts
     written(tmp_path / "there" / "bocopt.toml", executor)
-    assert len(executor.sent) == 6
+    assert len(executor.sent) == parts
     (there.results / "blocks" / "always-1.bin").unlink()
     written(tmp_path / "there" / "bocopt.toml", executor)
-    assert len(executor.sent) == 7
+    assert len(executor.sent) == parts + 1
     assert results(here.results) == results(there.results)
 
 
@@ -118,7 +124,7 @@ def test_no_worker_is_told_where_the_data_are(tmp_path: Path) -> None:
 
 
 def test_the_short_form_of_a_job_is_short(tmp_path: Path) -> None:
-    case = open_case(with_helpers(tmp_path))
+    case = open_case(with_helpers(tmp_path, BOTH))
     player = PanelPlayer(case)
     player.passes["LightMixtureAcross"].play()
     code, modules = code_of_user(case)

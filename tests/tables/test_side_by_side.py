@@ -19,17 +19,17 @@ def all_are_long(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_they_leave_the_same_files_as_one_by_one(tmp_path: Path) -> None:
-    one, many = (written(tmp_path / name, 230, POLICIES) for name in ("one", "many"))
+    one, many = (written(tmp_path / name, 120, POLICIES) for name in ("one", "many"))
     case = str(one / "bocopt.toml")
     assert CliRunner().invoke(app, ["backtest", case, "--jobs", "1"]).exit_code == 0
     assert finished(many) == finished(one)  # on all cores
 
 
 def test_all_stages_are_told_and_kept(tmp_path: Path) -> None:
-    case, told = open_case(written(tmp_path / "a", 230, POLICIES) / "bocopt.toml"), list[int]()
-    play_side_by_side(case, 2, keep_every=100, advance=told.append)
+    case, told = open_case(written(tmp_path / "a", 120, POLICIES) / "bocopt.toml"), list[int]()
+    play_side_by_side(case, 2, keep_every=50, advance=told.append)
     assert sum(told) == case.stages_to_play
-    assert all(case.kept(name, 100).far() == 230 for name in case.everyone)
+    assert all(case.kept(name, 50).far() == 120 for name in case.everyone)
     told.clear()
     play_side_by_side(case, 2, fresh=True, advance=told.append)
     assert sum(told) == case.stages_to_play
