@@ -59,23 +59,6 @@ def exactly(xi: Array) -> Bounds:
     return Bounds(xi, xi)
 
 
-def has_bounds(given: Any) -> bool:
-    """Return whether an outcome, as somebody reports it, has a part that was not seen exactly.
-
-    >>> has_bounds([12, at_least(87)]), has_bounds({"bread": None}), has_bounds([12.0, 3.0])
-    (True, True, False)
-    """
-    if isinstance(given, Bounds):
-        return not given.is_exact
-    if isinstance(given, Bound) or given is None:
-        return True
-    if isinstance(given, Mapping):
-        return any(isinstance(one, Bound) or one is None for one in given.values())
-    if isinstance(given, list | tuple):
-        return any(isinstance(one, Bound) or one is None for one in given)
-    return False
-
-
 def bounds_of(owner: str, name: str, given: Any, size: int, names: Sequence[str] = ()) -> Bounds:
     """Return the bounds (m) of an outcome: numbers, bounds and None, in their order or by name.
 
