@@ -32,7 +32,7 @@ def _first(law: Any, ratio: float, *, cut: bool, zeros: float = 0.0) -> Array:
         xi = np.minimum(demand[:, None], z) if cut else demand[:, None].astype(float)
         sales = after(sales, z, exactly(xi))
         for i in np.flatnonzero(np.isinf(found) & (sales.capital.mean(axis=-1)[:, 0] > 100)):
-            if suspicions(_one(sales, i)):
+            if suspicions(_one(sales, int(i))):
                 found[i] = t
     return found
 
