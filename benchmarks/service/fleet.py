@@ -31,9 +31,10 @@ from traffic import every, quantile, used
 from verdict import missing, twice
 
 from bocopt.app.service.config import Config, load_config
+from bocopt.app.service.refolding import rebuilt
 from bocopt.app.service.replay import rows_of
 from bocopt.app.service.stores import EventRow, Store, open_store
-from bocopt.app.service.stream_state import initial, rebuilt
+from bocopt.app.service.stream_state import initial
 from bocopt.live.events import from_bytes, snapshot_bytes, to_bytes
 from bocopt.live.fold import Decided
 

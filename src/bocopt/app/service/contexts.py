@@ -1,4 +1,4 @@
-"""Contexts and outcomes as clients send them, in order or by name, checked and made arrays."""
+"""Contexts as clients send them, in order or by name, checked and made arrays."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from bocopt.app.features.memory import FeaturiserState
 from bocopt.app.features.rows import TableRow, learn_row
 from bocopt.app.service.stream_template import StreamTemplate
 from bocopt.columns import wrong_names
-from bocopt.core import Array, Bounds
+from bocopt.core import Array
 from bocopt.live.fold import Decided, Event, Observed, Taught
 from bocopt.live.record import Live
 from bocopt.state import CheckpointError
@@ -44,7 +44,7 @@ def context_of(
         x = template.fold.context(owner, live, x)
         return Context(x, row_of(given), template.featuriser.missing(given))
     if isinstance(given, Mapping):
-        given = _in_order(owner, "x", given, template.contexts, "context")
+        given = _in_order(owner, given, template.contexts)
     x = template.fold.context(owner, live, given)
     if template.limits.context not in (None, len(x)):
         wanted = f"of {template.limits.context} numbers, as the configuration file says"
@@ -52,22 +52,13 @@ def context_of(
     return Context(x)
 
 
-def outcome_of(template: StreamTemplate, owner: str, given: Any) -> Bounds:
-    """Return the checked outcome (m), given in order or by name; a ValueError if it is wrong."""
-    if isinstance(given, Mapping):
-        given = _in_order(owner, "xi", given, template.outcomes, "outcome")
-    return template.fold.outcome(owner, given)
-
-
-def _in_order(
-    owner: str, what: str, given: Mapping[str, Any], names: Sequence[str], key: str
-) -> list[Any]:
+def _in_order(owner: str, given: Mapping[str, Any], names: Sequence[str]) -> list[Any]:
     if not names:
-        expected = f"a list of numbers, as [cases.NAME] does not name them by '{key}'"
-        raise arguments.wrong(owner, what, expected, dict(given))
+        expected = "a list of numbers, as [cases.NAME] does not name them by 'context'"
+        raise arguments.wrong(owner, "x", expected, dict(given))
     if wrong := wrong_names(given, names):
         listed = ", ".join(f"'{name}'" for name in names)
-        raise arguments.wrong(owner, what, f"an object with {listed} ({wrong})", dict(given))
+        raise arguments.wrong(owner, "x", f"an object with {listed} ({wrong})", dict(given))
     return [given[name] for name in names]
 
 
