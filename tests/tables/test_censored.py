@@ -194,3 +194,29 @@ def test_a_panel_keeps_the_columns_of_a_rule(tmp_path: Path) -> None:
     alone = series_of(read(tmp_path / "data.csv"), Spec("sold", censored="sold_out"))
     both = np.concatenate([one.xi for one in panel.series])
     assert np.array_equal(both, alone.xi, equal_nan=True)
+
+
+def test_sales_that_are_not_said_to_be_are_asked_about(tmp_path: Path) -> None:
+    shop(tmp_path)
+    frame, spec = read(tmp_path / "data.csv"), Spec("sold", time="day", decisions="stock")
+    [note] = [each for each in series_of(frame, spec).notes if "exactly what was decided" in each]
+    assert note.endswith('Then say censored = "sold >= stock" in [data].')
+    said = series_of(frame, Spec("sold", time="day", decisions="stock", censored="sold_out"))
+    assert not any("exactly what was decided" in each for each in said.notes)
+    shops(tmp_path)
+    panel = panel_of(
+        read(tmp_path / "data.csv"), Spec("sold", time="day", decisions="stock", series="shop")
+    )
+    assert any(each.startswith("In 2 of 2 series, outcomes of 'sold'") for each in panel.notes)
+
+
+def test_demand_that_is_met_at_times_is_not_asked_about(tmp_path: Path) -> None:
+    asked, rng = 0, np.random.default_rng(4)
+    for _ in range(40):
+        demand = rng.poisson(6.0, 150).tolist()
+        path = table(
+            tmp_path / "a.csv", "asked,stock", [f"{y},{6 + i % 3}" for i, y in enumerate(demand)]
+        )
+        notes = series_of(read(path), Spec("asked", decisions="stock")).notes
+        asked += any("exactly what was decided" in each for each in notes)
+    assert asked == 0
