@@ -14,7 +14,6 @@ from bocopt.core import (
     Problem,
     Report,
     is_ranged,
-    knows_differences,
 )
 from bocopt.fingerprint import fingerprint
 from bocopt.guarantees.certificate import (
@@ -33,35 +32,9 @@ from bocopt.guarantees.feasibility import Feasibility
 from bocopt.guarantees.phrases import together
 from bocopt.guarantees.tightest import headline
 from bocopt.loop import Stage, shadow_decisions
-from bocopt.problems import why_unranged
+from bocopt.problems.ranges import range_of, range_of_difference, why_unranged
 
 _YES = np.array(True)[()]
-
-
-def range_of(problem: Problem, x: Array, z: Array) -> tuple[Array, Array]:
-    """Return the ends (), () of the cost of z (d) at x (k); NaN unless the problem is `Ranged`."""
-    if is_ranged(problem):
-        low, high = problem.range(x, z)
-        low, high = np.asarray(low, float), np.asarray(high, float)
-        if not low.shape == high.shape == z.shape[:-1]:
-            shapes = f"{low.shape} and {high.shape}"
-            raise arguments.wrong("the problem", "range", f"two ends {z.shape[:-1]}", shapes)
-        return low, high
-    unknown = np.full(z.shape[:-1], np.nan)
-    return unknown, unknown
-
-
-def range_of_difference(problem: Problem, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
-    """Return the ends (), () between which the cost of other (d) less that of z (d) must lie, at x
-    (k).
-
-    By the problem where it can say, else by both ranges.
-    """
-    if knows_differences(problem):
-        return problem.range_of_difference(x, other, z)
-    low, high = range_of(problem, x, other)
-    least, most = range_of(problem, x, z)
-    return low - most, high - least
 
 
 def _shadows(problem: Problem, stage: Stage) -> tuple[Shadow, ...]:

@@ -13,8 +13,8 @@ from bocopt.compared import RECORDED, Compared, Pair, compared_of, declared
 from bocopt.core import Array, IntArray, Problem, is_ranged
 from bocopt.guarantees import Comparison, Evidence, range_of
 from bocopt.guarantees.certificate import Shadow, folded
-from bocopt.guarantees.monitor import range_of_difference
 from bocopt.guarantees.ratios import BoundedSeries
+from bocopt.problems.ranges import range_of_difference
 
 Flags = NDArray[np.bool_]
 
