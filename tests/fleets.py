@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from registry import KNAPSACK, STREAM
 
+from bocopt.bounds import exactly
 from bocopt.core import Array
 from bocopt.live.fold import Decided, Fold, Forgotten, Observed, watching
 from bocopt.live.record import Live, compact
@@ -73,7 +74,9 @@ class Fleet:
         """Of the oldest decision that is open, or of the latest."""
         ends = [min if i in LATE else max for i in range(len(self.lives))]
         numbers = [end(live.open) for end, live in zip(ends, self.lives, strict=True)]
-        return [Observed(number, pairs_of(i)[number][1]) for i, number in enumerate(numbers)]
+        return [
+            Observed(number, exactly(pairs_of(i)[number][1])) for i, number in enumerate(numbers)
+        ]
 
 
 def fleet_of(fold: Fold[Any], played: Sequence[int]) -> Fleet:
@@ -83,7 +86,7 @@ def fleet_of(fold: Fold[Any], played: Sequence[int]) -> Fleet:
         for t in range(stages):
             x, xi = pairs_of(seed)[t]
             one.apply([fold.decide(one.lives[0], x)])
-            one.apply([Forgotten(t) if t == 1 and seed == 1 else Observed(t, xi)])
+            one.apply([Forgotten(t) if t == 1 and seed == 1 else Observed(t, exactly(xi))])
         lives += one.lives
     return Fleet(fold, lives)
 

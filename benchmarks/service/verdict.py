@@ -78,7 +78,7 @@ def missing(
             decided[row.stream, row.key] = (row.decision, x, z)
         else:
             ended[row.stream, row.decision] = (
-                tuple(event.xi.tolist()) if isinstance(event, Observed) else None
+                tuple(event.seen.low.tolist()) if isinstance(event, Observed) else None
             )
     lost = [
         str(each)

@@ -48,7 +48,8 @@ class UnderScenarios(Protocol):
 
     So decisions are explained. Asked by `live/explanation.py`, `interop/incremental.py`,
     `live/agent.py`, `live/panel.py`, `policies/given_across.py`, `checks/policies.py`,
-    `live/coupled_laws.py`, `live/coupled_program.py` and `policies/partly_seen.py`.
+    `live/coupled_laws.py`, `live/coupled_program.py`, `live/fold.py` and
+    `policies/partly_seen.py`.
     """
 
     def scenarios(self, state: Any, t: int, x: Array) -> tuple[Array, Array] | None: ...

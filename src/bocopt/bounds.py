@@ -59,11 +59,24 @@ def exactly(xi: Array) -> Bounds:
     return Bounds(xi, xi)
 
 
+def is_of_parts(given: Any) -> bool:
+    """Return whether an outcome was given by bounds, or with parts that are None.
+
+    >>> is_of_parts([3, at_least(87)]), is_of_parts({"bread": None}), is_of_parts([3.0])
+    (True, True, False)
+    """
+    if given is None or isinstance(given, Bound | Bounds):
+        return True
+    parts = given.values() if isinstance(given, Mapping) else given
+    if not isinstance(parts, list | tuple) and not isinstance(given, Mapping):
+        return False
+    return any(part is None or isinstance(part, Bound) for part in parts)
+
+
 def bounds_of(owner: str, name: str, given: Any, size: int, names: Sequence[str] = ()) -> Bounds:
     """Return the bounds (m) of an outcome: numbers, bounds and None, in their order or by name.
 
-    A single one stands for an outcome of one number. Where components have `names`, a dictionary
-    may leave some out: they were not seen.
+    A single one stands for an outcome of one number. A component that was not seen is None.
     """
     if isinstance(given, Bounds):
         parts: list[Any] = [Bound(*ends) for ends in zip(*np.atleast_1d(*given), strict=True)]
@@ -83,11 +96,10 @@ def _by_name(owner: str, name: str, given: Mapping[str, Any], names: Sequence[st
     if not names:
         expected = "in the order of its numbers: they have no names yet"
         raise arguments.wrong(owner, name, expected, dict(given))
-    unknown = [one for one in given if one not in names]
-    if unknown:
-        why = wrong_names([*names, *unknown], names)
-        raise arguments.wrong(owner, name, f"named {', '.join(names)} ({why})", dict(given))
-    return [given.get(one) for one in names]
+    if wrong := wrong_names(given, names):
+        expected = f"named {', '.join(names)} ({wrong}), None where nothing was seen"
+        raise arguments.wrong(owner, name, expected, dict(given))
+    return [given[one] for one in names]
 
 
 def _ends(owner: str, name: str, part: Any) -> tuple[float, float]:

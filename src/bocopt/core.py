@@ -134,6 +134,12 @@ class Bounds(NamedTuple):
         """True where every component was seen."""
         return bool(self.exact.all())
 
+    @property
+    def finite(self) -> Array:
+        """A finite number for each component: what was seen, or an end; 0 where there is none."""
+        low = np.where(np.isfinite(self.low), self.low, self.high)
+        return self.low if self.is_exact else np.where(np.isfinite(low), low, 0.0)
+
     def holds(self, xi: Array) -> BoolArray:
         """Return whether () outcomes (m) are among those that are still possible."""
         return np.asarray(((self.low <= xi) & (xi <= self.high)).all(axis=-1))

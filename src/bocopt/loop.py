@@ -11,6 +11,7 @@ from bocopt.abilities import NamesColumns, TakesMissing
 from bocopt.core import (
     Array,
     BoolArray,
+    Bounds,
     Decision,
     IntArray,
     Policy,
@@ -53,6 +54,7 @@ class Stage(NamedTuple):
     reports: tuple[Report, ...] = ()  # those of it that guarantees look for
     shadows: ShadowOutcomes | None = None  # of those whose decisions are reported
     names: Mapping[str, tuple[str, ...]] | None = None  # of the numbers of x, z, xi and weights
+    seen: Bounds | None = None  # of the outcome, where it was not seen in full
 
 
 def play(
@@ -118,9 +120,24 @@ def review(
     xi: Array,
     info: Any,
     hindsight: bool,
+    seen: Bounds | None = None,
 ) -> Stage:
     """Return the stage that came of a decision and of its lesson, beside what could have come."""
     reports = tuple(reports_of(info))
+    if seen is not None:
+        nan = np.full(decision.solution.z.shape[:-1], np.nan)
+        return Stage(
+            t=t,
+            x=x,
+            decision=decision,
+            xi=np.where(seen.exact, seen.low, np.nan),
+            cost=nan,
+            feasible=np.zeros(nan.shape, bool),
+            hindsight=nan,
+            solvable=nan,
+            info=_by_name(info),
+            seen=seen,
+        )
     cost, feasible, shadows = _outcomes(problem, x, decision.solution.z, xi, reports)
     unknown = np.full(cost.shape, np.nan)
     best, solvable = in_hindsight(problem, x, xi) if hindsight else (unknown, unknown)

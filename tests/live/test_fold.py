@@ -10,6 +10,7 @@ from registry import KNAPSACK, STREAM, played_on, policies
 from small_agent import CONTEXT, OUTCOME, PROBLEM
 
 from bocopt import Agent, SampleAverage
+from bocopt.bounds import exactly
 from bocopt.live.events import (
     from_bytes,
     from_snapshot,
@@ -46,7 +47,7 @@ def played(fold: Fold[Any], seed: int = 3, stages: int = 8) -> tuple[Live, list[
         elif t % 2:
             for late in (t, t - 1):
                 if late in live.open:
-                    add(Observed(late, pairs[late][1]))
+                    add(Observed(late, exactly(pairs[late][1])))
     return live, log
 
 
@@ -96,7 +97,7 @@ def test_an_agent_is_the_same_fold() -> None:
         if isinstance(event, Decided):
             assert agent.decide(event.waiting.x).id == event.number
         elif isinstance(event, Observed):
-            agent.observe(event.number, event.xi)
+            agent.observe(event.number, event.seen)
         else:
             agent.forget(event.number)
     assert same(agent.state, live.state)
@@ -118,7 +119,7 @@ def test_replay_never_decides() -> None:
 
 def events() -> list[Event]:
     fold = fold_of(Shadowed(Constant([1, 1]), {"mean": SampleAverage(PROBLEM)}))
-    return [fold.decide(fold.begin(0), CONTEXT), Observed(0, OUTCOME), Forgotten(0)]
+    return [fold.decide(fold.begin(0), CONTEXT), Observed(0, exactly(OUTCOME)), Forgotten(0)]
 
 
 @pytest.mark.parametrize("event", events(), ids=kind_of)
@@ -186,12 +187,12 @@ def test_events_in_another_order_are_refused() -> None:
     one, _ = fold.apply(begun, first)
     for live, event, message in (
         (one, first, "decision 1, after 0, was due"),
-        (begun, Observed(0, OUTCOME), "Decision 0 is not open"),
+        (begun, Observed(0, exactly(OUTCOME)), "Decision 0 is not open"),
         (begun, Forgotten(0), "Decision 0 is not open"),
     ):
         with pytest.raises(CheckpointError, match=message):
             fold.apply(live, event)
-    known, _ = fold.apply(one, Observed(0, OUTCOME))
+    known, _ = fold.apply(one, Observed(0, exactly(OUTCOME)))
     stale = first._replace(number=1)
     with pytest.raises(CheckpointError, match="after 0 outcomes, stands where decision 1, after 1"):
         fold.apply(known, stale)

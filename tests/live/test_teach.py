@@ -15,6 +15,7 @@ from small_agent import CONTEXT, OUTCOME, PROBLEM, small_agent
 from bocopt import Agent, Ensemble, Monitor, SampleAverage, checkpoint
 from bocopt.app.features.series import Series
 from bocopt.app.playing.play import play
+from bocopt.bounds import exactly
 from bocopt.core import Array
 from bocopt.guarantees import BestArm
 from bocopt.live.events import (
@@ -231,7 +232,8 @@ def test_any_schedule_is_its_log(steps: list[str], name: str) -> None:
             at, then, decision = waiting.pop(number)
             event = Forgotten(number)
             if step == "observe":
-                state, event = policy.learn(state, at, then, decision, xi), Observed(number, xi)
+                state = policy.learn(state, at, then, decision, xi)
+                event = Observed(number, exactly(xi))
         else:
             continue
         live, _ = fold.apply(live, event)
@@ -349,7 +351,7 @@ def test_streams_that_were_taught_are_played_together_as_alone(name: str) -> Non
                 live, _ = fold.apply(live, fold.teach(live, *row))
             else:
                 live, _ = fold.apply(live, fold.decide(live, row[0]))
-                live, _ = fold.apply(live, Observed(live.t - 1, row[1]))
+                live, _ = fold.apply(live, Observed(live.t - 1, exactly(row[1])))
         lives.append(live)
     together = StackedFold(fold)
     alone = [fold.decide(live, x[0]) for live in lives]
@@ -357,7 +359,7 @@ def test_streams_that_were_taught_are_played_together_as_alone(name: str) -> Non
         assert not isinstance(other, Exception)
         assert same(one[:2], other[:2])
     lives = [fold.apply(live, event)[0] for live, event in zip(lives, alone, strict=True)]
-    outcomes = [Observed(event.number, xi[0]) for event in alone]
+    outcomes = [Observed(event.number, exactly(xi[0])) for event in alone]
     found = together.observe(lives, outcomes)
     for live, outcome, both in zip(lives, outcomes, found, strict=True):
         assert not isinstance(both, Exception), both

@@ -14,6 +14,7 @@ from small_agent import PROBLEM
 
 from bocopt import Ensemble, Mixture, SampleAverage
 from bocopt.abilities import Lockstep
+from bocopt.bounds import exactly
 from bocopt.core import Array
 from bocopt.guarantees import Feasibility, Monitor, Outlook
 from bocopt.live.fold import Decided, Fold, Forgotten, Observed, watching
@@ -107,7 +108,7 @@ def test_outcomes_below_zero_are_no_matter_of_the_others() -> None:
     fold = Fold(policy, KNAPSACK, watching(policy, KNAPSACK))
     fleet = fleet_of(fold, (4, 4, 4))
     fleet.decide()
-    outcomes = [Observed(4, np.array([1.0, y])) for y in (1.5, -0.5, 2.0)]
+    outcomes = [Observed(4, exactly(np.array([1.0, y]))) for y in (1.5, -0.5, 2.0)]
     found = StackedFold(fold).observe(fleet.lives, outcomes)
     fleet.apply(outcomes)
     for live, after in zip(fleet.lives, found, strict=True):
@@ -137,7 +138,7 @@ def test_one_outcome_and_one_context_a_stage() -> None:
         )
         for t in range(6):
             x = [np.array([np.sin(t + i)]) for i in range(5)]
-            xi = [Observed(t, np.array([3.0 + np.cos(t * i)])) for i in range(5)]
+            xi = [Observed(t, exactly(np.array([3.0 + np.cos(t * i)]))) for i in range(5)]
             taken = [fold.decide(*pair) for pair in zip(lives, x, strict=True)]
             found: list[Any] = together.decide(others, x)
             assert all(same(a[:2], b[:2]) for a, b in zip(taken, found, strict=True))
@@ -181,8 +182,8 @@ def test_an_error_is_the_answer_of_its_stream_alone() -> None:
     wanted = [fold.decide(lives[i], np.array([i + 1.0])) for i in range(2)]
     assert all(same(a[:2], b[:2]) for a, b in zip(wanted, found[:2], strict=True))
     lives = [fold.apply(live, event)[0] for live, event in zip(lives, found[:2], strict=False)]
-    outcomes = [Observed(0, np.array([1.0, 2.0])), Observed(0, np.array([1.0, 3.0]))]
-    after = together.observe([*lives, lives[0]], [*outcomes, Observed(7, outcomes[0].xi)])
+    outcomes = [Observed(0, exactly(np.array([1.0, last]))) for last in (2.0, 3.0)]
+    after = together.observe([*lives, lives[0]], [*outcomes, Observed(7, outcomes[0].seen)])
     assert isinstance(after[1], RefusedError)
     assert "Decision 7 is not open" in str(after[2])
     assert not isinstance(after[0], Exception)
@@ -236,7 +237,7 @@ def test_decisions_of_another_configuration_are_learned_alone() -> None:
         live = ours.begin(seed)
         live, _ = ours.apply(live, theirs.decide(live, np.zeros(1)))
         lives.append(live)
-    outcomes = [Observed(0, np.array([1.0, 2.0]))] * 3
+    outcomes = [Observed(0, exactly(np.array([1.0, 2.0])))] * 3
     for live, after in zip(lives, StackedFold(ours).observe(lives, outcomes), strict=True):
         assert not isinstance(after, Exception)
         assert_same_live(after[0], ours.apply(live, outcomes[0])[0])
@@ -288,6 +289,6 @@ def known(fold: Fold[Any], seed: int, forgotten: int, learned: int) -> Live:
     live, rng = fold.begin(seed), np.random.default_rng(seed)
     for t in range(forgotten + learned):
         live, _ = fold.apply(live, fold.decide(live, np.zeros(1)))
-        event = Forgotten(t) if t < forgotten else Observed(t, rng.uniform(0.5, 2.0, 2))
+        event = Forgotten(t) if t < forgotten else Observed(t, exactly(rng.uniform(0.5, 2.0, 2)))
         live, _ = fold.apply(live, event)
     return live

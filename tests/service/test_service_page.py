@@ -27,6 +27,7 @@ from bocopt.app.service.page.seen import seen
 from bocopt.app.service.stores import Store, StreamSummary
 from bocopt.app.service.stream_template import StreamTemplate
 from bocopt.app.service.summaries import read, stage_summary
+from bocopt.bounds import exactly
 from bocopt.guarantees import Feasibility
 from bocopt.guarantees.feasibility import Counts
 from bocopt.live.fold import Observed
@@ -95,7 +96,7 @@ def test_what_is_told_is_short_whatever_a_policy_has() -> None:
     kind = shop()
     live = kind.fold.begin(0)
     live, _ = kind.fold.apply(live, kind.fold.decide(live, np.zeros(1)))
-    live, stage = kind.fold.apply(live, Observed(0, np.ones(2)))
+    live, stage = kind.fold.apply(live, Observed(0, exactly(np.ones(2))))
     assert stage is not None
     kind.__dict__["weighed"] = {"arms": tuple(f"arm {i}" for i in range(100)), "members": ("a",)}
     info = {

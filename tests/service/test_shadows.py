@@ -83,7 +83,7 @@ def apart(store: Store, number: int) -> float:
     assert isinstance(observed, Observed)
     x, decision, *_ = decided.waiting
     _, [(solution, _)] = decision.memo
-    costs = [here.problem.cost(x, z, observed.xi) for z in (solution[0], decision.solution.z)]
+    costs = [here.problem.cost(x, z, observed.seen.low) for z in (solution[0], decision.solution.z)]
     return float(costs[0] - costs[1])
 
 

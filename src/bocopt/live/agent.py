@@ -6,13 +6,17 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, Generic, overload
 
+import numpy as np
+
 from bocopt import arguments, checkpoint
-from bocopt.core import Array, Policy, Problem, S, Status
+from bocopt.bounds import is_of_parts
+from bocopt.core import Array, Bounds, Policy, Problem, S, Status
 from bocopt.file import Owner
 from bocopt.fingerprint import differing
 from bocopt.guarantees import Monitor
+from bocopt.live.corrections import Recent
 from bocopt.live.explanation import Explanation, Known, explained, known_at, with_latest
-from bocopt.live.fold import Fold, Forgotten, Observed, configuration_parts, watching
+from bocopt.live.fold import Corrected, Fold, Forgotten, Observed, configuration_parts, watching
 from bocopt.live.naming import RowNames, row_names
 from bocopt.live.record import kept, restored
 from bocopt.live.ticket import Ticket
@@ -30,6 +34,7 @@ class Agent(Generic[S]):
     Outcomes may come late, out of order and more than once. Each is learned when it arrives, with
     the stage of its decision; the same outcome again changes nothing, another one for the same id
     is an error (the latest `dedupe_window` are kept; after that any repetition is an error).
+    `correct` replaces one that was wrong: at least those of the latest `correctable` decisions.
     Whatever raises an error changes nothing. At most `max_open` decisions wait for their outcome;
     `forget` gives one up. `teach` has it learn from a history, of outcomes without decisions.
     Threads may share an agent: one call is done after the other. What it shows is read only.
@@ -62,6 +67,7 @@ class Agent(Generic[S]):
         monitor: Monitor | None = ...,
         hindsight: bool = ...,
         dedupe_window: int = ...,
+        correctable: int = ...,
     ) -> None: ...
     @overload
     def __init__(
@@ -74,6 +80,7 @@ class Agent(Generic[S]):
         monitor: Monitor | None = ...,
         hindsight: bool = ...,
         dedupe_window: int = ...,
+        correctable: int = ...,
     ) -> None: ...
     def __init__(
         self,
@@ -85,6 +92,7 @@ class Agent(Generic[S]):
         monitor: Monitor | None = None,
         hindsight: bool = True,
         dedupe_window: int = 4096,
+        correctable: int = 30,
     ) -> None:
         policy = policy_of("Agent", policy)
         problem = problem_of("Agent", problem, policy)
@@ -93,11 +101,13 @@ class Agent(Generic[S]):
         self._max_open = arguments.integer("Agent", "max_open", max_open, "[1, inf)")
         self._dedupe_window = arguments.integer("Agent", "dedupe_window", dedupe_window, "[0, inf)")
         self._seed = arguments.integer("Agent", "seed", seed, "[0, 9e18]")
+        arguments.integer("Agent", "correctable", correctable, "[0, inf)")
         self._policy, self._problem = policy, problem
         self._fold = Fold(policy, problem, monitor or watching(policy, problem), bool(hindsight))
         self._live = self._fold.begin(self._seed)
         self._fold.monitor.claim(problem)
-        self._closed: dict[int, Array] = {}  # the latest outcomes, by the order they came in
+        self._closed: dict[int, Bounds] = {}  # the latest outcomes, by the order they came in
+        self._recent = Recent.begin(correctable, self._live)
         self._names = RowNames()  # once rows with names came
         self._labels, self._weighed = decision_labels(problem), names_of(problem, policy)
         self._taken: Mapping[int, Known] = {}  # the latest decisions, to explain them
@@ -179,7 +189,8 @@ class Agent(Generic[S]):
             live = self._live
             x, _ = self._names.read("Agent.scenarios", "x", x, "row")
             x = self._fold.context("Agent.scenarios", live, x)
-            found = scenarios_of(self._policy, live.state, live.stage, x)
+            policy = self._fold.playing(live.in_part)
+            found = scenarios_of(policy, live.state, live.stage, x)
         if found is None:
             name = type(self._policy).__name__
             raise ValueError(f"{name} has no scenarios, or none before the first outcome.")
@@ -216,6 +227,7 @@ class Agent(Generic[S]):
             for each in rows:
                 live, _ = self._fold.apply(live, self._fold.teach(live, *each))
             self._live, self._names = live, names
+            self._recent = Recent.begin(self._recent.outcomes, live)
 
     def decide(self, x: Any) -> Ticket:
         """Decide under the context x."""
@@ -231,27 +243,86 @@ class Agent(Generic[S]):
             decided = self._fold.decide(live, x)
             after, _ = self._fold.apply(live, decided)
             self._live, self._names = after, names
-            self._taken = with_latest(self._taken, live.state, decided)
+            self._recent = self._recent.after(after, decided)
+            self._taken = with_latest(self._taken, live, decided)
             solution = decided.waiting.decision.solution
             status = Status(int(solution.status))
             return Ticket(decided.number, solution.z, status, self._labels)
 
     def observe(self, ticket: int, xi: Any) -> Stage | None:
-        """Learn the outcome of a decision; None if it was learned before."""
+        """Learn the outcome of a decision; None if it was learned before.
+
+        Where it was not seen in full, say what is known: a number may be `at_least(87)`,
+        `at_most(3)`, `between(3, 5)`, or None. Demand is at least what was sold, where all was.
+
+        >>> from bocopt import SampleAverage, at_least
+        >>> from bocopt.problems import Newsvendor
+        >>> agent = Agent(SampleAverage(Newsvendor(unit_cost=[1.0], price=3.0)))
+        >>> agent.teach([[0.0], [0.0]], [[80.0], [90.0]])
+        >>> stage = agent.observe(agent.decide([0.0]).id, at_least(90))
+        >>> stage.xi, stage.seen.low
+        (array([nan]), array([90.]))
+        """
         ticket = arguments.integer("Agent.observe", "ticket", ticket, "(-inf, inf)")
         with self._guard:
             live = self._live
-            xi, names = self._names.read("Agent.observe", "xi", xi, "row")
-            xi = self._fold.outcome("Agent.observe", xi)
+            seen, names = self._outcome("Agent.observe", xi)
             if ticket not in live.open:
-                self._compare_with_closed(ticket, xi)
+                self._compare_with_closed(ticket, seen)
                 return None
-            after, stage = self._fold.apply(live, Observed(ticket, xi))
-            self._closed[ticket] = xi  # says nothing as long as the decision is open
+            event = Observed(ticket, seen)
+            after, stage = self._fold.apply(live, event)
+            self._closed[ticket] = seen  # says nothing as long as the decision is open
             self._live, self._names = after, names
+            self._recent = self._recent.after(after, event)
             if len(self._closed) > self._dedupe_window:
                 del self._closed[next(iter(self._closed))]
             return stage and stage._replace(names=self._called() or None)
+
+    def correct(self, ticket: int, xi: Any) -> Stage:
+        """Replace the outcome of a decision by the right one; the stage as it was.
+
+        What the policy knows and what the monitor says is then what it would be, had the right
+        outcome come at once. Decisions taken meanwhile stay as they were taken. Outcomes of the
+        latest `correctable` decisions can be corrected, and no others: not those before a lesson.
+
+        >>> from bocopt import SampleAverage
+        >>> from bocopt.problems import Newsvendor
+        >>> agent = Agent(SampleAverage(Newsvendor(unit_cost=[1.0], price=3.0)))
+        >>> ticket = agent.decide([0.0])
+        >>> stage = agent.observe(ticket.id, [900.0])
+        >>> stage = agent.correct(ticket.id, [90.0])
+        >>> agent.scenarios([0.0])[0].tolist()
+        [[90.0]]
+        """
+        ticket = arguments.integer("Agent.correct", "ticket", ticket, "(-inf, inf)")
+        with self._guard:
+            seen, names = self._outcome("Agent.correct", xi)
+            if ticket in self._live.open:
+                raise ValueError(f"Decision {ticket} has no outcome yet. Observe it.")
+            self._check_taken(ticket)
+            if not self._recent.holds(ticket):
+                raise ValueError(
+                    f"The outcome of decision {ticket} cannot be corrected: it was forgotten, or "
+                    f"it is not of the latest {self._recent.outcomes} decisions that were closed "
+                    "since the last lesson. Agent(..., correctable=...) says how many."
+                )
+            right = Corrected(ticket, seen)
+            recent, after, stage = self._recent.corrected(self._fold, right)
+            if ticket in self._closed:
+                self._closed[ticket] = seen
+            self._recent, self._live, self._names = recent, after, names
+            return stage._replace(names=self._called() or None)
+
+    def _outcome(self, owner: str, xi: Any) -> tuple[Bounds, RowNames]:
+        """What was seen of an outcome, in full or in part, and the names that are known then."""
+        if not is_of_parts(xi):
+            xi, names = self._names.read(owner, "xi", xi, "row")
+            return self._fold.outcome(owner, xi), names
+        names = self._names
+        if isinstance(xi, Mapping) and not names.xi:
+            names = names._replace(xi=tuple(xi))
+        return self._fold.outcome(owner, xi, names.xi), names
 
     def explain(self, ticket: int) -> Explanation:
         """The explanation of a decision: it beside others, under the scenarios it was taken under.
@@ -273,8 +344,8 @@ class Agent(Generic[S]):
         number = arguments.integer("Agent.explain", "ticket", ticket, "(-inf, inf)")
         with self._guard:
             self._check_taken(number)
-            state, decided = known_at(number, self._live, self._taken)
-            return explained(self._fold, state, decided, {**self._called(), "z": self._labels})
+            then, decided = known_at(number, self._live, self._taken)
+            return explained(self._fold, then, decided, {**self._called(), "z": self._labels})
 
     def _called(self) -> dict[str, tuple[str, ...]]:
         """The names of all numbers that have any."""
@@ -287,21 +358,25 @@ class Agent(Generic[S]):
             live = self._live
             if ticket not in live.open:
                 raise ValueError(f"No decision with id {ticket} is open.")
-            self._live, _ = self._fold.apply(live, Forgotten(ticket))
+            event = Forgotten(ticket)
+            self._live, _ = self._fold.apply(live, event)
+            self._recent = self._recent.after(self._live, event)
 
     def _check_taken(self, ticket: int) -> None:
         last = self._live.t - 1
         if not 0 <= ticket <= last:
             raise ValueError(f"There is no decision with id {ticket}; the last one was {last}.")
 
-    def _compare_with_closed(self, ticket: int, xi: Array) -> None:
+    def _compare_with_closed(self, ticket: int, seen: Bounds) -> None:
         self._check_taken(ticket)
         if ticket not in self._closed:
             raise ValueError(
                 f"Decision {ticket} was forgotten, or its outcome came too long ago to be compared."
             )
-        if (self._closed[ticket] != xi).any():
-            raise ValueError(f"Decision {ticket} already has another outcome.")
+        if not np.array_equal(self._closed[ticket], seen):
+            raise ValueError(
+                f"Decision {ticket} already has another outcome. If that was wrong, correct it."
+            )
 
     def save(self, path: str | Path) -> None:
         """Write everything to one file, at once or not at all.
@@ -324,10 +399,11 @@ class Agent(Generic[S]):
             "configuration": configuration_parts(self._policy, self._problem, self._fold.monitor),
             "seed": self._seed,
             "max_open": self._max_open,
+            "correctable": self._recent.outcomes,
         }
         names = self._names.known()
         named = {"names": names} if names else {}
-        return {**settings, **named, **header}, arrays
+        return {**settings, **named, **header}, arrays | self._recent.to_arrays(self._fold)
 
     @overload
     @classmethod
@@ -384,6 +460,7 @@ class Agent(Generic[S]):
                 max_open=header["max_open"],
                 hindsight=hindsight,
                 dedupe_window=dedupe_window,
+                correctable=header["correctable"],
             )
             agent._fold = replace(agent._fold, monitor=monitor)
             agent._restore(header, arrays)
@@ -396,8 +473,11 @@ class Agent(Generic[S]):
     def _restore(self, header: Mapping[str, Any], arrays: Arrays) -> None:
         """Take over what was kept, and play one stage of it for a trial."""
         begun = self._live._replace(watched=self._fold.monitor.initial(()))
+        if header.get("in_part", False):
+            begun = self._fold.seen_in_part(begun)
         self._live, self._closed = restored(header, arrays, begun, self._problem)
         self._names = row_names(header, self._live.width, self._problem.dims.xi)
+        self._recent = Recent.from_arrays(self._recent.outcomes, self._fold, self._live, arrays)
         for waiting in self._live.open.values():
             context("a checkpoint", self._policy, self._problem, waiting.x)
         unused = arrays.keys() - self._kept()[1].keys()

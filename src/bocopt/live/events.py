@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from bocopt.core import Array, Decision, Problem, Solution
-from bocopt.live.fold import Decided, Event, Fold, Forgotten, Observed, Taught
+from bocopt.bounds import exactly
+from bocopt.core import Bounds, Decision, Problem, Solution
+from bocopt.live.fold import Corrected, Decided, Event, Fold, Forgotten, Observed, Taught
 from bocopt.live.record import (
     Live,
     Open,
@@ -43,6 +44,7 @@ _KINDS: Mapping[type, str] = {
     Observed: "outcome",
     Forgotten: "forgotten",
     Taught: "lesson",
+    Corrected: "correction",
 }
 
 
@@ -66,9 +68,19 @@ def to_bytes(event: Event) -> bytes:
     header: dict[str, Any] = {"kind": kind_of(event), "decision": event.number}
     if isinstance(event, Decided):
         header |= {"by": event.by, "memo": shape_of(event.waiting.decision.memo)}
-        header |= {"row": event.row}
+        header |= {"row": event.row} | _in_part(event)
         return sealed(header, flat_open(event.waiting, "open"))
-    return sealed(header, {"xi": event.xi} if isinstance(event, Observed) else {})
+    return sealed(header, {} if isinstance(event, Forgotten) else _flat_outcome(event.seen))
+
+
+def _in_part(event: Decided | Taught) -> dict[str, bool]:
+    return {"in_part": True} if event.in_part else {}
+
+
+def _flat_outcome(seen: Bounds) -> Arrays:
+    """Return the ends of an outcome, or the one array of one that was seen in full."""
+    in_full = np.array_equal(seen.low, seen.high, equal_nan=True)
+    return {"xi": seen.low} if in_full else {"low": seen.low, "high": seen.high}
 
 
 def _lesson_bytes(event: Taught) -> bytes:
@@ -79,8 +91,10 @@ def _lesson_bytes(event: Taught) -> bytes:
         "memo": shape_of(event.decision.memo),
         "row": event.row,
         "came": event.came,
+        **_in_part(event),
     }
-    return sealed(header, {"x": event.x, "xi": event.xi} | flat_decision(event.decision, "own"))
+    arrays = {"x": event.x} | _flat_outcome(event.seen)
+    return sealed(header, arrays | flat_decision(event.decision, "own"))
 
 
 def from_bytes(data: bytes, problem: Problem) -> Event:
@@ -97,9 +111,12 @@ def from_bytes(data: bytes, problem: Problem) -> Event:
             waiting = read_only_open(read_open(problem, arrays, "open", header["memo"]))
             if flat_open(waiting, "open").keys() != arrays.keys():
                 raise CheckpointError("There are arrays that fit nowhere.")
-            return Decided(number, waiting, str(header["by"]), str(header["row"]))
+            by, row = str(header["by"]), str(header["row"])
+            return Decided(number, waiting, by, row, header.get("in_part", False))
         if kind == "outcome":
             return Observed(number, _outcome(arrays, problem))
+        if kind == "correction":
+            return Corrected(number, _outcome(arrays, problem))
         if kind == "forgotten":
             return Forgotten(number)
     except (KeyError, TypeError, ValueError) as error:
@@ -112,18 +129,25 @@ def _lesson(number: int, header: Mapping[str, Any], arrays: Arrays, problem: Pro
     own, x = read_decision(problem, arrays, "own", header["memo"]), arrays["x"]
     if x.dtype != np.float64 or x.ndim != 1:
         raise CheckpointError(f"Its context has the shape {x.shape}.")
-    if {"x", "xi"} | flat_decision(own, "own").keys() != arrays.keys():
+    seen = _outcome(arrays, problem)
+    if {"x"} | _flat_outcome(seen).keys() | flat_decision(own, "own").keys() != arrays.keys():
         raise CheckpointError("There are arrays that fit nowhere.")
-    xi = _outcome(arrays, problem)
     own, by, row = _read_only_decision(own), str(header["by"]), str(header["row"])
-    return Taught(number, read_only(x), xi, own, by, row, header["came"])
+    came, in_part = header["came"], header.get("in_part", False)
+    return Taught(number, read_only(x), seen, own, by, row, came, in_part)
 
 
-def _outcome(arrays: Arrays, problem: Problem) -> Array:
-    xi = arrays["xi"]
-    if xi.dtype != np.float64 or xi.shape != (problem.dims.xi,):
-        raise CheckpointError(f"Its outcome has the shape {xi.shape}.")
-    found: Array = read_only(xi)
+def _outcome(arrays: Arrays, problem: Problem) -> Bounds:
+    if "xi" in arrays:
+        seen = exactly(arrays["xi"])
+    else:
+        seen = Bounds(arrays["low"], arrays["high"])
+        if not (seen.low <= seen.high).all():
+            raise CheckpointError("The ends of its outcome do not fit.")
+    for end in seen:
+        if end.dtype != np.float64 or end.shape != (problem.dims.xi,):
+            raise CheckpointError(f"Its outcome has the shape {end.shape}.")
+    found: Bounds = read_only(seen)
     return found
 
 
@@ -165,6 +189,8 @@ def from_snapshot(data: bytes, fold: Fold[Any], seed: int) -> Live:
         if header["by"] != fold.by:
             raise OtherConfigurationError("It belongs to another configuration.")
         begun = fold.begin(seed)._replace(watched=fold.monitor.initial(()))
+        if header.get("in_part", False):
+            begun = fold.seen_in_part(begun)
         live, _ = restored(header, arrays, begun, fold.problem)
     except OtherConfigurationError:
         raise

@@ -16,7 +16,7 @@ _HELD = 16  # latest decisions of an agent that can be explained whatever was le
 _SHOWN = 6  # of many numbers or candidates, in words
 
 
-Known = tuple[Any, Decided]  # the state of the policy when it decided, and the decision
+Known = tuple[Live, Decided]  # what was known when it was decided, and the decision
 
 
 class NoExplanationError(ValueError):
@@ -145,17 +145,22 @@ def meets(feasibility: float, alpha: float | None) -> bool:
 
 
 def explained(
-    fold: Fold[Any], state: Any, event: Decided, names: Mapping[str, Sequence[str]]
+    fold: Fold[Any], live: Live, event: Decided, names: Mapping[str, Sequence[str]]
 ) -> Explanation:
-    """The explanation of a decision, by the state of the policy when it was taken.
+    """The explanation of a decision, by what was known when it was taken.
 
     `names` has those of the numbers of z, one for each; those of x may be missing.
     """
-    waiting, problem, policy = event.waiting, fold.problem, fold.policy
+    waiting, problem, policy, state = (
+        event.waiting,
+        fold.problem,
+        fold.playing(live.in_part),
+        live.state,
+    )
     x, solution, memo = waiting.x, waiting.decision.solution, waiting.decision.memo
     scenarios, w = _scenarios(policy, state, event)
     candidates, arm = [("taken", "", solution.z), *_neighbours(names["z"], solution.z)], None
-    if event.by == fold.by:  # else the memo is another policy's
+    if (event.by, event.in_part) == (fold.by, live.in_part):  # else the memo is another policy's
         candidates += _others(policy, memo, state)
         arm = _arm(policy, memo, state)
     expected = _expected(problem, x, np.stack([z for *_, z in candidates]), scenarios, w)
@@ -174,19 +179,19 @@ def explained(
     )
 
 
-def with_latest(taken: Mapping[int, Known], state: Any, event: Decided) -> dict[int, Known]:
+def with_latest(taken: Mapping[int, Known], live: Live, event: Decided) -> dict[int, Known]:
     """The latest decisions with one more, and without the oldest where there are too many."""
-    after = {**taken, event.number: (state, event)}
+    after = {**taken, event.number: (live, event)}
     return dict(list(after.items())[-_HELD:])
 
 
 def known_at(number: int, live: Live, taken: Mapping[int, Known]) -> Known:
-    """A decision with the state of the policy when it was taken, as far as that is held."""
+    """A decision with what was known when it was taken, as far as that is held."""
     if number in taken:
         return taken[number]
     waiting = live.open.get(number)
     if waiting and int(waiting.learned) == live.learned and int(waiting.taught) == live.taught:
-        return live.state, Decided(number, waiting)
+        return live, Decided(number, waiting, in_part=live.in_part)
     raise NoExplanationError(
         f"What was known at decision {number} is no longer held: an agent holds it for the latest "
         f"{_HELD} decisions since it was made or loaded, and for all until it learns more."

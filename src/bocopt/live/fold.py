@@ -5,26 +5,33 @@
 All of it is pure. A decision's event holds all that learning from its outcome will need, so a log
 of events is read back without solving a program again. So does the event of a lesson: an outcome
 of a stage at which nobody asked.
+
+An outcome is what was seen of it: bounds, which are equal where it was seen in full. From the first
+on that was not, the policy is played inside `PartlySeen`. A correction replaces the outcome of a
+decision: the state is then that of the log with the right one in its place (`corrections.py`).
 """
 
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Generic, NamedTuple
 
 import numpy as np
 
 from bocopt import arguments
-from bocopt.abilities import WatchesShadow
-from bocopt.core import Array, Decision, Policy, Problem, S
+from bocopt.abilities import UnderScenarios, WatchesShadow
+from bocopt.bounds import bounds_of, exactly, is_of_parts
+from bocopt.core import Array, Bounds, Decision, LearnsBounds, Policy, Problem, S, learns_bounds
 from bocopt.fingerprint import fingerprint, fingerprints
 from bocopt.guarantees import Guarantee, Monitor, evidence_of, range_of
 from bocopt.guarantees.worsening import worsenings
 from bocopt.live.record import Live, Open, own
 from bocopt.loop import Stage, checked_decision, context, review
 from bocopt.policies.matching import check_same_problem
+from bocopt.policies.partly_seen import PartlySeen
 from bocopt.state import CheckpointError, flatten, read_only, rebuild
-from bocopt.wrappers import has, shadows_of
+from bocopt.wrappers import find, has, scenarios_of, shadows_of
 
 
 class Decided(NamedTuple):
@@ -34,13 +41,21 @@ class Decided(NamedTuple):
     waiting: Open
     by: str = ""  # which configuration took it
     row: str = ""  # what its context was made of, for whoever makes contexts
+    in_part: bool = False  # whether it was taken inside `PartlySeen`: its memo is of that
 
 
 class Observed(NamedTuple):
-    """Its outcome became known."""
+    """Its outcome became known, or bounds of it."""
 
     number: int
-    xi: Array
+    seen: Bounds
+
+
+class Corrected(NamedTuple):
+    """The outcome that was learned of it was wrong: this is the right one."""
+
+    number: int
+    seen: Bounds
 
 
 class Forgotten(NamedTuple):
@@ -58,14 +73,15 @@ class Taught(NamedTuple):
 
     number: int  # of lessons, from 0
     x: Array
-    xi: Array
+    seen: Bounds
     decision: Decision  # the policy's own, which nobody took: for what it learns
     by: str = ""  # which configuration made it
     row: str = ""  # as in `Decided`
     came: str | None = None  # when the outcome did, where that matters for contexts to come
+    in_part: bool = False  # as in `Decided`
 
 
-Event = Decided | Observed | Forgotten | Taught
+Event = Decided | Observed | Forgotten | Taught | Corrected
 
 
 def watching(
@@ -125,7 +141,31 @@ class Fold(Generic[S]):
     def begin(self, seed: int) -> Live:
         """Return the state of the agent before any event."""
         state = self.policy.init(np.array(seed))
-        return Live(state, t=0, learned=0, open={}, watched=None, last=None)
+        return Live(state, t=0, learned=0, open={}, watched=None, last=None, seed=seed)
+
+    def playing(self, in_part: bool) -> Policy[Any]:
+        """Return the policy that decides and learns: inside `PartlySeen` where that is so."""
+        return self._inside if in_part else self.policy
+
+    @cached_property
+    def _inside(self) -> LearnsBounds[Any]:
+        return self.policy if learns_bounds(self.policy) else PartlySeen(self.policy)
+
+    def seen_in_part(self, live: Live) -> Live:
+        """Return the same, ready for outcomes of which only bounds are known."""
+        if live.in_part or learns_bounds(self.policy):
+            return live
+        inside, known = self._inside, live.learned + live.taught
+        assert isinstance(inside, PartlySeen)
+        law = None
+        if live.last is not None:
+            law = scenarios_of(self.policy, live.state, live.stage, live.last[0])
+        state = inside.begin(np.array(live.seed), live.state, known, law)
+        opened = {
+            number: waiting._replace(decision=own(inside.adopted(waiting.decision)))
+            for number, waiting in live.open.items()
+        }
+        return live._replace(state=state, open=opened, in_part=True)
 
     def context(self, owner: str, live: Live, x: Any) -> Array:
         """Return a copy of a context (k) that fits problem, policy and the contexts before it."""
@@ -140,12 +180,22 @@ class Fold(Generic[S]):
             expected = f"of {live.width} numbers, as the contexts before it"
             raise arguments.wrong(owner, "x", expected, x)
 
-    def outcome(self, owner: str, xi: Any) -> Array:
-        """Return a copy of an outcome (m) that fits the problem."""
-        found = arguments.array(owner, "xi", xi, (self.problem.dims.xi,)).copy()
-        if found.ndim != 1:
-            raise arguments.wrong(owner, "xi", "one outcome", found.shape)
-        return found
+    def outcome(self, owner: str, xi: Any, names: Sequence[str] = ()) -> Bounds:
+        """Return a copy of what was seen of an outcome (m), checked: numbers, or bounds of them."""
+        size = self.problem.dims.xi
+        if not is_of_parts(xi):
+            found = arguments.array(owner, "xi", xi, (size,)).copy()
+            if found.ndim != 1:
+                raise arguments.wrong(owner, "xi", "one outcome", found.shape)
+            return exactly(found)
+        seen = bounds_of(owner, "xi", xi, size, names)
+        if not (seen.is_exact or learns_bounds(self.policy) or find(self.policy, UnderScenarios)):
+            raise ValueError(
+                f"{type(self.policy).__name__} cannot learn from an outcome that was seen in part: "
+                "it has no scenarios, by which the rest could be completed. Take a policy that "
+                "has, or give up the decision's outcome."
+            )
+        return seen
 
     def history(self, owner: str, live: Live, x: Any, xi: Any) -> tuple[Array, Array]:
         """Return copies of contexts (T, k) and outcomes (T, m) that fit; (k), (m) are a history of
@@ -166,18 +216,22 @@ class Fold(Generic[S]):
         decision = self.decision(live, x)
         ends = range_of(self.problem, x, decision.solution.z)
         known = np.array(live.learned), *ends, np.array(live.taught)
-        return Decided(live.t, Open(read_only(x), decision, *known), self.by)
+        waiting = Open(read_only(x), decision, *known)
+        return Decided(live.t, waiting, self.by, in_part=live.in_part)
 
-    def teach(self, live: Live, x: Array, xi: Array) -> Taught:
+    def teach(self, live: Live, x: Array, xi: Array | Bounds) -> Taught:
         """The next lesson, of a context and an outcome that fit."""
+        seen = xi if isinstance(xi, Bounds) else exactly(xi.copy())  # no view of a whole history
+        if not (seen.is_exact or np.isnan(seen.low).any()):
+            live = self.seen_in_part(live)
         decision = self.decision(live, x)
-        own_row = read_only(x.copy()), read_only(xi.copy())  # not a view of a whole history
-        return Taught(live.taught, *own_row, decision, self.by)
+        x, seen = read_only(x.copy()), read_only(seen)
+        return Taught(live.taught, x, seen, decision, self.by, in_part=live.in_part)
 
     def decision(self, live: Live, x: Array) -> Decision:
         """Return the policy's decision, checked, and copied so that nobody else can change it."""
-        owner = f"{type(self.policy).__name__}.decide"
-        decision = arguments.checked(self.policy.decide, live.state, live.stage, x)
+        owner, policy = f"{type(self.policy).__name__}.decide", self.playing(live.in_part)
+        decision = arguments.checked(policy.decide, live.state, live.stage, x)
         return own(checked_decision(owner, self.problem, decision))
 
     def check_next(self, live: Live, x: Array, xi: Array) -> None:
@@ -186,7 +240,8 @@ class Fold(Generic[S]):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             decision = self.decision(live, x)
-            after = self.policy.learn(live.state, live.stage, x, decision, xi)
+            policy = self.playing(live.in_part)
+            after = policy.learn(live.state, live.stage, x, decision, xi)
         rebuild(live.state, flatten(after))
 
     def apply(self, live: Live, event: Event) -> tuple[Live, Stage | None]:
@@ -195,6 +250,8 @@ class Fold(Generic[S]):
             return self._after_decision(live, event), None
         if isinstance(event, Taught):
             return self._after_lesson(live, event), None
+        if isinstance(event, Corrected):
+            raise CheckpointError("A correction changes the past: it is folded with all events.")
         if event.number not in live.open:
             raise CheckpointError(f"Decision {event.number} is not open.")
         if isinstance(event, Observed):
@@ -217,6 +274,8 @@ class Fold(Generic[S]):
             memo = self.decision(live, waiting.x).memo
             waiting = waiting._replace(decision=waiting.decision._replace(memo=memo))
             foreign = foreign | {event.number}
+        else:
+            waiting = waiting._replace(decision=self._made(live, waiting.decision, event.in_part))
         opened = {**live.open, event.number: waiting}
         return live._replace(t=live.t + 1, open=opened, foreign=foreign)
 
@@ -226,33 +285,76 @@ class Fold(Generic[S]):
             raise CheckpointError(f"Lesson {event.number} stands where decisions were open.")
         if event.number != live.taught:
             raise CheckpointError(f"Lesson {event.number} stands where {live.taught} was due.")
-        if np.isnan(event.xi).any():
+        if np.isnan(event.seen.low).any():
             return live._replace(taught=live.taught + 1)
-        own = event.decision if event.by == self.by else self.decision(live, event.x)
-        x, xi = event.x, read_only(event.xi)
-        state = arguments.checked(self.policy.learn, live.state, live.stage, x, own, xi)
-        return live._replace(state=state, taught=live.taught + 1, last=(x, xi))
+        seen = read_only(event.seen)
+        if not seen.is_exact:
+            live = self.seen_in_part(live)
+        if event.by == self.by:
+            own = self._made(live, event.decision, event.in_part)
+        else:
+            own = self.decision(live, event.x)
+        state = arguments.checked(
+            self._learned_from, live.in_part, live.state, live.stage, event.x, own, seen
+        )
+        last = event.x, seen.finite
+        return live._replace(state=state, taught=live.taught + 1, last=last)
+
+    def _made(self, live: Live, decision: Decision, in_part: bool) -> Decision:
+        """Return a decision of the log as what plays now would have made it."""
+        if in_part == live.in_part:
+            return decision
+        if in_part:
+            raise CheckpointError("A decision knew of outcomes seen in part, where none was.")
+        inside = self._inside
+        assert isinstance(inside, PartlySeen)
+        return own(inside.adopted(decision))
+
+    def _learned_from(
+        self, in_part: bool, before: Any, t: int, x: Array, decision: Decision, seen: Bounds
+    ) -> Any:
+        """Return the policy's state after what was seen of an outcome at stage t."""
+        if seen.is_exact:
+            return self.playing(in_part).learn(before, t, x, decision, seen.low)
+        return self._inside.learn_bounds(before, t, x, decision, seen)
 
     def _after_outcome(self, live: Live, event: Observed) -> tuple[Live, Stage]:
-        number, xi = event.number, read_only(event.xi)
+        number, seen = event.number, read_only(event.seen)
+        if not seen.is_exact:
+            live = self.seen_in_part(live)
         x, decision, *_ = live.open[number]
         at = number + live.taught  # as it decided: no lesson came between
-        state, stage = arguments.checked(self.lesson, live.state, at, x, decision, xi)
+        state, stage = arguments.checked(
+            self._reviewed, live.in_part, live.state, at, x, decision, seen
+        )
         stage = stage._replace(t=number)
-        return self.learned(live, number, xi, state, self.watched(live, number, stage)), stage
+        return self.learned(live, number, seen, state, self.watched(live, number, stage)), stage
 
-    def learned(self, live: Live, number: int, xi: Array, state: S, watched: Any) -> Live:
+    def _reviewed(
+        self, in_part: bool, before: Any, t: int, x: Array, decision: Decision, seen: Bounds
+    ) -> tuple[Any, Stage]:
+        """Return the policy's state after an outcome at stage t, and what came of the decision."""
+        state = self._learned_from(in_part, before, t, x, decision, seen)
+        return state, self._review(t, x, decision, seen, state)
+
+    def _review(self, t: int, x: Array, decision: Decision, seen: Bounds, state: Any) -> Stage:
+        info, known = read_only(state.info), None if seen.is_exact else seen
+        return review(self.problem, t, x, decision, seen.low, info, self.hindsight, known)
+
+    def learned(self, live: Live, number: int, seen: Bounds, state: Any, watched: Any) -> Live:
         """Return the state after an outcome, from what the policy and the monitor made of it."""
         return live._replace(
             state=state,
             learned=live.learned + 1,
             watched=watched,
-            last=(live.open[number].x, xi),
+            last=(live.open[number].x, seen.finite),
             **_closed(live, number),
         )
 
     def watched(self, live: Live, number: int, stage: Stage) -> tuple[Any, ...]:
         """The states of the monitor after a stage."""
+        if stage.seen is not None:
+            return live.watched or self.monitor.initial(())
         _, _, learned, low, high, _ = live.open[number]
         stale = bool(learned != live.learned)
         late = stale or bool(learned != number)  # an earlier outcome was not known, or never
@@ -261,10 +363,9 @@ class Fold(Generic[S]):
         return self._not_compared(live.watched, watched) if number in live.foreign else watched
 
     def lesson(self, before: S, t: int, x: Array, decision: Decision, xi: Array) -> tuple[S, Stage]:
-        """Return the policy's state after an outcome at stage t, and what came of the decision."""
+        """The state and the stage after an outcome (m) that was seen in full; leading axes free."""
         state = self.policy.learn(before, t, x, decision, xi)
-        info = read_only(state.info)
-        return state, review(self.problem, t, x, decision, xi, info, self.hindsight)
+        return state, self._review(t, x, decision, exactly(xi), state)
 
     def _not_compared(self, before: Any, after: tuple[Any, ...]) -> tuple[Any, ...]:
         """The states of the monitor, with those of comparisons left as they were."""

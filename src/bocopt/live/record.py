@@ -1,12 +1,12 @@
 """All that an agent knows, and how it is kept in a file."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array, Decision, IntArray, Problem, Solution, Status
+from bocopt.core import Array, Bounds, Decision, IntArray, Problem, Solution, Status
 from bocopt.numeric.history import History
 from bocopt.state import (
     Arrays,
@@ -47,6 +47,8 @@ class Live(NamedTuple):
     last: tuple[Array, Array] | None  # the latest context that had an outcome, and it
     foreign: frozenset[int] = frozenset()  # those open that another configuration decided
     taught: int = 0  # lessons so far: stages of the policy at which nobody asked it
+    seed: int = 0  # of the policy
+    in_part: bool = False  # whether the state is that of the policy inside `PartlySeen`
 
     @property
     def stage(self) -> int:
@@ -67,7 +69,7 @@ def own(decision: Decision) -> Decision:
     return Decision(Solution(*solution), memo)
 
 
-def kept(live: Live, closed: Mapping[int, Array]) -> tuple[dict[str, Any], Arrays]:
+def kept(live: Live, closed: Mapping[int, Bounds]) -> tuple[dict[str, Any], Arrays]:
     """A header and arrays; `closed` are the outcomes that are remembered."""
     header = {
         "t": live.t,
@@ -77,29 +79,40 @@ def kept(live: Live, closed: Mapping[int, Array]) -> tuple[dict[str, Any], Array
         "closed": list(closed),
         "memo": [shape_of(waiting.decision.memo) for waiting in live.open.values()],
         "foreign": sorted(live.foreign),
+        **({"in_part": True} if live.in_part else {}),
     }
     arrays = flatten(live.state) | flatten(live.watched or (), "monitor")
     if live.last is not None:
         arrays |= flatten(live.last, "last")
     if closed:
-        arrays["outcomes"] = np.stack(list(closed.values()))
+        arrays |= _flat_outcomes(list(closed.values()))
     for number, waiting in live.open.items():
         arrays |= flat_open(waiting, f"open.{number}")
     return header, arrays
 
 
+def _flat_outcomes(seen: Sequence[Bounds]) -> Arrays:
+    """Return what was seen of outcomes (n): once where all were seen in full."""
+    low, high = np.stack([each.low for each in seen]), np.stack([each.high for each in seen])
+    return {"outcomes": low} | ({} if (low == high).all() else {"outcomes.high": high})
+
+
 def restored(
     header: Mapping[str, Any], arrays: Arrays, begun: Live, problem: Problem
-) -> tuple[Live, dict[int, Array]]:
+) -> tuple[Live, dict[int, Bounds]]:
     """Return the state and the outcomes that were kept, in the nesting of `begun`; all checked."""
+    if begun.in_part != header.get("in_part", False):
+        raise CheckpointError("It knows outcomes that were seen in part, or does not.")
     counts = ("t", "learned", "taught")
     t, learned, taught = (arguments.integer(_OWNER, n, header[n], "[0, inf)") for n in counts)
     opened, closed = list(header["open"]), list(header["closed"])
     numbers = [arguments.integer(_OWNER, "id", n, f"[0, {t})") for n in opened + closed]
     if len(set(numbers)) < len(numbers) or learned + len(opened) > t or len(closed) > learned:
         raise CheckpointError("Its decisions do not add up.")
-    outcomes = arrays.get("outcomes", np.zeros((0, problem.dims.xi)))
-    outcomes = arguments.array(_OWNER, "outcomes", outcomes, (..., problem.dims.xi))
+    low = arrays.get("outcomes", np.zeros((0, problem.dims.xi)))
+    high = arrays.get("outcomes.high", low)
+    if not low.shape == high.shape == (len(closed), problem.dims.xi) or not (low <= high).all():
+        raise CheckpointError("Its outcomes do not fit.")
     pairs = zip(opened, header["memo"], strict=True)
     live = Live(
         state=rebuild(begun.state, arrays),
@@ -110,10 +123,12 @@ def restored(
         last=rebuild((_NUMBERS, _NUMBERS), arrays, "last") if learned + taught else None,
         foreign=frozenset(header.get("foreign", ())),
         taught=taught,
+        seed=begun.seed,
+        in_part=begun.in_part,
     )
     if not live.foreign <= live.open.keys():
         raise CheckpointError("Its decisions do not add up.")
-    return live, dict(zip(closed, outcomes, strict=True))
+    return live, {n: Bounds(*ends) for n, *ends in zip(closed, low, high, strict=True)}
 
 
 def flat_open(waiting: Open, name: str) -> Arrays:

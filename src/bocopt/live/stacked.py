@@ -78,7 +78,7 @@ class StackedFold(Generic[S]):
 
     def _key(self, live: Live, beside: Hashable) -> Hashable:
         """Return the key of streams that can be stacked; None for one that is played alone."""
-        if beside is None or not self._lockstep:
+        if beside is None or live.in_part or not self._lockstep:
             return None
         try:
             return live.learned + live.taught > 0, key(live.state, self._axes), beside
@@ -88,7 +88,7 @@ class StackedFold(Generic[S]):
     def _waiting(self, live: Live, outcome: Observed) -> Hashable:
         """The same of a decision and what watches it."""
         waiting, watched = live.open.get(outcome.number), live.watched
-        if waiting is None or outcome.number in live.foreign:
+        if waiting is None or outcome.number in live.foreign or not outcome.seen.is_exact:
             return None
         seen: Hashable = watched is None
         if self._axes_of_monitor is not None and watched is not None:
@@ -120,7 +120,7 @@ class StackedFold(Generic[S]):
     def _learned(self, pairs: Sequence[tuple[Live, Observed]]) -> list[tuple[Live, Stage]]:
         fold, many = self.fold, len(pairs)
         opened = [live.open[number] for live, (number, _) in pairs]
-        outcomes = [read_only(outcome.xi) for _, outcome in pairs]
+        outcomes = [read_only(outcome.seen) for _, outcome in pairs]
         decisions = [waiting.decision for waiting in opened]
         state, stage = arguments.checked(
             fold.lesson,
@@ -128,7 +128,7 @@ class StackedFold(Generic[S]):
             _stages([outcome.number + live.taught for live, outcome in pairs]),
             np.stack([waiting.x for waiting in opened]),
             stacked(decisions, True),
-            np.stack(outcomes),
+            np.stack([seen.low for seen in outcomes]),
         )
         states = unstack(state, self._axes, many)
         stages = [
@@ -141,7 +141,7 @@ class StackedFold(Generic[S]):
         else:
             watched = self._watched(pairs, opened, stage)
         rows = zip(pairs, outcomes, states, watched, strict=True)
-        lives = [fold.learned(live, o.number, xi, own, w) for (live, o), xi, own, w in rows]
+        lives = [fold.learned(live, o.number, seen, own, w) for (live, o), seen, own, w in rows]
         return list(zip(lives, stages, strict=True))
 
     def _watched(
@@ -214,14 +214,14 @@ def _stage_of(
     stage: Stage, pair: tuple[Live, Observed], state: Any, shown: tuple[Any, ...]
 ) -> Stage:
     """Return the stage of one stream."""
-    live, (number, xi) = pair
+    live, (number, seen) = pair
     waiting, info = live.open[number], read_only(state.info)
     cost, feasible, hindsight, solvable, shadows = shown
     return Stage(
         t=number,
         x=waiting.x,
         decision=waiting.decision,
-        xi=read_only(xi),
+        xi=read_only(seen.low),
         cost=cost,
         feasible=feasible,
         hindsight=hindsight,

@@ -74,6 +74,12 @@ class History(NamedTuple):
         return self._replace(buffer=buffer, written=np.array(size), start=np.array(0))
 
 
+def of_rows(rows: Array) -> History:
+    """A history of rows (..., t, m)."""
+    size, none = np.array(rows.shape[-2]), np.zeros(rows.shape[:-2], np.int64)
+    return History(rows.copy(), size, np.array(0), size.copy(), none)
+
+
 def empty(lead: tuple[int, ...], width: int) -> History:
     """A history without rows, for leading axes `lead`."""
     none = np.zeros(lead, np.int64)

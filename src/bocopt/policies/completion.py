@@ -37,6 +37,21 @@ class Law(NamedTuple):
         left = (self.w[..., None] * inside).sum(axis=-2)
         return np.where(bounds.exact, 1.0, np.clip(1.0 - left, 0.0, 1.0))
 
+    def quantiles(self, many: int) -> Array:
+        """Return that many quantiles (many, m) of each component, at equal steps.
+
+        >>> law = Law(np.array([[4.0], [1.0], [2.0], [3.0]]), np.full(4, 0.25))
+        >>> law.quantiles(2).tolist()
+        [[1.0], [3.0]]
+        """
+        order = np.argsort(self.scenarios, axis=-2)
+        ordered = np.take_along_axis(self.scenarios, order, axis=-2)
+        mass = np.cumsum(np.take_along_axis(self.w[..., None], order, axis=-2), axis=-2)
+        levels = (np.arange(many) + 0.5) / many
+        place = (mass[..., None, :, :] < levels[:, None, None]).sum(axis=-2)
+        place = np.minimum(place, self.w.shape[-1] - 1)
+        return np.take_along_axis(ordered, place, axis=-2)
+
     def _inside(self, bounds: Bounds) -> BoolArray:
         """Return which numbers (s, m) of the scenarios are possible."""
         low, high = bounds.low[..., None, :], bounds.high[..., None, :]

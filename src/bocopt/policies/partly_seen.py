@@ -10,7 +10,7 @@ from bocopt.abilities import UnderScenarios
 from bocopt.bounds import exactly
 from bocopt.core import Array, BoolArray, Bounds, Decision, IntArray, Policy, Problem, Solution
 from bocopt.numeric import noise
-from bocopt.numeric.history import History, empty
+from bocopt.numeric.history import History, empty, of_rows
 from bocopt.numeric.stacking import UnlikeError, axes_of, some_of, with_some
 from bocopt.policies.baselines import ANY_SCALE
 from bocopt.policies.completion import Law, beyond
@@ -147,19 +147,39 @@ class PartlySeen:
         """Return the state before any outcome, with the leading axes of the seeds."""
         return self.begin(arguments.seeds_of("PartlySeen", seeds), self.policy.init(seeds), 0)
 
-    def begin(self, seeds: IntArray, own: Any, outcomes: int) -> PartlySeenState:
-        """Return the state of a policy that has learned so many outcomes, all seen in full."""
+    def begin(
+        self,
+        seeds: IntArray,
+        own: Any,
+        outcomes: int,
+        scenarios: tuple[Array, Array] | None = None,
+    ) -> PartlySeenState:
+        """Return the state of a policy that has learned so many outcomes, all seen in full.
+
+        They are not held any more: the policy's `scenarios` (s, m), with their weights (s), say
+        where they were.
+        """
         lead, m = seeds.shape, self._problem.dims.xi
+        rows, lowest, highest = empty(lead, 2 * m), np.inf, -np.inf
+        if outcomes and scenarios is not None:
+            past = _law(scenarios, lead).quantiles(min(outcomes, _LATEST))
+            rows = of_rows(np.concatenate([past, past], axis=-1))
+            lowest, highest = past.min(axis=-2), past.max(axis=-2)
         sight = Sight(
             ruled_out=np.full((*lead, m), float(outcomes)),
             bounded=np.zeros((*lead, 2, m)),
             unseen=np.zeros((*lead, m)),
-            lowest=np.full((*lead, m), np.inf),
-            highest=np.full((*lead, m), -np.inf),
-            rows=empty(lead, 2 * m),
+            lowest=np.full((*lead, m), lowest),
+            highest=np.full((*lead, m), highest),
+            rows=rows,
         )
         none = np.zeros(lead)
         return PartlySeenState(seeds, own, sight, PartlySeenInfo(none, none, own.info))
+
+    def adopted(self, decision: Decision) -> Decision:
+        """Return a decision of the policy itself as one of this: nobody looked up."""
+        solution, memo = decision
+        return Decision(solution, (tuple(solution), memo, np.zeros(solution.value.shape)))
 
     def decide(self, state: PartlySeenState, t: int, x: Array) -> Decision:
         """Return the decision (d); its memo has the policy's own, and the price of looking up."""

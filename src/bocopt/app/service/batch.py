@@ -20,7 +20,8 @@ from bocopt.app.service.precompute import Find, Precomputed
 from bocopt.app.service.shown import outcome_shown, shown, ticket
 from bocopt.app.service.stores import EventRow, OutcomeTotals, Snapshot, Store
 from bocopt.app.service.stream_state import StreamState, lesson_place
-from bocopt.core import Array
+from bocopt.bounds import exactly
+from bocopt.core import Bounds
 from bocopt.live.events import from_bytes
 from bocopt.live.fold import Decided, Event, Forgotten, Observed, Taught
 
@@ -128,7 +129,7 @@ class Batch:
             ended = self._ended(state, command.number)
             if isinstance(ended, Forgotten):
                 raise RefusedError(409, f"Decision {command.number} was given up.")
-            if not np.array_equal(ended.xi, xi):
+            if not np.array_equal(ended.seen, xi):
                 raise RefusedError(409, f"Decision {command.number} already has another outcome.")
             return Reply(200, {"id": command.number, "learned": True})
         self._log(state, Observed(command.number, xi))
@@ -167,7 +168,7 @@ class Batch:
         else:
             x = _context(state, "lessons", command.x).x
             same = np.array_equal(before.x, x, equal_nan=True)
-        return same and np.array_equal(before.xi, xi, equal_nan=True)
+        return same and np.array_equal(before.seen, xi, equal_nan=True)
 
     def _lesson(self, state: StreamState, number: int) -> Taught:
         place = state.stream, lesson_place(number)
@@ -213,11 +214,11 @@ def _context(state: StreamState, owner: str, given: Any) -> Context:
     return _valid(lambda: context_of(state.template, state.live, state.features, owner, given))
 
 
-def _lesson_outcome(state: StreamState, given: Any) -> Array:
+def _lesson_outcome(state: StreamState, given: Any) -> Bounds:
     """One that came, or NaN in all of one that never did, where features count stages."""
     unknown = np.full(state.template.problem.dims.xi, np.nan)
     if state.template.featuriser is not None and np.array_equal(given, unknown, equal_nan=True):
-        return unknown
+        return exactly(unknown)
     return _valid(lambda: outcome_of(state.template, "lessons", given))
 
 

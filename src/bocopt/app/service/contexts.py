@@ -11,7 +11,7 @@ from bocopt.app.features.memory import FeaturiserState
 from bocopt.app.features.rows import TableRow, learn_row
 from bocopt.app.service.stream_template import StreamTemplate
 from bocopt.columns import wrong_names
-from bocopt.core import Array
+from bocopt.core import Array, Bounds
 from bocopt.live.fold import Decided, Event, Observed, Taught
 from bocopt.live.record import Live
 from bocopt.state import CheckpointError
@@ -52,7 +52,7 @@ def context_of(
     return Context(x)
 
 
-def outcome_of(template: StreamTemplate, owner: str, given: Any) -> Array:
+def outcome_of(template: StreamTemplate, owner: str, given: Any) -> Bounds:
     """Return the checked outcome (m), given in order or by name; a ValueError if it is wrong."""
     if isinstance(given, Mapping):
         given = _in_order(owner, "xi", given, template.outcomes, "outcome")
@@ -78,7 +78,7 @@ def features_after(
     if template.featuriser is None or features is None:
         return features
     if isinstance(event, Observed):
-        return template.featuriser.learn(features, event.number + live.taught, event.xi)
+        return template.featuriser.learn(features, event.number + live.taught, event.seen.finite)
     if not isinstance(event, Decided | Taught):
         return features
     if not event.row:
@@ -88,7 +88,7 @@ def features_after(
     fields = json.loads(event.row)
     after, _ = template.featuriser.decide(features, fields)
     if isinstance(event, Taught):
-        row = TableRow(fields, event.xi, event.came)
+        row = TableRow(fields, event.seen.finite, event.came)
         return learn_row(template.featuriser, after, live.stage, row)
     return after
 

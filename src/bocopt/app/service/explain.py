@@ -17,7 +17,7 @@ def explanation(store: Store, state: StreamState, row: EventRow) -> dict[str, An
     """z beside its neighbours, and beside what others would have decided."""
     event = from_bytes(row.body, state.template.problem)
     assert isinstance(event, Decided)
-    then = _then(store, state, row, event).state
+    then = _then(store, state, row, event)
     try:
         found = explained(state.template.fold, then, event, {"z": state.template.names})
     except NoExplanationError as error:

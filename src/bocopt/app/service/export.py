@@ -39,7 +39,7 @@ def _decisions(template: StreamTemplate, store: Store, stream: str) -> Iterator[
         if isinstance(event, Decided):
             found[event.number] = _columns(template, event) | {"decided": _time(row.at)}
         elif isinstance(event, Observed):
-            xi = {f"xi{i}": value for i, value in enumerate(event.xi.tolist())}
+            xi = {f"xi{i}": value for i, value in enumerate(event.seen.low.tolist())}
             came = xi | _came(costs.get(event.number)) | {"observed": _time(row.at)}
             found[event.number] |= came
         elif isinstance(event, Forgotten):

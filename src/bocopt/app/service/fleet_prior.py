@@ -54,8 +54,8 @@ def _outcomes(template: StreamTemplate, store: Store, stream: str) -> tuple[Arra
             contexts[event.number] = event.waiting.x
         elif isinstance(event, Observed):
             x.append(contexts[event.number])
-            xi.append(event.xi)
+            xi.append(event.seen.finite)
         elif isinstance(event, Taught):
             x.append(event.x)
-            xi.append(event.xi)
+            xi.append(event.seen.finite)
     return np.array(x), np.array(xi)

@@ -61,7 +61,7 @@ class Lesson(NamedTuple):
             same = event.row == row_of(self.x) and event.came == self.came
         else:
             same = np.array_equal(event.x, self.x, equal_nan=True)
-        return same and np.array_equal(event.xi, self.xi, equal_nan=True)
+        return same and np.array_equal(event.seen.low, self.xi, equal_nan=True)
 
 
 class HistoryRows(NamedTuple):

@@ -86,7 +86,7 @@ class Precomputed:
         if state.stream in self._learned and isinstance(event, Observed):
             observed, lesson = self._learned[state.stream]
             same = observed.state is state and observed.event.number == event.number
-            if same and np.array_equal(observed.event.xi, event.xi):
+            if same and np.array_equal(observed.event.seen, event.seen):
                 return lesson
         return state.template.fold.apply(state.live, event)
 

@@ -66,14 +66,14 @@ def event_shown(template: StreamTemplate, row: EventRow) -> dict[str, Any]:
     """An event of the log."""
     event: Event = from_bytes(row.body, template.problem)
     if isinstance(event, Taught):
-        row_shown = {"x": numbers(event.x), "xi": numbers(event.xi), "at": row.at}
+        row_shown = {"x": numbers(event.x), "xi": numbers(event.seen.low), "at": row.at}
         return {"seq": row.seq, "kind": row.kind, "lesson": event.number} | row_shown
     event_shown: dict[str, Any] = {"seq": row.seq, "kind": row.kind, "decision": row.decision}
     if isinstance(event, Decided):
         event_shown |= {"x": numbers(event.waiting.x)} | ticket(template, event, row.at)
         del event_shown["id"], event_shown["message"]
     elif isinstance(event, Observed):
-        event_shown["xi"] = numbers(event.xi)
+        event_shown["xi"] = numbers(event.seen.low)
     return event_shown | {"at": row.at}
 
 

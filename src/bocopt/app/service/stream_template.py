@@ -11,6 +11,7 @@ import numpy as np
 from bocopt.abilities import HasArms, HasLaws
 from bocopt.app.case_file import StreamLimits
 from bocopt.app.features.featuriser import Featuriser
+from bocopt.bounds import exactly
 from bocopt.core import Policy, Problem
 from bocopt.fingerprint import fingerprint
 from bocopt.guarantees import Guarantee
@@ -147,9 +148,10 @@ def compiled(template: StreamTemplate) -> None:
     )
     x = np.zeros(wide)
     try:
+        outcome = exactly(np.ones(template.problem.dims.xi))
         for number in range(_TRIED):
             live, _ = fold.apply(live, fold.decide(live, x))
-            live, _ = fold.apply(live, Observed(number, np.ones(template.problem.dims.xi)))
+            live, _ = fold.apply(live, Observed(number, outcome))
         fold.decide(live, x)
     except Exception:
         return

@@ -122,7 +122,7 @@ def _came(case: ExplainedDecision) -> str:
         said = f"It was given up {stamp(ends[0].at)} UTC, {after} later."
         return section("What came of it", paragraph(said))
     word, sign = case.template.problem.sense.value, case.template.problem.sense.sign
-    tiles = [("xi", called(case.template.outcomes, event.xi.tolist()), f"{after} later")]
+    tiles = [("xi", called(case.template.outcomes, event.seen.low.tolist()), f"{after} later")]
     if case.outcome is not None:
         expected = ""
         if not isinstance(case.explained, str):
