@@ -109,9 +109,5 @@ def _judged(one: Comparison, stages: Both, problem: Problem, reference: str) -> 
 def _evidence(stages: Both) -> Iterator[Evidence]:
     own, difference, _ = stages.pair
     for i, came in enumerate(stages.came):
-        yield Evidence(
-            cost=own.value[i],
-            possible=stages.possible[i],
-            shadows=(Shadow(stages.others[i], difference.low[i], difference.high[i]),),
-            came=came,
-        )
+        shadow = Shadow(stages.others[i], difference.low[i], difference.high[i]).where(came)
+        yield Evidence(cost=own.value[i], possible=stages.possible[i], shadows=(shadow,))
