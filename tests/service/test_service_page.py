@@ -138,7 +138,7 @@ def test_feasibility_is_below_target_only_where_that_is_sure() -> None:
     alpha, t = here.problem.risk.alpha, 50.0
     assert alpha is not None
     for met in range(20, 51):
-        counts = Counts(np.array(t), np.array(t - met), np.array(0.0))
+        counts = Counts.of(np.array(t), np.array(t - met))
         sure = 1.0 - Feasibility().interval(counts)[0] < alpha
         found = concerns(FINE._replace(feasibles=met), shop())
         assert found == (["below target"] if sure else [])
@@ -279,7 +279,7 @@ def test_decisions_that_were_given_up_count_at_their_worst(file: Store) -> None:
         said,
     )
     assert found is not None
-    counts = Counts(np.array(120.0), np.array(30.0), np.array(0.0))
+    counts = Counts.of(np.array(120.0), np.array(30.0))
     assert float(found[1]) == pytest.approx(100 * (1 - Feasibility().interval(counts)[1]), abs=0.06)
     assert float(found[1]) < 75.0
     assert "still wait" not in said

@@ -358,8 +358,6 @@ class Fold(Generic[S]):
 
     def watched(self, live: Live, number: int, stage: Stage) -> tuple[Any, ...]:
         """The states of the monitor after a stage."""
-        if stage.seen is not None:
-            return live.watched or self.monitor.initial(())
         _, _, learned, low, high, _ = live.open[number]
         stale = bool(learned != live.learned)
         late = stale or bool(learned != number)  # an earlier outcome was not known, or never

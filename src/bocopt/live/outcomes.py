@@ -15,6 +15,8 @@ from bocopt.live.record import Live
 from bocopt.loop import Stage
 from bocopt.state import Arrays, flatten, rebuild
 
+_CURE = "Then observe each of them as at_least(...)."
+
 
 class SalesWarning(UserWarning):
     """Outcomes equal what was decided too often to be chance: they may be sales, not demand."""
@@ -44,7 +46,7 @@ class OutcomesSeen:
     def questions(self, names: tuple[str, ...] = ()) -> list[str]:
         """Return a sentence on each component whose outcomes look like sales."""
         found = [] if self._sales is None else sales.suspicions(self._sales)
-        return [each.words(names) for each in found]
+        return [each.words(names, _CURE) for each in found]
 
     def after(self, before: Live, live: Live, event: Event) -> None:
         """Note an event, after which the agent knows `live`."""
@@ -74,7 +76,7 @@ class OutcomesSeen:
         new = [one for one, key in zip(found, asked, strict=True) if key not in self._asked]
         self._asked = asked
         for each in new:
-            warnings.warn(each.words(names), SalesWarning, stacklevel=3)
+            warnings.warn(each.words(names, _CURE), SalesWarning, stacklevel=3)
 
     def check_same(self, number: int, seen: Bounds) -> None:
         """Raise an error unless this is what was seen of the outcome of a closed decision."""

@@ -46,6 +46,7 @@ from bocopt.core import Array, Bounds, IntArray, Problem
 
 DELTA = 0.001  # the chance that demand is ever called sales
 _BETS = np.array([0.1, 0.25, 0.5])  # b: the rarer demand is, the smaller is the best
+_CURE = 'Then report each of them as {"at_least": ...}.'  # over HTTP
 _NEAR = 1e-6  # of a number, within which another is the same
 
 
@@ -67,13 +68,12 @@ class Suspicion(NamedTuple):
     n: int  # its latest outcomes, of which none is above what was decided
     equal: int  # of these, how many equal it
 
-    def words(self, names: Sequence[str] = ()) -> str:
-        """Return the question, by the name of the component where it has one."""
+    def words(self, names: Sequence[str] = (), cure: str = _CURE) -> str:
+        """Return the question, by the name of the component where it has one, and the cure."""
         of = f" of {names[self.component]}" if names else f" of xi{self.component}"
         return (
             f"{self.equal / self.n:.0%} of the latest {self.n:,} outcomes{of} are exactly what was "
-            "decided, and none is above. Are these sales, cut off at the stock? Then report each "
-            'of them as {"at_least": ...}.'
+            f"decided, and none is above. Are these sales, cut off at the stock? {cure}"
         )
 
 

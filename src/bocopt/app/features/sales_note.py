@@ -30,7 +30,7 @@ def suspected(now: Array | None, xi: Array, of: int = 1) -> list[Suspicion]:
 
 
 def sales_notes(spec: Spec, now: Array | None, xi: Array) -> Iterator[str]:
-    """Yield a question to each outcome of one series that looks like sales, and what to say then."""
+    """Yield a question to each outcome of a series that looks like sales, and what to say then."""
     for each in [] if spec.censored else suspected(now, xi):
         yield (
             f"{each.equal / each.n:.0%} of the latest {each.n:,} outcomes of "

@@ -133,7 +133,7 @@ def _counts(view: ReportView, played: Played) -> Counts:
     feasible = played.feasible[view.stages]
     known = np.isfinite(feasible)
     infeasible = np.cumsum(known & (feasible < 0.5)).astype(float)
-    return Counts(np.cumsum(known).astype(float), infeasible, np.zeros(len(known)))
+    return Counts.of(np.cumsum(known).astype(float), infeasible)
 
 
 def _ends(view: ReportView, counts: Counts, missing: Array) -> tuple[Array, Array]:

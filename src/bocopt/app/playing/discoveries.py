@@ -91,8 +91,5 @@ def _by_time(
     begins = np.flatnonzero(np.diff(np.concatenate(times)[order])) + 1
     for at in np.split(np.arange(len(order)), begins):
         if at.size:  # a series has a time once
-            shadow = Shadow(others[at], low[at], high[at])
-            yield (
-                rows[order[at]],
-                Evidence(own[at], possible=possible[at], shadows=(shadow,), came=came[at]),
-            )
+            shadow = Shadow(others[at], low[at], high[at]).where(came[at])
+            yield rows[order[at]], Evidence(own[at], possible=possible[at], shadows=(shadow,))

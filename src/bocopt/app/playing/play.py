@@ -2,6 +2,7 @@
 
 import math
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
@@ -14,7 +15,7 @@ from bocopt.app.playing.in_hindsight import SeriesData
 from bocopt.app.playing.kept import Kept, PlayedSoFar
 from bocopt.core import Array, IntArray, Policy, Problem, Status, judge
 from bocopt.guarantees import Monitor
-from bocopt.live import Agent
+from bocopt.live import Agent, SalesWarning
 from bocopt.loop import Stage
 
 _SHOWN = ("probability", "arm_weights", "weights")  # of what a policy learned: for the report
@@ -158,7 +159,9 @@ class _Record:
             if in_part[stage] and not agent.takes_bounds:
                 agent.forget(stage)
                 continue
-            seen = agent.observe(stage, series.seen_at(stage))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SalesWarning)  # these are no sales of this agent
+                seen = agent.observe(stage, series.seen_at(stage))
             if seen is not None:
                 self._outcome(stage, seen)
 

@@ -13,8 +13,8 @@ from bocopt.compared import RECORDED, Compared, Pair, compared_of, declared
 from bocopt.core import Array, IntArray, Problem, is_ranged
 from bocopt.guarantees import Comparison, Evidence, range_of
 from bocopt.guarantees.certificate import Shadow, folded
-from bocopt.guarantees.monitor import range_of_difference
 from bocopt.guarantees.ratios import BoundedSeries
+from bocopt.problems.ranges import range_of_difference
 
 Flags = NDArray[np.bool_]
 
@@ -109,9 +109,5 @@ def _judged(one: Comparison, stages: Both, problem: Problem, reference: str) -> 
 def _evidence(stages: Both) -> Iterator[Evidence]:
     own, difference, _ = stages.pair
     for i, came in enumerate(stages.came):
-        yield Evidence(
-            cost=own.value[i],
-            possible=stages.possible[i],
-            shadows=(Shadow(stages.others[i], difference.low[i], difference.high[i]),),
-            came=came,
-        )
+        shadow = Shadow(stages.others[i], difference.low[i], difference.high[i]).where(came)
+        yield Evidence(cost=own.value[i], possible=stages.possible[i], shadows=(shadow,))

@@ -162,7 +162,8 @@ def all_together(said: Sequence[Mapping[str, Any]]) -> str:
 
 
 def certificate_shown(template: StreamTemplate, found: Certificate) -> dict[str, Any]:
-    """A certificate in words and numbers."""
+    """A certificate in words and numbers; of what was seen in part, between what its value was."""
+    in_full = bool(np.isnan(found.least))
     return {
         "name": found.name,
         "words": found.words(template.problem.sense, template.unit),
@@ -174,6 +175,7 @@ def certificate_shown(template: StreamTemplate, found: Certificate) -> dict[str,
         "refuted": bool(found.refuted),
         "vacuous": bool(found.vacuous),
         "delta": found.delta,
-        "value": number(found.value),
+        "value": number(found.value) if in_full else None,
+        "between": None if in_full else [number(found.least), number(found.value)],
         "bound": number(found.bound),
     }

@@ -87,7 +87,7 @@ def feasibility(seen: StreamView) -> str:
     met = np.array([each.feasibles for each in seen.in_full], float)
     alpha = seen.template.problem.risk.alpha
     least, most = Feasibility(delta=seen.template.delta).interval(
-        Counts(n, n - met, np.zeros(len(n))), _missing(seen)
+        Counts.of(n, n - met), _missing(seen)
     )
     low, high = 1.0 - most, 1.0 - least
     share = percent(met[-1] / n[-1])

@@ -95,7 +95,7 @@ def _most_feasible(
         met = np.array([float(known[i].feasibles) for i in below])
         missing = np.array([float(_without(known[i])) for i in below])
         guarantee = Feasibility(delta=delta)
-        least, _ = guarantee.interval(Counts(t, t - met, np.zeros(len(t))), missing)
+        least, _ = guarantee.interval(Counts.of(t, t - met), missing)
         highs[below] = 1.0 - least
     return [float(high) for high in highs]
 
