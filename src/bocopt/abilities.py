@@ -86,6 +86,19 @@ class HasShadows(Protocol):
         ...
 
 
+class LooksUp(Protocol):
+    """Decides otherwise than the policy in it at times, to see more of what comes.
+
+    Asked by `live/explanation.py`.
+    """
+
+    def look_up_price(self, memo: Any, z: Array) -> Array | None:
+        """How much more () z (d) was expected to cost than the policy's own, which is in the memo;
+        None where it is that.
+        """
+        ...
+
+
 class ForProblem(Protocol):
     """Decides for one problem, which need not be given beside it; it is refused on another.
 
@@ -382,7 +395,7 @@ class Ragged(Protocol):
 ABILITIES: Mapping[str, tuple[type, ...]] = MappingProxyType(
     {
         "any part": (Lockstep, TakesMissing),
-        "policy": (UnderScenarios, HasArms, HasShadows, ForProblem),
+        "policy": (UnderScenarios, HasArms, HasShadows, LooksUp, ForProblem),
         "maker of policies": (MakesPolicy,),
         "model": (SamplesAt, KnowsAtOnce, HasLaws, TakesLaw, ForOutcomes),
         "problem": (

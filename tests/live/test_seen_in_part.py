@@ -270,5 +270,21 @@ def test_a_policy_that_learns_bounds_itself_is_played_as_it_is() -> None:
 def test_explained_after_a_part() -> None:
     agent = Agent(SampleAverage(SHOP))
     sales(agent, demand(10))
-    told = str(agent.explain(agent.decide(X).id))
-    assert told.startswith("Decision 10: z0 = ")
+    found = agent.explain(agent.decide(X).id)
+    assert str(found).startswith("Decision 10: z0 = ")
+    plain = Agent(SampleAverage(SHOP))
+    plain.teach(np.zeros((30, 1)), demand(30)[:, None])
+    assert plain.explain(plain.decide(X).id).look_up is None
+
+
+def test_a_decision_that_looks_up_is_no_decision_of_an_arm() -> None:
+    agent = Agent(Ensemble(SHOP), hindsight=False)
+    agent.teach(np.zeros((5, 1)), demand(5)[:, None])
+    for _ in range(3):
+        ticket = agent.decide(X)
+        agent.observe(ticket.id, at_least(float(ticket.z[0])))
+    found = agent.explain(agent.decide(X).id)
+    assert found.look_up is not None
+    assert found.look_up >= 0.0
+    assert found.arm is None
+    assert "Taken to see more of what comes" in str(found)

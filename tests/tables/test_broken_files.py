@@ -328,7 +328,7 @@ NOTED = {
     "NaN outcome": case(rows("2024-03-01,NaN,1", "2024-03-02,6,2"), "1 of 2 rows have no outcome."),
     "half an outcome": case(
         rows("2024-03-01,5,", "2024-03-02,6,2"),
-        "1 of 2 rows have no outcome, or not all numbers of it (1).",
+        "1 of 2 rows have a part of their outcome alone.",
         outcome=["demand", "price"],
         context=(),
     ),

@@ -118,12 +118,12 @@ def test_clocks_go_forward(zoned: bool) -> None:
     missing = 3 * 24 + 2  # the row that would be that of 02:00 is that of 03:00
     assert by_name["price 01:00"][3] == by_name["price 02:00"][3] == table["price"][missing - 1]
     assert by_name["price 03:00"][3] == table["price"][missing]
-    assert np.isnan(found.xi[3]).all()
+    assert [found.xi_names[i] for i in np.flatnonzero(np.isnan(found.xi[3]))] == ["load 02:00"]
     assert np.isfinite(np.delete(found.xi, 3, axis=0)).all()
-    assert found.arrives[3] == 8
+    assert found.arrives[3] == 4
     assert (
         "Clocks go forward on 2024-03-31: contexts of the hour that is missing are those before "
-        "it, and the day has no outcome."
+        "it, and the outcome of the day is known in part."
     ) in found.notes
     assert not any("have not all 24 rows" in note for note in found.notes)
     assert not any("is missing in" in note for note in found.notes)
@@ -151,20 +151,22 @@ def test_half_hours_change_by_two_rows() -> None:
     assert len(found.xi_names) == 48
     assert found.xi_names[:2] == ("load 00:00", "load 00:30")
     assert np.isfinite(found.x).all()
-    assert np.flatnonzero(np.isnan(found.xi[:, 0])).tolist() == [3]
+    gone = np.isnan(found.xi)
+    assert np.flatnonzero(gone.any(axis=1)).tolist() == [3]
+    assert [found.xi_names[i] for i in np.flatnonzero(gone[3])] == ["load 02:00", "load 02:30"]
 
 
-def test_a_day_with_fewer_rows_has_gaps_and_no_outcome() -> None:
+def test_a_day_with_fewer_rows_has_gaps_and_a_part_of_its_outcome() -> None:
     table = columns(hours("2024-05-01", 9))
     kept = [n for n in range(9 * 24) if not 3 * 24 + 10 <= n < 3 * 24 + 15 and n < 8 * 24 + 6]
     found = series({n: [v[i] for i in kept] for n, v in table.items()})
-    assert np.isnan(found.xi[[3, 8]]).all()
+    assert np.isnan(found.xi[[3, 8]]).sum(axis=1).tolist() == [5, 18]
+    assert found.in_part.tolist() == [False] * 3 + [True] + [False] * 4 + [True]
     assert np.isfinite(found.xi[[0, 1, 2, 4, 5, 6, 7]]).all()
     by_name = dict(zip(found.x_names, found.x.T, strict=True))
     assert by_name["price 12:00"][3] == table["price"][2 * 24 + 12]  # the last known one
     assert (
-        "2 of 9 days have not all 24 rows (2024-05-04, 2024-05-09): what is missing is a gap, and "
-        "such a day has no outcome."
+        "2 of 9 days have not all 24 rows (2024-05-04, 2024-05-09): what is missing is a gap."
     ) in found.notes
 
 
@@ -364,7 +366,7 @@ def test_days_of_a_series_are_those_of_its_rows_alone(tmp_path: Path) -> None:
     panel = panel_of(read(path), spec)
     assert panel.names == ("north", "south")
     assert [len(one.x) for one in panel.series] == [11, 19]
-    assert np.isnan(panel.series[0].xi[3]).all()
+    assert np.isnan(panel.series[0].xi[3]).tolist() == [False, True, False, False]
     assert any("1 of 30 days of series have not all 4 rows (2024-05-04)" in n for n in panel.notes)
     for name, one in zip(panel.names, panel.series, strict=True):
         lines = path.read_text().splitlines()

@@ -312,7 +312,7 @@ class Case:
         watched = fingerprint(own.guarantees)
         if watched != fingerprint(default.guarantees):
             about += f" watched by {watched}"
-        parts = series.x, series.xi, series.arrives
+        parts = series.x, series.xi, series.arrives, *(series.seen or ())
         code = {*modules_of((policy, self.problem, own.guarantees)), play.__module__}
         return self._digest((policy, self.problem), code, about, parts)
 

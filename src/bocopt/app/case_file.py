@@ -84,7 +84,8 @@ class CaseSettings:
         """Return the policies that are named, or else those for so many series and numbers."""
         if self.policies or series < MANY:
             return self.policies or OF_FEW
-        return OF_MANY if outcomes == 1 else OF_VECTORS
+        in_full = self.spec is None or not self.spec.censored
+        return OF_MANY if outcomes == 1 and in_full else OF_VECTORS
 
     @property
     def data_name(self) -> str:
@@ -190,6 +191,9 @@ def _check_together(case: CaseSettings, data: Part) -> None:
         case.part.wrong("promote", f"{why} Got {case.promote!r} instead.")
     if case.coupled and (case.spec is None or not case.spec.series):
         data.wrong("coupled", "'coupled' needs 'series': which column tells the series apart.")
+    if case.coupled and case.spec is not None and case.spec.censored:
+        why = "series that are decided together learn from outcomes that were seen in full"
+        data.wrong("censored", f"'censored' and 'coupled': {why}. Leave out one of them.")
     if case.coupled and case.now:
         why = "series that are decided together are compared with what was decided"
         case.part.wrong("now", f"'now' is a rule of one series: {why}, by 'decisions'.")

@@ -210,20 +210,25 @@ def _panel(settings: CaseSettings, spec: Spec, problem: Problem, table: Table) -
     note = "Its columns 'unique_id', 'ds' and 'y' are the series, the time and the outcome."
     notes = ([note] if settings.by_convention else []) + [*panel.notes]
     if not settings.policies and len(panel.names) >= MANY:
-        notes.append(_note_on_default(settings.policies_for(len(panel.names), problem.dims.xi)[0]))
+        policy = settings.policies_for(len(panel.names), problem.dims.xi)[0]
+        notes.append(_note_on_default(policy, in_full=not spec.censored))
     return panel._replace(series=tuple(noted), notes=tuple(notes))
 
 
-def _note_on_default(policy: str) -> str:
+def _note_on_default(policy: str, *, in_full: bool) -> str:
     """Return what is said of the policy that decides many series where none is named."""
-    across = (
-        "it is given what a model of all series expects"
-        if policy == OF_MANY[0]
-        else "a model across series is about outcomes of one number, so each is learned by itself"
-    )
+    if policy == OF_MANY[0]:
+        how = ", in lock step; it is given what a model of all series expects"
+    elif in_full:
+        how = (
+            ", in lock step; a model across series is about outcomes of one number, so each is "
+            "learned by itself"
+        )
+    else:
+        how = " for each series by itself: by 'censored', outcomes are not all seen in full"
     return (
-        f"No policy is named, and there are {MANY} series or more: {policy} decides, in lock step; "
-        f"{across}. {OF_FEW[0]} takes some milliseconds a decision: name it in 'policies'."
+        f"No policy is named, and there are {MANY} series or more: {policy} decides{how}. "
+        f"{OF_FEW[0]} takes some milliseconds a decision: name it in 'policies'."
     )
 
 
@@ -232,6 +237,13 @@ def _check_across(
 ) -> None:
     """Refuse models across series where there is one series."""
     found = [name for name, one in policies.items() if isinstance(one, GivenAcross)]
+    if found and settings.spec is not None and settings.spec.censored:
+        why = (
+            f"'policies': '{found[0]}' has a model across series, which learns from outcomes that "
+            "were seen in full, and [data] says 'censored': name 'LightMixture', say."
+        )
+        settings.part.wrong("policies", why)
+        settings.part.file.refuse()
     if panel is None and found:
         why = f"'policies': '{found[0]}' has a model across series, so [data] must say 'series'."
         settings.part.wrong("policies", why)

@@ -161,6 +161,11 @@ class Agent(Generic[S]):
         """Number of outcomes that it was taught: none of them is of a decision."""
         return self._live.taught
 
+    @property
+    def takes_bounds(self) -> bool:
+        """True where the policy can learn from an outcome that was seen in part."""
+        return self._fold.takes_bounds
+
     def __repr__(self) -> str:
         """Return the names of policy and problem, and the counts of decisions and outcomes."""
         live = self._live

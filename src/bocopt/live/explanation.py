@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bocopt.abilities import HasArms, HasShadows, UnderScenarios
+from bocopt.abilities import HasArms, HasShadows, LooksUp, UnderScenarios
 from bocopt.core import Array, Policy, Problem, Sense, Status, judge
 from bocopt.live.fold import Decided, Fold
 from bocopt.live.record import Live
@@ -64,6 +64,7 @@ class Explanation(NamedTuple):
     status: Status
     arm: Arm | None
     candidates: tuple[Candidate, ...]
+    look_up: float | None = None  # how much worse it was expected to be than what looks up nowhere
 
     @property
     def taken(self) -> Candidate:
@@ -92,6 +93,12 @@ class Explanation(NamedTuple):
         return "\n".join(lines)
 
     def _chosen(self) -> str:
+        if self.look_up is not None:
+            word = "cost {:.3g} more" if self.sense is Sense.MINIMISE else "bring {:.3g} less"
+            return (
+                "Taken to see more of what comes, beyond what was seen so far: it was expected to "
+                f"{word.format(self.look_up + 0.0)} than what would else be decided."
+            )
         if self.arm is None:
             return f"Its status: {self.status.message}."
         by = f"Taken by the arm '{self.arm.name}' (weight {100 * self.arm.weight:.0f}%)"
@@ -159,10 +166,12 @@ def explained(
     )
     x, solution, memo = waiting.x, waiting.decision.solution, waiting.decision.memo
     scenarios, w = _scenarios(policy, state, event)
-    candidates, arm = [("taken", "", solution.z), *_neighbours(names["z"], solution.z)], None
+    candidates = [("taken", "", solution.z), *_neighbours(names["z"], solution.z)]
+    arm, look_up = None, None
     if (event.by, event.in_part) == (fold.by, live.in_part):  # else the memo is another policy's
         candidates += _others(policy, memo, state)
-        arm = _arm(policy, memo, state)
+        look_up = _look_up(policy, memo, state, solution.z)
+        arm = _arm(policy, memo, state) if look_up is None else None
     expected = _expected(problem, x, np.stack([z for *_, z in candidates]), scenarios, w)
     return Explanation(
         id=event.number,
@@ -176,7 +185,14 @@ def explained(
         candidates=tuple(
             Candidate(*one, *numbers) for one, numbers in zip(candidates, expected, strict=True)
         ),
+        look_up=look_up,
     )
+
+
+def _look_up(policy: Policy[Any], memo: Any, state: Any, z: Array) -> float | None:
+    found = find(policy, LooksUp, state, memo)
+    price = None if found is None else found.part.look_up_price(found.memo, z)
+    return None if price is None else float(price)
 
 
 def with_latest(taken: Mapping[int, Known], live: Live, event: Decided) -> dict[int, Known]:

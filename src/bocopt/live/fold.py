@@ -190,13 +190,18 @@ class Fold(Generic[S]):
                 raise arguments.wrong(owner, "xi", "one outcome", found.shape)
             return exactly(found)
         seen = bounds_of(owner, "xi", xi, size, names)
-        if not (seen.is_exact or learns_bounds(self.policy) or find(self.policy, UnderScenarios)):
+        if not (seen.is_exact or self.takes_bounds):
             raise ValueError(
                 f"{type(self.policy).__name__} cannot learn from an outcome that was seen in part: "
                 "it has no scenarios, by which the rest could be completed. Take a policy that "
                 "has, or give up the decision's outcome."
             )
         return seen
+
+    @property
+    def takes_bounds(self) -> bool:
+        """True where the policy can learn from an outcome that was seen in part."""
+        return learns_bounds(self.policy) or find(self.policy, UnderScenarios) is not None
 
     def history(self, owner: str, live: Live, x: Any, xi: Any) -> tuple[Array, Array]:
         """Return copies of contexts (T, k) and outcomes (T, m) that fit; (k), (m) are a history of

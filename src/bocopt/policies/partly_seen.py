@@ -181,6 +181,11 @@ class PartlySeen:
         solution, memo = decision
         return Decision(solution, (tuple(solution), memo, np.zeros(solution.value.shape)))
 
+    def look_up_price(self, memo: Any, z: Array) -> Array | None:
+        """Return how much more () z (d) was expected to cost than what the policy would decide."""
+        (own, *_), _, price = memo
+        return None if np.array_equal(own, z) else np.asarray(price)
+
     def decide(self, state: PartlySeenState, t: int, x: Array) -> Decision:
         """Return the decision (d); its memo has the policy's own, and the price of looking up."""
         own = self.policy.decide(state.own, t, x)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bocopt.app.features.censoring import checks as checks_of_censored
 from bocopt.app.features.repeats import refuse_gaps
 from bocopt.app.features.spec import Spec
 from bocopt.app.features.stages import Due, Stages, due_of, stages_of
@@ -37,6 +38,7 @@ def checked(frame: Table, spec: Spec) -> Checked:
         checks += [partial(refuse_gaps, whole, spec, name) for name in names]
     else:
         checks += [partial(whole.column, name) for name in spec.categories]
+    checks += checks_of_censored(whole, spec)
     (stages, due), *found = all_of([partial(_timed, frame, whole, spec), *checks])
     columns = {**whole.columns, **dict(zip(numbers, found, strict=False))}
     _check_length(whole, spec, stages)

@@ -261,7 +261,7 @@ def _notes(frame: Table, spec: Spec, times: Times, layout: _Layout) -> Iterator[
     if layout.forward.any():
         yield (
             f"Clocks go forward on {_listed(layout, layout.forward)}: contexts of the hour that is "
-            "missing are those before it, and the day has no outcome."
+            "missing are those before it, and the outcome of the day is known in part."
         )
     if layout.back.any():
         back = _listed(layout, layout.back)
@@ -271,7 +271,7 @@ def _notes(frame: Table, spec: Spec, times: Times, layout: _Layout) -> Iterator[
     if part.any():
         yield (
             f"{part.sum()} of {len(part)} {days} have not all {len(layout.names)} rows "
-            f"({_listed(layout, part)}): what is missing is a gap, and such a day has no outcome."
+            f"({_listed(layout, part)}): what is missing is a gap."
         )
 
 

@@ -16,7 +16,7 @@ from bocopt.app.reading.times import Kind
 _VERSION = 1  # of what is written
 _KEYS = ("version", "spec", "kind", "zoned", "origin", "categories")
 #: Fields that old texts have not, which are written where they are not this.
-_LATER = {"holidays": "", "stage": "row", "series": ()}
+_LATER = {"holidays": "", "stage": "row", "series": (), "censored": ()}
 _HOLIDAYS = "holidays"  # the version of the library, where there are any
 _OWNER = "Featuriser"
 

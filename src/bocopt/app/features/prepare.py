@@ -1,11 +1,13 @@
 """Series of stages that can be played, from a table."""
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
 from bocopt import arguments
 from bocopt.app.features.category import Category, category_of
+from bocopt.app.features.censoring import bounds_of_rows
 from bocopt.app.features.checked import checked
 from bocopt.app.features.column_notes import notes_of_columns
 from bocopt.app.features.days import whole_days
@@ -16,7 +18,7 @@ from bocopt.app.features.series import Series
 from bocopt.app.features.spec import Spec
 from bocopt.app.features.stages import Due, Stages, TableColumns
 from bocopt.app.reading.columns import Table, TableError
-from bocopt.core import Array, BoolArray
+from bocopt.core import Array, BoolArray, Bounds, IntArray
 
 
 def series_of(frame: Table, spec: Spec) -> Series:
@@ -43,16 +45,16 @@ def series_from(
                 what must be somewhere in it, is then not asked of these rows
     """
     alone = categories is None
-    outcomes, notes = _outcomes(frame, spec, stages, due)
+    came = _outcomes(frame, spec, stages, due)
     featuriser = _featuriser(frame, spec, stages, categories)
-    columns = _columns(frame, stages, featuriser, outcomes)
+    columns = _columns(frame, stages, featuriser, came.recorded)
     state, x = featuriser.decide_all(stages, columns)
     names = featuriser.x_names
     now, notes_of_now = _decisions(frame, spec, stages, alone)
     said = [
         *frame.notes,
         *stages.notes,
-        *notes,
+        *came.notes,
         *notes_of_columns(frame, stages, featuriser, columns, alone=alone),
         *(unchanging(names, x.min(axis=0), x.max(axis=0)) if alone else ()),
         *notes_of_now,
@@ -61,15 +63,16 @@ def series_from(
         time=stages.shown,
         x=x,
         x_names=names,
-        xi=outcomes.xi,
+        xi=came.xi,
         xi_names=tuple(spec.outcome),
-        arrives=outcomes.arrives,
+        arrives=came.arrives,
         now=now,
         lines=frame.places[stages.rows],
         notes=tuple(said),
         warm_up=stages.first(spec.warm_up),
         featuriser=featuriser,
         state=state,
+        seen=came.seen,
     )
 
 
@@ -111,33 +114,56 @@ def _columns(
     )
 
 
-def _outcomes(
-    frame: Table, spec: Spec, stages: Stages, due: Due
-) -> tuple[StageOutcomes, list[str]]:
-    xi = np.stack([frame.numbers(name)[stages.rows] for name in spec.outcome], axis=1)
-    gaps = np.isnan(xi)
+class _Came(NamedTuple):
+    """What came of the stages of a table."""
+
+    xi: Array  # (T, m) NaN where one was not seen as it is, or never came
+    seen: Bounds | None  # (T, m) bounds, NaN where none came; None where all were seen in full
+    arrives: IntArray  # (T) the first stage whose decision may know it; T where none does
+    recorded: StageOutcomes  # the numbers that stand there: what later rows look back to
+    notes: list[str]
+
+
+def _outcomes(frame: Table, spec: Spec, stages: Stages, due: Due) -> _Came:
+    recorded = np.stack([frame.numbers(name) for name in spec.outcome], axis=1)
+    seen = bounds_of_rows(frame, spec, recorded)
+    if seen is not None:
+        seen = Bounds(seen.low[stages.rows], seen.high[stages.rows])
+    recorded = recorded[stages.rows]
+    gaps = np.isnan(recorded)
     for number, name in enumerate(spec.outcome):
         if gaps[:, number].all():
             raise TableError(f"{frame.path}, column '{name}': outcomes expected, all are missing.")
-    without, notes = gaps.any(axis=1), []
-    if without.all():
+    never, in_full = np.asarray(gaps.all(axis=1)), np.asarray(~gaps.any(axis=1))
+    if not in_full.any():
         raise TableError(f"{frame.path}: no row has all outcomes, {', '.join(spec.outcome)}.")
-    if without.any():
-        xi[without] = np.nan
-        notes.append(f"{without.sum()} of {len(xi)} rows have no outcome{_partly(gaps)}.")
-    lines = frame.places[stages.rows]
-    for name, values in zip(spec.outcome, xi.T, strict=True):
+    exact = recorded if seen is None else np.where(seen.exact, recorded, np.nan)
+    recorded = np.where(in_full[:, None], recorded, np.nan)
+    lines, notes = frame.places[stages.rows], list(_notes_of_gaps(spec, never, in_full, seen))
+    for name, values in zip(spec.outcome, recorded.T, strict=True):
         notes += far(name, values, frame.place, lines)
-    arrives = np.where(without, len(xi), due.stages)
     # A missing outcome is told only where its arrival is, and as one that never comes.
-    reported = ~due.missing & (~without | (spec.arrives is not None))
-    found = StageOutcomes(xi, due.stages, arrives, due.after, reported)
-    return found, [*due.notes, *notes]
+    told = ~due.missing & (in_full | (spec.arrives is not None))
+    known = np.where(in_full, due.stages, len(recorded))
+    found = StageOutcomes(recorded, due.stages, known, due.after, told)
+    arrives = np.where(never, len(recorded), due.stages)
+    return _Came(exact, seen, arrives, found, [*due.notes, *notes])
 
 
-def _partly(gaps: BoolArray) -> str:
-    part = int((gaps.any(axis=1) & ~gaps.all(axis=1)).sum())
-    return f", or not all numbers of it ({part})" if part else ""
+def _notes_of_gaps(
+    spec: Spec, never: BoolArray, in_full: BoolArray, seen: Bounds | None
+) -> Iterator[str]:
+    many, part = len(never), int((~never & ~in_full).sum())
+    if never.any():
+        yield f"{never.sum()} of {many} rows have no outcome."
+    if part:
+        yield f"{part} of {many} rows have a part of their outcome alone."
+    if spec.censored:
+        at_least = 0
+        if seen is not None:
+            at_least = int((np.isfinite(seen.low) & np.isinf(seen.high)).any(axis=1).sum())
+        rule = ", ".join(f"'{one}'" for one in dict.fromkeys(spec.censored))
+        yield f"{at_least} of {many} outcomes are at least the number that stands there, by {rule}."
 
 
 def unchanging(names: tuple[str, ...], least: Array, most: Array) -> Iterator[str]:

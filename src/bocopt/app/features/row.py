@@ -8,6 +8,7 @@ import numpy as np
 
 from bocopt import arguments
 from bocopt.app.features.category import GAP, Category
+from bocopt.app.features.censoring import columns_of_censored
 from bocopt.app.features.checked import LARGEST
 from bocopt.app.features.spec import Spec
 from bocopt.app.reading.cells import hint_for, number_from
@@ -74,6 +75,7 @@ def is_nothing(value: object) -> bool:
 def _unknown(row: Row, spec: Spec) -> Iterator[str]:
     known = [*([spec.time] if spec.time else []), *spec.context, *spec.categories]
     later = {*spec.outcome, *spec.decisions, *([spec.arrives] if spec.arrives else [])}
+    later |= {*columns_of_censored(spec)}
     for name, value in row.items():
         if name in known:
             continue

@@ -6,13 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bocopt.app.features.censoring import bounds_of_rows, columns_of_censored
 from bocopt.app.features.featuriser import Featuriser
 from bocopt.app.features.memory import FeaturiserState
 from bocopt.app.features.spec import Spec
 from bocopt.app.features.stages import stages_of
 from bocopt.app.reading.cells import is_gap
 from bocopt.app.reading.columns import Table
-from bocopt.core import Array
+from bocopt.core import Array, Bounds
 
 
 class TableRow(NamedTuple):
@@ -21,6 +22,7 @@ class TableRow(NamedTuple):
     fields: Mapping[str, object]  # what is known before its decision
     xi: Array  # (m) NaN where the outcome is missing, or where the table has none
     came: str | None  # when it came, where the table says so
+    seen: Bounds | None = None  # (m) bounds of the outcome, where it was not seen in full
 
 
 def rows_of(frame: Table, spec: Spec) -> Iterator[TableRow]:
@@ -29,6 +31,9 @@ def rows_of(frame: Table, spec: Spec) -> Iterator[TableRow]:
     numbers = {name: frame.numbers(name) for name in spec.context}
     texts = {name: frame.texts(name) for name in _texts(spec)}
     xi = _outcomes(frame, spec)
+    seen = None
+    if all(name in frame.columns for name in (*spec.outcome, *columns_of_censored(spec))):
+        seen = bounds_of_rows(frame, spec, xi)
     arrives = spec.arrives or ""
     came = frame.texts(arrives) if arrives in frame.columns else None
     for row in order.tolist():
@@ -36,7 +41,15 @@ def rows_of(frame: Table, spec: Spec) -> Iterator[TableRow]:
         known = {name: None if np.isnan(value) else value for name, value in fields.items()}
         said = {name: values[row] for name, values in texts.items()}
         arrived = came[row] if came and not is_gap(came[row]) else None
-        yield TableRow(known | said, xi[row].copy(), arrived)
+        yield TableRow(known | said, xi[row].copy(), arrived, _in_part(seen, row))
+
+
+def _in_part(seen: Bounds | None, row: int) -> Bounds | None:
+    """Return the bounds of the outcome of a row that was seen in part; None of another one."""
+    if seen is None:
+        return None
+    own = Bounds(seen.low[row].copy(), seen.high[row].copy())
+    return None if own.is_exact or np.isnan(own.low).any() else own
 
 
 def _outcomes(frame: Table, spec: Spec) -> Array:

@@ -2,12 +2,14 @@
 
 from typing import NamedTuple
 
+import numpy as np
+
 from bocopt.app.features.featuriser import Featuriser
 from bocopt.app.features.memory import FeaturiserState
 from bocopt.app.features.panel_rows import PanelFeaturiser
 from bocopt.app.features.seasons import weekday
 from bocopt.app.reading.times import Clock
-from bocopt.core import Array, IntArray
+from bocopt.core import Array, BoolArray, Bounds, IntArray
 
 
 class Series(NamedTuple):
@@ -16,7 +18,7 @@ class Series(NamedTuple):
     time: tuple[str, ...]  # (T) as it stands in the table, or its number
     x: Array  # (T, k) contexts; NaN where a number is missing and is to be kept so
     x_names: tuple[str, ...]  # (k)
-    xi: Array  # (T, m) outcomes; NaN in all of a row whose outcome never came
+    xi: Array  # (T, m) outcomes; NaN where one was not seen as it is, or never came
     xi_names: tuple[str, ...]  # (m)
     arrives: IntArray  # (T) the first stage whose decision may know the outcome; T where none does
     now: Array | None  # (T, d) decisions that were taken; NaN in a row where none was
@@ -25,6 +27,25 @@ class Series(NamedTuple):
     warm_up: int = 0  # first stages, that no number counts
     featuriser: Featuriser | None = None  # makes x of further rows; None where x is from elsewhere
     state: FeaturiserState | None = None  # its state after all stages, for further rows
+    seen: Bounds | None = None  # (T, m) bounds of the outcomes, NaN where none came; None: no need
+
+    @property
+    def came(self) -> BoolArray:
+        """Return at which stages (T) the outcome came, in full or in part."""
+        known = np.isfinite(self.xi).all(axis=-1)
+        return np.asarray(known if self.seen is None else ~np.isnan(self.seen.low).any(axis=-1))
+
+    @property
+    def in_part(self) -> BoolArray:
+        """Return at which stages (T) the outcome was not seen in full, though something came."""
+        return np.asarray(self.came & ~np.isfinite(self.xi).all(axis=-1))
+
+    def seen_at(self, stage: int) -> Array | Bounds:
+        """Return the outcome (m) of a stage, or bounds of it."""
+        xi: Array = self.xi[stage]
+        if self.seen is None or np.isfinite(xi).all():
+            return xi
+        return Bounds(self.seen.low[stage], self.seen.high[stage])
 
 
 class Panel(NamedTuple):

@@ -25,7 +25,7 @@ Repeated = Literal["refuse", "keep"]
 
 _ROLES = ("outcome", "context", "categories", "decisions", "arrives")  # of which a column has one
 _NO_HOLIDAYS = "left out where 'calendar' has no 'holiday'"
-_NOT_OF_DAYS = (("arrives", None), ("repeated", "refuse"))
+_NOT_OF_DAYS = (("arrives", None), ("repeated", "refuse"), ("censored", ()))
 _LONGEST = "1e6]"  # stages, that anything looks back or waits
 
 
@@ -33,8 +33,11 @@ _LONGEST = "1e6]"  # stages, that anything looks back or waits
 class Spec:
     """Specification of how to read a table: a row is a stage, at which something is decided.
 
-    - `outcome`: the columns of xi. A row with a gap in one of them has no outcome: nothing is
-      learned from it.
+    - `outcome`: the columns of xi. A row with gaps in all of them has no outcome: nothing is
+      learned from it. One with gaps in some was seen in part.
+    - `censored`: which outcomes were at least the number that stands there, such as the demand of a
+      shop that sold out: a column of yes and no, or a rule of two columns, "sold >= stock". One for
+      each column of the outcome, or one for all.
     - `context`: columns of numbers that are known when the decision of their row is taken.
     - `categories`: columns of texts or numbers, known likewise. Each value in the warm-up
       gets a column of ones and zeros; later values have zeros in all of them.
@@ -88,6 +91,7 @@ class Spec:
     warm_up: int = 0
     stage: Stage = "row"
     series: Sequence[str] | str = ()
+    censored: Sequence[str] | str = ()
 
     def __post_init__(self) -> None:
         given = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -120,6 +124,10 @@ def _conflicts(given: Mapping[str, Any]) -> Iterator[arguments.WrongError]:
         yield arguments.wrong("Spec", "warm_up", expected, warm_up)
     if arrives is not None and given.get("delay"):
         yield arguments.wrong("Spec", "delay", "0 where there is 'arrives'", given["delay"])
+    outcomes, censored = given.get("outcome", ()), given.get("censored", ())
+    if len(censored) not in (0, 1, len(outcomes)):
+        expected = f"one column or rule for all outcomes, or one for each of the {len(outcomes)}"
+        yield arguments.wrong("Spec", "censored", expected, censored)
     if given.get("stage") == "day":
         yield from _conflicts_of_days(given)
     yield from _conflicts_of_calendar(given)
@@ -192,6 +200,15 @@ def _is_odd(given: object) -> bool:
     return isinstance(given, bytes | bytearray | dict | set | frozenset | type)
 
 
+def _rules(name: str, given: object) -> tuple[str, ...]:
+    """Return the listed texts; outcomes may share one."""
+    listed = _listed(given) if isinstance(given, Iterable) and not _is_odd(given) else (None,)
+    if not all(isinstance(one, str) and one.strip() for one in listed):
+        expected = "columns of yes and no, or rules such as 'sold >= stock'"
+        raise arguments.wrong("Spec", name, expected, given)
+    return tuple(one.strip() for one in listed)
+
+
 def _name(name: str, given: object) -> str | None:
     if given is None or (isinstance(given, str) and given):
         return given
@@ -257,4 +274,5 @@ _FIELDS: Mapping[str, Callable[[str, Any], Any]] = {
     "warm_up": partial(_up_to, "1e9]"),
     "stage": partial(_one_of, Stage),
     "series": _names,
+    "censored": _rules,
 }

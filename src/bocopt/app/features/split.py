@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bocopt.app.faults import Fault
+from bocopt.app.features.censoring import checks as checks_of_censored
+from bocopt.app.features.censoring import columns_of_censored
 from bocopt.app.features.checked import usable_numbers
 from bocopt.app.features.panel_rows import BETWEEN
 from bocopt.app.features.repeats import first_alike, refuse_gaps
@@ -42,7 +44,8 @@ def split(frame: Table, spec: Spec) -> Split:
     whole = replace(frame, broken=None)
     refuse_wide(whole, spec)
     time, numbers = str(spec.time), (*spec.outcome, *spec.context, *spec.decisions)
-    used = (time, *spec.series, *numbers, *spec.categories)
+    said = columns_of_censored(spec)
+    used = (time, *spec.series, *numbers, *spec.categories, *said)
     all_of([partial(whole.column, name) for name in dict.fromkeys(used)])
     codes, keys = series_keys(whole, spec.series)
     names = _names(whole, keys)
@@ -51,11 +54,11 @@ def split(frame: Table, spec: Spec) -> Split:
     checks: list[Callable[[], Any]] = [partial(usable_numbers, whole, name) for name in numbers]
     if spec.arrives is not None:
         checks.append(partial(times_of, whole, spec.arrives, gaps=True))
-    checks += [frame.refuse_broken, partial(_raised, times)]
+    checks += [frame.refuse_broken, partial(_raised, times), *checks_of_censored(whole, spec)]
     checks += _checks_of_series(whole, spec, codes, names, order)
     found = all_of(checks)
     assert isinstance(times, Times)
-    texts = (*spec.categories, *([spec.arrives] if spec.arrives else []))
+    texts = (*spec.categories, *([spec.arrives] if spec.arrives else []), *said)
     columns = {name: whole.columns[name] for name in (time, *texts)}
     columns |= dict(zip(numbers, found, strict=False))
     came = found[len(numbers)] if spec.arrives is not None else None
@@ -213,6 +216,7 @@ def _telling_apart(
 ) -> str | None:
     """Return a column of which rows that share a series and a time never have the same; or None."""
     known = {spec.time, spec.arrives, *spec.series, *spec.outcome, *spec.decisions}
+    known |= {*columns_of_censored(spec)}
     times = np.unique(order, return_inverse=True)[1]
     for name in [name for name in frame.columns if name not in known]:
         own, values = _codes_of(frame.column(name))

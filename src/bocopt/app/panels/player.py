@@ -62,7 +62,9 @@ class PanelPlayer:
 
     @cached_property
     def in_rows(self) -> list[str]:
-        """Return the policies that are played in lock step."""
+        """Return the policies that are played in lock step: where outcomes are seen in full."""
+        if self.panel.featuriser.spec.censored:
+            return []
         first = self.block(0)
         return [name for name in self.case.everyone if first.plays(name)]
 

@@ -27,8 +27,7 @@ def arrivals(series: Series) -> Iterator[IntArray]:
 
     Outcomes that never came are not among them.
     """
-    came = np.isfinite(series.xi).all(axis=-1)
-    stages = np.flatnonzero(came)
+    stages = np.flatnonzero(series.came)
     order = stages[np.argsort(series.arrives[stages], kind="stable")]
     at = series.arrives[order]
     for t in range(len(series.x) + 1):
@@ -108,7 +107,7 @@ def stretch(
     """
     agent, first, arrays = at
     record = _Record(len(series.x), arrays)
-    comes = np.asarray(np.isfinite(series.xi).all(axis=-1))
+    comes = series.came
     for t, came in islice(enumerate(arrivals(series)), first, until):
         record.outcomes(agent, series, came)
         record.decision(t, agent.decide(series.x[t]))
@@ -150,9 +149,16 @@ class _Record:
         self._put("status", stage, int(ticket.status))
 
     def outcomes(self, agent: Agent[Any], series: Series, came: IntArray) -> None:
-        """Learn and note outcomes, in the order in which they came."""
+        """Learn and note outcomes, in the order in which they came.
+
+        A policy that cannot learn from a part of one goes without it.
+        """
+        in_part = series.in_part
         for stage in came.tolist():
-            seen = agent.observe(stage, series.xi[stage])
+            if in_part[stage] and not agent.takes_bounds:
+                agent.forget(stage)
+                continue
+            seen = agent.observe(stage, series.seen_at(stage))
             if seen is not None:
                 self._outcome(stage, seen)
 
