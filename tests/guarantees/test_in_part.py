@@ -13,10 +13,10 @@ from bocopt.core import Array, Bounds, Dims, ShadowReport
 from bocopt.guarantees import Comparison, Evidence, Feasibility, Monitor, certify, evidence_of
 from bocopt.guarantees.certificate import Certificate, Shadow, folded
 from bocopt.guarantees.decisions import RISK
-from bocopt.loop import Stage, review
 from bocopt.policies import Constant, Shadowed
 from bocopt.policies.baselines import given
 from bocopt.problems import Knapsack, Newsvendor, from_callables
+from bocopt.stages import Stage, review
 
 NONE = np.zeros(0)
 SHOP = Newsvendor(unit_cost=[1.0], price=3.0, penalty=2.0, largest_demand=20.0)

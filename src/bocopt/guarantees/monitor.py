@@ -31,8 +31,8 @@ from bocopt.guarantees.comparison import comparisons
 from bocopt.guarantees.feasibility import Feasibility
 from bocopt.guarantees.phrases import together
 from bocopt.guarantees.tightest import headline
-from bocopt.loop import PricedWithin, Stage, shadow_decisions
 from bocopt.problems.ranges import range_of, range_of_difference, why_unranged
+from bocopt.stages import PricedWithin, Stage, shadow_decisions
 
 _YES = np.array(True)[()]
 

@@ -27,9 +27,10 @@ from bocopt.fingerprint import fingerprint, fingerprints
 from bocopt.guarantees import Guarantee, Monitor, evidence_of, range_of
 from bocopt.guarantees.worsening import worsenings
 from bocopt.live.record import Live, Open, own
-from bocopt.loop import Stage, checked_decision, context, review
+from bocopt.loop import Stage, checked_decision, context
 from bocopt.policies.matching import check_same_problem
 from bocopt.policies.partly_seen import PartlySeen
+from bocopt.stages import review
 from bocopt.state import CheckpointError, flatten, read_only, rebuild
 from bocopt.wrappers import find, has, scenarios_of, shadows_of
 
