@@ -48,6 +48,8 @@ _PAUSE = 0.2  # seconds from one kill to the next, at most twice as long
 class Shops(Client):
     """A client of many shops: in each minute it reports for each of them, and asks for it."""
 
+    sees_parts = False
+
     def __init__(self, name: str, server: Subject, shops: list[str], seed: int) -> None:
         super().__init__(name, [server], shops, 0.0, seed)
         self.took: list[float] = []
@@ -143,7 +145,7 @@ def same_bits(config: Config, store: Store, streams: list[str]) -> int:
         kind = config.templates[declared.problem]
         alone = initial(kind, declared)
         decided = True
-        for row in rows_of(store, stream):
+        for row in rows_of(store, stream):  # nothing is corrected here
             event = from_bytes(row.body, kind.problem)
             if isinstance(event, Decided):
                 again = kind.fold.decide(alone.live, event.waiting.x)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from running import Service
 from shop import (
     assert_is_its_log,
     bits,
@@ -17,17 +18,28 @@ from shop import (
     status,
 )
 
-from bocopt import SampleAverage
+from bocopt import SampleAverage, at_least
+from bocopt import client as client_module
 from bocopt.app.case_file import StreamLimits
-from bocopt.app.service.commands import Correct, Decide, Forget, Observe, Query, RefusedError
+from bocopt.app.service.commands import (
+    Correct,
+    Decide,
+    Forget,
+    Observe,
+    Query,
+    RefusedError,
+    Teach,
+)
 from bocopt.app.service.config import Config, load_config
 from bocopt.app.service.doctor import findings
 from bocopt.app.service.engine import Engine
 from bocopt.app.service.export import exported
 from bocopt.app.service.refolding import followed
 from bocopt.app.service.replay import replayed
+from bocopt.app.service.shown import event_shown
 from bocopt.app.service.stores import Store, open_store
 from bocopt.app.service.stream_template import StreamTemplate, template_of
+from bocopt.client import Client
 from bocopt.problems import Newsvendor
 
 NEWS = Newsvendor(unit_cost=[1.0], price=3.0)
@@ -297,6 +309,70 @@ def test_replay_doctor_and_export_understand_corrections(tmp_path: Path) -> None
     assert [bool(row["corrected"]) for row in rows[:4]] == [False, True, False, True]
     assert (rows[2]["cost"], rows[2]["feasible"]) == ("", "")
     store.close()
+
+
+def test_lessons_may_be_bounds_too(file: Store) -> None:
+    ours = engine(file, bakery())
+    for i, xi in enumerate([[80.0], [SOLD], [None]]):
+        for code in (201, 200):
+            assert one(ours, Teach("shop", i, [0.0], xi)).status == code
+    assert status(ours, Teach("shop", 1, [0.0], [88.0])) == 409
+    shown = [event_shown(bakery(), row)["xi"] for row in file.tail("shop")]
+    assert shown == [[80.0], [SOLD], [None]]
+    assert_is_its_log(ours, file)
+
+
+def test_over_http_by_the_client_in_bulk_and_on_the_pages(tmp_path: Path) -> None:
+    with Service(f"sqlite:///{tmp_path / 'log.db'}", bakery()) as service:
+        with Client(f"http://127.0.0.1:{service.port}") as client:
+            sold = client_module.at_least(87)
+            for xi in ([80.0], {"bread": 90.0}, [sold], [at_least(95)], [None]):
+                client.observe("shop", client.decide("shop", [0.0]).id, xi)
+            asked = client.decide("shop", [0.0]), client.decide("shop", [0.0])
+            bulk = client.observe_all(
+                [
+                    ("shop", asked[0].id, [client_module.between(3, 5)]),
+                    ("shop", asked[1].id, {"bread": client_module.at_most(3)}),
+                    ("shop", 0, [{"at_least": 5, "at_most": 3}]),
+                ]
+            )
+            assert [getattr(each, "status", 201) for each in bulk] == [201, 201, 422]
+            with pytest.raises(ValueError, match="None for what nobody saw"):
+                client.observe("shop", 0, [float("nan")])
+            for _ in range(2):
+                assert client.correct("shop", 1, [sold])["learned"]
+            client.observe("shop", client.decide("shop", [0.0]).id, [70.0])
+            log = [event["xi"] for event in client.log("shop") if "xi" in event]
+            assert log[2:5] == [[SOLD], [{"at_least": 95.0}], [None]]
+            assert log[5:7] == [[{"at_least": 3.0, "at_most": 5.0}], [{"at_most": 3.0}]]
+            assert log[-2:] == [[SOLD], [70.0]]
+            told = client.stream("shop")
+            assert (told["outcomes"], told["seen_in_part"]) == (8, 6)
+        where = "/v1/streams/shop/decisions/1/correction"
+        assert service.ask("PUT", where, {"xi": 5})[0] == 422
+        assert service.ask("PUT", where, {"x": [5]})[0] == 422
+        stream = service.raw("GET", "/streams/shop")[2].decode()
+        assert "seen in part" in stream
+        why = service.raw("GET", "/streams/shop/decisions/1")[2].decode()
+        assert "bread: at least 87" in why
+        assert "bread = 90" in why
+        assert "corrected" in why
+        assert service.raw("GET", "/")[0] == 200
+        schemas = service.ask("GET", "/openapi.json")[1]["components"]["schemas"]
+        assert set(schemas["Seen"]["oneOf"][1]["properties"]) == {"at_least", "at_most"}
+
+
+def test_where_no_outcome_was_seen_in_full_no_average_is_told(tmp_path: Path) -> None:
+    with Service(f"sqlite:///{tmp_path / 'log.db'}", bakery()) as service:
+        for _ in range(3):
+            decisions = "/v1/streams/shop/decisions"
+            number = service.ask("POST", decisions, {"x": [0]})[1]["id"]
+            assert service.ask("PUT", f"{decisions}/{number}/outcome", {"xi": [SOLD]})[0] == 201
+        told = service.ask("GET", "/v1/streams/shop")[1]
+        assert (told["average"], told["feasible"]) == (None, None)
+        page = service.raw("GET", "/streams/shop")[2].decode()
+        assert "No outcome was seen in full yet" in page
+        assert service.raw("GET", "/")[0] == 200
 
 
 def test_sales_are_asked_about_until_they_are_reported_as_such(file: Store) -> None:

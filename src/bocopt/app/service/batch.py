@@ -23,7 +23,7 @@ from bocopt.app.service.refolding import Beat, before_outcome, corrected
 from bocopt.app.service.shown import outcome_shown, shown, ticket
 from bocopt.app.service.stores import EventRow, OutcomeTotals, Snapshot, Store
 from bocopt.app.service.stream_state import DamagedError, StreamState, lesson_place
-from bocopt.bounds import exactly
+from bocopt.bounds import exactly, is_of_parts
 from bocopt.core import Bounds
 from bocopt.live.events import from_bytes
 from bocopt.live.fold import Corrected, Decided, Event, Forgotten, Observed, Taught
@@ -288,7 +288,8 @@ def _context(state: StreamState, owner: str, given: Any) -> Context:
 def _lesson_outcome(state: StreamState, given: Any) -> Bounds:
     """One that came, or NaN in all of one that never did, where features count stages."""
     unknown = np.full(state.template.problem.dims.xi, np.nan)
-    if state.template.featuriser is not None and np.array_equal(given, unknown, equal_nan=True):
+    counts = state.template.featuriser is not None and not is_of_parts(given)
+    if counts and np.array_equal(given, unknown, equal_nan=True):
         return exactly(unknown)
     return _valid(lambda: outcome_of(state.template, "lessons", given))
 
