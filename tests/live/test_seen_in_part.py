@@ -313,3 +313,18 @@ def test_demand_is_not_asked_about() -> None:
     for y in rng.poisson(5.0, 200).tolist():  # equal to an order at about one time in six
         agent.observe(agent.decide(X).id, [float(y)])
     assert agent.questions == ()
+
+
+def test_histories_of_which_a_part_was_seen() -> None:
+    taught, one_by_one = Agent(SampleAverage(SHOP)), Agent(SampleAverage(SHOP))
+    rows: list[Any] = [[3.0], [at_least(5.0)], [4.0], at_least(6.0)]
+    taught.teach(np.zeros((4, 1)), rows)
+    for row in rows:
+        one_by_one.teach(X, row if isinstance(row, Bound | list) else [row])
+    assert taught.taught == one_by_one.taught == 4
+    assert same(flatten(taught.state), flatten(one_by_one.state))
+    with pytest.raises(ValueError, match="of 1 numbers, bounds or None"):
+        taught.teach(np.zeros((2, 1)), [[at_least(3.0), 2.0], [3.0]])
+    with pytest.raises(ValueError, match="of x"):
+        taught.teach(np.zeros((3, 1)), [[at_least(3.0)], [3.0]])
+    assert taught.taught == 4

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 from small_cases import ran
 
+from bocopt import Agent
 from bocopt.app import Spec, open_case, panel_of, read, series_of
 from bocopt.app.backtesting import backtest
 from bocopt.app.features.rows import learn_row, rows_of
 from bocopt.app.reading.columns import TableError
 from bocopt.arguments import WrongError
+from bocopt.state import flatten
 
 PROBLEM = '''"""A shop."""
 
@@ -220,3 +222,16 @@ def test_demand_that_is_met_at_times_is_not_asked_about(tmp_path: Path) -> None:
         notes = series_of(read(path), Spec("asked", decisions="stock")).notes
         asked += any("exactly what was decided" in each for each in notes)
     assert asked == 0
+
+
+def test_an_agent_that_is_taught_the_table_is_that_of_its_backtest(tmp_path: Path) -> None:
+    case = open_case(shop(tmp_path, 'censored = "sold >= stock"\nlags = [1]\n'))
+    _, agents = backtest(case)
+    series = case.data
+    assert series.seen is not None
+    for name, policy in case.policies.items():
+        taught = Agent(policy, problem=case.problem, seed=case.seed, hindsight=False)
+        taught.teach(series.x, series.seen)
+        ours, theirs = flatten(taught.state), flatten(agents[name].state)
+        assert ours.keys() == theirs.keys()
+        assert all(np.array_equal(ours[key], theirs[key], equal_nan=True) for key in ours)

@@ -6,8 +6,10 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, Generic, overload
 
+import numpy as np
+
 from bocopt import arguments, checkpoint
-from bocopt.bounds import is_of_parts
+from bocopt.bounds import is_of_parts, rows_of_parts
 from bocopt.core import Array, Bounds, Policy, Problem, S, Status
 from bocopt.file import Owner
 from bocopt.fingerprint import differing
@@ -208,7 +210,8 @@ class Agent(Generic[S]):
     def teach(self, x: Any, xi: Any) -> None:
         """Learn a history, contexts (T, k) with their outcomes (T, m), or one row: (k), (m).
 
-        Each is an array or a data frame, or of one number a series.
+        Each is an array or a data frame, or of one number a series. Outcomes may be bounds where
+        they were not seen in full: `[[3.0], [at_least(87)]]`, or `Bounds` of all rows.
 
         The policy decides at each row for itself, and learns from its outcome before the next: it
         is then what it would be had it lived them. But nobody took these decisions: they have no
@@ -226,8 +229,16 @@ class Agent(Generic[S]):
         """
         with self._guard:
             live = self._live
-            x, xi, names = self._names.history("Agent.teach", x, xi)
-            rows = zip(*self._fold.history("Agent.teach", live, x, xi), strict=True)
+            parts = rows_of_parts(x, xi)
+            if parts is None:
+                x, xi, names = self._names.history("Agent.teach", x, xi)
+                rows = zip(*self._fold.history("Agent.teach", live, x, xi), strict=True)
+            else:
+                x, names = self._names.read("Agent.teach", "x", x, "either")
+                seen = [self._fold.outcome("Agent.teach", row, names.xi) for row in parts]
+                bare = np.zeros((len(seen), self._problem.dims.xi))
+                x, _ = self._fold.history("Agent.teach", live, np.atleast_2d(x), bare)
+                rows = zip(x, seen, strict=True)
             if live.open:
                 raise ValueError(
                     f"{len(live.open)} decisions wait for their outcome. Observe or forget them "

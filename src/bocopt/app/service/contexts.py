@@ -11,7 +11,7 @@ from bocopt.app.features.memory import FeaturiserState
 from bocopt.app.features.rows import TableRow, learn_row
 from bocopt.app.service.stream_template import StreamTemplate
 from bocopt.columns import wrong_names
-from bocopt.core import Array
+from bocopt.core import Array, Bounds
 from bocopt.live.fold import Decided, Event, Observed, Taught
 from bocopt.live.record import Live
 from bocopt.state import CheckpointError
@@ -69,7 +69,7 @@ def features_after(
     if template.featuriser is None or features is None:
         return features
     if isinstance(event, Observed):
-        return template.featuriser.learn(features, event.number + live.taught, event.seen.finite)
+        return template.featuriser.learn(features, event.number + live.taught, event.seen.recorded)
     if not isinstance(event, Decided | Taught):
         return features
     if not event.row:
@@ -79,12 +79,14 @@ def features_after(
     fields = json.loads(event.row)
     after, _ = template.featuriser.decide(features, fields)
     if isinstance(event, Taught):
-        row = TableRow(fields, event.seen.finite, event.came)
+        row = TableRow(fields, event.seen.recorded, event.came)
         return learn_row(template.featuriser, after, live.stage, row)
     return after
 
 
-def lesson_row(row: TableRow) -> tuple[dict[str, Any], Array, str | None]:
+def lesson_row(row: TableRow) -> tuple[dict[str, Any], Array | Bounds, str | None]:
     """A row of a table as it is taught: NaN in all of an outcome that never came."""
+    if row.seen is not None:
+        return dict(row.fields), row.seen, row.came
     xi = np.full(len(row.xi), np.nan) if np.isnan(row.xi).any() else row.xi
     return dict(row.fields), xi, row.came
