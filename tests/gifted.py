@@ -9,12 +9,14 @@ from bocopt.abilities import RunsOnDevice, TakesMissing, UnderScenarios
 from bocopt.core import (
     Array,
     BoolArray,
+    Bounds,
     Decision,
     DeviceProblem,
     IntArray,
     RangedDifference,
     ShadowReport,
     Solution,
+    Within,
 )
 from bocopt.policies.baselines import given
 from bocopt.problems import Knapsack
@@ -165,6 +167,10 @@ class CarefulProblem(PlainProblem):
 
     def possible(self, x: Array, xi: Array) -> BoolArray:
         return np.asarray(self.problem.possible(x, xi))
+
+    def within(self, bounds: Bounds) -> Within:
+        found: Within = self.problem.within(bounds)
+        return found
 
 
 THIRDS = np.full(3, 1 / 3)

@@ -16,10 +16,11 @@ from bocopt.checks import (
     check_problem,
     differences_within_their_range,
 )
-from bocopt.core import Array, Dims, IntArray
+from bocopt.core import Array, Bounds, Dims, IntArray
 from bocopt.paper import PaperStream
 from bocopt.policies import Constant
 from bocopt.problems import Expectation, Knapsack
+from bocopt.problems.knapsack.within import WeightsWithin
 
 KNAPSACK = Knapsack(value=[12.0] * 4, capacity=[8.0] * 3, salvage=[3.0] * 3)
 X = np.random.default_rng(0).normal(size=(6, 3))
@@ -220,6 +221,20 @@ def test_a_wrong_range_of_differences_is_caught(message: str, answer: Any) -> No
     differences_within_their_range(careless(right), X, XI)
     with pytest.raises(LawError, match=message):
         check_problem(careless(answer), X, XI)
+
+
+class Sure(Knapsack):
+    """Says of bounds what is so at their low end alone."""
+
+    def within(self, bounds: Bounds) -> WeightsWithin:
+        low = np.maximum(bounds.low, 0.0)
+        return super().within(Bounds(low, low))
+
+
+def test_bounds_within_which_an_outcome_costs_more_are_caught() -> None:
+    sure = Sure(value=KNAPSACK.value, capacity=KNAPSACK.capacity, salvage=KNAPSACK.salvage)
+    with pytest.raises(LawError, match="ends of costs that no outcome within the bounds exceeds"):
+        check_problem(sure, X, XI)
 
 
 def test_a_broken_tie_rule_is_caught() -> None:

@@ -224,20 +224,46 @@ def _watching(guarantee: Any, evidence: list[Any]) -> Fold:
 
     def show(state: Any, t: int, trial: Trial) -> Any:
         found = guarantee.certificate(state)
-        return found.value, found.bound, found.slack, found.vacuous, found.applicable
+        ends = found.least, found.value, found.bound, found.slack
+        return (*ends, found.vacuous, found.applicable)
 
     return Fold(begin, step, show, TRIALS, STAGES)
 
 
 @pytest.fixture(scope="module")
 def seen() -> list[list[Any]]:
-    """A belief that learns from clipped losses and is never moved, an ensemble, and shadows."""
+    """A belief that learns from clipped losses and is never moved, an ensemble, and shadows; and
+    some stages of which one trial saw a part.
+    """
     loss = the.Clipped(the.DecisionRegret(KNAPSACK, LINEAR), at=30.0)
     prior = INSTANCES["Gaussian"]
     still = the.GibbsPosterior(prior=prior, loss=loss, lam=0.1, size=8, threshold=0.0)
     beliefs = run(the.BMA(KNAPSACK, LINEAR, still), STREAM, seeds=SEEDS, horizon=STAGES)
     learned = [the.evidence_of(KNAPSACK, s) for s in beliefs]
-    return [learned, _evidence("Ensemble"), _evidence("Shadowed")]
+    shadowed = _evidence("Shadowed")
+    in_part = [seen_in_part(e, np.arange(TRIALS) == t % 3) for t, e in enumerate(shadowed)]
+    return [learned, _evidence("Ensemble"), shadowed, in_part]
+
+
+def seen_in_part(evidence: Any, unseen: Array) -> Any:
+    """The same, where of some trials (trials) only ends are known."""
+    e = evidence
+
+    def hidden(value: Array, other: float) -> Array:
+        return np.where(unseen, value, other)
+
+    nan, most = np.nan, np.minimum(e.cost + 1.0, e.high)
+    shadows = [
+        s._replace(least=hidden(s.low, nan), most=hidden(s.cost - e.cost, nan)) for s in e.shadows
+    ]
+    return e._replace(
+        cost=np.where(unseen, nan, e.cost),
+        least=hidden(e.low, nan),
+        most=hidden(most, nan),
+        shadows=tuple(shadows),
+        undecided=unseen,
+        in_part=unseen,
+    )
 
 
 @pytest.mark.parametrize("name", of_kind("guarantee"))

@@ -9,7 +9,16 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from bocopt.core import Array, DeviceProblem, Policy, Problem, Ranged, RangedDifference
+from bocopt.core import (
+    Array,
+    Bounds,
+    DeviceProblem,
+    Policy,
+    Problem,
+    Ranged,
+    RangedDifference,
+    Within,
+)
 
 
 class Lockstep(Protocol):
@@ -251,6 +260,16 @@ class HasSupport(Protocol):
     def support(self) -> Any: ...
 
 
+class RangedWithin(Protocol):
+    """Knows its ranges and its verdicts where only bounds (m) of the outcome are known.
+
+    So a decision is priced by what was seen of its outcome. Asked by `problems/ranges.py` and
+    `checks/problems.py`.
+    """
+
+    def within(self, bounds: Bounds) -> Within: ...
+
+
 class NamesColumns(Protocol):
     """Names the numbers of its contexts (k) and of its outcomes (m); () where they have no names.
 
@@ -409,7 +428,7 @@ ABILITIES: Mapping[str, tuple[type, ...]] = MappingProxyType(
         "maker of policies": (MakesPolicy,),
         "model": (LearnsParts, SamplesAt, KnowsAtOnce, HasLaws, TakesLaw, ForOutcomes),
         "problem": (
-            *(Ranged, RangedDifference, SaysWhyUnranged, HasSupport),
+            *(Ranged, RangedDifference, RangedWithin, SaysWhyUnranged, HasSupport),
             *(PricesInfeasibility, SmallestOfTies, NamesDecisions, HasName, RunsOnDevice),
         ),
         "risk": (HasTailMeans, HasWorstWeights),
@@ -431,6 +450,7 @@ OWN: Mapping[type, str] = MappingProxyType(
         SamplesAt: "sample",
         Ranged: "cost",
         RangedDifference: "cost",
+        RangedWithin: "cost",
         SmallestOfTies: "solve",
         RunsOnDevice: "solve",
     }

@@ -99,7 +99,8 @@ def compare(
     own = _outcomes((e.cost, e.low, e.high) for e in seen)
     found = {}
     for i, one in enumerate(watched):
-        other = _outcomes((e.shadows[i].cost - e.cost, *e.shadows[i][1:]) for e in seen)
+        pairs = [(e.cost, e.shadows[i]) for e in seen]
+        other = _outcomes((shadow.cost - cost, shadow.low, shadow.high) for cost, shadow in pairs)
         pair = Pair(own, other, met[..., [0, 1 + i]])
         found[one.name] = compared_of(one, folded(one, seen), pair, problem.sense)
     return found if isinstance(policy, Mapping) else found[next(iter(named))]

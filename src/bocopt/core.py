@@ -135,10 +135,15 @@ class Bounds(NamedTuple):
         return bool(self.exact.all())
 
     @property
+    def recorded(self) -> Array:
+        """The number of each component (m) that was seen, or an end; NaN where there is none."""
+        end = np.where(np.isfinite(self.low), self.low, self.high)
+        return self.low if self.is_exact else np.where(np.isfinite(end), end, np.nan)
+
+    @property
     def finite(self) -> Array:
-        """A finite number for each component: what was seen, or an end; 0 where there is none."""
-        low = np.where(np.isfinite(self.low), self.low, self.high)
-        return self.low if self.is_exact else np.where(np.isfinite(low), low, 0.0)
+        """The same (m), with 0 where there is none."""
+        return np.nan_to_num(self.recorded, nan=0.0)
 
     def holds(self, xi: Array) -> BoolArray:
         """Return whether () outcomes (m) are among those that are still possible."""
@@ -254,8 +259,8 @@ class DeviceProblem(NamedTuple):
 class Ranged(Problem, Protocol):
     """The cost has bounds that are known before xi: what certificates need.
 
-    Asked by `guarantees/monitor.py`, `checks/problems.py`, `app/opening.py`,
-    `app/playing/verdict.py` and `live/open_series.py`.
+    Asked by `problems/ranges.py`, `guarantees/monitor.py`, `checks/problems.py`,
+    `app/opening.py`, `app/playing/verdict.py` and `live/open_series.py`.
     """
 
     def range(self, x: Array, z: Array) -> tuple[Array, Array]:
@@ -277,7 +282,7 @@ def is_ranged(problem: Problem) -> TypeGuard[Ranged]:
 class RangedDifference(Ranged, Protocol):
     """Knows how far apart the costs of two decisions can lie.
 
-    Asked by `guarantees/monitor.py` and `checks/problems.py`.
+    Asked by `problems/ranges.py` and `checks/problems.py`.
     """
 
     def range_of_difference(self, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
@@ -293,6 +298,29 @@ class RangedDifference(Ranged, Protocol):
 def knows_differences(problem: Problem) -> TypeGuard[RangedDifference]:
     """Return whether a problem knows bounds of what one decision costs more than another."""
     return is_ranged(problem) and hasattr(problem, "range_of_difference")
+
+
+class Within(Protocol):
+    """What a problem says of all possible outcomes within some bounds (m).
+
+    Where there is none, its `verdicts` are both False, and the ends mean nothing.
+    """
+
+    def range(self, x: Array, z: Array) -> tuple[Array, Array]:
+        """Return low and high, each (): for any such outcome, the cost of z (d) at x (k) lies in
+        [low, high].
+        """
+        ...
+
+    def range_of_difference(self, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
+        """Return low and high, each (), for z (d) and other (d) at x (k): cost(x, z, .) - cost(x,
+        other, .) lies in [low, high], and both are zero where z is `other`.
+        """
+        ...
+
+    def verdicts(self, x: Array, z: Array) -> tuple[BoolArray, BoolArray]:
+        """Return whether z (d) at x (k) may be feasible, and whether infeasible, each ()."""
+        ...
 
 
 class Predictor(Protocol):

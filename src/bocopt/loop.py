@@ -1,60 +1,27 @@
 """The loop: observe x, decide z, see xi, learn. It knows nothing about what it runs."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from itertools import count
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from bocopt import arguments
 from bocopt.abilities import NamesColumns, TakesMissing
 from bocopt.core import (
     Array,
-    BoolArray,
-    Bounds,
     Decision,
     IntArray,
     Policy,
     Problem,
-    Report,
     S,
-    ShadowReport,
     State,
     Stream,
-    judge,
 )
 from bocopt.policies.matching import check_same_problem, policy_of, problem_of
 from bocopt.policies.names import names_of
-from bocopt.problems.hindsight import hindsight as in_hindsight
-from bocopt.state import flatten
+from bocopt.stages import Stage, review
 from bocopt.wrappers import find, promises
 
 __all__ = ["Stage", "play", "run"]  # the rest is for those who play in other ways
-
-
-class ShadowOutcomes(NamedTuple):
-    """Costs and feasibility of the decisions of policies that are not followed."""
-
-    cost: Array  # (shadows)
-    feasible: BoolArray  # (shadows)
-
-
-class Stage(NamedTuple):
-    """Everything that one stage showed, with the leading axes of the seeds."""
-
-    t: int
-    x: Array  # (k)
-    decision: Decision
-    xi: Array  # (m)
-    cost: Array  # () what was paid
-    feasible: BoolArray  # ()
-    hindsight: Array  # () the least cost, had xi been known; NaN where it was not asked for
-    solvable: Array | BoolArray  # () whether any decision would have been feasible; NaN likewise
-    info: Mapping[str, Array]  # what the policy learned about the stage, by name
-    reports: tuple[Report, ...] = ()  # those of it that guarantees look for
-    shadows: ShadowOutcomes | None = None  # of those whose decisions are reported
-    names: Mapping[str, tuple[str, ...]] | None = None  # of the numbers of x, z, xi and weights
-    seen: Bounds | None = None  # of the outcome, where it was not seen in full
 
 
 def play(
@@ -110,97 +77,6 @@ def context(owner: str, policy: Policy[S], problem: Problem, x: Array) -> Array:
     unread = problem.dims.x is None
     gaps = unread and promises(policy, TakesMissing)
     return arguments.array(owner, "x", x, (... if unread else problem.dims.x,), gaps=gaps)
-
-
-def review(
-    problem: Problem,
-    t: int,
-    x: Array,
-    decision: Decision,
-    xi: Array,
-    info: Any,
-    hindsight: bool,
-    seen: Bounds | None = None,
-) -> Stage:
-    """Return the stage that came of a decision and of its lesson, beside what could have come."""
-    reports = tuple(reports_of(info))
-    if seen is not None:
-        nan = np.full(decision.solution.z.shape[:-1], np.nan)
-        return Stage(
-            t=t,
-            x=x,
-            decision=decision,
-            xi=np.where(seen.exact, seen.low, np.nan),
-            cost=nan,
-            feasible=np.zeros(nan.shape, bool),
-            hindsight=nan,
-            solvable=nan,
-            info=_by_name(info),
-            seen=seen,
-        )
-    cost, feasible, shadows = _outcomes(problem, x, decision.solution.z, xi, reports)
-    unknown = np.full(cost.shape, np.nan)
-    best, solvable = in_hindsight(problem, x, xi) if hindsight else (unknown, unknown)
-    return Stage(
-        t=t,
-        x=x,
-        decision=decision,
-        xi=xi,
-        cost=cost,
-        feasible=feasible,
-        hindsight=best,
-        solvable=solvable,
-        info=_by_name(info),
-        reports=reports,
-        shadows=shadows,
-    )
-
-
-def _outcomes(
-    problem: Problem, x: Array, z: Array, xi: Array, reports: tuple[Report, ...]
-) -> tuple[Array, BoolArray, ShadowOutcomes | None]:
-    """Cost and feasibility of a decision, and of its shadows: priced at once."""
-    others = shadow_decisions(problem, reports)
-    if others is None:
-        cost, violation = judge(problem, x, z, xi)
-        return cost, violation <= 0, None
-    everyone = np.concatenate([z[..., None, :], others], axis=-2)
-    cost, violation = judge(problem, x[..., None, :], everyone, xi[..., None, :])
-    if not np.shape(cost) == np.shape(violation) == everyone.shape[:-1]:
-        shapes = f"{np.shape(cost)} and {np.shape(violation)}"
-        expected = f"of shape {everyone.shape[:-1]}"
-        raise arguments.wrong("the problem", "cost or violation", expected, shapes)
-    feasible = violation <= 0
-    return cost[..., 0], feasible[..., 0], ShadowOutcomes(cost[..., 1:], feasible[..., 1:])
-
-
-def shadow_decisions(problem: Problem, reports: Iterable[Report]) -> Array | None:
-    """Return what shadows decided (shadows, d), checked; None where no report has it."""
-    for report in reports:
-        if isinstance(report, ShadowReport):
-            shape = (None, problem.dims.z)
-            z = report.shadow_z
-            return arguments.array("a shadow", "z", z, shape, arguments.RETURNED)
-    return None
-
-
-def reports_of(info: Any) -> Iterator[Report]:
-    """Yield the reports in an info, however deep."""
-    for part in info:
-        if isinstance(part, Report):
-            yield part
-        elif isinstance(part, tuple):
-            yield from reports_of(part)
-
-
-def _by_name(info: Any) -> dict[str, Array]:
-    """Its numbers by the last part of their path, or by all of it where that is taken."""
-    found: dict[str, Array] = {}
-    for path, leaf in flatten(info, "info").items():
-        _, *parts = path.split(".")
-        name = parts[-1]
-        found[".".join(parts) if name in found or name.isdecimal() else name] = leaf
-    return found
 
 
 def run(

@@ -339,11 +339,10 @@ def test_missing_outcomes_count_at_their_worst_for_either_side() -> None:
     differences = rng.uniform(-1.0, 0.2, 200)
     hidden = rng.random(200) < 0.2
     all_of_them = list(stages(differences))
-    gaps = [e._replace(came=np.array(not h)) for e, h in zip(all_of_them, hidden, strict=True)]
     nothing = np.array(np.nan)
     gaps = [
-        e if e.came else e._replace(cost=nothing, shadows=(e.shadows[0]._replace(cost=nothing),))
-        for e in gaps
+        Evidence(nothing, shadows=(e.shadows[0]._replace(cost=nothing).where(~h),)) if h else e
+        for e, h in zip(all_of_them, hidden, strict=True)
     ]
     worst = [np.where(hidden, end, differences) for end in (-1.0, 1.0)]
     guarantee = Comparison()
@@ -356,4 +355,6 @@ def test_missing_outcomes_count_at_their_worst_for_either_side() -> None:
     assert found.low < whole.low < whole.high < found.high
     told = guarantee.certificate(folded(guarantee, iter(gaps))[-1])
     assert told.applicable
-    assert f"The outcome never came on {hidden.sum()} stages" in told.note
+    assert f"The outcome was not seen in full on {hidden.sum()} stages" in told.note
+    assert found.least == pytest.approx(float(worst[0].mean()))
+    assert found.most == pytest.approx(float(worst[1].mean()))

@@ -116,7 +116,8 @@ def test_what_the_ranges_say_alone_is_sure_and_missing_outcomes_count_against_it
         for _ in range(20):
             missing = guarantee.step(missing, stage(np.array(-0.9)))
         before = guarantee.log_evidence(missing)
-        never = stage(np.array(np.nan))._replace(came=np.array(False))
+        never = stage(np.array(np.nan))
+        never = never._replace(shadows=(never.shadows[0].where(np.array(False)),))
         assert guarantee.log_evidence(guarantee.step(missing, never)) < before
 
 

@@ -107,7 +107,8 @@ def test_an_outcome_that_never_came_tells_of_no_change() -> None:
     """In neither direction, whatever hides outcomes: it counts as the one that says least."""
     guarantee = Worsening(scale=2.0)
     state = guarantee.init(())
-    never = next(stages([np.nan]))._replace(came=np.array(False))
+    never = next(stages([np.nan]))
+    never = never._replace(shadows=(never.shadows[0].where(np.array(False)),))
     with nan_is_no_news():
         after = guarantee.step(state, never)
         assert (after[9:] == np.tile(1.0 - _STAKES, 2)).all()

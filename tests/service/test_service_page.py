@@ -47,6 +47,7 @@ FINE = StreamSummary(
     oldest=None,
     outcomes=50,
     delay=60.0,
+    known=50,
     costs=-50.0,
     feasibles=48,
     hindsights=None,
@@ -126,7 +127,7 @@ def test_who_needs_a_person_and_who_does_not() -> None:
     assert concerns(waits._replace(delay=HOUR / 5), kind) == []
     assert concerns(waits, expiring) == []
     assert concerns(waits._replace(oldest=NOW - 3 * HOUR), expiring) == ["overdue"]
-    assert concerns(waits._replace(outcomes=0, feasibles=0, delay=None), kind) == []
+    assert concerns(waits._replace(outcomes=0, known=0, feasibles=0, delay=None), kind) == []
     assert concerns(waits._replace(open=9), expiring) == ["almost full"]
     assert concerns(FINE._replace(last=NOW - 30 * HOUR), kind) == ["quiet"]
     assert concerns(FINE._replace(last=NOW - 15 * HOUR), kind) == []
@@ -137,7 +138,7 @@ def test_feasibility_is_below_target_only_where_that_is_sure() -> None:
     alpha, t = here.problem.risk.alpha, 50.0
     assert alpha is not None
     for met in range(20, 51):
-        counts = Counts(np.array(t), np.array(t - met), np.array(0.0))
+        counts = Counts.of(np.array(t), np.array(t - met))
         sure = 1.0 - Feasibility().interval(counts)[0] < alpha
         found = concerns(FINE._replace(feasibles=met), shop())
         assert found == (["below target"] if sure else [])
@@ -172,7 +173,7 @@ def test_a_chart_reads_few_rows_and_has_the_right_sums(file: Store) -> None:
     for each in found.drawn:
         if each.n > found.back:
             before = found.before[each.n - found.back]
-            latest = [one.cost for one in every[each.n - found.back : each.n]]
+            latest = [one.cost or 0.0 for one in every[each.n - found.back : each.n]]
             assert (each.costs - before.costs) == pytest.approx(sum(latest))
 
 
@@ -278,7 +279,7 @@ def test_decisions_that_were_given_up_count_at_their_worst(file: Store) -> None:
         said,
     )
     assert found is not None
-    counts = Counts(np.array(120.0), np.array(30.0), np.array(0.0))
+    counts = Counts.of(np.array(120.0), np.array(30.0))
     assert float(found[1]) == pytest.approx(100 * (1 - Feasibility().interval(counts)[1]), abs=0.06)
     assert float(found[1]) < 75.0
     assert "still wait" not in said

@@ -79,7 +79,7 @@ def test_evidence_is_that_of_each_series_alone(
     for series, played in zip(panel.series, found.each, strict=True):
         pair = both(case.problem, series, played[NOW], played["SampleAverage"], series.warm_up)
         stages = [
-            Evidence(cost, possible=possible, shadows=(Shadow(other, low, high),), came=came)
+            Evidence(cost, possible=possible, shadows=(Shadow(other, low, high).where(came),))
             for cost, other, low, high, possible, came in zip(
                 pair.pair.own.value,
                 pair.others,

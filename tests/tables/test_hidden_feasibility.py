@@ -75,7 +75,7 @@ def test_what_is_surely_met_or_missed_is_so_whatever_is_missing() -> None:
 
 def test_where_no_outcome_is_missing_nothing_is_added() -> None:
     f = findings(HIGH & False)
-    counts = Counts(np.array(400.0), np.array(100.0), np.array(0.0))
+    counts = Counts.of(np.array(400.0), np.array(100.0))
     least, most = Feasibility().interval(counts)
     low, high = band(ReportView(f, {}), f.played["policy"])
     assert (low, high) == (float(1.0 - most), float(1.0 - least))
@@ -100,7 +100,7 @@ def test_the_safe_interval_misses_no_more_than_it_may(hides: float) -> None:
     bad = rng.random((runs, stages)) < 0.25
     hidden = bad | (rng.random((runs, stages)) < hides)
     known = (~hidden).sum(axis=-1).astype(float)
-    counts = Counts(known, np.zeros(runs), np.zeros(runs))
+    counts = Counts.of(known, np.zeros(runs))
     least, most = Feasibility().interval(counts, stages - known)
     assert ((least <= 0.25) & (0.25 <= most)).mean() >= 0.95
     naive = Feasibility().interval(counts)[1]

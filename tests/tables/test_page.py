@@ -157,7 +157,7 @@ def test_the_table_of_policies() -> None:
         above = (played.cost - played.hindsight)[counts].mean()
         assert number(cells["regret"]) == pytest.approx(above, abs=0.005)
         n, missed = counts.sum(), (1 - played.feasible[counts]).sum()
-        least, most = Feasibility().interval(Counts(*map(np.asarray, (float(n), missed, 0.0))))
+        least, most = Feasibility().interval(Counts.of(np.array(float(n)), np.array(missed)))
         expected = (
             f"{100 * (1 - missed / n):.1f}% ({100 * (1 - most):.1f} to {100 * (1 - least):.1f})"
         )

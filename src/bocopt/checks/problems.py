@@ -3,10 +3,21 @@
 import numpy as np
 
 from bocopt import arguments
-from bocopt.abilities import SmallestOfTies
+from bocopt.abilities import RangedWithin, SmallestOfTies
 from bocopt.checks.law import expect, expect_error, expect_given_on, same_bits
-from bocopt.core import Array, Problem, Solution, Status, is_ranged, judges, knows_differences
-from bocopt.wrappers import says
+from bocopt.core import (
+    Array,
+    BoolArray,
+    Bounds,
+    Problem,
+    Solution,
+    Status,
+    is_ranged,
+    judges,
+    knows_differences,
+)
+from bocopt.problems import ranges
+from bocopt.wrappers import find, says
 
 _ONE = np.ones(1)
 _ROUNDING = 1e-9  # relative, of values that a solver of continuous programs gives
@@ -175,6 +186,64 @@ def differences_within_their_range(problem: Problem, x: Array, xi: Array) -> Non
     expect(not (out & problem.possible(here, xi)).any(), who, "ends that no outcome exceeds")
 
 
+def priced_within_bounds(problem: Problem, x: Array, xi: Array) -> None:
+    """Where only bounds of an outcome are known, all outcomes within them are as `within` says.
+
+    It is never wider than what is known without them, and the same in a batch.
+    """
+    if find(problem, RangedWithin) is None:
+        return
+    beside = np.roll(xi, 1, axis=0)
+    low, high = np.minimum(xi, beside), np.maximum(xi, beside)
+    odd, none = np.arange(xi.shape[-1]) % 2 == 1, np.full(xi.shape, np.inf)
+    mixed = [np.where(which, xi, beside) for which in (odd, ~odd)]
+    outcomes = np.concatenate([xi, *mixed, low, high])
+    boxes = (low, high), (low, none), (-none, high), (xi, xi), (-none, none)
+    for bounds in (*boxes, (np.where(odd, xi, -none), np.where(odd, xi, none))):
+        _priced_within(problem, x, Bounds(*bounds), xi, outcomes)
+
+
+def _priced_within(problem: Problem, x: Array, bounds: Bounds, xi: Array, outcomes: Array) -> None:
+    """Check decisions (n) at contexts (n, k) for bounds (n), by outcomes (many, m)."""
+    z = problem.solve(xi[:, None, :], _ONE, x).z
+    other, who, found = np.roll(z, 1, axis=0), "within", ranges.within(problem, bounds)
+    said = *found.range(x, z), *found.range_of_difference(x, z, other), *found.verdicts(x, z)
+    fits = all(part.shape == (len(x),) for part in said)
+    expect(fits, who, f"answers of shape {(len(x),)}")
+    for i in range(len(x)):
+        one = ranges.within(problem, Bounds(bounds.low[i], bounds.high[i]))
+        asked = (x[i], z[i]), (x[i], z[i], other[i])
+        alone = *one.range(*asked[0]), *one.range_of_difference(*asked[1]), *one.verdicts(*asked[0])
+        expect(same_bits(alone, tuple(part[i] for part in said)), who, "batch = alone")
+        here = np.broadcast_to(x[i], (len(outcomes), x.shape[-1]))
+        known = bounds.low[i], bounds.high[i]
+        held = outcomes[Bounds(*known).holds(outcomes) & _possible(problem, here, outcomes)]
+        if not len(held):
+            continue
+        cost, cost_of_other = (problem.cost(x[i], d[i], held) for d in (z, other))
+        _expect_between(cost, alone[0], alone[1], np.abs(cost), "costs")
+        size = np.abs(cost) + np.abs(cost_of_other)
+        _expect_between(cost - cost_of_other, alone[2], alone[3], size, "differences")
+        feasible = problem.violation(x[i], z[i], held) <= 0
+        kept = (alone[4] | ~feasible).all() and (alone[5] | feasible).all()
+        expect(bool(kept), who, "verdicts that hold for all outcomes within the bounds")
+    if is_ranged(problem):
+        low, high = problem.range(x, z)
+        wide = arguments.outside(said[0], low, high) | arguments.outside(said[1], low, high)
+        none = ~(said[4] | said[5])  # no possible outcome is within the bounds
+        expect(bool((none | ~wide).all()), who, "nothing wider than `range`")
+
+
+def _possible(problem: Problem, x: Array, xi: Array) -> BoolArray:
+    return problem.possible(x, xi) if is_ranged(problem) else np.ones(len(xi), bool)
+
+
+def _expect_between(values: Array, low: Array, high: Array, size: Array, what: str) -> None:
+    rounding = _ROUNDING * np.maximum(1.0, size)
+    kept = ((values >= low - rounding) & (values <= high + rounding)).all()
+    expect(bool(kept), "within", f"ends of {what} that no outcome within the bounds exceeds")
+
+
 def abilities_given_on(problem: Problem, x: Array, xi: Array) -> None:
     """A problem around another one gives on what that is able to do, or says why not."""
     expect_given_on(problem, Problem)
@@ -191,6 +260,7 @@ PROBLEM_LAWS = (
     met_and_priced_under_scenarios,
     within_its_range,
     differences_within_their_range,
+    priced_within_bounds,
     refuses_nan,
     abilities_given_on,
 )

@@ -20,7 +20,7 @@ from bocopt.guarantees.comparison import Comparison, comparisons
 from bocopt.guarantees.decisions import Betting, Direct, EmpiricalBernstein, HoeffdingMixture
 from bocopt.guarantees.feasibility import Feasibility
 from bocopt.guarantees.many import discoveries
-from bocopt.guarantees.monitor import Monitor, evidence_of, range_of
+from bocopt.guarantees.monitor import Monitor, evidence_of
 from bocopt.guarantees.outlook import Outlook
 from bocopt.guarantees.pac_bayes import anytime
 from bocopt.guarantees.theorems import (
@@ -34,6 +34,7 @@ from bocopt.guarantees.theorems import (
 from bocopt.guarantees.tightest import Tightest, headline
 from bocopt.guarantees.vote import c_bound, vote_margin
 from bocopt.guarantees.worsening import Worsening
+from bocopt.problems.ranges import range_of
 
 __all__ = [
     "AgainstOneDraw",

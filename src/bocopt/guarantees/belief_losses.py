@@ -23,7 +23,7 @@ import numpy as np
 from bocopt import arguments
 from bocopt.core import Array
 from bocopt.guarantees import betting, kernels
-from bocopt.guarantees.certificate import LATE, Certificate, Evidence, certificate
+from bocopt.guarantees.certificate import IN_PART, LATE, Certificate, Evidence, certificate
 from bocopt.guarantees.kernels.records import Losses, named
 from bocopt.guarantees.phrases import on
 from bocopt.guarantees.theorems import late, of_losses
@@ -68,7 +68,7 @@ class _OnLosses(ABC):
     def step(self, state: Array, evidence: Evidence) -> Array:
         """Return the sums and the bets after one more stage."""
         e, (losses, bounds, intact) = evidence, evidence.belief
-        shown = *losses, *bounds, intact, e.loss, e.stale, e.late
+        shown = *losses, *bounds, intact, e.loss, e.stale, e.late, e.in_part
         sums = kernels.folds.lost(state[..., :_SUMS], *shown, _NO_LAM, self.scale)
         own = np.minimum(e.loss, bounds.loss_upper)
         bets = [
@@ -216,6 +216,7 @@ class Regrets(NamedTuple):
     unknown: Array  # () stages without a hindsight
     negative: Array  # () stages at which the decision was better than hindsight
     late: Array  # () stages whose outcome came late
+    in_part: Array  # () stages whose outcome was seen in part, without a hindsight
     bets: Array  # (SIZE)
 
 
@@ -244,7 +245,7 @@ class ClippedRegret:
     def init(self, lead: tuple[int, ...]) -> Regrets:
         """Return the sums before any stage, with leading axes `lead`."""
         zero = np.zeros(lead)
-        return Regrets(zero, zero, zero, zero, zero, zero, betting.no_bets(lead, self.scale))
+        return Regrets(*(zero,) * 7, betting.no_bets(lead, self.scale))
 
     def step(self, state: Regrets, evidence: Evidence) -> Regrets:
         """Return the sums after one more stage, with its regret cut at the scale."""
@@ -255,9 +256,10 @@ class ClippedRegret:
             t=state.t + 1.0,
             paid=state.paid + paid,
             cut=state.cut + (e.loss > self.scale),
-            unknown=state.unknown + ~known,
+            unknown=state.unknown + ~(known | e.in_part),
             negative=state.negative + (e.loss < -1e-9 * np.maximum(np.abs(e.cost), self.scale)),
             late=state.late + e.late,
+            in_part=state.in_part + e.in_part,
             bets=betting.update(state.bets, paid, *ends),
         )
 
@@ -274,6 +276,7 @@ class ClippedRegret:
             delta=self.delta,
             assumptions=(LATE,) * bool(state.late.any()),
             broken={
+                IN_PART: state.in_part,
                 "The best decision in hindsight is unknown": state.unknown,
                 "A decision was better than the best in hindsight": state.negative,
             },

@@ -6,7 +6,7 @@ import numpy as np
 
 from bocopt.core import Array
 from bocopt.guarantees import kernels
-from bocopt.guarantees.certificate import Certificate, Evidence, certificate
+from bocopt.guarantees.certificate import IN_PART, Certificate, Evidence, certificate
 from bocopt.guarantees.kernels.records import Paid, named
 
 
@@ -35,11 +35,11 @@ class BestArm:
 
     def step(self, state: Drawn, evidence: Evidence) -> Drawn:
         """Return the sums after one more stage, with the cost of the draw and of each arm (A)."""
-        mean, arms, bound, stages = evidence.arms
+        (mean, arms, bound, stages), e = evidence.arms, evidence
         if not arms.ndim:
             arms = arms[None]
-        sums = kernels.folds.drawn(state.sums, arms, mean, bound, stages, evidence.stale)
-        return Drawn(sums, state.arms + arms)
+        sums = kernels.folds.drawn(state.sums, arms, mean, bound, stages, e.stale, e.in_part)
+        return Drawn(sums, state.arms + np.where(e.in_part[..., None], 0.0, arms))
 
     def certificate(self, state: Drawn) -> Certificate:
         """Return the bound on the average expected cost of the drawn arm."""
@@ -55,6 +55,7 @@ class BestArm:
             delta=0.0,
             assumptions=(),
             broken={
+                IN_PART: paid.in_part,
                 "The weights had changed between a decision and its outcome": paid.stale,
                 "The arms had learned from stages that were not watched": np.where(
                     drawn, paid.missed, 0.0

@@ -11,6 +11,7 @@ from bocopt.guarantees.phrases import amount, between, on, verb
 
 _UNKNOWN, _YES, _NO = np.array(np.nan), np.array(True), np.array(False)
 NO_RANGE = "No range was known before xi"
+IN_PART = "The outcome was seen in part"
 LATE = (
     "an outcome that came late or never depends neither on when it came nor on others that were "
     "open with it, given what was known at its decision"
@@ -31,12 +32,19 @@ class Shadow(NamedTuple):
     cost: Array  # ()
     low: Array  # () least that this, less what was paid, could have been, known before xi
     high: Array  # () most
+    least: Array = _UNKNOWN  # () least that it can have been, by what was seen; NaN: costs show it
+    most: Array = _UNKNOWN  # ()
+
+    def where(self, came: BoolArray) -> "Shadow":
+        """Return the same but for stages whose outcome never came: anything in its range."""
+        least, most = (np.where(came, np.nan, end) for end in (self.low, self.high))
+        return self._replace(least=least, most=most)
 
 
 class Evidence(NamedTuple):
     """Numbers of one stage for guarantees; leading axes are free, NaN where one is missing."""
 
-    cost: Array  # () what was paid
+    cost: Array  # () what was paid; NaN where what was seen does not show it
     low: Array = _UNKNOWN  # () least that could have been paid, known before xi
     high: Array = _UNKNOWN  # () most, likewise
     possible: BoolArray = _YES  # () whether xi is one that the range was meant for
@@ -47,18 +55,33 @@ class Evidence(NamedTuple):
     shadows: tuple[Shadow, ...] = ()
     stale: BoolArray = _NO  # () whether the belief had changed since the decision
     late: BoolArray = _NO  # () whether an earlier outcome was unknown, or a later one known
-    came: BoolArray = (
-        _YES  # () whether there is an outcome: comparisons alone take one that never came
-    )
+    least: Array = _UNKNOWN  # () least that can have been paid, by what was seen; NaN: `cost` was
+    most: Array = _UNKNOWN  # () most, likewise
+    undecided: BoolArray = _NO  # () whether it may have been feasible, and infeasible
+    in_part: BoolArray = _NO  # () whether the outcome was seen in part, or never came
+
+    @property
+    def paid(self) -> tuple[Array | BoolArray, ...]:
+        """What kernels read of the decision taken."""
+        return self.cost, self.least, self.most, self.low, self.high, self.possible, self.late
+
+
+def shadow_of(evidence: Evidence, number: int) -> Shadow:
+    """Return the shadow of this number; NaN where there is none."""
+    if len(evidence.shadows) > number:
+        return evidence.shadows[number]
+    return Shadow(*(np.full(evidence.cost.shape, np.nan),) * 3)
 
 
 class Difference(NamedTuple):
     """Per compared stage; negative where the other one is better."""
 
-    seen: Array  # () the average where the outcome came
+    seen: Array  # () the average of the stages that show it; NaN where none does
     low: Array  # () least that is believable of the average expected difference
     high: Array  # () most
     since: Array  # () the compared stage since which it is known on which side of 0 it is; else NaN
+    least: Array = _UNKNOWN  # () least that the average of all can have been, by what was seen
+    most: Array = _UNKNOWN  # () most
 
 
 class Certificate(NamedTuple):
@@ -71,7 +94,7 @@ class Certificate(NamedTuple):
 
     name: str
     risk: str  # what is bounded
-    value: Array  # () what was seen
+    value: Array  # () what was seen; the most that it can have been where that was in part
     bound: Array  # ()
     slack: Array  # () bound - value
     delta: float
@@ -83,6 +106,7 @@ class Certificate(NamedTuple):
     other: str = ""  # who is compared with what decides
     difference: Difference | None = None
     refuted: BoolArray = _NO  # () whether the note says that a target is surely missed
+    least: Array = _UNKNOWN  # () the least that `value` can have been; NaN where all was seen
 
     def words(self, sense: Sense = Sense.MINIMISE, unit: str = "") -> str:
         """Return the certificate in words; of several trials, only how many have it. With
@@ -109,14 +133,28 @@ class Certificate(NamedTuple):
         if self.difference is not None:
             said = f"{sure}, at all times at once, {difference_in_words(self, sense, unit)}"
         elif sense is Sense.MAXIMISE and self.reward:
-            said = f"{sure} the {self.reward} is at least {_seen(-self.bound, -self.value, unit)}"
+            seen = spread_in_words(-self.value, -self.least, unit)
+            said = f"{sure} the {self.reward} is at least {-self.bound:.4g}{unit} (seen: {seen})"
         else:
-            said = f"{sure} the {self.risk} is at most {_seen(self.bound, self.value, unit)}"
+            seen = spread_in_words(self.least, self.value, unit)
+            said = f"{sure} the {self.risk} is at most {self.bound:.4g}{unit} (seen: {seen})"
         return f"{said[0].upper()}{said[1:]}"
 
 
-def _seen(bound: Array, value: Array, unit: str) -> str:
-    return f"{bound:.4g}{unit} (seen: {value:.4g}{unit})"
+def spread_in_words(low: Array, high: Array, unit: str = "") -> str:
+    """Return in words, for one trial, between what a number was seen to be.
+
+    An end that is NaN is the other one: it was seen in full.
+
+    >>> spread_in_words(np.array(1.0), np.array(2.0), " EUR")
+    'between 1 EUR and 2 EUR'
+    >>> spread_in_words(np.array(np.nan), np.array(2.0))
+    '2'
+    """
+    least, most = (
+        f"{end:.4g}{unit}" for end in np.where(np.isnan([low, high]), [high, low], [low, high])
+    )
+    return most if least == most else f"between {least} and {most}"
 
 
 def difference_in_words(found: Certificate, sense: Sense, unit: str = "") -> str:
@@ -128,6 +166,8 @@ def difference_in_words(found: Certificate, sense: Sense, unit: str = "") -> str
     d = found.difference
     interval = between(float(d.low), float(d.high), sense, unit)
     seen = amount(float(d.seen), sense, unit)
+    if not np.isnan(found.least):
+        seen = between(float(d.least), float(d.most), sense, unit)
     than = "a stage on average than the decisions taken"
     return f"{found.other} {verb(sense)} {interval} {than} (seen: {seen}): {verdict(d)}"
 
@@ -217,6 +257,7 @@ def certificate(
     other: str = "",
     difference: Difference | None = None,
     certain: BoolArray = _NO,
+    least: Array = _UNKNOWN,
 ) -> Certificate:
     """value + slack, or nothing where it does not apply.
 
@@ -251,4 +292,5 @@ def certificate(
         reward=reward,
         other=other,
         difference=difference,
+        least=np.asarray(least),
     )

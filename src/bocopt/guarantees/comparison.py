@@ -17,9 +17,10 @@ from bocopt.guarantees.certificate import (
     Difference,
     Evidence,
     certificate,
+    shadow_of,
 )
 from bocopt.guarantees.kernels.records import Apart, Bets, named
-from bocopt.guarantees.phrases import on
+from bocopt.guarantees.phrases import at_worst
 
 _RANGES = "the difference lies in a range that is known before xi"
 _SUMS = len(Apart._fields)
@@ -33,8 +34,8 @@ class Comparison:
     a `Shadowed` policy, `name` what it is called. By bets with delta / 2 each: look as often as you
     like. Of several comparisons all hold together but for a chance of the sum of their deltas.
 
-    Capital falls as an outcome grows. So a stage whose outcome never came (`Evidence.came`) is
-    counted as if it had been the worst that its range allows, for either side: then nothing is
+    Capital falls as an outcome grows. So a stage whose outcome was seen in part, or never came, is
+    counted as if it had been the worst that what was seen allows, for either side: then nothing is
     assumed of what hides outcomes, and the average is that of all stages.
     """
 
@@ -61,17 +62,10 @@ class Comparison:
     def step(self, state: Array, evidence: Evidence) -> Array:
         """Return the state after one more stage, with bets on its difference and on minus that."""
         e, enough = evidence, math.log(2.0 / self.delta)
-        shown = e.cost, *self._shown(e), e.came, e.possible, e.late
+        shown = e.cost, *shadow_of(e, self.shadow), e.possible, e.late
         stakes = betting.STAKES, betting.LOG_WEIGHTS
         sums: Array = kernels.bets.compared(state, *shown, enough, *stakes)
         return sums
-
-    def _shown(self, e: Evidence) -> tuple[Array, Array, Array]:
-        """Return the shadow's cost and its difference's range, each (); NaN without a shadow."""
-        if len(e.shadows) > self.shadow:
-            return e.shadows[self.shadow]
-        nothing = np.full(e.cost.shape, np.nan)
-        return nothing, nothing, nothing
 
     def with_parts_missing(
         self, most: Array, least: Array, own: Array, other: Array, missing: Array
@@ -83,9 +77,15 @@ class Comparison:
         own, other  () what the parts cost that came
         missing     () the stages of which none came
         """
-        worse = named(Apart, least[..., :_SUMS]).worse
-        sums = named(Apart, most[..., :_SUMS])
-        sums = sums._replace(own=own, other=other, missing=missing, worse=worse)
+        smallest, largest = (named(Apart, end[..., :_SUMS]) for end in (least, most))
+        sums = largest._replace(
+            own=own,
+            other=other,
+            in_part=missing,
+            least=(smallest.other - smallest.own) - (other - own),
+            most=(largest.other - largest.own) - (other - own),
+            worse=smallest.worse,
+        )
         up, down = most[..., _SUMS:], least[..., _SUMS:]
         half = up.shape[-1] // 2
         return np.concatenate([np.stack(sums, axis=-1), up[..., :half], down[..., half:]], axis=-1)
@@ -94,13 +94,15 @@ class Comparison:
         """Return the average difference that was seen, and the ends of its confidence sequence."""
         sums, bets = named(Apart, state[..., :_SUMS]), state[..., _SUMS:]
         t, since = np.maximum(sums.t, 1.0), np.maximum(sums.better, sums.worse)
-        came = np.maximum(sums.t - sums.missing, 1.0)
+        shown, apart = sums.t - sums.in_part, sums.other - sums.own
         up, down = (betting.most(side, self.delta / 2) for side in np.split(bets, 2, axis=-1))
         return Difference(
-            seen=(sums.other - sums.own) / came,
+            seen=np.where(shown > 0, apart / np.maximum(shown, 1.0), np.nan),
             low=np.maximum(-down, sums.low) / t,
             high=np.minimum(up, sums.high) / t,
             since=np.where(since > 0, since, np.nan),
+            least=(apart + sums.least) / t,
+            most=(apart + sums.most) / t,
         )
 
     def log_evidence(self, state: Array, *, worse: bool = False) -> Array:
@@ -126,12 +128,14 @@ class Comparison:
     def certificate(self, state: Array) -> Certificate:
         """The upper side, and the difference with both."""
         found, sums = self.difference(state), named(Apart, state[..., :_SUMS])
-        missing = f"The outcome never came {on(sums.missing)}, which count at their worst."
+        in_part = sums.in_part > 0
+        value = np.where(in_part, found.most, found.seen)
         return certificate(
             f"comparison with {self.name}",
             f"average expected cost of {self.name} less that of the decisions taken",
-            value=found.seen,
-            slack=found.high - found.seen,
+            value=value,
+            least=np.where(in_part, found.least, np.nan),
+            slack=found.high - value,
             trivial=sums.high / np.maximum(sums.t, 1.0),
             delta=self.delta,
             assumptions=(_RANGES, *[LATE] * bool(sums.late.any())),
@@ -141,7 +145,7 @@ class Comparison:
                 "The difference was outside its range": sums.exceeded,
                 "The outcome was outside the support that the range rests on": sums.impossible,
             },
-            note=missing if sums.missing.any() else "",
+            note=at_worst(sums.in_part),
             other=self.name,
             difference=found,
         )

@@ -3,6 +3,9 @@
 z_t is known before xi_t, and so is a range [low_t, high_t] of its cost (`Ranged`). Then the costs
 less their conditional means R_t = E[c_t | everything before xi_t, x_t and z_t included] are a
 martingale with bounded steps, whatever the policy does (E12, E16).
+
+Every bound rises with what was paid. So a cost of which only the ends are known counts as the most
+that it can have been: then nothing is assumed of what hides outcomes.
 """
 
 from abc import ABC, abstractmethod
@@ -18,6 +21,7 @@ from bocopt.guarantees import betting, kernels
 from bocopt.guarantees.boundaries import empirical_bernstein, hoeffding
 from bocopt.guarantees.certificate import LATE, NO_RANGE, Certificate, Evidence, certificate
 from bocopt.guarantees.kernels.records import Errors, Squares, WatchedSums, named
+from bocopt.guarantees.phrases import at_worst
 
 RISK = "average expected cost of the decisions taken"
 _REWARD = "average expected reward of the decisions taken"
@@ -71,6 +75,7 @@ class _OnDecisions(ABC):
             name,
             RISK,
             value=seen.cost / t,
+            least=np.where(seen.in_part > 0, seen.least / t, np.nan),
             slack=slack / t,
             trivial=seen.high / t,
             delta=self.delta,
@@ -82,7 +87,9 @@ class _OnDecisions(ABC):
                 **(broken or {}),
             },
             if_vacuous=f"{wide} {if_vacuous}".strip(),
-            note="No outcome could change what they cost." if sure.all() else "",
+            note="No outcome could change what they cost."
+            if sure.all()
+            else at_worst(seen.in_part),
             reward=_REWARD,
             certain=np.asarray(seen.widest == 0),
         )
@@ -101,8 +108,7 @@ class _OnSquares(_OnDecisions):
 
     def step(self, state: Array, evidence: Evidence) -> Array:
         """Return the sums after one more stage, with its squared range."""
-        e = evidence
-        sums: Array = kernels.folds.squared(state, e.cost, e.low, e.high, e.possible, e.late)
+        sums: Array = kernels.folds.squared(state, *evidence.paid)
         return sums
 
 
@@ -168,8 +174,7 @@ class EmpiricalBernstein(_OnDecisions):
 
     def step(self, state: Array, evidence: Evidence) -> Array:
         """Return the sums after one more stage, with its squared error of prediction."""
-        e, fold = evidence, kernels.folds.erred
-        sums: Array = fold(state, e.cost, e.low, e.high, e.possible, e.late, self.scale)
+        sums: Array = kernels.folds.erred(state, *evidence.paid, self.scale)
         return sums
 
     def _certify(self, seen: WatchedSums, own: Array) -> Certificate:
@@ -210,8 +215,7 @@ class Betting(_OnDecisions):
 
     def step(self, state: Array, evidence: Evidence) -> Array:
         """Return the sums after one more stage, with bets on its cost."""
-        e, fold = evidence, kernels.bets.watched
-        sums: Array = fold(state, e.cost, e.low, e.high, e.possible, e.late, betting.STAKES)
+        sums: Array = kernels.bets.watched(state, *evidence.paid, betting.STAKES)
         return sums
 
     def _certify(self, seen: WatchedSums, own: Array) -> Certificate:

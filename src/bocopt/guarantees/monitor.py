@@ -14,7 +14,6 @@ from bocopt.core import (
     Problem,
     Report,
     is_ranged,
-    knows_differences,
 )
 from bocopt.fingerprint import fingerprint
 from bocopt.guarantees.certificate import (
@@ -32,36 +31,10 @@ from bocopt.guarantees.comparison import comparisons
 from bocopt.guarantees.feasibility import Feasibility
 from bocopt.guarantees.phrases import together
 from bocopt.guarantees.tightest import headline
-from bocopt.loop import Stage, shadow_decisions
-from bocopt.problems import why_unranged
+from bocopt.problems.ranges import range_of, range_of_difference, why_unranged
+from bocopt.stages import PricedWithin, Stage, shadow_decisions
 
 _YES = np.array(True)[()]
-
-
-def range_of(problem: Problem, x: Array, z: Array) -> tuple[Array, Array]:
-    """Return the ends (), () of the cost of z (d) at x (k); NaN unless the problem is `Ranged`."""
-    if is_ranged(problem):
-        low, high = problem.range(x, z)
-        low, high = np.asarray(low, float), np.asarray(high, float)
-        if not low.shape == high.shape == z.shape[:-1]:
-            shapes = f"{low.shape} and {high.shape}"
-            raise arguments.wrong("the problem", "range", f"two ends {z.shape[:-1]}", shapes)
-        return low, high
-    unknown = np.full(z.shape[:-1], np.nan)
-    return unknown, unknown
-
-
-def range_of_difference(problem: Problem, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
-    """Return the ends (), () between which the cost of other (d) less that of z (d) must lie, at x
-    (k).
-
-    By the problem where it can say, else by both ranges.
-    """
-    if knows_differences(problem):
-        return problem.range_of_difference(x, other, z)
-    low, high = range_of(problem, x, other)
-    least, most = range_of(problem, x, z)
-    return low - most, high - least
 
 
 def _shadows(problem: Problem, stage: Stage) -> tuple[Shadow, ...]:
@@ -76,7 +49,13 @@ def _shadows(problem: Problem, stage: Stage) -> tuple[Shadow, ...]:
         shapes = f"{np.shape(low)} and {np.shape(high)}"
         expected = f"of shape {z.shape[:-1]}"
         raise arguments.wrong("the problem", "range_of_difference", expected, shapes)
-    return tuple([Shadow(cost[..., i], low[..., i], high[..., i]) for i in range(z.shape[-2])])
+    least = most = np.full(low.shape, np.nan)
+    if stage.within is not None:  # where costs do not show it, the ends do
+        known = np.isfinite(cost + stage.cost[..., None])
+        least = np.where(known, np.nan, stage.within.shadows_least)
+        most = np.where(known, np.nan, stage.within.shadows_most)
+    parts = cost, low, high, least, most
+    return tuple([Shadow(*(part[..., i] for part in parts)) for i in range(z.shape[-2])])
 
 
 R = TypeVar("R", bound=Report)
@@ -116,13 +95,11 @@ def _evidence(
     late: bool | BoolArray,
 ) -> Evidence:
     low, high = cost_range or range_of(problem, stage.x, stage.decision.solution.z)
-    possible = problem.possible(stage.x, stage.xi) if is_ranged(problem) else _YES
     cost = stage.cost[()]  # [()]: of one trial, numbers, which are quicker than arrays
-    return Evidence(
+    evidence = Evidence(
         cost=cost,
         low=low[()],
         high=high[()],
-        possible=np.asarray(possible, bool)[()],
         feasible=stage.feasible[()],
         loss=cost - stage.hindsight[()],
         belief=_report(stage, BeliefReport) or NO_BELIEF,
@@ -130,6 +107,23 @@ def _evidence(
         shadows=_shadows(problem, stage),
         stale=np.asarray(stale)[()],
         late=np.asarray(late)[()],
+    )
+    if stage.within is not None:
+        return _of_a_part(evidence, stage.within)
+    possible = problem.possible(stage.x, stage.xi) if is_ranged(problem) else _YES
+    return evidence._replace(possible=np.asarray(possible, bool)[()])
+
+
+def _of_a_part(evidence: Evidence, within: PricedWithin) -> Evidence:
+    """Return the evidence of an outcome that was seen in part: ends where its cost is not known."""
+    least, most, fits, misses, *_ = within
+    known = np.isfinite(evidence.cost)
+    return evidence._replace(
+        least=np.where(known, np.nan, least)[()],
+        most=np.where(known, np.nan, most)[()],
+        possible=(fits | misses)[()],
+        undecided=(fits == misses)[()],
+        in_part=np.ones(known.shape, bool)[()],
     )
 
 

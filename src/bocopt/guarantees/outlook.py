@@ -13,7 +13,7 @@ import numpy as np
 from bocopt import arguments
 from bocopt.core import Array, BoolArray
 from bocopt.guarantees import kernels
-from bocopt.guarantees.certificate import Certificate, Evidence, certificate
+from bocopt.guarantees.certificate import IN_PART, Certificate, Evidence, certificate
 from bocopt.state import mapped
 
 _POWERS = np.array([0.1, 0.25, 0.5])  # of bets on each of: high, low, either
@@ -39,6 +39,7 @@ class BlockAverages(NamedTuple):
     capital: Array  # (2, bets) logs
     refuted: Array  # () how often the test has won
     since: Array  # () the stage at which it last did
+    in_part: Array  # () stages whose cost was not seen, for which it is silent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,13 +101,16 @@ class Outlook:
             capital=np.broadcast_to(_LOG_PRIOR, (*lead, *_PRIOR.shape)).copy(),
             refuted=zero,
             since=zero,
+            in_part=zero,
         )
 
     def step(self, state: BlockAverages, evidence: Evidence) -> BlockAverages:
         """Return the state after one more stage; a block that ends is tested and kept."""
         t, paid, weighed, begun, *rest = state
-        cost, weight = evidence.cost, begun * _GOLDEN % 1.0
+        unseen = ~np.isnan(evidence.least)
+        cost, weight = np.where(unseen, 0.0, evidence.cost), begun * _GOLDEN % 1.0
         state = BlockAverages(t + 1.0, paid + cost, weighed + weight * cost, begun + 1.0, *rest)
+        state = state._replace(in_part=state.in_part + unseen)
         ended = np.asarray(state.begun == self.ahead)
         if not ended.any():
             return state
@@ -137,6 +141,7 @@ class Outlook:
             capital=np.where(won[..., None, None], _LOG_PRIOR, capital),
             refuted=state.refuted + won,
             since=np.where(won, state.t, state.since),
+            in_part=state.in_part,
         )
 
     def interval(self, state: BlockAverages) -> tuple[Array, Array]:
@@ -172,7 +177,7 @@ class Outlook:
                 f"it is exchangeable with the {int(state.many.max())} whole blocks before, which a "
                 "live test has not refuted",
             ),
-            broken={},
+            broken={IN_PART: state.in_part},
             failed=few,
             note=self._note(state, low, high),
             reward=f"average reward of {block}",

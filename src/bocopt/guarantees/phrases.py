@@ -35,6 +35,19 @@ def on(count: Array) -> str:
     return f"{stages}, in {int((count > 0).sum())} of {count.size} trials" if count.ndim else stages
 
 
+def at_worst(count: Array) -> str:
+    """Say how many stages count at their worst; nothing where none does.
+
+    >>> import numpy as np
+    >>> at_worst(np.array(31.0)), at_worst(np.array(0.0))
+    ('The outcome was not seen in full on 31 stages, which count at their worst.', '')
+    """
+    if not count.any():
+        return ""
+    which = "which counts at its worst" if count.sum() == 1 else "which count at their worst"
+    return f"The outcome was not seen in full {on(count)}, {which}."
+
+
 def verb(sense: Sense) -> str:
     """Return "costs" or "earns", as the sense has it."""
     return "costs" if sense is Sense.MINIMISE else "earns"

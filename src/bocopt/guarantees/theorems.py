@@ -22,7 +22,7 @@ from bocopt import arguments
 from bocopt.beliefs import for_horizon
 from bocopt.core import Array, BoolArray
 from bocopt.guarantees import kernels
-from bocopt.guarantees.certificate import LATE, Certificate, Evidence, certificate
+from bocopt.guarantees.certificate import IN_PART, LATE, Certificate, Evidence, certificate
 from bocopt.guarantees.decisions import hint
 from bocopt.guarantees.kernels.records import Losses, named
 from bocopt.guarantees.phrases import on
@@ -57,7 +57,7 @@ class _OnBeliefs(ABC):
     def step(self, state: Array, evidence: Evidence) -> Array:
         """Return the sums after one more stage of the belief."""
         e, (losses, bounds, intact) = evidence, evidence.belief
-        shown = *losses, *bounds, intact, e.loss, e.stale, e.late
+        shown = *losses, *bounds, intact, e.loss, e.stale, e.late, e.in_part
         sums: Array = kernels.folds.lost(state, *shown, self.lam, self.scale)
         return sums
 
@@ -102,6 +102,7 @@ def of_losses(
         delta=delta,
         assumptions=(f"losses are in [0, {scale:g}], capped if need be", *assumptions),
         broken={
+            IN_PART: sums.in_part,
             "The policy says nothing of its belief": sums.unknown,
             f"The loss is not known to be in [0, {scale:g}] (Clipped would see to it)": (
                 np.where(sums.unknown > 0, 0.0, sums.unbounded)

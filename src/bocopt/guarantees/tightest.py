@@ -51,7 +51,7 @@ class Tightest:
             name: np.take_along_axis(
                 np.stack([getattr(found, name) for found in tried]), best[None], axis=0
             )[0]
-            for name in ("value", "bound", "slack", "vacuous", "applicable")
+            for name in ("value", "least", "bound", "slack", "vacuous", "applicable")
         }
         trials = [(best == i) & found.applicable for i, found in enumerate(tried)]
         used = [found for found, where in zip(tried, trials, strict=True) if where.any()]

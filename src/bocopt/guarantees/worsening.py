@@ -26,7 +26,14 @@ import numpy as np
 from bocopt import arguments
 from bocopt.core import Array
 from bocopt.guarantees import kernels
-from bocopt.guarantees.certificate import LATE, NO_RANGE, Certificate, Evidence, certificate
+from bocopt.guarantees.certificate import (
+    LATE,
+    NO_RANGE,
+    Certificate,
+    Evidence,
+    certificate,
+    shadow_of,
+)
 from bocopt.guarantees.kernels.records import Lately, named
 
 _STAKES = 0.9 / 3.0 ** np.arange(5)  # from bold to careful: a change may be large or small
@@ -61,11 +68,9 @@ class Worsening:
 
     def step(self, state: Array, evidence: Evidence) -> Array:
         """Return the state after one more stage, with bets that the difference has changed."""
-        e, nothing = evidence, np.full(evidence.cost.shape, np.nan)
-        known = len(e.shadows) > self.shadow
-        shown = e.shadows[self.shadow] if known else (nothing, nothing, nothing)
+        e, shown = evidence, shadow_of(evidence, self.shadow)
         after: Array = kernels.lately.watched(
-            state, e.cost, *shown, e.came, e.possible, e.late, 1.0 / self.rate, _STAKES
+            state, e.cost, *shown, e.possible, e.late, 1.0 / self.rate, _STAKES
         )
         return after
 

@@ -27,9 +27,10 @@ from bocopt.fingerprint import fingerprint, fingerprints
 from bocopt.guarantees import Guarantee, Monitor, evidence_of, range_of
 from bocopt.guarantees.worsening import worsenings
 from bocopt.live.record import Live, Open, own
-from bocopt.loop import Stage, checked_decision, context, review
+from bocopt.loop import Stage, checked_decision, context
 from bocopt.policies.matching import check_same_problem
 from bocopt.policies.partly_seen import PartlySeen
+from bocopt.stages import review
 from bocopt.state import CheckpointError, flatten, read_only, rebuild
 from bocopt.wrappers import find, has, scenarios_of, shadows_of
 
@@ -358,8 +359,6 @@ class Fold(Generic[S]):
 
     def watched(self, live: Live, number: int, stage: Stage) -> tuple[Any, ...]:
         """The states of the monitor after a stage."""
-        if stage.seen is not None:
-            return live.watched or self.monitor.initial(())
         _, _, learned, low, high, _ = live.open[number]
         stale = bool(learned != live.learned)
         late = stale or bool(learned != number)  # an earlier outcome was not known, or never

@@ -26,10 +26,9 @@ from bocopt.core import (
     judge,
 )
 from bocopt.guarantees import range_of
-from bocopt.guarantees.monitor import range_of_difference
 from bocopt.live.coupled_layout import Layout
 from bocopt.live.coupled_program import Coupled
-from bocopt.problems.ranges import why_unranged
+from bocopt.problems.ranges import range_of_difference, why_unranged
 
 
 class OpenRows(NamedTuple):

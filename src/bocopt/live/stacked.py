@@ -19,8 +19,9 @@ from bocopt.core import Array, Decision, S, Solution
 from bocopt.guarantees import evidence_of, range_of
 from bocopt.live.fold import Decided, Fold, Observed
 from bocopt.live.record import Live, Open
-from bocopt.loop import Stage, checked_decision, reports_of
+from bocopt.loop import Stage, checked_decision
 from bocopt.numeric.stacking import axes_of, key, stacked, together, unstack
+from bocopt.stages import reports_of
 from bocopt.state import from_leaves, leaves, read_only, shape_of
 from bocopt.wrappers import promises
 

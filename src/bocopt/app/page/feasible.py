@@ -9,7 +9,7 @@ from bocopt.app.page.markup import paragraph, section, text
 from bocopt.app.page.numbers import ends, percent, span, target
 from bocopt.app.page.plot import Level, Line, lines, styles
 from bocopt.app.page.view import ReportView
-from bocopt.compared import RECORDED
+from bocopt.compared import RECORDED, whatever
 from bocopt.core import Array
 from bocopt.guarantees import Feasibility
 from bocopt.guarantees.feasibility import Counts
@@ -19,7 +19,9 @@ FEASIBILITY = "Feasibility"
 
 def share(view: ReportView, played: Played) -> float:
     """Return the share of feasible decisions at the stages that count; NaN where it is unknown."""
-    return view.mean(played.feasible)
+    known = played.feasible[view.judged]
+    known = known[np.isfinite(known)]
+    return float(known.mean()) if known.size else math.nan
 
 
 def band(view: ReportView, played: Played) -> tuple[float, float]:
@@ -79,7 +81,7 @@ def _known_only(view: ReportView) -> str:
 
 def _whatever(view: ReportView) -> str:
     missing = len(view.missing(view.played))
-    return f", whatever the {missing:,} missing outcomes were" if missing else ""
+    return f", {whatever(missing, view.in_part)}" if missing else ""
 
 
 def _provided(view: ReportView) -> str:
@@ -121,19 +123,19 @@ def _how_many(view: ReportView) -> str:
     missing = len(view.missing(view.played))
     if not missing:
         return f"stages ({view.sure}, at all times"
-    known = int(np.isfinite(view.played.feasible[view.stages]).sum())
+    known = int(np.isfinite(view.played.feasible[view.judged]).sum())
     return (
         f"{known:,} stages whose outcome is known ({view.sure}, at all times, of all "
-        f"{known + missing:,} whatever the {missing:,} missing outcomes were"
+        f"{known + missing:,} {whatever(missing, view.in_part)}"
     )
 
 
 def _counts(view: ReportView, played: Played) -> Counts:
     """Return the counts (n) so far, at each stage that counts."""
-    feasible = played.feasible[view.stages]
+    feasible = played.feasible[view.judged]
     known = np.isfinite(feasible)
     infeasible = np.cumsum(known & (feasible < 0.5)).astype(float)
-    return Counts(np.cumsum(known).astype(float), infeasible, np.zeros(len(known)))
+    return Counts.of(np.cumsum(known).astype(float), infeasible)
 
 
 def _ends(view: ReportView, counts: Counts, missing: Array) -> tuple[Array, Array]:
@@ -142,7 +144,7 @@ def _ends(view: ReportView, counts: Counts, missing: Array) -> tuple[Array, Arra
 
 
 def _line(view: ReportView, policy: str, style: int) -> Line:
-    at = np.searchsorted(view.stages, view.drawn)
+    at = np.searchsorted(view.judged, view.drawn)
     played = view.findings.played[policy]
     counts = Counts(*(part[at] for part in _counts(view, played)))
     missing = np.searchsorted(view.missing(played), view.drawn).astype(float)  # before each

@@ -45,11 +45,27 @@ class ReportView:
         came = np.asarray(np.isfinite(self.findings.series.xi).all(axis=-1))
         return int(came[self.findings.warm_up :].sum()) - len(self.stages)
 
+    @cached_property
+    def in_part(self) -> int:
+        """Return after how many decisions that count the outcome was seen in part."""
+        return int(self.findings.series.in_part[self.findings.warm_up :].sum())
+
     def missing(self, played: Played) -> IntArray:
-        """Return the stages after the warm-up that were decided, and whose outcome never came."""
+        """Return the stages after the warm-up of which it is not known if what was decided was
+        feasible: the outcome never came, or what was seen of it does not show it.
+        """
         absent = np.asarray(np.isnan(self.findings.series.xi).any(axis=-1))
+        absent = absent & np.isnan(played.feasible)
         absent[: self.findings.warm_up] = False
         return np.flatnonzero(absent & np.isfinite(played.z).all(axis=-1))
+
+    @cached_property
+    def judged(self) -> IntArray:
+        """Return the stages that count, and those of which what was seen shows feasibility."""
+        shown = np.isfinite([one.feasible for one in self.findings.played.values()]).all(axis=0)
+        shown &= self.findings.series.in_part
+        shown[: self.findings.warm_up] = False
+        return np.union1d(self.stages, np.flatnonzero(shown))
 
     @cached_property
     def drawn(self) -> IntArray:

@@ -80,7 +80,7 @@ def _summed(panel: Panel, pairs: Sequence[Both]) -> _Sums:
     sums = {name: np.zeros(many) for name in _Sums._fields if name != "possible"}
     sums["met"], possible = np.zeros((many, 2)), np.ones(many, bool)
     for at, stages in zip(panel.at, pairs, strict=True):
-        times, came = at[stages.at], stages.came
+        times, came, part = at[stages.at], stages.in_full, stages.in_part
         own, difference, met = stages.pair
         costs = np.abs(own.value) + np.abs(stages.others)
         rounding = _ROUNDING * (difference.high - difference.low) + _OF_COSTS * costs
@@ -97,12 +97,12 @@ def _summed(panel: Panel, pairs: Sequence[Both]) -> _Sums:
             "own_high": own.high,
             "low": difference.low,
             "high": difference.high,
-            "open_low": np.where(came, 0.0, difference.low),
-            "open_high": np.where(came, 0.0, difference.high),
+            "open_low": np.where(came, 0.0, stages.least),
+            "open_high": np.where(came, 0.0, stages.most),
         }
-        for name, part in parts.items():
-            sums[name][times] += part  # a series has a time once
-        possible[times] &= ~came | (stages.possible & ~outside)
+        for name, term in parts.items():
+            sums[name][times] += term  # a series has a time once
+        possible[times] &= ~(came | part) | (stages.possible & ~(came & outside))
     return _Sums(**sums, possible=possible)
 
 
@@ -112,7 +112,8 @@ def _judged(
     """Return the comparison of all decisions, and of those whose outcome came, if some did not."""
     sums, at_random = _summed(panel, pairs), None
     missing = int((sums.decided - sums.known).sum())
-    if missing:
+    in_part = sum(int(stages.in_part.sum()) for stages in pairs)
+    if missing and not in_part:
         known = [stages.where(stages.came) for stages in pairs]
         at_random = _judged(one, panel, known, problem, reference)
         assumptions = (AT_RANDOM, *at_random.certificate.assumptions)
@@ -132,6 +133,7 @@ def _judged(
         reference=reference,
         at=at,
         at_random=at_random,
+        in_part=in_part,
     )
     unrecorded = sum(stages.unrecorded for stages in pairs)
     rests = (*[RECORDED] * bool(unrecorded), *found.certificate.assumptions)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from bocopt.core import Array
-from bocopt.guarantees.kernels.folds import OWN, STAGE, watch, within
+from bocopt.guarantees.kernels.folds import OWN, STAGE, STAGE_LAYOUT, ends, watch
 from bocopt.guarantees.kernels.records import Apart, Bets, places
 from bocopt.numeric.compiled import compiled, gufunc, inlined
 
@@ -69,10 +69,12 @@ def all_after(
         place(bets, outcomes[i], low[i], high[i], stakes)
 
 
-@gufunc(f"void(f8[:], {STAGE}, f8[:], f8[:])", "(n),(),(),(),(),(),(b)->(n)")
+@gufunc(f"void(f8[:], {STAGE}, f8[:], f8[:])", f"(n),{STAGE_LAYOUT},(b)->(n)")
 def watched(
     before: Array,
     cost: float,
+    least: float,
+    most: float,
     low: float,
     high: float,
     possible: bool,
@@ -80,9 +82,12 @@ def watched(
     stakes: Array,
     sums: Array,
 ) -> None:
-    """Write the sums (n) of decisions after one more stage, with bets on its cost."""
+    """Write the sums (n) of decisions after one more stage, with bets on its cost.
+
+    Capital falls in the cost: of one that was seen in part, the most is safe.
+    """
     sums[:] = before
-    low, high, kept = watch(sums, cost, low, high, possible, late)
+    low, high, _, kept = watch(sums, cost, least, most, low, high, possible, late)
     place(sums[OWN:], kept, low, high, stakes)
 
 
@@ -136,8 +141,8 @@ def refutes_zero(
 
 
 @gufunc(
-    "void(f8[:], f8, f8, f8, f8, b1, b1, b1, f8, f8[:], f8[:], f8[:])",
-    "(n),(),(),(),(),(),(),(),(),(b),(b)->(n)",
+    "void(f8[:], f8, f8, f8, f8, f8, f8, b1, b1, f8, f8[:], f8[:], f8[:])",
+    "(n),(),(),(),(),(),(),(),(),(),(b),(b)->(n)",
 )
 def compared(
     before: Array,
@@ -145,7 +150,8 @@ def compared(
     other: float,
     low: float,
     high: float,
-    came: bool,
+    least: float,
+    most: float,
     possible: bool,
     late: bool,
     enough: float,
@@ -153,29 +159,38 @@ def compared(
     log_weights: Array,
     sums: Array,
 ) -> None:
-    """Bets on a difference, and on minus that; `enough` log capital at 0 refutes either."""
+    """Bets on a difference, and on minus that; `enough` log capital at 0 refutes either.
+
+    Capital falls in the outcome: of one that was seen in part, each side takes the end that is
+    worst for it.
+    """
     sums[:] = before
-    difference = other - cost if came else np.nan
-    known, low, high, kept = within(difference, low, high)
+    shown = np.isnan(least)  # by both costs
+    if shown:
+        least = most = other - cost
+    known, low, high, down, up = ends(shown, least, most, low, high)
     sums[APART.t] += 1.0
     sums[APART.low] += low
     sums[APART.high] += high
-    sums[APART.unknown] += not known and (not came or np.isfinite(other))
+    sums[APART.unknown] += not known and (not shown or np.isfinite(other))
     sums[APART.late] += late
-    if came:
+    sums[APART.impossible] += not possible
+    nearest = min(max(low, least), most)  # of what was seen, to the range
+    rounding = _ROUNDING_OF_COSTS * (abs(other) + abs(cost)) if shown else 0.0
+    sums[APART.exceeded] += max(low - nearest, nearest - high) > 1e-9 * (high - low) + rounding
+    if shown:
         sums[APART.own] += cost
         sums[APART.other] += other
-        sums[APART.absent] += np.isnan(difference)
-        rounding = _ROUNDING_OF_COSTS * (abs(other) + abs(cost))
-        sums[APART.exceeded] += abs(difference - kept) > 1e-9 * (high - low) + rounding
-        sums[APART.impossible] += not possible
+        sums[APART.absent] += np.isnan(least)
     else:
-        sums[APART.missing] += 1.0
+        sums[APART.in_part] += 1.0
+        sums[APART.least] += down
+        sums[APART.most] += up
     both = sums[len(APART) :]
-    up, down = both[: len(both) // 2], both[len(both) // 2 :]
-    place(up, kept if came else high, low, high, stakes)  # a missing one at its worst, each way
-    place(down, -kept if came else -low, -high, -low, stakes)
-    for since, bets in ((APART.better, up), (APART.worse, down)):
+    above, below = both[: len(both) // 2], both[len(both) // 2 :]
+    place(above, up, low, high, stakes)
+    place(below, -down, -high, -low, stakes)
+    for since, bets in ((APART.better, above), (APART.worse, below)):
         if not refutes_zero(sums, bets, enough, stakes, log_weights):
             sums[since] = 0.0
         elif sums[since] == 0.0:

@@ -10,7 +10,8 @@ from bocopt.numeric.compiled import compiled, gufunc
 _ROUNDING = 1e-9  # of the scale: less does not refute anything
 _LARGEST = 1e100  # a range that goes further is none, and its square could overflow
 
-STAGE = "f8, f8, f8, b1, b1"  # cost, low, high, possible, late
+STAGE = "f8, f8, f8, f8, f8, b1, b1"  # `Evidence.paid`
+STAGE_LAYOUT = "(),(),(),(),(),(),()"
 WATCHED = records.places(WatchedSums)
 OWN = len(WATCHED)  # what one of them adds begins here
 SQUARES, ERRORS = records.places(Squares, OWN), records.places(Errors, OWN)
@@ -35,29 +36,67 @@ def within(value: float, low: float, high: float) -> tuple[bool, float, float, f
 
 
 @compiled
+def ends(
+    shown: bool, least: float, most: float, low: float, high: float
+) -> tuple[bool, float, float, float, float]:
+    """Return whether there is a range, its ends, and the ends of what was seen, cut to it.
+
+    Of what was not `shown`, nothing is known without a range.
+    """
+    known, low, high, largest = within(most, low, high)
+    if not (known or shown):
+        return known, np.nan, np.nan, np.nan, np.nan
+    return known, low, high, min(max(least, low), high), largest
+
+
+@compiled
 def watch(
-    sums: Array, cost: float, low: float, high: float, possible: bool, late: bool
-) -> tuple[float, float, float]:
-    """Add a stage to the sums of all guarantees of decisions; return range and clipped cost."""
-    known, low, high, kept = within(cost, low, high)
+    sums: Array,
+    cost: float,
+    least: float,
+    most: float,
+    low: float,
+    high: float,
+    possible: bool,
+    late: bool,
+) -> tuple[float, float, float, float]:
+    """Add a stage to the sums of all guarantees of decisions.
+
+    Return its range, and in that the least and the most that was paid.
+    """
+    shown = np.isnan(least)
+    if shown:
+        least = most = cost
+    known, low, high, lowest, largest = ends(shown, least, most, low, high)
     sums[WATCHED.t] += 1.0
-    sums[WATCHED.cost] += cost
+    sums[WATCHED.cost] += cost if shown else largest
+    sums[WATCHED.least] += cost if shown else lowest
+    sums[WATCHED.in_part] += not shown
     sums[WATCHED.high] += high
     sums[WATCHED.widest] = max(sums[WATCHED.widest], high - low)
     sums[WATCHED.unknown] += not known
-    sums[WATCHED.exceeded] += is_outside(cost, low, high)
+    if known or shown:  # of what was seen, the nearest to the range
+        sums[WATCHED.exceeded] += is_outside(min(max(low, least), most), low, high)
     sums[WATCHED.impossible] += not possible
     sums[WATCHED.late] += late
-    return low, high, kept
+    return low, high, lowest, largest
 
 
-@gufunc(f"void(f8[:], {STAGE}, f8[:])", "(n),(),(),(),(),()->(n)")
+@gufunc(f"void(f8[:], {STAGE}, f8[:])", f"(n),{STAGE_LAYOUT}->(n)")
 def squared(
-    before: Array, cost: float, low: float, high: float, possible: bool, late: bool, sums: Array
+    before: Array,
+    cost: float,
+    least: float,
+    most: float,
+    low: float,
+    high: float,
+    possible: bool,
+    late: bool,
+    sums: Array,
 ) -> None:
     """Write the sums (n) after one more stage, with its squared range."""
     sums[:] = before
-    low, high, _ = watch(sums, cost, low, high, possible, late)
+    low, high, _, _ = watch(sums, cost, least, most, low, high, possible, late)
     wide = high - low
     sums[SQUARES.square] += wide**2
     if not sums[SQUARES.unit] > 0.0:
@@ -66,10 +105,12 @@ def squared(
     sums[SQUARES.in_units] += (wide / unit) ** 2
 
 
-@gufunc(f"void(f8[:], {STAGE}, f8, f8[:])", "(n),(),(),(),(),(),()->(n)")
+@gufunc(f"void(f8[:], {STAGE}, f8, f8[:])", f"(n),{STAGE_LAYOUT},()->(n)")
 def erred(
     before: Array,
     cost: float,
+    least: float,
+    most: float,
     low: float,
     high: float,
     possible: bool,
@@ -77,20 +118,25 @@ def erred(
     scale: float,
     sums: Array,
 ) -> None:
-    """Write the sums (n) after one more stage, with its squared error of prediction."""
+    """Write the sums (n) after one more stage, with its squared error of prediction.
+
+    A prediction may be anything that is known before the stage, and the slack rises with the sum of
+    squared errors. So of a cost that was seen in part, the larger error of its ends is safe.
+    """
     sums[:] = before
-    low, high, kept = watch(sums, cost, low, high, possible, late)
-    above, wide = (kept - low) / scale, high - low
+    low, high, lowest, largest = watch(sums, cost, least, most, low, high, possible, late)
+    above, wide = (largest - low) / scale, high - low
     if wide <= scale * (1.0 + 1e-9):
-        error = above - (0.5 + sums[ERRORS.paid]) / (1.0 + sums[ERRORS.narrow])
+        predicted = (0.5 + sums[ERRORS.paid]) / (1.0 + sums[ERRORS.narrow])
+        error, other = above - predicted, (lowest - low) / scale - predicted
         sums[ERRORS.narrow] += 1.0
         sums[ERRORS.paid] += above
-        sums[ERRORS.square] += error * error
+        sums[ERRORS.square] += max(error * error, other * other)
     else:
         sums[ERRORS.wider] += (wide / scale) ** 2
 
 
-@gufunc("void(f8[:], f8[:], f8, f8, f8, b1, f8[:])", "(n),(a),(),(),(),()->(n)")
+@gufunc("void(f8[:], f8[:], f8, f8, f8, b1, b1, f8[:])", "(n),(a),(),(),(),(),()->(n)")
 def drawn(
     before: Array,
     arms: Array,
@@ -98,11 +144,15 @@ def drawn(
     bound: float,
     stages: float,
     stale: bool,
+    in_part: bool,
     sums: Array,
 ) -> None:
     """Write the sums (n) of an ensemble after one more stage with arms (a)."""
     sums[:] = before
     sums[PAID.t] += 1.0
+    if in_part:
+        sums[PAID.in_part] += 1.0
+        return
     sums[PAID.mean] += mean
     sums[PAID.worst] += arms.max()
     sums[PAID.bound] = bound
@@ -111,8 +161,8 @@ def drawn(
 
 
 @gufunc(
-    "void(f8[:], f8, f8, f8, f8, f8, f8, f8, f8, f8, f8, f8, b1, b1, f8, f8, f8[:])",
-    "(n),(),(),(),(),(),(),(),(),(),(),(),(),(),(),()->(n)",
+    "void(f8[:], f8, f8, f8, f8, f8, f8, f8, f8, f8, f8, f8, b1, b1, b1, f8, f8, f8[:])",
+    "(n),(),(),(),(),(),(),(),(),(),(),(),(),(),(),(),()->(n)",
 )
 def lost(
     before: Array,
@@ -129,6 +179,7 @@ def lost(
     loss: float,
     stale: bool,
     late: bool,
+    in_part: bool,
     lam: float,
     scale: float,
     sums: Array,
@@ -140,6 +191,9 @@ def lost(
     below = is_outside(np.fmin(least, 0.0), 0.0, scale)
     sums[:] = before
     sums[LOSSES.t] += 1.0
+    if in_part:
+        sums[LOSSES.in_part] += 1.0
+        return
     sums[LOSSES.mean] += mean
     sums[LOSSES.mix] += mix
     sums[LOSSES.posterior] += posterior

@@ -4,7 +4,7 @@ import numpy as np
 
 from bocopt.core import Array
 from bocopt.guarantees.kernels.bets import EPSILON
-from bocopt.guarantees.kernels.folds import within
+from bocopt.guarantees.kernels.folds import ends
 from bocopt.guarantees.kernels.records import Lately, places
 from bocopt.numeric.compiled import compiled, gufunc
 
@@ -24,8 +24,8 @@ def moved(bets: Array, difference: float, reach: float, unit: float, stakes: Arr
 
 
 @gufunc(
-    "void(f8[:], f8, f8, f8, f8, b1, b1, b1, f8, f8[:], f8[:])",
-    "(n),(),(),(),(),(),(),(),(),(b)->(n)",
+    "void(f8[:], f8, f8, f8, f8, f8, f8, b1, b1, f8, f8[:], f8[:])",
+    "(n),(),(),(),(),(),(),(),(),(),(b)->(n)",
 )
 def watched(
     before: Array,
@@ -33,35 +33,41 @@ def watched(
     other: float,
     low: float,
     high: float,
-    came: bool,
+    least: float,
+    most: float,
     possible: bool,
     late: bool,
     enough: float,
     stakes: Array,
     after: Array,
 ) -> None:
-    """One more stage; where one of both sums is `enough`, it begins again."""
+    """One more stage; where one of both sums is `enough`, it begins again.
+
+    Of a difference that was seen in part, each side takes the end that is worst for it: what was
+    not seen tells of no change.
+    """
     after[:] = before
-    difference = other - cost if came else np.nan
-    known, low, high, kept = within(difference, low, high)
+    shown = np.isnan(least)  # by both costs
+    if shown:
+        least = most = other - cost
+    known, low, high, down, up = ends(shown, least, most, low, high)
     after[LATELY.t] += 1.0
-    after[LATELY.unknown] += not known and (not came or np.isfinite(other))
+    after[LATELY.unknown] += not known and (not shown or np.isfinite(other))
     after[LATELY.late] += late
-    if came:
-        after[LATELY.absent] += np.isnan(difference)
-        rounding = 4.0 * EPSILON * (abs(other) + abs(cost))
-        after[LATELY.exceeded] += abs(difference - kept) > 1e-9 * (high - low) + rounding
-        after[LATELY.impossible] += not possible
-    if not high > low or (came and np.isnan(kept)):
+    after[LATELY.absent] += shown and np.isnan(least)
+    after[LATELY.impossible] += not possible
+    nearest = min(max(low, least), most)  # of what was seen, to the range
+    rounding = 4.0 * EPSILON * (abs(other) + abs(cost)) if shown else 0.0
+    after[LATELY.exceeded] += max(low - nearest, nearest - high) > 1e-9 * (high - low) + rounding
+    if not high > low or np.isnan(down):
         return
     if after[LATELY.unit] == 0.0:
         after[LATELY.unit] = high - low
     unit, half = after[LATELY.unit], FIRST + len(stakes)
-    least, most = (kept, kept) if came else (low, high)  # a missing one tells of no change
-    if moved(after[FIRST:half], least, -low, unit, stakes) >= enough:
+    if moved(after[FIRST:half], down, -low, unit, stakes) >= enough:
         after[FIRST:half] = 0.0
         after[LATELY.alarms] += 1.0
         after[LATELY.worse] = after[LATELY.t]
-    if moved(after[half:], -most, high, unit, stakes) >= enough:
+    if moved(after[half:], -up, high, unit, stakes) >= enough:
         after[half:] = 0.0
         after[LATELY.worse] = 0.0

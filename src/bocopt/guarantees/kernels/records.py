@@ -16,7 +16,9 @@ class WatchedSums(NamedTuple):
     """Sums that all guarantees of decisions keep; each may add numbers of its own."""
 
     t: Array  # ()
-    cost: Array  # () sum
+    cost: Array  # () sum; of what was seen in part, the most that can have been paid
+    least: Array  # () the same with the least that can have been paid
+    in_part: Array  # () stages at which these differ
     high: Array  # () sum of the most that could have been paid
     widest: Array  # () range
     unknown: Array  # () stages without a range
@@ -55,8 +57,10 @@ class Apart(NamedTuple):
     """Sums over compared stages; a difference is the other cost less that of the decision taken."""
 
     t: Array  # () stages compared
-    missing: Array  # () of them, those whose outcome never came
-    own: Array  # () cost of the decisions taken, where the outcome came
+    in_part: Array  # () of them, those whose costs do not show the difference
+    least: Array  # () the sum of the least that it can have been at these
+    most: Array  # ()
+    own: Array  # () cost of the decisions taken at the rest
     other: Array  # () of the others
     low: Array  # () least that the difference could have been
     high: Array  # () most
@@ -78,6 +82,7 @@ class Paid(NamedTuple):
     bound: Array  # () AdaHedge's so far
     missed: Array  # () stages before which others had been learned than those watched
     stale: Array  # () stages whose decision was drawn by other weights
+    in_part: Array  # () stages whose outcome was seen in part: nothing else is added at these
 
 
 class Losses(NamedTuple):
@@ -102,6 +107,7 @@ class Losses(NamedTuple):
     changing: Array  # () 1 where the next one's will not be
     stale: Array  # () stages at which another belief had decided
     late: Array  # () stages whose outcome came late, or after one that never came
+    in_part: Array  # () stages whose outcome was seen in part: nothing else is added at these
 
 
 class Lately(NamedTuple):

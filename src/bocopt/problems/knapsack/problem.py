@@ -12,9 +12,10 @@ from typing import ClassVar
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array, BoolArray, Dims, Sense, Solution
+from bocopt.core import Array, BoolArray, Bounds, Dims, Sense, Solution
 from bocopt.problems import ranges
 from bocopt.problems.defaults import filled_in
+from bocopt.problems.knapsack.within import WeightsWithin
 from bocopt.problems.risk import Chance
 
 _LARGEST = 1e100  # numbers above this are mistakes, and could overflow
@@ -223,6 +224,14 @@ class Knapsack:
         low, high = _differences().range_of_difference(z, other, *self._constants, unmet)
         return low, high
 
+    def within(self, bounds: Bounds) -> WeightsWithin:
+        """Return ends for weights within bounds (m): exact ones of a cost, where what is infeasible
+        pays `infeasible_reward`.
+        """
+        support = np.zeros(self.dims.xi), np.full(self.dims.xi, np.inf)
+        weights = ranges.possible_within("Knapsack.within", bounds, support)
+        return WeightsWithin(self, self._constants, self._unmet, weights)
+
     def possible(self, x: Array, xi: Array) -> BoolArray:
         """(k), (m) -> (): weights that are not negative."""
         xi = arguments.inner("Knapsack.possible", "xi", xi, self.dims.xi)
@@ -244,6 +253,16 @@ class Knapsack:
             if largest > _LARGEST:
                 raise arguments.wrong(owner, name, f"at most {_LARGEST} in size", largest)
         return xi.reshape(*xi.shape[:-1], len(self.capacity), len(self.value))
+
+    @cached_property
+    def _unmet(self) -> tuple[float, float]:
+        """The ends of what an infeasible decision costs."""
+        unmet = 0.0 - self.infeasible_reward
+        if not self.pays_worst_feasible:
+            return unmet, unmet
+        value, capacity, salvage, lower, _ = self._constants
+        earned = (lower * value).sum() + (salvage * capacity).sum()
+        return min(-earned, unmet), unmet if lower.any() else 0.0
 
     @cached_property
     def _constants(self) -> tuple[Array, Array, Array, Array, Array]:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array, BoolArray, Dims, Sense, Solution, Status
+from bocopt.core import Array, BoolArray, Bounds, Dims, Sense, Solution, Status
 from bocopt.problems import ranges
 from bocopt.problems.library import questions
 from bocopt.problems.program import Program, binary, maximise, program
@@ -136,6 +136,14 @@ class BinaryKnapsack:
             )
         return low, high
 
+    def within(self, bounds: Bounds) -> "ItemsWithin":
+        """Return ends for values, and weights if they are uncertain, within bounds (m)."""
+        support = np.zeros(self.dims.xi), np.full(self.dims.xi, np.inf)
+        support[1][: self.items] = self._largest_value
+        box = ranges.possible_within("BinaryKnapsack.within", bounds, support)
+        value, weight = zip(*(self._split(end) for end in box), strict=True)
+        return ItemsWithin(self, Bounds(*value), Bounds(*weight), ranges.is_possible(box))
+
     @property
     def why_unranged(self) -> str:
         """Advice where the reward has no upper bound."""
@@ -198,6 +206,54 @@ class BinaryKnapsack:
         from bocopt.problems.library.kernels import binary_knapsack
 
         return np.asarray(binary_knapsack.violation(z, self._split(xi)[1], self.capacity))
+
+
+@dataclass(frozen=True)
+class ItemsWithin:
+    """Costs of a choice for values and weights within bounds (d), none negative."""
+
+    problem: BinaryKnapsack
+    value: Bounds
+    weight: Bounds
+    possible: BoolArray  # () whether there are such
+
+    def range(self, x: Array, z: Array) -> ranges.Ends:
+        """(k), (d) -> (), (): the ends of the cost."""
+        return self._feasibly(x, z).ends(self._unmet)
+
+    def range_of_difference(self, x: Array, z: Array, other: Array) -> ranges.Ends:
+        """(k), (d), (d) -> (), (): sound ends of what z costs more than the other."""
+        one, two = (self._feasibly(x, d) for d in (z, other))
+        differ = (z != other).any(axis=-1)
+        cases = one.ends_of_difference(two, self._worth(other - z), differ, self._unmet)
+        low, high = ranges.narrowed(cases, z, other, one.ends(self._unmet), two.ends(self._unmet))
+        least, most = self.problem.range_of_difference(x, z, other)
+        return np.maximum(low, least), np.minimum(high, most)
+
+    def verdicts(self, x: Array, z: Array) -> tuple[BoolArray, BoolArray]:
+        """(k), (d) -> (), (): whether z may be feasible, and whether infeasible."""
+        allowed = ((z == 0) | (z == 1)).all(axis=-1)
+        loads = (_times(z, end).cumsum(axis=-1)[..., -1] for end in self.weight)
+        fits, surely = ((load <= self.problem.capacity) & allowed for load in loads)
+        return fits & self.possible, ~surely & self.possible
+
+    @property
+    def _unmet(self) -> tuple[float, float]:
+        return -self.problem.infeasible_reward, -self.problem.infeasible_reward
+
+    def _feasibly(self, x: Array, z: Array) -> ranges.Feasibly:
+        return ranges.Feasibly(*self.verdicts(x, z), *self._worth(-z))
+
+    def _worth(self, z: Array) -> ranges.Ends:
+        """(d) -> (), (): the ends of the sum of values."""
+        ends = [_times(z, end) for end in self.value]
+        return np.minimum(*ends).sum(axis=-1), np.maximum(*ends).sum(axis=-1)
+
+
+def _times(z: Array, end: Array) -> Array:
+    """Return the product, where 0 times anything is 0."""
+    with np.errstate(invalid="ignore"):
+        return np.where(z == 0, 0.0, z * end)
 
 
 def _flat(part: Array, lead: tuple[int, ...], core: tuple[int, ...]) -> Array:

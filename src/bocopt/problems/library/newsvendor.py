@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array, BoolArray, DeviceProblem, Dims, Sense, Solution, Status
+from bocopt.core import Array, BoolArray, Bounds, DeviceProblem, Dims, Sense, Solution, Status
 from bocopt.problems import ranges
 from bocopt.problems.library import questions
 from bocopt.problems.program import Program, minimise, pos, program, real
@@ -114,27 +114,21 @@ class Newsvendor:
         return np.broadcast_to(self._paid(z, xi), lead), np.broadcast_to(self._violated(z), lead)
 
     def range(self, x: Array, z: Array) -> tuple[Array, Array]:
-        """Return bounds () on the cost of a decision (d) for any possible demand.
-
-        The cost is convex in the demand: least where all is sold and nothing is missed, largest at
-        no demand or at the largest.
-        """
-        z = arguments.array("Newsvendor.range", "z", z, (self.dims.z,))
-        most, penalised = self._largest_demand, self._coefficients[3] > 0
-        all_sold = np.clip(z, 0.0, most)
-        ends = np.zeros_like(z), np.where(penalised, most, all_sold)
-        high = np.maximum(*(self._by_product(z, demand) for demand in ends))
-        return self._by_product(z, all_sold).sum(axis=-1), high.sum(axis=-1)
+        """Return bounds () on the cost of a decision (d) for any possible demand."""
+        return self._whole.range(x, arguments.array("Newsvendor.range", "z", z, (self.dims.z,)))
 
     def range_of_difference(self, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
         """Return exact bounds () on the difference in cost of two decisions (d), always finite."""
-        from bocopt.problems.library.kernels import newsvendor
-
         owner = "Newsvendor.range_of_difference"
-        z, other = ranges.decisions(owner, self.dims, x, z, other)
-        most, terms = self._largest_demand, self._coefficients
-        low, high = newsvendor.range_of_difference(z, other, most, *terms)
-        return low, high
+        return self._whole.range_of_difference(x, *ranges.decisions(owner, self.dims, x, z, other))
+
+    def within(self, bounds: Bounds) -> "DemandsWithin":
+        """Return exact ends for demands within bounds (m): of stock that was sold out, at least
+        that.
+        """
+        whole = self._whole.demand
+        demand = ranges.possible_within("Newsvendor.within", bounds, (whole.low, whole.high))
+        return DemandsWithin(self, self._coefficients, demand)
 
     @property
     def why_unranged(self) -> str:
@@ -144,7 +138,7 @@ class Newsvendor:
     def possible(self, x: Array, xi: Array) -> BoolArray:
         """(k), (m) -> (): demands from 0 to the largest."""
         xi = arguments.array("Newsvendor.possible", "xi", xi, (self.dims.xi,))
-        return np.asarray(((xi >= 0) & (xi <= self._largest_demand)).all(axis=-1))
+        return np.asarray(((xi >= 0) & (xi <= self._whole.demand.high)).all(axis=-1))
 
     @property
     def on_device(self) -> DeviceProblem | None:
@@ -188,13 +182,6 @@ class Newsvendor:
         excess = newsvendor.violation(z, *self._limits)
         return np.asarray(np.where(excess <= self.tolerance, np.minimum(excess, 0.0), excess))
 
-    def _by_product(self, z: Array, xi: Array) -> Array:
-        """Return the cost (d) of each product, at a decision (d) and a demand (m)."""
-        unit_cost, price, salvage, penalty = self._coefficients
-        sold = np.minimum(z, xi)
-        missed = np.where(penalty > 0, xi - sold, 0.0)
-        return unit_cost * z - price * sold - salvage * (z - sold) + penalty * missed
-
     @cached_property
     def _coefficients(self) -> tuple[Array, Array, Array, Array]:
         """The coefficients of the cost as its kernel takes them, (d) each."""
@@ -222,9 +209,51 @@ class Newsvendor:
         return price + penalty - salvage
 
     @cached_property
-    def _largest_demand(self) -> Array:
+    def _whole(self) -> "DemandsWithin":
         most = np.inf if self.largest_demand is None else self.largest_demand
-        return np.full(self.dims.xi, most)
+        support = Bounds(np.zeros(self.dims.xi), np.full(self.dims.xi, most))
+        return DemandsWithin(self, self._coefficients, support)
+
+
+@dataclass(frozen=True)
+class DemandsWithin:
+    """Costs of a newsvendor for demands within bounds (m)."""
+
+    problem: Newsvendor
+    prices: tuple[Array, Array, Array, Array]  # (d) of a unit: cost, price, salvage, penalty
+    demand: Bounds
+
+    def range(self, x: Array, z: Array) -> tuple[Array, Array]:
+        """(k), (d) -> (), (): the ends of the cost, which is convex in the demand.
+
+        It is least where all is sold and nothing is missed, and largest at an end.
+        """
+        low, high = self.demand
+        all_sold = np.clip(z, low, high)
+        penalised = self.prices[3] > 0
+        ends = low, np.where(penalised, high, all_sold)
+        largest = np.maximum(*(self._by_product(z, demand) for demand in ends))
+        return self._by_product(z, all_sold).sum(axis=-1), largest.sum(axis=-1)
+
+    def range_of_difference(self, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
+        """(k), (d), (d) -> (), (): the ends of what z costs more than the other."""
+        from bocopt.problems.library.kernels import newsvendor
+
+        low, high = newsvendor.range_of_difference(z, other, *self.demand, *self.prices)
+        return low, high
+
+    def verdicts(self, x: Array, z: Array) -> tuple[BoolArray, BoolArray]:
+        """(k), (d) -> (), (): whether z may be feasible, and whether infeasible."""
+        fits = self.problem.violation(x, z, np.zeros(z.shape[-1:])) <= 0  # whatever it is
+        possible = ranges.is_possible(self.demand)
+        return fits & possible, ~fits & possible
+
+    def _by_product(self, z: Array, xi: Array) -> Array:
+        """Return the cost (d) of each product, at a decision (d) and a demand (m)."""
+        unit_cost, price, salvage, penalty = self.prices
+        sold = np.minimum(z, xi)
+        missed = np.where(penalty > 0, xi - sold, 0.0)
+        return unit_cost * z - price * sold - salvage * (z - sold) + penalty * missed
 
 
 def _sorted(demand: Array, w: Array) -> tuple[Array, Array]:

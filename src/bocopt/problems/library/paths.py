@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array, BoolArray, Dims, IntArray, Sense, Solution, Status
+from bocopt.core import Array, BoolArray, Bounds, Dims, IntArray, Sense, Solution, Status
 from bocopt.problems import ranges
 from bocopt.problems.library import questions
 from bocopt.problems.program import Program, minimise, program, real
@@ -106,8 +106,7 @@ class ShortestPath:
         """Return bounds () on the cost of a decision (d) for any possible costs."""
         z = arguments.array("ShortestPath.range", "z", z, (self.dims.z,))
         gained, paid = (np.maximum(side * z, 0.0).sum(axis=-1) for side in (-1.0, 1.0))
-        most = np.inf if self.largest_cost is None else self.largest_cost
-        low, high = (np.where(edges > 0, most, 0.0) * edges for edges in (gained, paid))
+        low, high = (np.where(edges > 0, self._most, 0.0) * edges for edges in (gained, paid))
         return -low, high
 
     def range_of_difference(self, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
@@ -115,6 +114,14 @@ class ShortestPath:
         owner = "ShortestPath.range_of_difference"
         z, other = ranges.decisions(owner, self.dims, x, z, other)
         return self.range(x, z - other)
+
+    def within(self, bounds: Bounds) -> "CostsWithin":
+        """Return exact ends for edge costs within bounds (m), as those of the edges that were
+        taken.
+        """
+        support = np.zeros(self.dims.xi), np.full(self.dims.xi, self._most)
+        costs = ranges.possible_within("ShortestPath.within", bounds, support)
+        return CostsWithin(self, costs)
 
     @property
     def why_unranged(self) -> str:
@@ -124,8 +131,7 @@ class ShortestPath:
     def possible(self, x: Array, xi: Array) -> BoolArray:
         """(k), (m) -> (): costs from 0 to the largest."""
         xi = arguments.array("ShortestPath.possible", "xi", xi, (self.dims.xi,))
-        most = np.inf if self.largest_cost is None else self.largest_cost
-        return np.asarray(((xi >= 0) & (xi <= most)).all(axis=-1))
+        return np.asarray(((xi >= 0) & (xi <= self._most)).all(axis=-1))
 
     def declared(self) -> Program:
         """The same as a declared program: a beginning for one of your own.
@@ -179,6 +185,10 @@ class ShortestPath:
         return np.asarray(found)
 
     @property
+    def _most(self) -> float:
+        return np.inf if self.largest_cost is None else self.largest_cost
+
+    @property
     def acyclic(self) -> bool:
         """True where the graph has no cycle: then costs of either sign are no difficulty."""
         return self._topological is not None
@@ -195,6 +205,30 @@ class ShortestPath:
         last = len(place)
         order = np.argsort([place.get(tail, last) for tail, _ in self.edges], kind="stable")
         return order, ends, int(ends.max()) + 1
+
+
+@dataclass(frozen=True)
+class CostsWithin:
+    """Costs of paths for edge costs within bounds (m)."""
+
+    problem: ShortestPath
+    costs: Bounds
+
+    def range(self, x: Array, z: Array) -> tuple[Array, Array]:
+        """(k), (d) -> (), (): edge by edge, and nothing for those that are not taken."""
+        with np.errstate(invalid="ignore"):  # 0 times infinity
+            ends = [np.where(z == 0, 0.0, z * end) for end in self.costs]
+        return np.minimum(*ends).sum(axis=-1), np.maximum(*ends).sum(axis=-1)
+
+    def range_of_difference(self, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
+        """(k), (d), (d) -> (), (): likewise, of the edges that are not shared."""
+        return self.range(x, z - other)
+
+    def verdicts(self, x: Array, z: Array) -> tuple[BoolArray, BoolArray]:
+        """(k), (d) -> (), (): whether z may be feasible, and whether infeasible."""
+        fits = self.problem.violation(x, z, np.zeros(z.shape[-1:])) <= 0  # whatever they are
+        possible = ranges.is_possible(self.costs)
+        return fits & possible, ~fits & possible
 
 
 def grid(rows: int, columns: int, *, largest_cost: float | None = None) -> ShortestPath:

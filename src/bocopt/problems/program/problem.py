@@ -7,7 +7,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from bocopt import arguments
-from bocopt.core import Array, BoolArray, Dims, IntArray, Risk, Sense, Solution, Status
+from bocopt.core import Array, BoolArray, Bounds, Dims, IntArray, Risk, Sense, Solution, Status
 from bocopt.fingerprint import CHANGES_NO_RESULT
 from bocopt.numeric.recent import Recent
 from bocopt.problems import ranges
@@ -25,7 +25,7 @@ from bocopt.problems.program.form import (
     SolveTask,
 )
 from bocopt.problems.program.judge import ProgramJudge
-from bocopt.problems.program.ranges import Ranges
+from bocopt.problems.program.ranges import ObjectiveHinges, Ranges
 from bocopt.problems.program.tape import TapeStep, play
 from bocopt.problems.risk import require_solvable
 from bocopt.problems.scenarios import merged
@@ -100,21 +100,19 @@ class Program:
         """
         owner = f"{self.name}.range"
         x, z = self._context(owner, x), arguments.array(owner, "z", z, (self.dims.z,))
-        lead = arguments.lead(owner, x=x.shape[:-1], z=z.shape[:-1])
-        x, z = (np.broadcast_to(part, (*lead, part.shape[-1])) for part in (x, z))
-        low, high = self._ranges.of_cost(x, z)
-        return np.clip(low, *self.objective_bounds), np.clip(high, *self.objective_bounds)
+        arguments.lead(owner, x=x.shape[:-1], z=z.shape[:-1])
+        return self._ranges.range(x, z)
 
     def range_of_difference(self, x: Array, z: Array, other: Array) -> tuple[Array, Array]:
         """(k), (d), (d) -> (), () the same of what z costs more than the other."""
         owner = f"{self.name}.range_of_difference"
         x = self._context(owner, x)
-        z, other = ranges.decisions(owner, self.dims, x, z, other)
-        x = np.broadcast_to(x, (*z.shape[:-1], x.shape[-1]))
-        difference = self._ranges.of_difference(x, z, other)
-        if not (np.isfinite(self.objective_bounds).any() or self.blueprint.recourse):
-            return difference
-        return ranges.narrowed(difference, z, other, self.range(x, z), self.range(x, other))
+        return self._ranges.range_of_difference(x, *ranges.decisions(owner, self.dims, x, z, other))
+
+    def within(self, bounds: Bounds) -> Ranges:
+        """Return the same for outcomes of the support within bounds (m)."""
+        box = ranges.possible_within(f"{self.name}.within", bounds, self._support)
+        return self._ranges.within(box)
 
     def possible(self, x: Array, xi: Array) -> BoolArray:
         """Return True () if an outcome (m) is in the support; any is where none was declared."""
@@ -304,14 +302,16 @@ class Program:
         return ProgramJudge(self.blueprint, self.tolerance)
 
     @cached_property
-    def _support(self) -> arguments.Ends:
-        if self.support is not None:
-            return self.support
-        return (-np.inf,) * self.dims.xi, (np.inf,) * self.dims.xi
+    def _support(self) -> tuple[Array, Array]:
+        low, high = self.support or ((-np.inf,) * self.dims.xi, (np.inf,) * self.dims.xi)
+        return np.array(low), np.array(high)
 
     @cached_property
     def _ranges(self) -> Ranges:
-        return Ranges(self._judge, self._support, self.infeasible_objective)
+        hinges = ObjectiveHinges(self.blueprint, self.dims.xi)
+        support = Bounds(*self._support)
+        bounds = self.objective_bounds
+        return Ranges(self._judge, hinges, support, self.infeasible_objective, bounds)
 
     @cached_property
     def _read(self) -> list[int]:

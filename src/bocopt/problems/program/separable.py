@@ -64,8 +64,8 @@ def _stays_affine(step: TapeStep, steps: Sequence[TapeStep], affine: Sequence[bo
 
 def points(low: Array, high: Array) -> Array:
     """(m), (m) -> (m + 1, m): the centre of a box, and one step along each axis."""
-    radius = (high - low) / 2
-    found: Array = low + radius + np.concatenate([np.zeros((1, len(low))), np.diag(radius)])
+    m, radius = low.shape[-1], (high - low)[..., None, :] / 2
+    found: Array = low[..., None, :] + radius + radius * np.eye(m + 1, m, -1)
     return found
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from bocopt.abilities import SmallestOfTies
+from bocopt.abilities import RangedWithin, SmallestOfTies
 from bocopt.core import (
     Array,
     Dims,
@@ -32,6 +32,7 @@ class OtherSolver(ABC):
     withholds: ClassVar[Mapping[type, str]] = {
         Ranged: "certificates are of the knapsack",
         RangedDifference: "certificates are of the knapsack",
+        RangedWithin: "certificates are of the knapsack",
         SmallestOfTies: "it is solved in another way",
     }
 

@@ -14,6 +14,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from bocopt import arguments
+from bocopt.abilities import RangedWithin
 from bocopt.core import (
     Array,
     Dims,
@@ -112,6 +113,7 @@ class Always:
     withholds: ClassVar[Mapping[type, str]] = {
         Ranged: "nothing is certified here",
         RangedDifference: "nothing is certified here",
+        RangedWithin: "nothing is certified here",
     }
 
     @property

@@ -194,12 +194,13 @@ def charged(z: float, demand: float, terms: tuple[float, ...]) -> float:
 
 
 @gufunc(
-    "void(f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:])",
-    "(d),(d),(d),(d),(d),(d),(d)->(),()",
+    "void(f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:])",
+    "(d),(d),(d),(d),(d),(d),(d),(d)->(),()",
 )
 def range_of_difference(
     z: Array,
     other: Array,
+    fewest: Array,
     most: Array,
     unit_cost: Array,
     price: Array,
@@ -208,16 +209,16 @@ def range_of_difference(
     low: Array,
     high: Array,
 ) -> None:
-    """Compute the ends of cost(z) - cost(other), for demands from 0 to `most`.
+    """Compute the ends of cost(z) - cost(other), for demands from `fewest` to `most`.
 
-    It is linear in a demand between 0, z and the other, and constant above.
+    It is constant in a demand below z and the other, linear between the two, and constant above.
     """
     low[0], high[0] = 0.0, 0.0
     for j in range(len(z)):
         terms = unit_cost[j], price[j], salvage[j], penalty[j]
-        least = largest = paid(z[j], 0.0, *terms) - paid(other[j], 0.0, *terms)
+        least = largest = paid(z[j], fewest[j], *terms) - paid(other[j], fewest[j], *terms)
         for turn in (z[j], other[j]):
-            demand = min(max(turn, 0.0), most[j])
+            demand = min(max(turn, fewest[j]), most[j])
             more = paid(z[j], demand, *terms) - paid(other[j], demand, *terms)
             least, largest = min(least, more), max(largest, more)
         low[0] += least
