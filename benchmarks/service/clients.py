@@ -128,7 +128,7 @@ class Client(threading.Thread):
         if pick < 0.15:
             xi[at] = {"at_least": xi[at]}
         elif pick < 0.2:
-            xi[at] = {"at_least": 0.5, "at_most": xi[at]}
+            xi[at] = {"at_least": 0.25, "at_most": xi[at]}
         elif pick < 0.25:
             xi[at] = None
         return xi

@@ -193,7 +193,7 @@ def _stop_postgres(rng: random.Random, folder: str) -> None:
 
 
 def added(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    return {name: one[name] + other[name] for name in _ADDED if name in one and name in other}
+    return {name: one.get(name, 0) + other[name] for name in _ADDED if name in other}
 
 
 def page(found: dict[str, Any]) -> list[str]:
@@ -248,11 +248,12 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--service", default="", help="lines for [service], as 'workers = 2'")
     parser.add_argument("--append", action="store_true", help="add to the counts of this store")
+    parser.add_argument("--row", help="what its row is called; as the store, if not said")
     return parser.parse_args()
 
 
 def _row(settings: argparse.Namespace) -> dict[str, Any]:
-    return dict(before(_NAME).get("stores", {}).get(settings.store, {}))
+    return dict(before(_NAME).get("stores", {}).get(settings.row or settings.store, {}))
 
 
 def main() -> None:
@@ -266,7 +267,7 @@ def main() -> None:
             found = one_round(settings, kills, seed, empty(), folder)
             done += kills
             row = (added(row, found) if row else found) | {"commands": typed}
-            rows = {**before(_NAME).get("stores", {}), settings.store: row}
+            rows = {**before(_NAME).get("stores", {}), settings.row or settings.store: row}
             keep(_NAME, {"stores": rows}, page(rows))
             words = ", ".join(f"{k} {v}" for k, v in found.items() if k != "problems")
             progress(f"seed {seed}, {done} of {settings.kills}: {words}", started)
