@@ -64,6 +64,7 @@ class Compared(NamedTuple):
     at_random: "Compared | None" = None  # without the stages whose outcome never came
     parts: Parts | None = None  # where a stage is the sum of several decisions
     unrecorded: int = 0  # stages that are left out, as one of the two has no decision there
+    in_part: bool = False  # whether a part was seen of some that count as missing
 
     @property
     def outcomes(self) -> int:
@@ -72,7 +73,7 @@ class Compared(NamedTuple):
 
     @property
     def missing(self) -> int:
-        """Outcomes that never came."""
+        """Outcomes that never came, or do not show the difference by the part that was seen."""
         return self._without if self.parts is None else self.parts.missing
 
     @property
@@ -123,6 +124,7 @@ def compared_of(
     at: IntArray | None = None,
     at_random: Compared | None = None,
     unrecorded: int = 0,
+    in_part: bool = False,
 ) -> Compared:
     """Return the result of a comparison that was folded over these stages."""
     own, difference, met = pair
@@ -149,7 +151,13 @@ def compared_of(
         delta=one.delta / _AMOUNTS,
         at_random=at_random,
         unrecorded=unrecorded,
+        in_part=in_part,
     )
+
+
+def unseen(in_part: bool) -> str:
+    """Return what outcomes are called that count at their worst."""
+    return "outcomes that were not seen in full" if in_part else "missing outcomes"
 
 
 def _shares(one: Comparison, state: Any, pair: Pair, sense: Sense) -> tuple[float, float] | None:
@@ -238,7 +246,7 @@ def _sure(found: Compared, unit: str, at: str = "at these stages") -> list[str]:
     if found.shares is not None:
         high, low = (-100.0 * share for share in found.shares)
         interval += f" ({between(low, high, sense, '%')})"
-    whatever = f"whatever the {found.missing} missing outcomes were, " * bool(found.missing)
+    whatever = f"whatever the {found.missing} {unseen(found.in_part)} were, " * bool(found.missing)
     provided = f", provided that {RECORDED}" * bool(found.unrecorded)
     lines = [
         f"With {100 * (1 - found.delta):g}% confidence, at all times at once, {whatever}expected "

@@ -90,7 +90,7 @@ def test_rows_one_by_one_give_the_same_contexts(tmp_path: Path) -> None:
         assert (x == series.x[stage]).all()
         assert (row.seen is not None) == series.in_part[stage]
         if row.seen is not None:
-            assert (row.seen.low, row.seen.high) == (series.seen.low[stage], np.inf)
+            assert (row.seen.low.item(), row.seen.high.item()) == (series.seen.low[stage], np.inf)
         state = learn_row(series.featuriser, state, stage, row)
 
 

@@ -35,6 +35,7 @@ class Contrast(NamedTuple):
     sums: bool = False  # whether a stage is a sum of several decisions
     at_random: "Contrast | None" = None  # if what hides outcomes has nothing to do with them
     unrecorded: int = 0  # stages that are left out, as one of the two has no decision there
+    in_part: bool = False  # whether a part was seen of some that count as missing
 
     @property
     def verdict(self) -> int:
@@ -80,6 +81,7 @@ def _certified(found: Compared) -> Contrast:
         sums=found.parts is not None,
         at_random=None if found.at_random is None else _certified(found.at_random),
         unrecorded=found.unrecorded,
+        in_part=found.in_part,
     )
 
 
@@ -111,6 +113,7 @@ def _by_blocks(view: ReportView, policy: str, reference: str) -> Contrast | None
         at=at,
         alike=not gains.any(),
         unrecorded=unrecorded,
+        in_part=bool(view.findings.series.in_part[at].any()),
     )
 
 

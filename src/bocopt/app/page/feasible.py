@@ -18,8 +18,10 @@ FEASIBILITY = "Feasibility"
 
 
 def share(view: ReportView, played: Played) -> float:
-    """Return the share of feasible decisions at the stages that count; NaN where it is unknown."""
-    return view.mean(played.feasible)
+    """Return the share of feasible decisions where it is known; NaN where it never is."""
+    known = played.feasible[view.judged(played)]
+    known = known[np.isfinite(known)]
+    return float(known.mean()) if known.size else math.nan
 
 
 def band(view: ReportView, played: Played) -> tuple[float, float]:
@@ -66,7 +68,7 @@ def limits(drawn: list[Line], level: Level | None) -> tuple[float, float]:
 
 
 def _known(view: ReportView, played: Played) -> bool:
-    return bool(np.isfinite(played.feasible[view.stages]).any())
+    return bool(np.isfinite(played.feasible[view.judged(played)]).any())
 
 
 def _target(alpha: float | None) -> str:
@@ -74,12 +76,13 @@ def _target(alpha: float | None) -> str:
 
 
 def _known_only(view: ReportView) -> str:
-    return " whose outcome is known" if len(view.missing(view.played)) else ""
+    missing = any(len(view.missing(played)) for played in view.findings.played.values())
+    return " whose outcome is known" if missing else ""
 
 
 def _whatever(view: ReportView) -> str:
     missing = len(view.missing(view.played))
-    return f", whatever the {missing:,} missing outcomes were" if missing else ""
+    return f", whatever the {missing:,} {view.unseen} were" if missing else ""
 
 
 def _provided(view: ReportView) -> str:
@@ -121,16 +124,16 @@ def _how_many(view: ReportView) -> str:
     missing = len(view.missing(view.played))
     if not missing:
         return f"stages ({view.sure}, at all times"
-    known = int(np.isfinite(view.played.feasible[view.stages]).sum())
+    known = int(np.isfinite(view.played.feasible[view.judged(view.played)]).sum())
     return (
         f"{known:,} stages whose outcome is known ({view.sure}, at all times, of all "
-        f"{known + missing:,} whatever the {missing:,} missing outcomes were"
+        f"{known + missing:,} whatever the {missing:,} {view.unseen} were"
     )
 
 
 def _counts(view: ReportView, played: Played) -> Counts:
     """Return the counts (n) so far, at each stage that counts."""
-    feasible = played.feasible[view.stages]
+    feasible = played.feasible[view.judged(played)]
     known = np.isfinite(feasible)
     infeasible = np.cumsum(known & (feasible < 0.5)).astype(float)
     return Counts.of(np.cumsum(known).astype(float), infeasible)
@@ -142,8 +145,8 @@ def _ends(view: ReportView, counts: Counts, missing: Array) -> tuple[Array, Arra
 
 
 def _line(view: ReportView, policy: str, style: int) -> Line:
-    at = np.searchsorted(view.stages, view.drawn)
     played = view.findings.played[policy]
+    at = np.searchsorted(view.judged(played), view.drawn)
     counts = Counts(*(part[at] for part in _counts(view, played)))
     missing = np.searchsorted(view.missing(played), view.drawn).astype(float)  # before each
     seen = counts.t > 0

@@ -73,35 +73,35 @@ def _same(view: ReportView) -> bool:
 
 
 def _first_sentence(view: ReportView, found: Contrast) -> str:
-    if found.missing and found.always and found.at_random:
+    if found.missing and found.always:
         return _with_missing(view, found, found.at_random)
     said = f"{_did(view, found)} ({_sure(view, found)}) {_than(view, found)}"
     said += f"{_where(found)}{_provided(found)}"
     if found.missing:
-        return f"{_IF}, {_said(view)} {said}{'' if found.verdict else f': {_OPEN}'}."
+        verdict = "" if found.verdict else f": {_OPEN}"
+        return f"{_if(found)}, {_said(view)} {said}{verdict}."
     return (
         f"{_subject(view)} {said}." if found.verdict else f"So far {_said(view)} {said}: {_OPEN}."
     )
 
 
-def _with_missing(view: ReportView, found: Contrast, at_random: Contrast) -> str:
+def _with_missing(view: ReportView, found: Contrast, at_random: Contrast | None) -> str:
     """Return what is known whatever the missing outcomes were; where that is little, what is if."""
-    many = f"{found.missing:,} of {found.outcomes:,}"
-    whatever, sure = (
-        f"Whatever the {many} outcomes that are missing were",
-        f"{100 * level(view):g}%",
-    )
+    many, which = f"{found.missing:,} of {found.outcomes:,}", "that are missing"
+    if found.in_part:
+        which = "that were not seen in full"
+    whatever, sure = f"Whatever the {many} outcomes {which} were", f"{100 * level(view):g}%"
     if found.verdict:
         verb, than = _WORDS[view.findings.sense, found.verdict > 0]
         did = f"{_said(view)} {verb} {_amounts(view, found)} ({sure})"
         return f"{whatever}, {did} {than} {_reference(view)}{_provided(found)}."
+    open_all = f"{whatever}, {_OPEN} ({sure}: {_amounts(view, found)}){_provided(found)}."
+    if at_random is None:
+        return open_all
     seen = f"{_did(view, at_random)} ({_sure(view, at_random)}) {_than(view, at_random)}"
     seen += f"{_where(found)}{_provided(found)}"
     rest = "" if at_random.verdict else f": {_OPEN} even then"
-    return (
-        f"{whatever}, {_OPEN} ({sure}: {_amounts(view, found)}){_provided(found)}. "
-        f"{_IF}, {_said(view)} {seen}{rest}."
-    )
+    return f"{open_all} {_IF}, {_said(view)} {seen}{rest}."
 
 
 def _where(found: Contrast) -> str:
@@ -115,7 +115,12 @@ def _provided(found: Contrast) -> str:
 
 
 _IF = "If whether an outcome is missing does not depend on what it was"
+_IF_IN_FULL = "If whether an outcome is seen in full does not depend on what it was"
 _OPEN = "which is better is open"
+
+
+def _if(found: Contrast) -> str:
+    return _IF_IN_FULL if found.in_part else _IF
 
 
 def _said(view: ReportView) -> str:
@@ -198,6 +203,8 @@ def _in_money(view: ReportView, found: Contrast) -> str:
 def _how_many(view: ReportView, found: Contrast) -> str:
     warm_up = view.findings.warm_up
     missing = f" with an outcome, and {found.missing:,} without one" if found.missing else ""
+    if found.missing and found.in_part:
+        missing = f" whose outcome is known, and {found.missing:,} of which it is not in full"
     if found.missing and found.sums:
         missing = f", of whose {found.outcomes:,} decisions {found.missing:,} have no outcome"
     after = f", after a warm-up of {warm_up:,} that no number counts" if warm_up else ""
@@ -208,8 +215,9 @@ def _how_sure(view: ReportView, found: Contrast) -> str:
     if found.always is None:
         return f"There is no interval that holds at all times. {text(found.why)}".strip()
     together = " for all comparisons on this page together" * (len(view.findings.compared) > 1)
+    which = "was not seen in full" if found.in_part else "is missing"
     missing = (
-        " An outcome that is missing counts as the worst that is possible, for either side."
+        f" An outcome that {which} counts as the worst that is possible, for either side."
         if found.missing
         else ""
     )

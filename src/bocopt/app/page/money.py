@@ -170,7 +170,8 @@ def _compared(view: ReportView, known: Sequence[Contrast]) -> str:
             "since when this is known; it says nothing of the stages since. "
         )
     if any(found.missing for found in known):
-        said += "An outcome that is missing counts at all times as the worst for either side. "
+        which = "was not seen in full" if any(one.in_part for one in known) else "is missing"
+        said += f"An outcome that {which} counts at all times as the worst for either side. "
     if any(found.unrecorded for found in known):
         said += f"It is assumed that {RECORDED}. "
     return said

@@ -71,7 +71,7 @@ def _by_time(
     """Yield the series that have a decision at a time, and its evidence, time by time."""
     rows = np.repeat(np.arange(len(pairs)), [len(at) for at in times])
     order = np.argsort(np.concatenate(times), kind="stable")
-    own, low, high, others, came, possible = (
+    own, low, high, others, least, most, possible = (
         np.concatenate(parts)[order]
         for parts in zip(
             *(
@@ -80,7 +80,8 @@ def _by_time(
                     pair.pair.difference.low,
                     pair.pair.difference.high,
                     pair.others,
-                    pair.came,
+                    pair.least,
+                    pair.most,
                     pair.possible,
                 )
                 for pair in pairs
@@ -91,5 +92,5 @@ def _by_time(
     begins = np.flatnonzero(np.diff(np.concatenate(times)[order])) + 1
     for at in np.split(np.arange(len(order)), begins):
         if at.size:  # a series has a time once
-            shadow = Shadow(others[at], low[at], high[at]).where(came[at])
+            shadow = Shadow(*(part[at] for part in (others, low, high, least, most)))
             yield rows[order[at]], Evidence(own[at], possible=possible[at], shadows=(shadow,))

@@ -163,8 +163,8 @@ class _Record:
                 self._outcome(stage, seen)
 
     def _outcome(self, stage: int, seen: Stage) -> None:
-        for name in _NUMBERS:
-            self._put(name, stage, getattr(seen, name))
+        self._put("cost", stage, seen.cost)
+        self._put("feasible", stage, np.where(seen.undecided, np.nan, seen.feasible))
         for name in _SHOWN:
             if name in seen.info:
                 self._put(f"info.{name}", stage, seen.info[name])
