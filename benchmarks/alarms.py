@@ -128,9 +128,13 @@ def shop() -> StreamTemplate:
 
 
 def _standing(stream: str, outcomes: int, feasibles: int, told: Any) -> StreamSummary:
-    nothing = StreamSummary(stream, "shop", 0.0, 0, 0, 0.0, 0, None, 0, None, 0.0, 0, None, "{}")
+    nothing = StreamSummary(stream, "shop", 0.0, 0, 0, 0.0, 0, None, 0, None, 0, 0.0, 0, None, "{}")
     return nothing._replace(
-        decisions=outcomes, outcomes=outcomes, feasibles=feasibles, told=json.dumps(told)
+        decisions=outcomes,
+        outcomes=outcomes,
+        known=outcomes,
+        feasibles=feasibles,
+        told=json.dumps(told),
     )
 
 

@@ -132,7 +132,18 @@ def _seen(game: Game, kind: StreamTemplate) -> StreamView:
     paid, met = game.paid[came, 0].cumsum(), game.met[came].cumsum()
     tallies = [
         OutcomeTotals(
-            "shop", n + 1, int(at), 0.0, 0.0, 0, None, float(paid[n]), int(met[n]), None, "{}"
+            "shop",
+            n + 1,
+            int(at),
+            0.0,
+            0.0,
+            0,
+            None,
+            n + 1,
+            float(paid[n]),
+            int(met[n]),
+            None,
+            "{}",
         )
         for n, at in enumerate(came)
     ]

@@ -97,6 +97,15 @@ class GiftedPolicy:
             raise ValueError("The 'xi' parameter of GiftedPolicy.learn must be finite.")
         return _state(state.outcomes + 1, decision.memo[0])
 
+    def outcomes(self, state: GiftedState) -> Array:
+        return np.zeros((*np.shape(state.outcomes), 0, self.problem.dims.xi))
+
+    def with_outcomes(self, state: GiftedState, outcomes: Array) -> GiftedState:
+        return state
+
+    def look_up_price(self, memo: Any, z: Array) -> Array | None:
+        return None
+
     def arm_decisions(self, memo: Any) -> list[tuple[str, Array]]:
         (other,) = memo
         return [("mine", other - 1), ("yours", other)]

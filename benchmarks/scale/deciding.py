@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bocopt.app.service.commands import Command, Decide, Observe, Reply
+from bocopt.app.service.refolding import followed, rebuilt
 from bocopt.app.service.shard import CommitResult, Proposal, Shard
 from bocopt.app.service.stores import Snapshot, Store, open_store
 from bocopt.app.service.stream_cache import StreamCache
-from bocopt.app.service.stream_state import StreamState, followed, initial, rebuilt
+from bocopt.app.service.stream_state import StreamState, initial
 from bocopt.app.service.stream_template import StreamTemplate
 from bocopt.core import Array
 from scale.subject import KINDS, Stage, data, declared, folder

@@ -27,11 +27,14 @@ class Decision(NamedTuple):
 
 
 class End(NamedTuple):
-    """An outcome that was acknowledged, or that a decision was given up (xi is None)."""
+    """An outcome that was acknowledged, a correction of one, or that one was given up (None).
+
+    Outcomes are as they were sent: numbers, bounds, and None for what was not seen.
+    """
 
     stream: str
     number: int
-    xi: tuple[float, float] | None
+    xi: list[Any] | None
 
 
 @dataclass
@@ -44,11 +47,16 @@ class Notes:
     were_done: int = 0  # of those: the repeat said that they had been done
     refused: int = 0  # 503 and the like, asked again
     repeats: int = 0  # on purpose, of what was answered
+    in_part: int = 0  # outcomes and corrections with bounds, acknowledged
+    corrected: int = 0  # corrections, acknowledged
+    too_late: int = 0  # corrections that were refused: too many events to fold again
     wrong: list[str] = field(default_factory=list)  # answers that should not be
 
 
 class Client(threading.Thread):
-    """Decides, reports late, gives up at times, and repeats at times, until it is told to stop."""
+    """Decides, reports late, corrects, gives up and repeats at times, until it is told to stop."""
+
+    sees_parts = True  # whether some outcomes are bounds
 
     def __init__(
         self, name: str, servers: Sequence[Subject], streams: Sequence[str], pause: float, seed: int
@@ -77,8 +85,10 @@ class Client(threading.Thread):
         pick = self._rng.random()
         if self._open and (pick < 0.5 or len(self._open) >= _LATE):
             self._end(self._open.pop(self._rng.randrange(len(self._open))))
-        elif pick < 0.95 or not self.notes.decisions:
+        elif pick < 0.88 or not self.notes.ends:
             self._decide(self._rng.choice(self._streams))
+        elif pick < 0.95:
+            self._correct(self._rng.choice(self.notes.ends[-6:]))
         else:
             self._repeat(self._rng.choice(self.notes.decisions[-50:]))
 
@@ -98,12 +108,48 @@ class Client(threading.Thread):
         if self._rng.random() < 0.05:
             status, told = self._answered("DELETE", path)
         else:
-            xi = (round(self._rng.uniform(0.5, 1.5), 3), round(self._rng.uniform(0.5, 1.5), 3))
+            xi = self._outcome()
             status, told = self._answered("PUT", f"{path}/outcome", {"xi": xi})
         if self._fine(status, told, (200, 201)):
-            self.notes.ends.append(End(decision.stream, decision.number, xi))
+            self._ended(End(decision.stream, decision.number, xi))
             kind = "forgotten" if xi is None else "outcome"
             self.acknowledged((decision.stream, kind, str(decision.number)))
+
+    def _ended(self, end: End) -> None:
+        self.notes.ends.append(end)
+        self.notes.in_part += any(not isinstance(part, float) for part in end.xi or ())
+
+    def _outcome(self) -> list[Any]:
+        """Two numbers; now and then bounds of one, or nothing of it."""
+        xi: list[Any] = [round(self._rng.uniform(0.5, 1.5), 3) for _ in range(2)]
+        if not self.sees_parts:
+            return xi
+        pick, at = self._rng.random(), self._rng.randrange(2)
+        if pick < 0.15:
+            xi[at] = {"at_least": xi[at]}
+        elif pick < 0.2:
+            xi[at] = {"at_least": 0.25, "at_most": xi[at]}
+        elif pick < 0.25:
+            xi[at] = None
+        return xi
+
+    def _correct(self, end: End) -> None:
+        """Put an outcome right that was reported a while ago, and at times once more."""
+        known = [e for e in self.notes.ends if (e.stream, e.number) == (end.stream, end.number)]
+        if end.xi is None:
+            return
+        path, xi = f"{_decisions(end.stream)}/{end.number}/correction", self._outcome()
+        status, told = self._answered("PUT", path, {"xi": xi})
+        if status == 409 and "too long ago" in str(told):
+            self.notes.too_late += 1
+        elif self._fine(status, told, (200, 201)) and xi != known[-1].xi:
+            self._ended(End(end.stream, end.number, xi))
+            self.notes.corrected += 1
+            about = (end.stream, "correction", str(end.number), str(len(known)))
+            self.acknowledged(about)
+            if self._rng.random() < 0.3:
+                self.notes.repeats += 1
+                self._fine(*self._answered("PUT", path, {"xi": xi}), (200,))
 
     def _repeat(self, decision: Decision) -> None:
         """What was answered is answered again, and nothing is done."""

@@ -31,9 +31,10 @@ from traffic import every, quantile, used
 from verdict import missing, twice
 
 from bocopt.app.service.config import Config, load_config
+from bocopt.app.service.refolding import rebuilt
 from bocopt.app.service.replay import rows_of
 from bocopt.app.service.stores import EventRow, Store, open_store
-from bocopt.app.service.stream_state import initial, rebuilt
+from bocopt.app.service.stream_state import initial
 from bocopt.live.events import from_bytes, snapshot_bytes, to_bytes
 from bocopt.live.fold import Decided
 
@@ -46,6 +47,8 @@ _PAUSE = 0.2  # seconds from one kill to the next, at most twice as long
 
 class Shops(Client):
     """A client of many shops: in each minute it reports for each of them, and asks for it."""
+
+    sees_parts = False
 
     def __init__(self, name: str, server: Subject, shops: list[str], seed: int) -> None:
         super().__init__(name, [server], shops, 0.0, seed)
@@ -142,7 +145,7 @@ def same_bits(config: Config, store: Store, streams: list[str]) -> int:
         kind = config.templates[declared.problem]
         alone = initial(kind, declared)
         decided = True
-        for row in rows_of(store, stream):
+        for row in rows_of(store, stream):  # nothing is corrected here
             event = from_bytes(row.body, kind.problem)
             if isinstance(event, Decided):
                 again = kind.fold.decide(alone.live, event.waiting.x)

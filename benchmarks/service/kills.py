@@ -57,8 +57,9 @@ _ANSWER = 30.0  # seconds to wait for an answer before a kill
 _ORPHANS = 15.0  # seconds that the children of a killed server have to end
 _ADDED = (
     "kills while_starting rounds seconds events acknowledged lost doubled streams same cut "
-    "were_done refused repeats problems"
+    "were_done refused repeats in_part corrected too_late problems"
 ).split()
+_COUNTED = ("cut", "were_done", "refused", "repeats", "in_part", "corrected", "too_late")
 
 
 @dataclass
@@ -180,10 +181,7 @@ def one_round(
         "rounds": 1,
         "seconds": round(time.monotonic() - started, 1),
         **found.numbers(),
-        **{
-            what: sum(getattr(note, what) for note in notes)
-            for what in ("cut", "were_done", "refused", "repeats")
-        },
+        **{what: sum(getattr(note, what) for note in notes) for what in _COUNTED},
         "problems": [*found.problems, *wrong],
     }
 
@@ -195,18 +193,19 @@ def _stop_postgres(rng: random.Random, folder: str) -> None:
 
 
 def added(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    return {name: one[name] + other[name] for name in _ADDED if name in one}
+    return {name: one.get(name, 0) + other[name] for name in _ADDED if name in other}
 
 
 def page(found: dict[str, Any]) -> list[str]:
     head = [
-        "store", "kills", "while starting", "acknowledged", "lost", "doubled", "cut short",
-        "of those done", "replay = live", "rounds", "seconds a kill",
+        "store", "kills", "while starting", "acknowledged", "in part", "corrections", "lost",
+        "doubled", "cut short", "of those done", "replay = live", "rounds", "seconds a kill",
     ]  # fmt: skip
     rows = [
         [
-            store, row["kills"], row["while_starting"], row["acknowledged"], row["lost"],
-            row["doubled"], row["cut"], row["were_done"], f"{row['same']} of {row['streams']}",
+            store, row["kills"], row["while_starting"], row["acknowledged"],
+            row.get("in_part", 0), row.get("corrected", 0), row["lost"], row["doubled"],
+            row["cut"], row["were_done"], f"{row['same']} of {row['streams']}",
             row["rounds"], row["seconds"] / max(row["kills"], 1),
         ]
         for store, row in found.items()
@@ -216,7 +215,9 @@ def page(found: dict[str, Any]) -> list[str]:
     return [
         "# The service, killed",
         "",
-        "Acknowledged: decisions, outcomes and decisions given up that a client was told of. Cut "
+        "Acknowledged: decisions, outcomes, corrections and decisions given up that a client was "
+        "told of. In part: outcomes and corrections of them with bounds, or with a number that was "
+        "not seen; rows without any are from before there were such. Cut "
         "short: requests whose answer never came; they were repeated by key until one came. Replay "
         "= live: streams whose state in memory, left by a graceful stop at the end of a round, is "
         "bit for bit the fold of their log from its first event.",
@@ -247,11 +248,12 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--service", default="", help="lines for [service], as 'workers = 2'")
     parser.add_argument("--append", action="store_true", help="add to the counts of this store")
+    parser.add_argument("--row", help="what its row is called; as the store, if not said")
     return parser.parse_args()
 
 
 def _row(settings: argparse.Namespace) -> dict[str, Any]:
-    return dict(before(_NAME).get("stores", {}).get(settings.store, {}))
+    return dict(before(_NAME).get("stores", {}).get(settings.row or settings.store, {}))
 
 
 def main() -> None:
@@ -265,7 +267,7 @@ def main() -> None:
             found = one_round(settings, kills, seed, empty(), folder)
             done += kills
             row = (added(row, found) if row else found) | {"commands": typed}
-            rows = {**before(_NAME).get("stores", {}), settings.store: row}
+            rows = {**before(_NAME).get("stores", {}), settings.row or settings.store: row}
             keep(_NAME, {"stores": rows}, page(rows))
             words = ", ".join(f"{k} {v}" for k, v in found.items() if k != "problems")
             progress(f"seed {seed}, {done} of {settings.kills}: {words}", started)

@@ -10,7 +10,10 @@ import random
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-_WORDS = ["x", "xi", "z", "case", "seed", "id", "__class__", "constructor", "\ud800", "", "X"]
+_WORDS = [
+    "x", "xi", "z", "case", "seed", "id", "__class__", "constructor", "\ud800", "", "X",
+    "at_least", "at_most",
+]  # fmt: skip
 _ODD: list[Any] = [
     None, True, False, 0, -1, 1e308, -1e308, 5e-324, 10**400, 2**63, -(2**63), 1.5, "", "1", "NaN",
     "\x00", "é", "\ud800", "a" * 300, "' OR 1=1 --", "../../etc/passwd", "${jndi:x}", [], {},
@@ -65,6 +68,11 @@ def _outcome(rng: random.Random) -> Nonsense:
     return Nonsense("PUT", path, _headers(rng), _body(rng, "xi"))
 
 
+def _correction(rng: random.Random) -> Nonsense:
+    path = f"/v1/streams/north/decisions/{rng.randrange(4)}/correction"
+    return Nonsense("PUT", path, _headers(rng), _body(rng, "xi"))
+
+
 def _begin(rng: random.Random) -> Nonsense:
     return Nonsense("PUT", "/v1/streams/new", _headers(rng), _body(rng, "case"))
 
@@ -72,7 +80,8 @@ def _begin(rng: random.Random) -> Nonsense:
 def _path(rng: random.Random) -> Nonsense:
     """A body that would be fine, somewhere that it is not."""
     stream = _twisted(rng, rng.choice(_IDS))
-    rest = rng.choice(["decisions", f"decisions/{rng.choice(_NUMBERS)}/outcome", "log", ""])
+    about = f"decisions/{rng.choice(_NUMBERS)}"
+    rest = rng.choice(["decisions", f"{about}/outcome", f"{about}/correction", "log", ""])
     body = rng.choice([b'{"x": [0.5]}', b'{"xi": [1.0, 1.0]}', b""])
     method = rng.choice(["POST", "PUT", "GET", "DELETE", "PATCH", "OPTIONS", "HEAD"])
     query = rng.choice(_QUERIES)
@@ -98,8 +107,8 @@ def _read(rng: random.Random) -> Nonsense:
 
 
 _KINDS: list[Callable[[random.Random], Nonsense]]
-_KINDS = [_decision, _outcome, _begin, _path, _number, _key, _read]
-_WEIGHTS = [40, 20, 8, 12, 8, 8, 4]
+_KINDS = [_decision, _outcome, _correction, _begin, _path, _number, _key, _read]
+_WEIGHTS = [36, 18, 6, 8, 12, 8, 8, 4]
 
 
 def _headers(rng: random.Random) -> tuple[str, ...]:
@@ -122,7 +131,10 @@ def _body(rng: random.Random, key: str) -> bytes:
     if pick < 0.6:
         return b'{"%s": [%s]}' % (key.encode(), rng.choice(_LITERALS))
     if pick < 0.95:
-        right = {"x": [0.5], "xi": [1.0, 0.9], "case": "north"}[key]
+        xi = rng.choice(
+            [[1.0, 0.9], [1.0, {"at_least": 0.9}], [{"at_least": 1, "at_most": 2}, None]]
+        )
+        right = {"x": [0.5], "xi": xi, "case": "north"}[key]
         return _spoilt(rng, _json({key: right}))
     if pick < 0.96:
         return rng.choice([b"[", b'{"x":']) * rng.randrange(1, 3000)
@@ -178,7 +190,7 @@ def _can_be_done(found: Nonsense) -> bool:
     for header in found.headers:
         if header.startswith("Idempotency-Key: ") and header[17:] in _BAD_KEYS:
             return False
-    if found.path.endswith(("decisions", "outcome")):
+    if found.path.endswith(("decisions", "outcome", "correction")):
         known = any(f"/{name}/" in found.path for name in ("north", "south", "east"))
         return known and _is_vector(found.body)
     return found.method == "PUT" and _is_object(found.body)  # it might begin a stream
@@ -207,7 +219,15 @@ def _is_vector(body: bytes) -> bool:
     values = next(iter(found.values()))
     if not isinstance(values, list) or len(values) != (1 if "x" in found else 2):
         return False
-    return all(_is_number(value) for value in values)
+    return all(_is_number(value) or ("xi" in found and _is_bound(value)) for value in values)
+
+
+def _is_bound(value: Any) -> bool:
+    """Whether it may be a number of which bounds or nothing is known."""
+    if value is None:
+        return True
+    ends = isinstance(value, dict) and value and set(value) <= {"at_least", "at_most"}
+    return bool(ends) and all(_is_number(end) for end in value.values())
 
 
 def _is_number(value: Any) -> bool:

@@ -156,8 +156,9 @@ def logged(path: Path) -> set[tuple[str, ...]]:
         there = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'events'").fetchall()
         if not there:
             return set()
-        rows = connection.execute("SELECT stream, kind, decision FROM events").fetchall()
-    return {tuple(map(str, row)) for row in rows}
+        rows = connection.execute("SELECT stream, kind, decision, nth FROM events").fetchall()
+    told = ((*row[:3], *(row[3:] if row[1] == "correction" else ())) for row in rows)
+    return {tuple(map(str, each)) for each in told}
 
 
 def looked_at(

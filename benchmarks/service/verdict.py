@@ -4,14 +4,16 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from clients import Notes
 from subject import Subject, bocopt
 
 from bocopt.app.service.config import Config, load_config
+from bocopt.app.service.outcomes import seen_shown
 from bocopt.app.service.stores import EventRow, open_store
 from bocopt.live.events import from_bytes
-from bocopt.live.fold import Decided, Observed
+from bocopt.live.fold import Corrected, Decided, Observed
 
 _SHOWN = 5
 
@@ -69,7 +71,7 @@ def missing(
 ) -> list[str]:
     """Acknowledged, and not in the log as it was acknowledged; streams are like themselves."""
     decided: dict[tuple[str, str | None], tuple[object, ...]] = {}
-    ended: dict[tuple[str, int], tuple[float, ...] | None] = {}
+    ended: dict[tuple[str, int], list[Any]] = {}
     problems = {name: kind.problem for name, kind in config.templates.items()}
     for row in rows:
         event = from_bytes(row.body, problems[like or row.stream])
@@ -77,21 +79,32 @@ def missing(
             x, z = event.waiting.x.tolist(), event.waiting.decision.solution.z.tolist()
             decided[row.stream, row.key] = (row.decision, x, z)
         else:
-            ended[row.stream, row.decision] = (
-                tuple(event.seen.low.tolist()) if isinstance(event, Observed) else None
-            )
+            found = seen_shown(event.seen) if isinstance(event, Observed | Corrected) else None
+            ended.setdefault((row.stream, row.decision), []).append(found)
     lost = [
         str(each)
         for note in notes
         for each in note.decisions
         if decided.get((each.stream, each.key)) != (each.number, [each.x], list(each.z))
     ]
-    return lost + [
-        str(each)
-        for note in notes
-        for each in note.ends
-        if ended.get((each.stream, each.number), ()) != each.xi
-    ]
+    for place, told in _ends(notes).items():
+        there = ended.get(place, [])
+        lost += [
+            f"{place}: {each}, the log has {there}"
+            for i, each in enumerate(told)
+            if there[i : i + 1] != [each]
+        ]
+    return lost
+
+
+def _ends(notes: Sequence[Notes]) -> dict[tuple[str, int], list[Any]]:
+    """How each decision ended, and what was corrected then, in order: one client has all of it."""
+    found: dict[tuple[str, int], list[Any]] = {}
+    for note in notes:
+        for each in note.ends:
+            xi = None if each.xi is None else list(each.xi)
+            found.setdefault((each.stream, each.number), []).append(xi)
+    return found
 
 
 def twice(rows: Sequence[EventRow], notes: Sequence[Notes]) -> list[str]:
@@ -102,11 +115,15 @@ def twice(rows: Sequence[EventRow], notes: Sequence[Notes]) -> list[str]:
     """
     keys = Counter((row.stream, row.key) for row in rows if row.kind == "decision")
     ends = Counter((row.stream, row.decision) for row in rows if row.kind != "decision")
-    found = [f"{place}" for many in (keys, ends) for place, n in many.items() if n > 1]
     asked = {(each.stream, each.key) for note in notes for each in note.decisions}
-    told = {(each.stream, each.number) for note in notes for each in note.ends}
+    told = {place: len(some) for place, some in _ends(notes).items()}
+    found = [f"{place}" for place, n in keys.items() if n > 1]
     found += [f"{place} was never answered" for place in keys if place not in asked]
-    return found + [f"{place} was never answered" for place in ends if place not in told]
+    return found + [
+        f"{place} ended or was corrected {n} times, and {told.get(place, 0)} were answered"
+        for place, n in ends.items()
+        if n > told.get(place, 0)
+    ]
 
 
 def _replayed(subject: Subject, logs: dict[str, list[EventRow]]) -> tuple[int, list[str]]:

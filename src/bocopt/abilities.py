@@ -55,6 +55,23 @@ class UnderScenarios(Protocol):
     def scenarios(self, state: Any, t: int, x: Array) -> tuple[Array, Array] | None: ...
 
 
+class HoldsOutcomes(Protocol):
+    """Knows nothing but its outcomes, and can be given others in their place.
+
+    So those that were not seen in full are completed anew as more is known.
+
+    Asked by `policies/partly_seen.py`.
+    """
+
+    def outcomes(self, state: Any) -> Array:
+        """Return the outcomes (n, m) that it knows, the oldest first."""
+        ...
+
+    def with_outcomes(self, state: Any, outcomes: Array) -> Any:
+        """Return the state that knows as many others (n, m)."""
+        ...
+
+
 class HasArms(Protocol):
     """Takes the decision of one of several arms (A), by weights `arm_weights` (A) in its info.
 
@@ -395,7 +412,7 @@ class Ragged(Protocol):
 ABILITIES: Mapping[str, tuple[type, ...]] = MappingProxyType(
     {
         "any part": (Lockstep, TakesMissing),
-        "policy": (UnderScenarios, HasArms, HasShadows, LooksUp, ForProblem),
+        "policy": (*(UnderScenarios, HoldsOutcomes, HasArms, HasShadows, LooksUp, ForProblem),),
         "maker of policies": (MakesPolicy,),
         "model": (SamplesAt, KnowsAtOnce, HasLaws, TakesLaw, ForOutcomes),
         "problem": (

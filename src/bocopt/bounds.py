@@ -73,6 +73,22 @@ def is_of_parts(given: Any) -> bool:
     return any(part is None or isinstance(part, Bound) for part in parts)
 
 
+def rows_of_parts(x: Any, xi: Any) -> list[Any] | None:
+    """Return the outcomes of a history one by one, where some are bounds; None where none is.
+
+    `x` is one context, or many.
+
+    >>> rows_of_parts([[0.1], [0.2]], [[3.0], [at_least(87)]])
+    [[3.0], [at_least(87)]]
+    """
+    if np.ndim(x) == 1:
+        return [xi] if is_of_parts(xi) else None
+    if isinstance(xi, Bounds):
+        return [Bounds(*ends) for ends in zip(*xi, strict=True)]
+    some = isinstance(xi, list | tuple) and any(is_of_parts(row) for row in xi)
+    return list(xi) if some else None
+
+
 def bounds_of(owner: str, name: str, given: Any, size: int, names: Sequence[str] = ()) -> Bounds:
     """Return the bounds (m) of an outcome: numbers, bounds and None, in their order or by name.
 

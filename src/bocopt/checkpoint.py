@@ -20,7 +20,7 @@ from bocopt import file
 from bocopt.state import Arrays, CheckpointError, pack, unpack
 
 MAGIC = b"bocopt\x00\x01"
-SCHEMA = 8
+SCHEMA = 9
 _VERSION = struct.Struct("<I")
 _START = len(MAGIC) + hashlib.sha256().digest_size
 

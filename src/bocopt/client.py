@@ -24,6 +24,26 @@ _SILENCE = 45.0  # seconds without an event: the service says that it is there e
 #: Numbers in order, or named fields: numbers, texts, and None for one that is missing.
 Context = Iterable[float | None] | Mapping[str, float | str | None]
 
+#: Of one number of an outcome: it, `at_least(87)` and the like, or None where nothing was seen.
+Seen = Any
+#: What was seen of an outcome, in order or by name.
+Outcome = Iterable[Seen] | Mapping[str, Seen]
+
+
+def at_least(low: float) -> dict[str, float]:
+    """Return what was seen of a number that is not below `low`: demand, where all was sold."""
+    return {"at_least": low}
+
+
+def at_most(high: float) -> dict[str, float]:
+    """Return what was seen of a number that is not above `high`."""
+    return {"at_most": high}
+
+
+def between(low: float, high: float) -> dict[str, float]:
+    """Return what was seen of a number from `low` to `high`."""
+    return {"at_least": low, "at_most": high}
+
 
 class Ticket(NamedTuple):
     """A decision to act on; its outcome is reported under its id."""
@@ -161,9 +181,16 @@ class Client:
         found = self._json("POST", f"{_path(stream)}/decisions", {"x": _sent("x", x)}, key)
         return _ticket(found, key)
 
-    def observe(self, stream: str, number: int, xi: Context) -> dict[str, Any]:
-        """Report the outcome of a decision; the first time, the answer says what came of it."""
-        return self._json("PUT", f"{_path(stream, number)}/outcome", {"xi": _sent("xi", xi)})
+    def observe(self, stream: str, number: int, xi: Outcome) -> dict[str, Any]:
+        """Report the outcome of a decision; the first time, the answer says what came of it.
+
+        Where it was not seen in full: `client.observe("shop", 7, [3, at_least(87), None])`.
+        """
+        return self._json("PUT", f"{_path(stream, number)}/outcome", {"xi": _seen(xi)})
+
+    def correct(self, stream: str, number: int, xi: Outcome) -> dict[str, Any]:
+        """Replace the outcome of a decision by the right one; again, the same changes nothing."""
+        return self._json("PUT", f"{_path(stream, number)}/correction", {"xi": _seen(xi)})
 
     def decide_all(
         self, asked: Iterable[tuple[str, Context]], keys: Iterable[str] | None = None
@@ -185,11 +212,11 @@ class Client:
         ]
 
     def observe_all(
-        self, outcomes: Iterable[tuple[str, int, Context]]
+        self, outcomes: Iterable[tuple[str, int, Outcome]]
     ) -> list["dict[str, Any] | RefusedError"]:
         """Report outcomes by stream and decision, in few requests; what came of each."""
         items = [
-            {"stream": stream, "decision": int(number), "xi": _sent("xi", xi)}
+            {"stream": stream, "decision": int(number), "xi": _seen(xi)}
             for stream, number, xi in outcomes
         ]
         return self._each("outcomes", items)
@@ -370,6 +397,32 @@ def _numbers(name: str, values: Iterable[float | None]) -> list[float | None]:
     found = [None if value is None or math.isnan(value) else float(value) for value in values]
     if any(value is not None and math.isinf(value) for value in found):
         raise ValueError(f"'{name}' must have finite numbers. Got {found} instead.")
+    return found
+
+
+def _seen(xi: Outcome) -> list[Any] | dict[str, Any]:
+    """Return an outcome as JSON has it: a number that was not seen in full by its bounds, or null.
+
+    >>> _seen([3, at_least(87), None])
+    [3.0, {'at_least': 87}, None]
+    """
+    if isinstance(xi, Mapping):
+        return {name: _part(part) for name, part in xi.items()}
+    return [_part(part) for part in xi]
+
+
+def _part(part: Seen) -> Any:
+    """Return one number; NaN is refused, since it may be a fault, and not what nobody saw."""
+    if hasattr(part, "low") and hasattr(part, "high"):  # of bocopt itself, where that is installed
+        ends = {"at_least": float(part.low), "at_most": float(part.high)}
+        return {end: value for end, value in ends.items() if math.isfinite(value)} or None
+    if part is None or isinstance(part, Mapping):
+        return part
+    found = float(part)
+    if not math.isfinite(found):
+        raise ValueError(
+            f"'xi' must have finite numbers, or None for what nobody saw. Got {found}."
+        )
     return found
 
 

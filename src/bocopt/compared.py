@@ -17,8 +17,10 @@ __all__ = ["Bootstrap", "Compared"]  # what users see of it
 
 NOW = "what is done now"
 WITH_OUTCOME, IN_SUMS = "the stages with an outcome", "in sums over the outcomes that came"
+IN_FULL = "the stages that were seen in full"
 RECORDED = "whether a decision was recorded does not depend on what came of it"
 NO_BOOTSTRAP = f"a block bootstrap needs {FEWEST} stages at least, not all alike"
+NO_SAMPLE = "what was seen of outcomes depends on what they were, so a bootstrap says nothing"
 _AMOUNTS = 0.8  # of delta; the rest is for shares of what is paid
 
 
@@ -57,14 +59,14 @@ class Compared(NamedTuple):
     bootstrap: Bootstrap
     feasible: Array  # () share of stages
     feasible_today: Array  # ()
-    differences: Array  # (T) stage by stage; NaN where the outcome never came
+    differences: Array  # (T) stage by stage; NaN where the outcome was not seen in full
     at: IntArray  # (T) numbers of these stages
     certificate: Certificate
     delta: float  # of `difference` and `shares` together
     at_random: "Compared | None" = None  # without the stages whose outcome never came
     parts: Parts | None = None  # where a stage is the sum of several decisions
     unrecorded: int = 0  # stages that are left out, as one of the two has no decision there
-    in_part: bool = False  # whether a part was seen of some that count as missing
+    in_part: int = 0  # outcomes that were seen in part
 
     @property
     def outcomes(self) -> int:
@@ -73,12 +75,12 @@ class Compared(NamedTuple):
 
     @property
     def missing(self) -> int:
-        """Outcomes that never came, or do not show the difference by the part that was seen."""
+        """Outcomes that never came, or were seen in part."""
         return self._without if self.parts is None else self.parts.missing
 
     @property
     def seen(self) -> int:
-        """Stages of which an outcome came."""
+        """Stages of which an outcome was seen in full."""
         return int(self.differences.shape[-1]) - self._without
 
     @property
@@ -124,7 +126,7 @@ def compared_of(
     at: IntArray | None = None,
     at_random: Compared | None = None,
     unrecorded: int = 0,
-    in_part: bool = False,
+    in_part: int = 0,
 ) -> Compared:
     """Return the result of a comparison that was folded over these stages."""
     own, difference, met = pair
@@ -142,7 +144,7 @@ def compared_of(
         shares=_shares(one, state, pair, sense)
         if not paid.ndim and certificate.applicable
         else None,
-        bootstrap=_bootstrap(seen),
+        bootstrap=_none(seen) if in_part else _bootstrap(seen),
         feasible=met[..., came, 1].mean(axis=-1),
         feasible_today=met[..., came, 0].mean(axis=-1),
         differences=difference.value,
@@ -155,9 +157,14 @@ def compared_of(
     )
 
 
-def unseen(in_part: bool) -> str:
-    """Return what outcomes are called that count at their worst."""
-    return "outcomes that were not seen in full" if in_part else "missing outcomes"
+def whatever(missing: int, in_part: int) -> str:
+    """Return in words that something holds whatever outcomes were that were not seen in full.
+
+    >>> whatever(3, 0), whatever(3, 1)
+    ('whatever the 3 missing outcomes were', 'whatever the 3 outcomes not seen in full were')
+    """
+    what = "outcomes not seen in full" if in_part else "missing outcomes"
+    return f"whatever the {missing:,} {what} were"
 
 
 def _shares(one: Comparison, state: Any, pair: Pair, sense: Sense) -> tuple[float, float] | None:
@@ -174,6 +181,12 @@ def _shares(one: Comparison, state: Any, pair: Pair, sense: Sense) -> tuple[floa
     least = 0.0 if amounts.high <= 0.0 else -np.inf
     most = 0.0 if amounts.low >= 0.0 else np.inf
     return max(found[0], least), min(found[1], most)
+
+
+def _none(differences: Array) -> Bootstrap:
+    """Return no intervals (...) of series of differences (..., T)."""
+    nan = np.full(differences.shape[:-1], np.nan)
+    return Bootstrap(nan, nan, np.zeros(nan.shape))
 
 
 def _bootstrap(differences: Array) -> Bootstrap:
@@ -210,14 +223,18 @@ def _lines(found: Compared, unit: str) -> list[str]:
     of = today if np.isnan(percent) else f"{percent:.2g}% of {today}"
     parts = found.parts
     came = found.outcomes - found.missing
-    where = f", on the {found.seen} with an outcome"
+    where = f", on the {found.seen} {'seen in full' if found.in_part else 'with an outcome'}"
     if parts is not None:
         where = f", on the {came} of {found.outcomes} outcomes that came"
     one = "stages" if parts is None else "decisions"
     known = f"{came} {one} whose outcome is known" if found.missing else one
+    seen = f"{amount(float(d.seen), sense, unit)} a stage than {found.reference}"
+    if found.in_part and np.isfinite(d.least + d.most):
+        ends = between(float(d.least), float(d.most), sense, unit)
+        seen = f"{ends} a stage than {found.reference}, by what was seen; {seen}"
     return [
-        f"{found.name} {verb(sense)} {amount(float(d.seen), sense, unit)} a stage than "
-        f"{found.reference} ({of}; {found.differences.size} stages{where * bool(found.missing)}).",
+        f"{found.name} {verb(sense)} {seen} "
+        f"({of}; {found.differences.size} stages{where * bool(found.missing)}).",
         *_sure(found, unit),
         _one_look(found, unit),
         f"Feasible in {100 * float(found.feasible):.3g}% of the {known}, with {found.reference} "
@@ -226,6 +243,8 @@ def _lines(found: Compared, unit: str) -> list[str]:
 
 
 def _one_look(found: Compared, unit: str) -> str:
+    if found.in_part:
+        return f"For one look: {NO_SAMPLE}."
     low, high, length = (float(part) for part in found.bootstrap)
     if np.isnan(low):
         return f"For one look: {NO_BOOTSTRAP}."
@@ -246,10 +265,10 @@ def _sure(found: Compared, unit: str, at: str = "at these stages") -> list[str]:
     if found.shares is not None:
         high, low = (-100.0 * share for share in found.shares)
         interval += f" ({between(low, high, sense, '%')})"
-    whatever = f"whatever the {found.missing} {unseen(found.in_part)} were, " * bool(found.missing)
+    anything = f"{whatever(found.missing, found.in_part)}, " * bool(found.missing)
     provided = f", provided that {RECORDED}" * bool(found.unrecorded)
     lines = [
-        f"With {100 * (1 - found.delta):g}% confidence, at all times at once, {whatever}expected "
+        f"With {100 * (1 - found.delta):g}% confidence, at all times at once, {anything}expected "
         f"{at}: {interval}; {verdict(d)}{provided}."
     ]
     if found.at_random is not None:

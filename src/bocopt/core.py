@@ -135,10 +135,15 @@ class Bounds(NamedTuple):
         return bool(self.exact.all())
 
     @property
+    def recorded(self) -> Array:
+        """The number of each component (m) that was seen, or an end; NaN where there is none."""
+        end = np.where(np.isfinite(self.low), self.low, self.high)
+        return self.low if self.is_exact else np.where(np.isfinite(end), end, np.nan)
+
+    @property
     def finite(self) -> Array:
-        """A finite number for each component: what was seen, or an end; 0 where there is none."""
-        low = np.where(np.isfinite(self.low), self.low, self.high)
-        return self.low if self.is_exact else np.where(np.isfinite(low), low, 0.0)
+        """The same (m), with 0 where there is none."""
+        return np.nan_to_num(self.recorded, nan=0.0)
 
     def holds(self, xi: Array) -> BoolArray:
         """Return whether () outcomes (m) are among those that are still possible."""

@@ -1,5 +1,6 @@
 """Outcomes that are bounds, outcomes of which a part is seen, and outcomes that were wrong."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from bocopt import Agent, Ensemble, SampleAverage, at_least, at_most, between
 from bocopt.bounds import Bound, exactly
 from bocopt.core import Array, Policy
-from bocopt.live import CheckpointError
+from bocopt.live import CheckpointError, SalesWarning
 from bocopt.live.corrections import corrected, refolded
 from bocopt.live.events import from_bytes, from_snapshot, snapshot_bytes, to_bytes
 from bocopt.live.fold import Corrected, Event, Fold, Observed, watching
@@ -241,7 +242,7 @@ def test_the_latest_can_always_be_corrected(every: int, tmp_path: Path) -> None:
             agent.close()
             agent = Agent.load(tmp_path / "agent", policy)
     assert sorted(agent.scenarios(X)[0][:, 0].tolist()) == [float(t) for t in range(40)]
-    assert len(agent._recent.events) <= 4 * 5
+    assert len(agent._seen._recent.events) <= 4 * 5
 
 
 def test_a_checkpoint_whose_outcomes_do_not_fit_is_refused(tmp_path: Path) -> None:
@@ -288,3 +289,42 @@ def test_a_decision_that_looks_up_is_no_decision_of_an_arm() -> None:
     assert found.look_up >= 0.0
     assert found.arm is None
     assert "Taken to see more of what comes" in str(found)
+
+
+def test_outcomes_that_equal_orders_are_asked_about_once_in_a_run(tmp_path: Path) -> None:
+    agent, rng = Agent(SampleAverage(SHOP, [20.0]), hindsight=False), np.random.default_rng(0)
+    agent.teach(np.zeros((60, 1)), rng.poisson(20.0, (60, 1)))
+    said = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for y in rng.poisson(30.0, 60).tolist():
+            ticket = agent.decide(X)
+            agent.observe(ticket.id, [min(float(y), float(ticket.z[0]))])
+            said.append(agent.questions)
+    assert [each.category for each in caught] == [SalesWarning]
+    assert "are exactly what was decided, and none is above. Are these sales" in said[-1][0]
+    assert caught[0].filename == __file__
+    agent.save(tmp_path / "agent")
+    assert Agent.load(tmp_path / "agent", SampleAverage(SHOP, [20.0]), hindsight=False).questions
+
+
+def test_demand_is_not_asked_about() -> None:
+    agent, rng = Agent(SampleAverage(SHOP), hindsight=False), np.random.default_rng(1)
+    for y in rng.poisson(5.0, 200).tolist():  # equal to an order at about one time in six
+        agent.observe(agent.decide(X).id, [float(y)])
+    assert agent.questions == ()
+
+
+def test_histories_of_which_a_part_was_seen() -> None:
+    taught, one_by_one = Agent(SampleAverage(SHOP)), Agent(SampleAverage(SHOP))
+    rows: list[Any] = [[3.0], [at_least(5.0)], [4.0], at_least(6.0)]
+    taught.teach(np.zeros((4, 1)), rows)
+    for row in rows:
+        one_by_one.teach(X, row if isinstance(row, Bound | list) else [row])
+    assert taught.taught == one_by_one.taught == 4
+    assert same(flatten(taught.state), flatten(one_by_one.state))
+    with pytest.raises(ValueError, match="of 1 numbers, bounds or None"):
+        taught.teach(np.zeros((2, 1)), [[at_least(3.0), 2.0], [3.0]])
+    with pytest.raises(ValueError, match="of x"):
+        taught.teach(np.zeros((3, 1)), [[at_least(3.0)], [3.0]])
+    assert taught.taught == 4

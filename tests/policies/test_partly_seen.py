@@ -61,7 +61,7 @@ def test_sales_as_demand_stay_low() -> None:
 
 
 def test_what_rules_nothing_out_teaches_nothing() -> None:
-    policy = PartlySeen(SampleAverage(SHOP))
+    policy = PartlySeen(Predictive(SHOP, LightMixture()))
     _, state = lost_sales(policy, np.full(20, 3.0))
     decision = policy.decide(state, 20, np.ones(1))
     seen = bounds_of("shop", "xi", [at_least(0)], 1)

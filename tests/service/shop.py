@@ -7,8 +7,9 @@ import numpy as np
 
 from bocopt import Ensemble, SampleAverage
 from bocopt.app.case_file import StreamLimits
-from bocopt.app.service.commands import Decide, Forget, Observe, RefusedError, Reply
+from bocopt.app.service.commands import Correct, Decide, Forget, Observe, RefusedError, Reply
 from bocopt.app.service.engine import Engine
+from bocopt.app.service.refolding import right_of
 from bocopt.app.service.registry import Registry
 from bocopt.app.service.shard import Shard
 from bocopt.app.service.stores import OutcomeTotals, Snapshot, Store, StoreError
@@ -68,7 +69,8 @@ def status(engine: Engine, command: Any) -> int:
 def folded(store: Store, kind: StreamTemplate, stream: str = "shop") -> StreamState:
     """From the log alone."""
     declared = next(each for each in store.streams() if each.id == stream)
-    return initial(kind, declared).caught_up(store.tail(stream))
+    rows = store.tail(stream)
+    return initial(kind, declared).caught_up(rows, right_of(kind, rows))
 
 
 def bits(held: StreamState) -> bytes:
@@ -80,18 +82,31 @@ def assert_is_its_log(engine: Engine, store: Store, stream: str = "shop") -> Non
     again = folded(store, held.template, stream)
     assert bits(held) == bits(again)
     assert (held.seq, held.since, held.totals) == (again.seq, again.since, again.totals)
+    assert held.snapshot().state == again.snapshot().state
     assert (store.last_stage(stream) or held.totals) == held.totals
+    told = [each._replace(told="") for each in store.stages(stream)]  # by who decided then
+    assert told == [each._replace(told="") for each in sums(store, held)]
+
+
+def sums(store: Store, held: StreamState) -> list[OutcomeTotals]:
+    """Of each outcome, from the log alone."""
+    rows, first = store.tail(held.stream), initial(held.template, held.declared)
+    found = first.folded(rows, right_of(held.template, rows))
+    return [totals for _, totals in found if totals is not None]
 
 
 def random_command(rng: np.random.Generator, n: int, stream: str = "shop") -> Any:
-    """Decisions, outcomes that come late, twice or wrong, and some that are given up."""
-    pick = rng.integers(10)
+    """Decisions, outcomes that come late, twice, in part or wrong, and some that are given up."""
+    pick = rng.integers(12)
     if pick < 5:
         return Decide(stream, [round(float(rng.normal()), 2)], f"key-{rng.integers(2 * n)}")
     number = int(rng.integers(n))
-    if pick < 9:
-        return Observe(stream, number, [1.0 + 0.1 * (number % 7), 1.0 + 0.01 * rng.integers(2)])
-    return Forget(stream, number)
+    if pick == 9:
+        return Forget(stream, number)
+    xi: list[Any] = [1.0 + 0.1 * (number % 7), 1.0 + 0.01 * rng.integers(2)]
+    if number % 3 == 0:
+        xi[1] = (None, {"at_least": 0.9}, {"at_least": 0.8, "at_most": 1.3})[rng.integers(3)]
+    return Observe(stream, number, xi) if pick < 9 else Correct(stream, number, xi)
 
 
 @dataclass

@@ -84,7 +84,7 @@ def test_a_refusal_is_told_at_once_in_the_words_of_the_service(client: Client) -
         (409, "already has another outcome", lambda: client.observe("shop", 0, [1.0, 2.0])),
         (409, "has an outcome", lambda: client.forget("shop", 0)),
         (422, "another context", lambda: client.decide("shop", [0.4], key="k")),
-        (422, "must be finite", lambda: client.observe("shop", 0, [1.0, float("nan")])),
+        (422, "must be a finite number", lambda: client.observe("shop", 0, [1.0, {"least": 3}])),
     ]
     for status, words, asked in refused:
         with pytest.raises(RefusedError, match=words) as told:

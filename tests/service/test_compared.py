@@ -30,7 +30,7 @@ def standing(
 ) -> StreamSummary:
     told = {"compared": {"by": kind.fold.by, "shadows": {"average": [log_e, 300, alarm]}}}
     nothing = StreamSummary(
-        stream, "shop", NOW, 0, 0, NOW, 0, None, 300, None, 0.0, 300, None, "{}"
+        stream, "shop", NOW, 0, 0, NOW, 0, None, 300, None, 300, 0.0, 300, None, "{}"
     )
     return nothing._replace(told=json.dumps(told))
 

@@ -15,9 +15,7 @@ ANOTHER = Dialect(
     key="`key`",
     numeric="`numeric`",
     insert_or_skip="INSERT OR IGNORE INTO {table} VALUES ({values})",
-    put_snapshot="INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?)",
-    keep_two="""DELETE FROM snapshots WHERE stream = ? AND seq < coalesce((SELECT seq FROM (
-        SELECT seq FROM snapshots WHERE stream = ? ORDER BY seq DESC LIMIT 1 OFFSET 1) two), 0)""",
+    put_snapshot="INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?)",
 )
 SHOP = StreamRecord("shop", "shop", "1", "print", "machine", 7, 12.5)
 
@@ -61,6 +59,7 @@ def test_indexes_may_be_parts_of_their_tables() -> None:
     assert all(sql.startswith(("CREATE TABLE", "INSERT")) for sql in made)
     [events] = [sql for sql in made if " events " in sql]
     assert events.endswith(
-        "UNIQUE KEY events_once (stream, decision, kind), UNIQUE KEY events_key (stream, `key`))"
+        "UNIQUE KEY events_once (stream, decision, kind, nth), "
+        "UNIQUE KEY events_key (stream, `key`))"
     )
     assert all(any(name in sql for sql in made) for name in INDEXES)

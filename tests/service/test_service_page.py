@@ -47,6 +47,7 @@ FINE = StreamSummary(
     oldest=None,
     outcomes=50,
     delay=60.0,
+    known=50,
     costs=-50.0,
     feasibles=48,
     hindsights=None,
@@ -126,7 +127,7 @@ def test_who_needs_a_person_and_who_does_not() -> None:
     assert concerns(waits._replace(delay=HOUR / 5), kind) == []
     assert concerns(waits, expiring) == []
     assert concerns(waits._replace(oldest=NOW - 3 * HOUR), expiring) == ["overdue"]
-    assert concerns(waits._replace(outcomes=0, feasibles=0, delay=None), kind) == []
+    assert concerns(waits._replace(outcomes=0, known=0, feasibles=0, delay=None), kind) == []
     assert concerns(waits._replace(open=9), expiring) == ["almost full"]
     assert concerns(FINE._replace(last=NOW - 30 * HOUR), kind) == ["quiet"]
     assert concerns(FINE._replace(last=NOW - 15 * HOUR), kind) == []
@@ -172,7 +173,7 @@ def test_a_chart_reads_few_rows_and_has_the_right_sums(file: Store) -> None:
     for each in found.drawn:
         if each.n > found.back:
             before = found.before[each.n - found.back]
-            latest = [one.cost for one in every[each.n - found.back : each.n]]
+            latest = [one.cost or 0.0 for one in every[each.n - found.back : each.n]]
             assert (each.costs - before.costs) == pytest.approx(sum(latest))
 
 

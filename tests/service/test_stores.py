@@ -26,7 +26,7 @@ def row(seq: int, kind: str = "decision", decision: int = 0, key: str | None = N
 
 
 def tally(n: int) -> OutcomeTotals:
-    return OutcomeTotals("shop", n, n, 1.5, -3.0, 1, None, -3.0 * n, n, None, "{}")
+    return OutcomeTotals("shop", n, n, 1.5, -3.0, 1, None, n, -3.0 * n, n, None, "{}")
 
 
 @pytest.fixture

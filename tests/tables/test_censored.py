@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 from small_cases import ran
 
+from bocopt import Agent
 from bocopt.app import Spec, open_case, panel_of, read, series_of
 from bocopt.app.backtesting import backtest
 from bocopt.app.features.rows import learn_row, rows_of
 from bocopt.app.reading.columns import TableError
 from bocopt.arguments import WrongError
+from bocopt.state import flatten
 
 PROBLEM = '''"""A shop."""
 
@@ -90,7 +92,8 @@ def test_rows_one_by_one_give_the_same_contexts(tmp_path: Path) -> None:
         assert (x == series.x[stage]).all()
         assert (row.seen is not None) == series.in_part[stage]
         if row.seen is not None:
-            assert (row.seen.low.item(), row.seen.high.item()) == (series.seen.low[stage], np.inf)
+            assert row.seen.low.tolist() == series.seen.low[stage].tolist()
+            assert row.seen.high.tolist() == [np.inf]
         state = learn_row(series.featuriser, state, stage, row)
 
 
@@ -193,3 +196,42 @@ def test_a_panel_keeps_the_columns_of_a_rule(tmp_path: Path) -> None:
     alone = series_of(read(tmp_path / "data.csv"), Spec("sold", censored="sold_out"))
     both = np.concatenate([one.xi for one in panel.series])
     assert np.array_equal(both, alone.xi, equal_nan=True)
+
+
+def test_sales_that_are_not_said_to_be_are_asked_about(tmp_path: Path) -> None:
+    shop(tmp_path)
+    frame, spec = read(tmp_path / "data.csv"), Spec("sold", time="day", decisions="stock")
+    [note] = [each for each in series_of(frame, spec).notes if "exactly what was decided" in each]
+    assert note.endswith('Then say censored = "sold >= stock" in [data].')
+    said = series_of(frame, Spec("sold", time="day", decisions="stock", censored="sold_out"))
+    assert not any("exactly what was decided" in each for each in said.notes)
+    shops(tmp_path)
+    panel = panel_of(
+        read(tmp_path / "data.csv"), Spec("sold", time="day", decisions="stock", series="shop")
+    )
+    assert any(each.startswith("In 2 of 2 series, outcomes of 'sold'") for each in panel.notes)
+
+
+def test_demand_that_is_met_at_times_is_not_asked_about(tmp_path: Path) -> None:
+    asked, rng = 0, np.random.default_rng(4)
+    for _ in range(40):
+        demand = rng.poisson(6.0, 150).tolist()
+        path = table(
+            tmp_path / "a.csv", "asked,stock", [f"{y},{6 + i % 3}" for i, y in enumerate(demand)]
+        )
+        notes = series_of(read(path), Spec("asked", decisions="stock")).notes
+        asked += any("exactly what was decided" in each for each in notes)
+    assert asked == 0
+
+
+def test_an_agent_that_is_taught_the_table_is_that_of_its_backtest(tmp_path: Path) -> None:
+    case = open_case(shop(tmp_path, 'censored = "sold >= stock"\nlags = [1]\n'))
+    _, agents = backtest(case)
+    series = case.data
+    assert series.seen is not None
+    for name, policy in case.policies.items():
+        taught = Agent(policy, problem=case.problem, seed=case.seed, hindsight=False)
+        taught.teach(series.x, series.seen)
+        ours, theirs = flatten(taught.state), flatten(agents[name].state)
+        assert ours.keys() == theirs.keys()
+        assert all(np.array_equal(ours[key], theirs[key], equal_nan=True) for key in ours)

@@ -9,7 +9,7 @@ from bocopt.app.case import Case
 from bocopt.app.findings import Findings, Played
 from bocopt.app.playing.in_hindsight import KeptCosts, least_costs
 from bocopt.app.playing.kept import Kept
-from bocopt.app.playing.play import paid, play
+from bocopt.app.playing.play import paid, play, shown_in_part
 from bocopt.app.playing.verdict import compared
 from bocopt.compared import NOW
 from bocopt.live import Agent
@@ -88,7 +88,7 @@ def play_all(
     agents: dict[str, Agent[Any]] = {}
     least = least_costs(problem, series, costs)
     if series.now is not None:
-        found[NOW] = paid(problem, series, series.now, least)
+        found[NOW] = shown_in_part(problem, series, paid(problem, series, series.now, least))
     for name, policy in case.everyone.items():
         begin(name, len(series.x))
         found[name], agents[name] = play(

@@ -28,7 +28,7 @@ _CASE = (
     *("title", "unit", "problem", "policies", "now", "names", "context", "outcome"),
     *("seed", "confidence", "cost_scale", "difference_scale", "guarantees"),
     *("results", "trace", "data"),
-    *("version", "promote", "hindsight", "expire", "max_open", "snapshot"),
+    *("version", "promote", "hindsight", "expire", "max_open", "snapshot", "correctable"),
 )
 #: Of a part on data, where it does not say what is learned.
 NO_OUTCOME = "must say which columns are the 'outcome'."
@@ -43,6 +43,7 @@ class StreamLimits:
     max_open: int = 1000  # decisions that wait for their outcome
     expire: float | None = None  # seconds after which an outcome is no longer waited for
     snapshot: int = 300  # events from one snapshot to the next
+    correctable: int = 1000  # events that may be folded again, to correct an outcome
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,6 +218,7 @@ def _limits(part: Part) -> StreamLimits:
         max_open=part.number("max_open", 1000, "[1, 100000]", whole=True),
         expire=part.number("expire", None, "(0, inf)"),
         snapshot=part.number("snapshot", 300, "[1, inf)", whole=True),
+        correctable=part.number("correctable", 1000, "[0, inf)", whole=True),
     )
 
 

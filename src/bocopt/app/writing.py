@@ -6,8 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from bocopt import file
 from bocopt.app.case import Case
+from bocopt.app.features.series import Series
 from bocopt.app.findings import Findings
 from bocopt.app.kept_features import save_features
 from bocopt.app.page import decisions_csv, page
@@ -97,6 +100,17 @@ def _columns(findings: Findings) -> dict[str, list[Any]]:
         "line": series.lines.tolist(),
         **{f"sees {name}": series.x[:, i].tolist() for i, name in enumerate(series.x_names)},
         **{f"outcome {name}": series.xi[:, i].tolist() for i, name in enumerate(series.xi_names)},
+        **_at_least(series),
         "known at stage": series.arrives.tolist(),
         **{f"cost, {name}": played.cost.tolist() for name, played in findings.played.items()},
+    }
+
+
+def _at_least(series: Series) -> dict[str, list[Any]]:
+    """Return the low ends of outcomes that were seen in part, where there are any."""
+    if series.seen is None:
+        return {}
+    low = np.where(np.isfinite(series.xi) | np.isinf(series.seen.low), np.nan, series.seen.low)
+    return {
+        f"outcome {name} is at least": low[:, i].tolist() for i, name in enumerate(series.xi_names)
     }

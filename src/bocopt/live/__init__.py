@@ -7,6 +7,7 @@ from bocopt.live.coupled_program import Coupled
 from bocopt.live.coupled_record import CoupledDecision, CoupledOutcome
 from bocopt.live.explanation import Arm, Candidate, Explanation, NoExplanationError
 from bocopt.live.gpu import PlayedPanel, play_on_gpu
+from bocopt.live.outcomes import SalesWarning
 from bocopt.live.panel import PanelAgent
 from bocopt.live.panel_answers import PanelDecisions, PanelOutcomes
 from bocopt.live.ticket import Ticket
@@ -28,6 +29,7 @@ __all__ = [
     "PanelDecisions",
     "PanelOutcomes",
     "PlayedPanel",
+    "SalesWarning",
     "Ticket",
     "play_on_gpu",
 ]

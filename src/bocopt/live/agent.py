@@ -9,15 +9,15 @@ from typing import Any, Generic, overload
 import numpy as np
 
 from bocopt import arguments, checkpoint
-from bocopt.bounds import is_of_parts
+from bocopt.bounds import is_of_parts, rows_of_parts
 from bocopt.core import Array, Bounds, Policy, Problem, S, Status
 from bocopt.file import Owner
 from bocopt.fingerprint import differing
 from bocopt.guarantees import Monitor
-from bocopt.live.corrections import Recent
 from bocopt.live.explanation import Explanation, Known, explained, known_at, with_latest
-from bocopt.live.fold import Corrected, Fold, Forgotten, Observed, configuration_parts, watching
+from bocopt.live.fold import Fold, Forgotten, Observed, configuration_parts, watching
 from bocopt.live.naming import RowNames, row_names
+from bocopt.live.outcomes import OutcomesSeen
 from bocopt.live.record import kept, restored
 from bocopt.live.ticket import Ticket
 from bocopt.loop import Stage, context
@@ -99,15 +99,12 @@ class Agent(Generic[S]):
         if monitor is not None:
             arguments.kind("Agent", "monitor", monitor, Monitor)
         self._max_open = arguments.integer("Agent", "max_open", max_open, "[1, inf)")
-        self._dedupe_window = arguments.integer("Agent", "dedupe_window", dedupe_window, "[0, inf)")
         self._seed = arguments.integer("Agent", "seed", seed, "[0, 9e18]")
-        arguments.integer("Agent", "correctable", correctable, "[0, inf)")
         self._policy, self._problem = policy, problem
         self._fold = Fold(policy, problem, monitor or watching(policy, problem), bool(hindsight))
         self._live = self._fold.begin(self._seed)
         self._fold.monitor.claim(problem)
-        self._closed: dict[int, Bounds] = {}  # the latest outcomes, by the order they came in
-        self._recent = Recent.begin(correctable, self._live)
+        self._seen = OutcomesSeen(problem, self._live, dedupe_window, correctable)
         self._names = RowNames()  # once rows with names came
         self._labels, self._weighed = decision_labels(problem), names_of(problem, policy)
         self._taken: Mapping[int, Known] = {}  # the latest decisions, to explain them
@@ -162,6 +159,15 @@ class Agent(Generic[S]):
         return self._live.taught
 
     @property
+    def questions(self) -> tuple[str, ...]:
+        """Questions to outcomes that look like sales, cut off at what was decided; or none.
+
+        Demand that is counted is called sales with a chance of one in a thousand at the most. The
+        first time there is a warning as well.
+        """
+        return tuple(self._seen.questions(self._names.xi))
+
+    @property
     def takes_bounds(self) -> bool:
         """True where the policy can learn from an outcome that was seen in part."""
         return self._fold.takes_bounds
@@ -204,7 +210,8 @@ class Agent(Generic[S]):
     def teach(self, x: Any, xi: Any) -> None:
         """Learn a history, contexts (T, k) with their outcomes (T, m), or one row: (k), (m).
 
-        Each is an array or a data frame, or of one number a series.
+        Each is an array or a data frame, or of one number a series. Outcomes may be bounds where
+        they were not seen in full: `[[3.0], [at_least(87)]]`, or `Bounds` of all rows.
 
         The policy decides at each row for itself, and learns from its outcome before the next: it
         is then what it would be had it lived them. But nobody took these decisions: they have no
@@ -222,8 +229,16 @@ class Agent(Generic[S]):
         """
         with self._guard:
             live = self._live
-            x, xi, names = self._names.history("Agent.teach", x, xi)
-            rows = zip(*self._fold.history("Agent.teach", live, x, xi), strict=True)
+            parts = rows_of_parts(x, xi)
+            if parts is None:
+                x, xi, names = self._names.history("Agent.teach", x, xi)
+                rows = zip(*self._fold.history("Agent.teach", live, x, xi), strict=True)
+            else:
+                x, names = self._names.read("Agent.teach", "x", x, "either")
+                seen = [self._fold.outcome("Agent.teach", row, names.xi) for row in parts]
+                bare = np.zeros((len(seen), self._problem.dims.xi))
+                x, _ = self._fold.history("Agent.teach", live, np.atleast_2d(x), bare)
+                rows = zip(x, seen, strict=True)
             if live.open:
                 raise ValueError(
                     f"{len(live.open)} decisions wait for their outcome. Observe or forget them "
@@ -232,7 +247,7 @@ class Agent(Generic[S]):
             for each in rows:
                 live, _ = self._fold.apply(live, self._fold.teach(live, *each))
             self._live, self._names = live, names
-            self._recent = Recent.begin(self._recent.outcomes, live)
+            self._seen.lessons(live)
 
     def decide(self, x: Any) -> Ticket:
         """Decide under the context x."""
@@ -248,7 +263,7 @@ class Agent(Generic[S]):
             decided = self._fold.decide(live, x)
             after, _ = self._fold.apply(live, decided)
             self._live, self._names = after, names
-            self._recent = self._recent.after(after, decided)
+            self._seen.after(live, after, decided)
             self._taken = with_latest(self._taken, live, decided)
             solution = decided.waiting.decision.solution
             status = Status(int(solution.status))
@@ -273,15 +288,15 @@ class Agent(Generic[S]):
             live = self._live
             seen, names = self._outcome("Agent.observe", xi)
             if ticket not in live.open:
-                self._compare_with_closed(ticket, seen)
+                self._check_taken(ticket)
+                self._seen.check_same(ticket, seen)
                 return None
             event = Observed(ticket, seen)
             after, stage = self._fold.apply(live, event)
-            self._closed[ticket] = seen  # says nothing as long as the decision is open
+            self._seen.closing(ticket, seen)
             self._live, self._names = after, names
-            self._recent = self._recent.after(after, event)
-            if len(self._closed) > self._dedupe_window:
-                del self._closed[next(iter(self._closed))]
+            self._seen.after(live, after, event)
+            self._seen.ask(live.open[ticket].decision.solution.z, seen, names.xi)
             return stage and stage._replace(names=self._called() or None)
 
     def correct(self, ticket: int, xi: Any) -> Stage:
@@ -306,17 +321,9 @@ class Agent(Generic[S]):
             if ticket in self._live.open:
                 raise ValueError(f"Decision {ticket} has no outcome yet. Observe it.")
             self._check_taken(ticket)
-            if not self._recent.holds(ticket):
-                raise ValueError(
-                    f"The outcome of decision {ticket} cannot be corrected: it was forgotten, or "
-                    f"it is not of the latest {self._recent.outcomes} decisions that were closed "
-                    "since the last lesson. Agent(..., correctable=...) says how many."
-                )
-            right = Corrected(ticket, seen)
-            recent, after, stage = self._recent.corrected(self._fold, right)
-            if ticket in self._closed:
-                self._closed[ticket] = seen
-            self._recent, self._live, self._names = recent, after, names
+            recent, after, stage = self._seen.corrected(self._fold, self._live, ticket, seen)
+            self._live, self._names = after, names
+            self._seen.take(recent, ticket, seen)
             return stage._replace(names=self._called() or None)
 
     def _outcome(self, owner: str, xi: Any) -> tuple[Bounds, RowNames]:
@@ -365,23 +372,12 @@ class Agent(Generic[S]):
                 raise ValueError(f"No decision with id {ticket} is open.")
             event = Forgotten(ticket)
             self._live, _ = self._fold.apply(live, event)
-            self._recent = self._recent.after(self._live, event)
+            self._seen.after(live, self._live, event)
 
     def _check_taken(self, ticket: int) -> None:
         last = self._live.t - 1
         if not 0 <= ticket <= last:
             raise ValueError(f"There is no decision with id {ticket}; the last one was {last}.")
-
-    def _compare_with_closed(self, ticket: int, seen: Bounds) -> None:
-        self._check_taken(ticket)
-        if ticket not in self._closed:
-            raise ValueError(
-                f"Decision {ticket} was forgotten, or its outcome came too long ago to be compared."
-            )
-        if not np.array_equal(self._closed[ticket], seen):
-            raise ValueError(
-                f"Decision {ticket} already has another outcome. If that was wrong, correct it."
-            )
 
     def save(self, path: str | Path) -> None:
         """Write everything to one file, at once or not at all.
@@ -398,17 +394,16 @@ class Agent(Generic[S]):
             self._owner.close()
 
     def _kept(self) -> tuple[dict[str, Any], Arrays]:
-        closed = {n: xi for n, xi in self._closed.items() if n not in self._live.open}
-        header, arrays = kept(self._live, closed)
+        header, arrays = kept(self._live, self._seen.closed(self._live))
         settings = {
             "configuration": configuration_parts(self._policy, self._problem, self._fold.monitor),
             "seed": self._seed,
             "max_open": self._max_open,
-            "correctable": self._recent.outcomes,
+            "correctable": self._seen.correctable,
         }
         names = self._names.known()
         named = {"names": names} if names else {}
-        return {**settings, **named, **header}, arrays | self._recent.to_arrays(self._fold)
+        return {**settings, **named, **header}, arrays | self._seen.to_arrays(self._fold)
 
     @overload
     @classmethod
@@ -480,9 +475,9 @@ class Agent(Generic[S]):
         begun = self._live._replace(watched=self._fold.monitor.initial(()))
         if header.get("in_part", False):
             begun = self._fold.seen_in_part(begun)
-        self._live, self._closed = restored(header, arrays, begun, self._problem)
+        self._live, closed = restored(header, arrays, begun, self._problem)
         self._names = row_names(header, self._live.width, self._problem.dims.xi)
-        self._recent = Recent.from_arrays(self._recent.outcomes, self._fold, self._live, arrays)
+        self._seen.restore(self._fold, self._live, closed, arrays)
         for waiting in self._live.open.values():
             context("a checkpoint", self._policy, self._problem, waiting.x)
         unused = arrays.keys() - self._kept()[1].keys()

@@ -58,29 +58,33 @@ class Recent(NamedTuple):
     middle: Live  # a state since, to be the base once as many outcomes have come after it
     before: int  # events before the middle
     since: int  # decisions that were closed after it
+    latest: Live  # the state after all events
 
     @classmethod
     def begin(cls, outcomes: int, live: Live) -> "Recent":
         """Return what is kept before any event."""
-        return cls(outcomes, live, (), live, 0, 0)
+        return cls(outcomes, live, (), live, 0, 0, live)
 
-    def after(self, live: Live, event: Event) -> "Recent":
-        """Return what is kept after an event, which made the state `live`."""
-        if not self.outcomes or isinstance(event, Taught):
+    def after(self, before: Live, live: Live, event: Event) -> "Recent":
+        """Return what is kept after an event, which made the state `live` of the one before.
+
+        It begins anew where it does not know that one: an interrupt may have come between.
+        """
+        if not self.outcomes or before is not self.latest:
             return Recent.begin(self.outcomes, live)
         events = (*self.events, event)
         since = self.since + isinstance(event, Observed | Forgotten)
         if since < self.outcomes:
-            return self._replace(events=events, since=since)
+            return self._replace(events=events, since=since, latest=live)
         rest = events[self.before :]
-        return Recent(self.outcomes, self.middle, rest, live, len(rest), 0)
+        return Recent(self.outcomes, self.middle, rest, live, len(rest), 0, live)
 
     def corrected(self, fold: Fold[Any], right: Corrected) -> tuple["Recent", Live, Stage]:
         """Return what is kept after a correction, the state then, and the stage as it was."""
         events = tuple(corrected((*self.events, right)))
         middle, early = refolded(fold, self.base, events[: self.before])
         live, late = refolded(fold, middle, events[self.before :])
-        kept = self._replace(events=events, middle=middle)
+        kept = self._replace(events=events, middle=middle, latest=live)
         return kept, live, (early | late)[right.number]
 
     def to_arrays(self, fold: Fold[Any]) -> Arrays:
@@ -105,8 +109,9 @@ class Recent(NamedTuple):
         before, since = arrays["recent.counts"].tolist()
         begun = from_snapshot(base, fold, live.seed)
         middle, _ = refolded(fold, begun, events[:before])
-        return cls(outcomes, begun, events, middle, before, since)
+        return cls(outcomes, begun, events, middle, before, since, live)
 
-    def holds(self, number: int) -> bool:
-        """Return whether the outcome of a decision can be corrected."""
-        return any(isinstance(each, Observed) and each.number == number for each in self.events)
+    def holds(self, live: Live, number: int) -> bool:
+        """Return whether the outcome of a decision can be corrected where `live` is known."""
+        outcomes = (each for each in self.events if isinstance(each, Observed))
+        return live is self.latest and any(each.number == number for each in outcomes)

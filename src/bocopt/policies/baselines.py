@@ -149,6 +149,14 @@ class SampleAverage:
         latest = np.inf if self.latest is None else self.latest
         return state._replace(outcomes=state.outcomes.append(xi).at_most(latest))
 
+    def outcomes(self, state: OutcomesSoFar) -> Array:
+        """Return all outcomes (t, m) so far, or the latest."""
+        return state.outcomes.rows
+
+    def with_outcomes(self, state: OutcomesSoFar, outcomes: Array) -> OutcomesSoFar:
+        """Return the state after as many other outcomes (t, m)."""
+        return state._replace(outcomes=state.outcomes.with_rows(outcomes))
+
 
 @dataclass(frozen=True)
 class ConditionalOptimum:

@@ -26,6 +26,11 @@ class Law(NamedTuple):
     scenarios: Array  # (s, m)
     w: Array  # (s)
 
+    @property
+    def mean(self) -> Array:
+        """Return the mean (m)."""
+        return np.asarray((self.w[..., None] * self.scenarios).sum(axis=-2))
+
     def ruled_out(self, bounds: Bounds) -> Array:
         """Return the weight (m) that an outcome took from each component; 1 where it was seen.
 
@@ -101,3 +106,56 @@ def beyond(bounds: Bounds, unit: Array, u: Array) -> Array:
     up = np.where(low, bounds.low, 0.0) + u * far_low
     down = np.where(high, bounds.high, 0.0) - u * far_high
     return np.where(low & ~high, up, np.where(high & ~low, down, np.nan))
+
+
+def completed_anew(bounds: Bounds, values: Array, u: Array, v: Array) -> Array:
+    """Return outcomes (n, m): those that were seen, the others drawn anew given all of them.
+
+    Component by component, from the law of all `values` (n, m) within the bounds of each, by
+    uniforms (n, m): repeated, this is the self-consistent estimate of Efron (1967). With chance
+    1 / (1 + how many were seen there), by the uniforms v, it is beyond the bound. What nothing is
+    known of says nothing; a component of which nothing was ever seen is like all others.
+
+    >>> seen, cut = np.array([2.0, 6.0, 8.0]), np.array([2.0, np.inf, 8.0])
+    >>> half = np.full((3, 1), 0.5)
+    >>> completed_anew(Bounds(seen[:, None], cut[:, None]), seen[:, None], half, 1 - half).tolist()
+    [[2.0], [8.0], [8.0]]
+    """
+    told = np.isfinite(bounds.low) | np.isfinite(bounds.high)
+    values = np.where(bounds.exact, bounds.low, values)
+    parts = (*bounds, beyond(bounds, _range(bounds), u), values, u, v)
+    columns = [np.swapaxes(part, -1, -2) for part in parts]
+    found = np.asarray(np.swapaxes(_each_component(*columns), -1, -2))
+    many = np.maximum(told.sum(axis=(-1, -2), keepdims=True), 1)
+    mean = np.where(told, found, 0.0).sum(axis=(-1, -2), keepdims=True) / many
+    return np.where(told.any(axis=-2, keepdims=True), found, mean)
+
+
+def _range(bounds: Bounds) -> Array:
+    """Return how far apart (1, m) ends are."""
+    ends = np.concatenate(bounds, axis=-2)
+    known = np.isfinite(ends)
+    low = np.where(known, ends, np.inf).min(axis=-2, keepdims=True)
+    high = np.where(known, ends, -np.inf).max(axis=-2, keepdims=True)
+    return np.where(low <= high, high - low, 0.0)
+
+
+def _completed(low: Array, high: Array, far: Array, values: Array, u: Array, v: Array) -> Array:
+    """Return the outcomes (n) of one component."""
+    seen, told = low == high, np.isfinite(low) | np.isfinite(high)
+    some = ~seen
+    if not some.any() or not told.any():
+        return values
+    law, exact = np.sort(values[told]), np.sort(low[seen])
+    begin, end = np.searchsorted(law, low[some]), np.searchsorted(law, high[some], side="right")
+    drawn = law[np.minimum(begin + (u[some] * (end - begin)).astype(np.int64), len(law) - 1)]
+    there = np.searchsorted(exact, high[some], side="right") - np.searchsorted(exact, low[some])
+    rare = (begin >= end) | (v[some] * (1 + there) < 1.0)
+    out = values.copy()
+    out[some] = np.where(rare & ~np.isnan(far[some]), far[some], drawn)
+    return np.clip(out, low, high)
+
+
+_each_component = np.vectorize(
+    _completed, signature=",".join(["(n)"] * 6) + "->(n)", otypes=[float]
+)

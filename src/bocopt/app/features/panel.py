@@ -14,6 +14,7 @@ from bocopt.app.features.odd import alike
 from bocopt.app.features.panel_notes import notes_of_split
 from bocopt.app.features.panel_rows import PanelFeaturiser
 from bocopt.app.features.prepare import series_from, unchanging
+from bocopt.app.features.sales_note import sales_notes_of_panel
 from bocopt.app.features.series import Panel, Series
 from bocopt.app.features.spec import Spec
 from bocopt.app.features.split import Split, split
@@ -66,6 +67,7 @@ def panel_of(frame: Table, spec: Spec | None = None) -> Panel:
             *common,
             *_of_categories(parts, spec),
             *_unchanging(series),
+            *sales_notes_of_panel(spec, [(one.now, one.xi) for one in series]),
         ),
         time=tuple(parts.times.shown[row] for row in first.tolist()),
         at=tuple(np.split(parts.moments, parts.begins[1:-1])),

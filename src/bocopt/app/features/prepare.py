@@ -14,6 +14,7 @@ from bocopt.app.features.days import whole_days
 from bocopt.app.features.featuriser import Featuriser
 from bocopt.app.features.known import StageOutcomes
 from bocopt.app.features.odd import far
+from bocopt.app.features.sales_note import sales_notes
 from bocopt.app.features.series import Series
 from bocopt.app.features.spec import Spec
 from bocopt.app.features.stages import Due, Stages, TableColumns
@@ -58,6 +59,7 @@ def series_from(
         *notes_of_columns(frame, stages, featuriser, columns, alone=alone),
         *(unchanging(names, x.min(axis=0), x.max(axis=0)) if alone else ()),
         *notes_of_now,
+        *(sales_notes(spec, now, came.xi) if alone else ()),
     ]
     return Series(
         time=stages.shown,

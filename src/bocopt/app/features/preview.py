@@ -1,5 +1,6 @@
 """The first stages of a series, to look at."""
 
+import math
 from collections.abc import Iterator
 
 from bocopt import arguments
@@ -28,7 +29,8 @@ def _lines(series: Series, rows: int) -> Iterator[list[str]]:
     yield ["line", *(str(series.lines[t]) for t in stages)]
     yield ["time", *(_printable(series.time[t]) for t in stages)]
     yield from _numbers("sees", series.x_names, series.x[:rows])
-    yield from _numbers("outcome", series.xi_names, series.xi[:rows])
+    for i, name in enumerate(series.xi_names):
+        yield [f"outcome {_printable(name)}", *(_seen(series, t, i) for t in stages)]
     if series.now is not None:
         names = tuple(str(number + 1) for number in range(series.now.shape[1]))
         yield from _numbers("decided", names, series.now[:rows])
@@ -38,6 +40,16 @@ def _lines(series: Series, rows: int) -> Iterator[list[str]]:
 def _numbers(what: str, names: tuple[str, ...], values: Array) -> Iterator[list[str]]:
     for name, column in zip(names, values.T, strict=True):
         yield [f"{what} {_printable(name)}", *(f"{value:.6g}" for value in column)]
+
+
+def _seen(series: Series, t: int, i: int) -> str:
+    """Return what was seen of a number of the outcome of a stage."""
+    if series.seen is None or not series.in_part[t]:
+        return f"{series.xi[t, i]:.6g}"
+    low, high = float(series.seen.low[t, i]), float(series.seen.high[t, i])
+    if low == high:
+        return f"{low:.6g}"
+    return "not seen" if low == -math.inf else f"{low:.6g} or more"
 
 
 def _known_at(series: Series, t: int) -> str:

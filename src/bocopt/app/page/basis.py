@@ -52,10 +52,17 @@ def _arrivals(view: ReportView) -> list[str]:
 def _gaps(view: ReportView) -> list[str]:
     f = view.findings
     found = []
-    never = int(np.isnan(f.series.xi).any(axis=1).sum())
+    in_part = int(f.series.in_part.sum())
+    never = int(np.isnan(f.series.xi).any(axis=1).sum()) - in_part
     if never:
         found.append(
             f"{count(never, 'stage')} without an outcome: not learned from, and in no mean."
+        )
+    if in_part:
+        found.append(
+            f"{count(in_part, 'stage')} with an outcome that was seen in part: learned as far as "
+            "it was seen, and in no mean of costs. What was seen follows from what was done then: "
+            "a policy that orders more here, to see more, pays for it and sees no more."
         )
     kept = int(np.isnan(f.series.x).any(axis=1).sum())
     if kept:

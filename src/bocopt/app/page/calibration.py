@@ -21,7 +21,8 @@ def calibration(view: ReportView) -> str:
     for policy in view.ordered:
         levels = _levels(view, policy)
         if levels:
-            return shown(f"<bdi>{text(policy)}</bdi>", levels)
+            drawn = _DRAWN if view.in_part else ""
+            return shown(f"<bdi>{text(policy)}</bdi>", levels, drawn)
     return ""
 
 
@@ -31,10 +32,17 @@ def _levels(view: ReportView, policy: str) -> dict[str, Array]:
     found = probabilities(info)
     if found is None or found.shape[1] != len(series.xi_names):
         return {}
-    counted = found[view.stages]
+    stages = np.flatnonzero(view.findings.series.in_part)
+    counted = found[np.union1d(view.stages, stages[stages >= view.findings.warm_up])]
     columns = [column[np.isfinite(column)] for column in counted.T]
     pairs = zip(_distinct(series.xi_names), columns, strict=True)
     return {outcome: column for outcome, column in pairs if column.size}
+
+
+_DRAWN = (
+    "Where an outcome was seen in part, a draw from what was predicted stands for it, within what "
+    "was seen."
+)
 
 
 def probabilities(info: Mapping[str, Array]) -> Array | None:
@@ -64,7 +72,7 @@ def coverage(levels: Array, inside: float) -> tuple[float, float, float]:
     return hits / n, low, high
 
 
-def shown(who: str, levels: dict[str, Array]) -> str:
+def shown(who: str, levels: dict[str, Array], more_said: str = "") -> str:
     """Return the section: who predicts, as markup, and by outcome the predicted chances of less."""
     header = ["outcome", "stages"]
     for inside in _INTERVALS:
@@ -86,6 +94,7 @@ def shown(who: str, levels: dict[str, Array]) -> str:
             "95%: exact binomial, as if stages were independent.",
             "Bars are shares of the outcomes; about 95% of them would end in the tint by chance.",
             more,
+            more_said,
             css="note",
         ),
     )

@@ -33,9 +33,9 @@ class Contrast(NamedTuple):
     at: IntArray  # the numbers of the stages that are compared, with an outcome or without
     alike: bool  # whether both cost the same wherever an outcome is known
     sums: bool = False  # whether a stage is a sum of several decisions
+    in_part: int = 0  # outcomes that were seen in part
     at_random: "Contrast | None" = None  # if what hides outcomes has nothing to do with them
     unrecorded: int = 0  # stages that are left out, as one of the two has no decision there
-    in_part: bool = False  # whether a part was seen of some that count as missing
 
     @property
     def verdict(self) -> int:
@@ -79,9 +79,9 @@ def _certified(found: Compared) -> Contrast:
         at=found.at,
         alike=not np.nan_to_num(found.differences).any(),
         sums=found.parts is not None,
+        in_part=found.in_part,
         at_random=None if found.at_random is None else _certified(found.at_random),
         unrecorded=found.unrecorded,
-        in_part=found.in_part,
     )
 
 
@@ -103,17 +103,17 @@ def _by_blocks(view: ReportView, policy: str, reference: str) -> Contrast | None
         always=None,
         shares=None,
         since=math.nan,
-        once=_ends(*one_look(gains, block)),
+        once=None if view.in_part else _ends(*one_look(gains, block)),
         block=block,
         paid=float(paid.mean()),
         stages=gains.size,
         missing=len(at) - gains.size,
+        in_part=int(view.findings.series.in_part[at].sum()),
         outcomes=len(at),
         why=_UNDECLARED if view.findings.now is None else "It needs two outcomes at least.",
         at=at,
         alike=not gains.any(),
         unrecorded=unrecorded,
-        in_part=bool(view.findings.series.in_part[at].any()),
     )
 
 

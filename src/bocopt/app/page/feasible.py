@@ -9,7 +9,7 @@ from bocopt.app.page.markup import paragraph, section, text
 from bocopt.app.page.numbers import ends, percent, span, target
 from bocopt.app.page.plot import Level, Line, lines, styles
 from bocopt.app.page.view import ReportView
-from bocopt.compared import RECORDED
+from bocopt.compared import RECORDED, whatever
 from bocopt.core import Array
 from bocopt.guarantees import Feasibility
 from bocopt.guarantees.feasibility import Counts
@@ -18,8 +18,8 @@ FEASIBILITY = "Feasibility"
 
 
 def share(view: ReportView, played: Played) -> float:
-    """Return the share of feasible decisions where it is known; NaN where it never is."""
-    known = played.feasible[view.judged(played)]
+    """Return the share of feasible decisions at the stages that count; NaN where it is unknown."""
+    known = played.feasible[view.judged]
     known = known[np.isfinite(known)]
     return float(known.mean()) if known.size else math.nan
 
@@ -68,7 +68,7 @@ def limits(drawn: list[Line], level: Level | None) -> tuple[float, float]:
 
 
 def _known(view: ReportView, played: Played) -> bool:
-    return bool(np.isfinite(played.feasible[view.judged(played)]).any())
+    return bool(np.isfinite(played.feasible[view.stages]).any())
 
 
 def _target(alpha: float | None) -> str:
@@ -76,13 +76,12 @@ def _target(alpha: float | None) -> str:
 
 
 def _known_only(view: ReportView) -> str:
-    missing = any(len(view.missing(played)) for played in view.findings.played.values())
-    return " whose outcome is known" if missing else ""
+    return " whose outcome is known" if len(view.missing(view.played)) else ""
 
 
 def _whatever(view: ReportView) -> str:
     missing = len(view.missing(view.played))
-    return f", whatever the {missing:,} {view.unseen} were" if missing else ""
+    return f", {whatever(missing, view.in_part)}" if missing else ""
 
 
 def _provided(view: ReportView) -> str:
@@ -124,16 +123,16 @@ def _how_many(view: ReportView) -> str:
     missing = len(view.missing(view.played))
     if not missing:
         return f"stages ({view.sure}, at all times"
-    known = int(np.isfinite(view.played.feasible[view.judged(view.played)]).sum())
+    known = int(np.isfinite(view.played.feasible[view.judged]).sum())
     return (
         f"{known:,} stages whose outcome is known ({view.sure}, at all times, of all "
-        f"{known + missing:,} whatever the {missing:,} {view.unseen} were"
+        f"{known + missing:,} {whatever(missing, view.in_part)}"
     )
 
 
 def _counts(view: ReportView, played: Played) -> Counts:
     """Return the counts (n) so far, at each stage that counts."""
-    feasible = played.feasible[view.judged(played)]
+    feasible = played.feasible[view.judged]
     known = np.isfinite(feasible)
     infeasible = np.cumsum(known & (feasible < 0.5)).astype(float)
     return Counts.of(np.cumsum(known).astype(float), infeasible)
@@ -145,8 +144,8 @@ def _ends(view: ReportView, counts: Counts, missing: Array) -> tuple[Array, Arra
 
 
 def _line(view: ReportView, policy: str, style: int) -> Line:
+    at = np.searchsorted(view.judged, view.drawn)
     played = view.findings.played[policy]
-    at = np.searchsorted(view.judged(played), view.drawn)
     counts = Counts(*(part[at] for part in _counts(view, played)))
     missing = np.searchsorted(view.missing(played), view.drawn).astype(float)  # before each
     seen = counts.t > 0

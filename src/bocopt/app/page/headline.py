@@ -7,7 +7,7 @@ from bocopt.app.page.contrast import Contrast, Ends, contrast, level
 from bocopt.app.page.markup import name, paragraph, text
 from bocopt.app.page.numbers import ends, figure, money, percent
 from bocopt.app.page.view import ReportView
-from bocopt.compared import IN_SUMS, NO_BOOTSTRAP, RECORDED, WITH_OUTCOME
+from bocopt.compared import IN_FULL, IN_SUMS, NO_BOOTSTRAP, NO_SAMPLE, RECORDED, WITH_OUTCOME
 from bocopt.core import Sense
 
 #: Of a gain: what was done, and what stands after the number.
@@ -73,13 +73,14 @@ def _same(view: ReportView) -> bool:
 
 
 def _first_sentence(view: ReportView, found: Contrast) -> str:
-    if found.missing and found.always:
+    if found.missing and found.always and (found.at_random or found.in_part):
         return _with_missing(view, found, found.at_random)
     said = f"{_did(view, found)} ({_sure(view, found)}) {_than(view, found)}"
     said += f"{_where(found)}{_provided(found)}"
+    if found.in_part:
+        return f"So far {_said(view)} {said}: {_OPEN}."
     if found.missing:
-        verdict = "" if found.verdict else f": {_OPEN}"
-        return f"{_if(found)}, {_said(view)} {said}{verdict}."
+        return f"{_IF}, {_said(view)} {said}{'' if found.verdict else f': {_OPEN}'}."
     return (
         f"{_subject(view)} {said}." if found.verdict else f"So far {_said(view)} {said}: {_OPEN}."
     )
@@ -87,26 +88,25 @@ def _first_sentence(view: ReportView, found: Contrast) -> str:
 
 def _with_missing(view: ReportView, found: Contrast, at_random: Contrast | None) -> str:
     """Return what is known whatever the missing outcomes were; where that is little, what is if."""
-    many, which = f"{found.missing:,} of {found.outcomes:,}", "that are missing"
-    if found.in_part:
-        which = "that were not seen in full"
-    whatever, sure = f"Whatever the {many} outcomes {which} were", f"{100 * level(view):g}%"
+    many = f"{found.missing:,} of {found.outcomes:,}"
+    unseen = "were not seen in full" if found.in_part else "are missing"
+    whatever, sure = f"Whatever the {many} outcomes that {unseen} were", f"{100 * level(view):g}%"
     if found.verdict:
         verb, than = _WORDS[view.findings.sense, found.verdict > 0]
         did = f"{_said(view)} {verb} {_amounts(view, found)} ({sure})"
         return f"{whatever}, {did} {than} {_reference(view)}{_provided(found)}."
-    open_all = f"{whatever}, {_OPEN} ({sure}: {_amounts(view, found)}){_provided(found)}."
+    open_ = f"{whatever}, {_OPEN} ({sure}: {_amounts(view, found)}){_provided(found)}."
     if at_random is None:
-        return open_all
+        return open_
     seen = f"{_did(view, at_random)} ({_sure(view, at_random)}) {_than(view, at_random)}"
     seen += f"{_where(found)}{_provided(found)}"
     rest = "" if at_random.verdict else f": {_OPEN} even then"
-    return f"{open_all} {_IF}, {_said(view)} {seen}{rest}."
+    return f"{open_} {_IF}, {_said(view)} {seen}{rest}."
 
 
 def _where(found: Contrast) -> str:
     """Return the stages, or parts of them, that a sentence is about; empty where that is all."""
-    some = IN_SUMS if found.sums else f"at {WITH_OUTCOME}"
+    some = IN_SUMS if found.sums else f"at {IN_FULL if found.in_part else WITH_OUTCOME}"
     return f", {some}" if found.missing else ""
 
 
@@ -115,12 +115,7 @@ def _provided(found: Contrast) -> str:
 
 
 _IF = "If whether an outcome is missing does not depend on what it was"
-_IF_IN_FULL = "If whether an outcome is seen in full does not depend on what it was"
 _OPEN = "which is better is open"
-
-
-def _if(found: Contrast) -> str:
-    return _IF_IN_FULL if found.in_part else _IF
 
 
 def _said(view: ReportView) -> str:
@@ -191,6 +186,8 @@ def _in_money(view: ReportView, found: Contrast) -> str:
     interval = f" ({_ends_of(found, bounds, figure)})" if bounds else ""
     total = money(abs(found.gain) * found.stages, unit)
     where = ", where the outcome is known" if found.missing else ""
+    if found.in_part:
+        where = ", where the outcome was seen in full, which depends on what it was"
     return text(
         f"{'Seen' if found.missing else 'That'} is {money(abs(found.gain), unit)} a stage"
         f"{interval}{more}, and {total} in all{where}. "
@@ -203,8 +200,10 @@ def _in_money(view: ReportView, found: Contrast) -> str:
 def _how_many(view: ReportView, found: Contrast) -> str:
     warm_up = view.findings.warm_up
     missing = f" with an outcome, and {found.missing:,} without one" if found.missing else ""
-    if found.missing and found.in_part:
-        missing = f" whose outcome is known, and {found.missing:,} of which it is not in full"
+    if found.in_part:
+        never = found.missing - found.in_part
+        none = f", and {never:,} without one" if never else ""
+        missing = f" whose outcome was seen in full, {found.in_part:,} with a part of it{none}"
     if found.missing and found.sums:
         missing = f", of whose {found.outcomes:,} decisions {found.missing:,} have no outcome"
     after = f", after a warm-up of {warm_up:,} that no number counts" if warm_up else ""
@@ -215,9 +214,8 @@ def _how_sure(view: ReportView, found: Contrast) -> str:
     if found.always is None:
         return f"There is no interval that holds at all times. {text(found.why)}".strip()
     together = " for all comparisons on this page together" * (len(view.findings.compared) > 1)
-    which = "was not seen in full" if found.in_part else "is missing"
     missing = (
-        f" An outcome that {which} counts as the worst that is possible, for either side."
+        " What was not seen of an outcome counts as the worst that is possible, for either side."
         if found.missing
         else ""
     )
@@ -233,6 +231,8 @@ def _how_sure(view: ReportView, found: Contrast) -> str:
 
 
 def _one_look(view: ReportView, found: Contrast) -> str:
+    if found.in_part:
+        return f"There is no interval for one look: {NO_SAMPLE}."
     if found.once is None:
         return f"{NO_BOOTSTRAP[0].upper()}{NO_BOOTSTRAP[1:]}."
     afterwards = view.findings.now is None and not view.findings.compared

@@ -11,7 +11,7 @@ from bocopt.app.page.markup import paragraph, section, table, text
 from bocopt.app.page.numbers import NONE, decimals, ends, fixed, percent, target
 from bocopt.app.page.plot import Level, Line, lines, styles
 from bocopt.app.page.view import ReportView
-from bocopt.compared import RECORDED
+from bocopt.compared import NO_SAMPLE, RECORDED
 from bocopt.core import Sense
 from bocopt.guarantees.phrases import together
 
@@ -55,7 +55,9 @@ def _gains(view: ReportView) -> str:
         if p != view.reference
     ]
     title = f"{_gained(view)} in all against <bdi>{text(_against(view))}</bdi>{_in_unit(view)}"
-    caption = f"Sums since the warm-up; above the line at 0 is better. {_thinning(view)}"
+    caption = (
+        f"Sums since the warm-up; above the line at 0 is better.{_left_out(view)} {_thinning(view)}"
+    )
     return lines(view, title, caption, drawn, Level("", 0.0))
 
 
@@ -69,7 +71,15 @@ def _totals(view: ReportView) -> str:
     word = view.findings.sense.value
     better = "lower" if view.findings.sense is Sense.MINIMISE else "higher"
     title = f"{word.capitalize()} in all{_in_unit(view)}"
-    return lines(view, title, f"Sums since the warm-up; {better} is better.", drawn)
+    return lines(
+        view, title, f"Sums since the warm-up; {better} is better.{_left_out(view)}", drawn
+    )
+
+
+def _left_out(view: ReportView) -> str:
+    if not view.in_part:
+        return ""
+    return f" Left out: {view.in_part:,} stages whose outcome was seen in part."
 
 
 def policies(view: ReportView, feasible: Mapping[str, str] | None = None) -> str:
@@ -144,7 +154,8 @@ def surely(view: ReportView, found: Contrast) -> str:
 
 def _legend(view: ReportView, contrasts: dict[str, Contrast | None], summed: bool) -> str:
     unit = f" in {text(view.findings.unit)}" if view.findings.unit else ""
-    said = f"Means a stage{unit} over {len(view.stages):,} stages. "
+    seen = " whose outcome was seen in full, which depends on what it was" * bool(view.in_part)
+    said = f"Means a stage{unit} over {len(view.stages):,} stages{seen}. "
     known = [found for found in contrasts.values() if found is not None]
     said += _compared(view, known)
     if summed:
@@ -157,10 +168,12 @@ def _compared(view: ReportView, known: Sequence[Contrast]) -> str:
     """Return the sentences that say what differences and their intervals mean and assume."""
     said = ""
     if known:
+        said += f"{_gained(view)}: against <bdi>{text(_against(view))}</bdi>, positive is better. "
         blocks = ", ".join(str(length) for length in sorted({found.block for found in known}))
         said += (
-            f"{_gained(view)}: against <bdi>{text(_against(view))}</bdi>, positive is better. "
-            f"One look: roughly, by a block bootstrap (blocks of {blocks}) for the mean of a "
+            f"One look: {NO_SAMPLE}. "
+            if view.in_part
+            else f"One look: roughly, by a block bootstrap (blocks of {blocks}) for the mean of a "
             "process that does not change, asymptotic, each policy alone. "
         )
     if view.certified:
@@ -170,8 +183,7 @@ def _compared(view: ReportView, known: Sequence[Contrast]) -> str:
             "since when this is known; it says nothing of the stages since. "
         )
     if any(found.missing for found in known):
-        which = "was not seen in full" if any(one.in_part for one in known) else "is missing"
-        said += f"An outcome that {which} counts at all times as the worst for either side. "
+        said += "What was not seen of an outcome counts at all times at its worst for either side. "
     if any(found.unrecorded for found in known):
         said += f"It is assumed that {RECORDED}. "
     return said

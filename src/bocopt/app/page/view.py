@@ -8,8 +8,7 @@ import numpy as np
 from bocopt.app.findings import Findings, Played
 from bocopt.app.page.markup import Names
 from bocopt.app.page.numbers import target, thinned
-from bocopt.compared import unseen
-from bocopt.core import Array, BoolArray, IntArray
+from bocopt.core import Array, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,33 +43,29 @@ class ReportView:
     def left_out(self) -> int:
         """Return how many stages after the warm-up have an outcome, but do not count."""
         came = np.asarray(np.isfinite(self.findings.series.xi).all(axis=-1))
-        came[: self.findings.warm_up] = False
-        came[self.stages] = False
-        return int(came.sum())
+        return int(came[self.findings.warm_up :].sum()) - len(self.stages)
 
-    def judged(self, played: Played) -> IntArray:
-        """Return the stages that count, and those of which a part of the outcome that was seen
-        shows whether a decision was feasible.
-        """
-        counts = self._absent(played) & np.isfinite(played.feasible)
-        counts[self.stages] |= ~self._absent(played)[self.stages]
-        return np.flatnonzero(counts)
+    @cached_property
+    def in_part(self) -> int:
+        """Return after how many decisions that count the outcome was seen in part."""
+        return int(self.findings.series.in_part[self.findings.warm_up :].sum())
 
     def missing(self, played: Played) -> IntArray:
-        """Return the stages after the warm-up that were decided, and whose outcome never came, or
-        does not show by its part that was seen whether the decision was feasible.
+        """Return the stages after the warm-up of which it is not known if what was decided was
+        feasible: the outcome never came, or what was seen of it does not show it.
         """
-        return np.flatnonzero(self._absent(played) & np.isnan(played.feasible))
-
-    def _absent(self, played: Played) -> BoolArray:
         absent = np.asarray(np.isnan(self.findings.series.xi).any(axis=-1))
+        absent = absent & np.isnan(played.feasible)
         absent[: self.findings.warm_up] = False
-        return np.asarray(absent & np.isfinite(played.z).all(axis=-1))
+        return np.flatnonzero(absent & np.isfinite(played.z).all(axis=-1))
 
-    @property
-    def unseen(self) -> str:
-        """Return what outcomes are called that count at their worst."""
-        return unseen(bool(self.findings.series.in_part.any()))
+    @cached_property
+    def judged(self) -> IntArray:
+        """Return the stages that count, and those of which what was seen shows feasibility."""
+        shown = np.isfinite([one.feasible for one in self.findings.played.values()]).all(axis=0)
+        shown &= self.findings.series.in_part
+        shown[: self.findings.warm_up] = False
+        return np.union1d(self.stages, np.flatnonzero(shown))
 
     @cached_property
     def drawn(self) -> IntArray:

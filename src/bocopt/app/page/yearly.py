@@ -75,7 +75,7 @@ def _whatever(view: ReportView, found: Yearly) -> str:
     high = found.always[1]
     verb, more = _WORDS[view.findings.sense, high > 0]
     said = f"{_between(found.always, high)} {view.findings.unit}".strip()
-    return f"{verb} {text(said)}{more} ({_sure(view)}), whatever the {view.unseen} were"
+    return f"{verb} {text(said)}{more} ({_sure(view)}), whatever the missing outcomes were"
 
 
 def _sure(view: ReportView) -> str:

@@ -71,17 +71,16 @@ def _by_time(
     """Yield the series that have a decision at a time, and its evidence, time by time."""
     rows = np.repeat(np.arange(len(pairs)), [len(at) for at in times])
     order = np.argsort(np.concatenate(times), kind="stable")
-    own, low, high, others, least, most, possible = (
+    own, others, low, high, least, most, possible = (
         np.concatenate(parts)[order]
         for parts in zip(
             *(
                 (
                     pair.pair.own.value,
+                    pair.others,
                     pair.pair.difference.low,
                     pair.pair.difference.high,
-                    pair.others,
-                    pair.least,
-                    pair.most,
+                    *pair.ends,
                     pair.possible,
                 )
                 for pair in pairs

@@ -2,6 +2,7 @@
 
 import math
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
@@ -12,10 +13,11 @@ from bocopt.app.features.series import Series
 from bocopt.app.findings import Played
 from bocopt.app.playing.in_hindsight import SeriesData
 from bocopt.app.playing.kept import Kept, PlayedSoFar
-from bocopt.core import Array, IntArray, Policy, Problem, Status, judge
+from bocopt.core import Array, Bounds, IntArray, Policy, Problem, Status, judge
 from bocopt.guarantees import Monitor
-from bocopt.live import Agent
+from bocopt.live import Agent, SalesWarning
 from bocopt.loop import Stage
+from bocopt.problems.ranges import within
 
 _SHOWN = ("probability", "arm_weights", "weights")  # of what a policy learned: for the report
 _NUMBERS = ("cost", "feasible")
@@ -131,6 +133,17 @@ def paid(problem: Problem, series: SeriesData, z: Array, least: Array) -> Played
     return Played(z=z, **numbers, hindsight=best, status=status, info={}, said=())
 
 
+def shown_in_part(problem: Problem, series: Series, played: Played) -> Played:
+    """Return the same with what outcomes that were seen in part show of feasibility."""
+    feasible, decided = played.feasible.copy(), np.isfinite(played.z).all(axis=-1)
+    for stage in np.flatnonzero(series.in_part & decided).tolist():
+        seen = series.seen_at(stage)
+        assert isinstance(seen, Bounds)
+        fits, misses = within(problem, seen).verdicts(series.x[stage], played.z[stage])
+        feasible[stage] = np.nan if fits == misses else float(fits)  # neither: none is possible
+    return played._replace(feasible=feasible)
+
+
 class _Record:
     """Record of what is known of the stages so far, in arrays of the whole length."""
 
@@ -158,13 +171,15 @@ class _Record:
             if in_part[stage] and not agent.takes_bounds:
                 agent.forget(stage)
                 continue
-            seen = agent.observe(stage, series.seen_at(stage))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SalesWarning)  # these are no sales of this agent
+                seen = agent.observe(stage, series.seen_at(stage))
             if seen is not None:
                 self._outcome(stage, seen)
 
     def _outcome(self, stage: int, seen: Stage) -> None:
         self._put("cost", stage, seen.cost)
-        self._put("feasible", stage, np.where(seen.undecided, np.nan, seen.feasible))
+        self._put("feasible", stage, np.nan if seen.undecided else seen.feasible)
         for name in _SHOWN:
             if name in seen.info:
                 self._put(f"info.{name}", stage, seen.info[name])

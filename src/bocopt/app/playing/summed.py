@@ -56,15 +56,15 @@ class _Sums(NamedTuple):
     """Sums over all series, at each time (M)."""
 
     decided: Array  # how many were
-    known: Array  # of them, those whose outcome shows what both cost
-    own: Array  # what the reference paid, where outcomes do
+    known: Array  # of them, those whose outcome came
+    own: Array  # what the reference paid, where outcomes came
     difference: Array  # what the other one paid more, likewise
     met: Array  # (M, 2) how many decisions were feasible
     own_low: Array  # least that the reference can have paid, in all
     own_high: Array
     low: Array  # least that the difference can have been, in all
     high: Array
-    open_low: Array  # least that it can have been where outcomes do not show it
+    open_low: Array  # least that it can have been where outcomes never came
     open_high: Array
     possible: Flags  # whether all were within what ranges are meant for
 
@@ -80,7 +80,7 @@ def _summed(panel: Panel, pairs: Sequence[Both]) -> _Sums:
     sums = {name: np.zeros(many) for name in _Sums._fields if name != "possible"}
     sums["met"], possible = np.zeros((many, 2)), np.ones(many, bool)
     for at, stages in zip(panel.at, pairs, strict=True):
-        times, shown = at[stages.at], stages.shown
+        times, came, part = at[stages.at], stages.in_full, stages.in_part
         own, difference, met = stages.pair
         costs = np.abs(own.value) + np.abs(stages.others)
         rounding = _ROUNDING * (difference.high - difference.low) + _OF_COSTS * costs
@@ -89,20 +89,20 @@ def _summed(panel: Panel, pairs: Sequence[Both]) -> _Sums:
         )
         parts = {
             "decided": np.ones(len(times)),
-            "known": shown.astype(float),
-            "own": np.where(shown, own.value, 0.0),
-            "difference": np.where(shown, difference.value, 0.0),
-            "met": np.where(shown[:, None], met, 0.0),
+            "known": came.astype(float),
+            "own": np.where(came, own.value, 0.0),
+            "difference": np.where(came, difference.value, 0.0),
+            "met": np.where(came[:, None], met, 0.0),
             "own_low": own.low,
             "own_high": own.high,
             "low": difference.low,
             "high": difference.high,
-            "open_low": np.where(shown, 0.0, stages.least),
-            "open_high": np.where(shown, 0.0, stages.most),
+            "open_low": np.where(came, 0.0, stages.least),
+            "open_high": np.where(came, 0.0, stages.most),
         }
-        for name, part in parts.items():
-            sums[name][times] += part  # a series has a time once
-        possible[times] &= stages.possible & ~(shown & outside)
+        for name, term in parts.items():
+            sums[name][times] += term  # a series has a time once
+        possible[times] &= ~(came | part) | (stages.possible & ~(came & outside))
     return _Sums(**sums, possible=possible)
 
 
@@ -112,7 +112,8 @@ def _judged(
     """Return the comparison of all decisions, and of those whose outcome came, if some did not."""
     sums, at_random = _summed(panel, pairs), None
     missing = int((sums.decided - sums.known).sum())
-    if not all(stages.came.all() for stages in pairs):
+    in_part = sum(int(stages.in_part.sum()) for stages in pairs)
+    if missing and not in_part:
         known = [stages.where(stages.came) for stages in pairs]
         at_random = _judged(one, panel, known, problem, reference)
         assumptions = (AT_RANDOM, *at_random.certificate.assumptions)
@@ -132,7 +133,7 @@ def _judged(
         reference=reference,
         at=at,
         at_random=at_random,
-        in_part=any((stages.came & ~stages.shown).any() for stages in pairs),
+        in_part=in_part,
     )
     unrecorded = sum(stages.unrecorded for stages in pairs)
     rests = (*[RECORDED] * bool(unrecorded), *found.certificate.assumptions)

@@ -51,6 +51,7 @@ def application(front: Api, access: Access) -> Starlette:
         ("GET", decision, front.decision),
         ("DELETE", decision, front.forget),
         ("PUT", f"{decision}/outcome", front.observe),
+        ("PUT", f"{decision}/correction", front.correct),
         ("GET", f"{decision}/explanation", front.explanation),
         ("GET", f"{stream}/certificates", front.certificates),
         ("GET", f"{stream}/log", front.log),

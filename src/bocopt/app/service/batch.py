@@ -7,6 +7,7 @@ import numpy as np
 
 from bocopt.app.service.commands import (
     Command,
+    Correct,
     Decide,
     Forget,
     Observe,
@@ -15,15 +16,17 @@ from bocopt.app.service.commands import (
     Reply,
     Teach,
 )
-from bocopt.app.service.contexts import Context, context_of, outcome_of, row_of
+from bocopt.app.service.contexts import Context, context_of, row_of
+from bocopt.app.service.outcomes import outcome_of
 from bocopt.app.service.precompute import Find, Precomputed
+from bocopt.app.service.refolding import Beat, before_outcome, corrected
 from bocopt.app.service.shown import outcome_shown, shown, ticket
 from bocopt.app.service.stores import EventRow, OutcomeTotals, Snapshot, Store
-from bocopt.app.service.stream_state import StreamState, lesson_place
-from bocopt.bounds import exactly
+from bocopt.app.service.stream_state import DamagedError, StreamState, lesson_place
+from bocopt.bounds import exactly, is_of_parts
 from bocopt.core import Bounds
 from bocopt.live.events import from_bytes
-from bocopt.live.fold import Decided, Event, Forgotten, Observed, Taught
+from bocopt.live.fold import Corrected, Decided, Event, Forgotten, Observed, Taught
 
 T = TypeVar("T")
 
@@ -43,10 +46,17 @@ class Batch:
     """
 
     def __init__(
-        self, store: Store, find: Find, now: float, ahead: Precomputed | None = None
+        self,
+        store: Store,
+        find: Find,
+        now: float,
+        ahead: Precomputed | None = None,
+        beat: Beat = lambda: None,
     ) -> None:
         self._store, self._find, self._now = store, find, now
-        self._ahead = ahead or Precomputed()
+        self._ahead, self._beat = ahead or Precomputed(), beat
+        self._wrong: dict[str, int] = {}  # the first outcome of a stream that was corrected here
+        self._renewed: dict[str, list[Snapshot]] = {}  # those that knew wrong outcomes, anew
         self.states: dict[str, StreamState] = {}  # streams as they will be
         self.rows: list[EventRow] = []
         self.stages: list[OutcomeTotals] = []
@@ -57,6 +67,8 @@ class Batch:
             return self._decide(command)
         if isinstance(command, Observe):
             return self._observe(command)
+        if isinstance(command, Correct):
+            return self._correct(command)
         if isinstance(command, Teach):
             return self._teach(command)
         if isinstance(command, Forget):
@@ -69,7 +81,8 @@ class Batch:
         """Return snapshots of the streams that are due for one, and note that they have it."""
         due = [h for h in self.states.values() if h.seq - h.snapped >= h.template.limits.snapshot]
         self.states |= {state.stream: state._replace(snapped=state.seq) for state in due}
-        return [state.snapshot() for state in due]
+        renewed = [snapshot for some in self._renewed.values() for snapshot in some]
+        return [*renewed, *(state.snapshot() for state in due)]
 
     def _of(self, stream: str) -> StreamState:
         return self.states.get(stream) or self._find(stream)
@@ -130,10 +143,64 @@ class Batch:
             if isinstance(ended, Forgotten):
                 raise RefusedError(409, f"Decision {command.number} was given up.")
             if not np.array_equal(ended.seen, xi):
-                raise RefusedError(409, f"Decision {command.number} already has another outcome.")
+                words = f"Decision {command.number} already has another outcome."
+                how = f"PUT /v1/streams/{command.stream}/decisions/{command.number}/correction"
+                raise RefusedError(409, f"{words} If that was wrong, correct it: {how}.")
             return Reply(200, {"id": command.number, "learned": True})
         self._log(state, Observed(command.number, xi))
         return Reply(201, outcome_shown(state.template, self.stages[-1]))
+
+    def _correct(self, command: Correct) -> Reply:
+        state, number = self._of(command.stream), command.number
+        xi = _valid(lambda: outcome_of(state.template, "correction", command.xi))
+        if number in state.live.open:
+            self._be_fresh(command.stream)
+            words = "has no outcome yet, so there is nothing to correct: report it."
+            raise RefusedError(409, f"Decision {number} {words}")
+        ended = self._ended(state, number)
+        if isinstance(ended, Forgotten):
+            words = f"Decision {number} was given up, so it has no outcome to correct."
+            raise RefusedError(409, words)
+        if np.array_equal(ended.seen, xi):
+            return Reply(200, {"id": number, "learned": True})
+        self._be_fresh(command.stream)  # or an outcome of another server might be missing
+        totals = self._put_right(state, Corrected(number, xi))
+        return Reply(201, outcome_shown(state.template, totals) | {"corrected": True})
+
+    def _put_right(self, state: StreamState, event: Corrected) -> OutcomeTotals:
+        """Log a correction, and fold what comes after the wrong outcome again; its new sums."""
+        stream, rows = state.stream, self._about(state.stream, event.number)
+        wrong = next(row.seq for row in rows if row.kind == "outcome")
+        first = min(wrong, self._wrong.get(stream, wrong))
+        fresh = [row for row in self.rows if row.stream == stream]
+        found = before_outcome(self._store, state, first, fresh)
+        if found is None:
+            limit = state.template.limits.correctable
+            raise RefusedError(
+                409,
+                f"The outcome of decision {event.number} of {stream!r} came too long ago to be "
+                f"corrected: more than {limit:,} events would have to be folded again. "
+                f"`correctable` in [cases.{state.template.name}] says how many may be.",
+            )
+        nth = 1 + sum(row.kind == "correction" for row in rows)
+        row = state.row(event, self._now, nth=nth)
+        start, again = found
+        there = [*self._store.snapshots(stream), *self._renewed.get(stream, [])]
+        places = {each.seq for each in there if each.seq > first}
+        try:
+            after, totals, renewed = corrected(start, [*again, row], places, self._beat)
+        except DamagedError as error:  # the log is sound: it is this outcome that does not fit
+            raise RefusedError(
+                422, f"With this outcome the log cannot be learned. {error}"
+            ) from error
+        [of] = [each for each in totals if each.decision == event.number]
+        self.stages = [each for each in self.stages if each.stream != stream or each.n < of.n]
+        self.stages += [each for each in totals if each.n >= of.n]
+        due = -state.template.limits.snapshot  # a snapshot now, not to fold all of it once more
+        self.states[stream] = after._replace(snapped=due)
+        self.rows.append(row)
+        self._wrong[stream], self._renewed[stream] = first, renewed
+        return of
 
     def _teach(self, command: Teach) -> Reply:
         state = self._of(command.stream)
@@ -182,22 +249,26 @@ class Batch:
         state = self._of(command.stream)
         if command.number in state.live.open:
             self._log(state, Forgotten(command.number))
-        elif isinstance(self._ended(state, command.number), Observed):
+        elif not isinstance(self._ended(state, command.number), Forgotten):
             raise RefusedError(409, f"Decision {command.number} has an outcome, which was learned.")
         return Reply(200, {"id": command.number, "forgotten": True})
 
-    def _ended(self, state: StreamState, number: int) -> Observed | Forgotten:
-        """Return the event that closed a decision; a RefusedError (404) if there is none."""
-        fresh = [row for row in self.rows if (row.stream, row.decision) == (state.stream, number)]
+    def _ended(self, state: StreamState, number: int) -> Observed | Forgotten | Corrected:
+        """Return what is known of how a decision ended; a RefusedError (404) if it did not."""
         events = [
             from_bytes(row.body, state.template.problem)
-            for row in [*self._store.about(state.stream, number), *fresh]
+            for row in self._about(state.stream, number)
         ]
-        ended = next((e for e in events if isinstance(e, Observed | Forgotten)), None)
-        if ended is None:
+        ends = [each for each in events if isinstance(each, Observed | Forgotten | Corrected)]
+        if not ends:
             self._be_fresh(state.stream)
             raise RefusedError(404, f"There is no decision {number} of {state.stream!r}.")
-        return ended
+        return ends[-1]
+
+    def _about(self, stream: str, number: int) -> list[EventRow]:
+        """Return all events of a decision so far, in order."""
+        fresh = [row for row in self.rows if (row.stream, row.decision) == (stream, number)]
+        return [*self._store.about(stream, number), *fresh]
 
     def _log(self, state: StreamState, event: Event, key: str | None = None) -> EventRow:
         known = self._ahead.apply(state, event)
@@ -217,7 +288,8 @@ def _context(state: StreamState, owner: str, given: Any) -> Context:
 def _lesson_outcome(state: StreamState, given: Any) -> Bounds:
     """One that came, or NaN in all of one that never did, where features count stages."""
     unknown = np.full(state.template.problem.dims.xi, np.nan)
-    if state.template.featuriser is not None and np.array_equal(given, unknown, equal_nan=True):
+    counts = state.template.featuriser is not None and not is_of_parts(given)
+    if counts and np.array_equal(given, unknown, equal_nan=True):
         return exactly(unknown)
     return _valid(lambda: outcome_of(state.template, "lessons", given))
 

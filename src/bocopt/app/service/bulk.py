@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from bocopt.app.case_file import ID
 from bocopt.app.service.commands import Command, Decide, Observe, RefusedError, Reply
-from bocopt.app.service.requests import KEY, answer, body_of, vector_or_fields
+from bocopt.app.service.requests import KEY, answer, body_of, outcome, vector_or_fields
 
 MOST = 10_000  # items of a request
 _LARGEST = 16 << 20  # bytes of a body
@@ -97,4 +97,4 @@ def _observe(item: Mapping[str, Any]) -> Observe:
     number = item["decision"]
     if type(number) is not int or not 0 <= number < 10**15:
         raise RefusedError(404, f"There is no decision {str(number)[:64]!r}: ids are integers.")
-    return Observe(item["stream"], number, vector_or_fields(item, "xi"))
+    return Observe(item["stream"], number, outcome(item))

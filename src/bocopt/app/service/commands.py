@@ -13,7 +13,15 @@ class Decide(NamedTuple):
 
 
 class Observe(NamedTuple):
-    """The outcome of a decision."""
+    """The outcome of a decision: numbers, or bounds of them, in order or by name."""
+
+    stream: str
+    number: int
+    xi: Any
+
+
+class Correct(NamedTuple):
+    """The right outcome of a decision whose outcome was wrong; the same again changes nothing."""
 
     stream: str
     number: int
@@ -53,7 +61,7 @@ class Query(NamedTuple):
     number: int | None = None
 
 
-Command = Decide | Observe | Teach | Forget | Create | Query
+Command = Decide | Observe | Correct | Teach | Forget | Create | Query
 
 
 class Reply(NamedTuple):

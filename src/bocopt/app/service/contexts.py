@@ -1,4 +1,4 @@
-"""Contexts and outcomes as clients send them, in order or by name, checked and made arrays."""
+"""Contexts as clients send them, in order or by name, checked and made arrays."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -44,7 +44,7 @@ def context_of(
         x = template.fold.context(owner, live, x)
         return Context(x, row_of(given), template.featuriser.missing(given))
     if isinstance(given, Mapping):
-        given = _in_order(owner, "x", given, template.contexts, "context")
+        given = _in_order(owner, given, template.contexts)
     x = template.fold.context(owner, live, given)
     if template.limits.context not in (None, len(x)):
         wanted = f"of {template.limits.context} numbers, as the configuration file says"
@@ -52,22 +52,13 @@ def context_of(
     return Context(x)
 
 
-def outcome_of(template: StreamTemplate, owner: str, given: Any) -> Bounds:
-    """Return the checked outcome (m), given in order or by name; a ValueError if it is wrong."""
-    if isinstance(given, Mapping):
-        given = _in_order(owner, "xi", given, template.outcomes, "outcome")
-    return template.fold.outcome(owner, given)
-
-
-def _in_order(
-    owner: str, what: str, given: Mapping[str, Any], names: Sequence[str], key: str
-) -> list[Any]:
+def _in_order(owner: str, given: Mapping[str, Any], names: Sequence[str]) -> list[Any]:
     if not names:
-        expected = f"a list of numbers, as [cases.NAME] does not name them by '{key}'"
-        raise arguments.wrong(owner, what, expected, dict(given))
+        expected = "a list of numbers, as [cases.NAME] does not name them by 'context'"
+        raise arguments.wrong(owner, "x", expected, dict(given))
     if wrong := wrong_names(given, names):
         listed = ", ".join(f"'{name}'" for name in names)
-        raise arguments.wrong(owner, what, f"an object with {listed} ({wrong})", dict(given))
+        raise arguments.wrong(owner, "x", f"an object with {listed} ({wrong})", dict(given))
     return [given[name] for name in names]
 
 
@@ -78,7 +69,7 @@ def features_after(
     if template.featuriser is None or features is None:
         return features
     if isinstance(event, Observed):
-        return template.featuriser.learn(features, event.number + live.taught, event.seen.finite)
+        return template.featuriser.learn(features, event.number + live.taught, event.seen.recorded)
     if not isinstance(event, Decided | Taught):
         return features
     if not event.row:
@@ -88,12 +79,14 @@ def features_after(
     fields = json.loads(event.row)
     after, _ = template.featuriser.decide(features, fields)
     if isinstance(event, Taught):
-        row = TableRow(fields, event.seen.finite, event.came)
+        row = TableRow(fields, event.seen.recorded, event.came)
         return learn_row(template.featuriser, after, live.stage, row)
     return after
 
 
-def lesson_row(row: TableRow) -> tuple[dict[str, Any], Array, str | None]:
+def lesson_row(row: TableRow) -> tuple[dict[str, Any], Array | Bounds, str | None]:
     """A row of a table as it is taught: NaN in all of an outcome that never came."""
+    if row.seen is not None:
+        return dict(row.fields), row.seen, row.came
     xi = np.full(len(row.xi), np.nan) if np.isnan(row.xi).any() else row.xi
     return dict(row.fields), xi, row.came

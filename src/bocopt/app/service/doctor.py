@@ -1,12 +1,14 @@
 """Is the log whole: its tables, its events, its snapshots, and what should have come by now."""
 
+import math
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 from bocopt.app.service.config import Config
+from bocopt.app.service.refolding import Walk
 from bocopt.app.service.registry import other_scale
 from bocopt.app.service.replay import Finding, chosen, rows_of
-from bocopt.app.service.stores import Snapshot, Store, StreamRecord
+from bocopt.app.service.stores import OutcomeTotals, Snapshot, Store, StreamRecord
 from bocopt.app.service.stream_state import DamagedError, StreamState, initial
 from bocopt.live.events import OtherConfigurationError, from_snapshot
 from bocopt.state import CheckpointError
@@ -36,25 +38,30 @@ def _of_stream(config: Config, store: Store, declared: StreamRecord) -> Iterator
         yield Finding(False, f"{declared.id}: {words}")
     if declared.scale != template.scale:
         yield Finding(False, other_scale(declared, template))
-    state, snapshots = (
-        initial(template, declared),
-        {each.seq: each for each in store.snapshots(declared.id)},
-    )
+    walk = Walk(store, initial(template, declared))
+    left = store.snapshots(declared.id)
     try:
         for row in rows_of(store, declared.id):
-            if state.seq in snapshots:
-                yield _of_snapshot(state, snapshots.pop(state.seq))
-            state = state.caught_up([row])
+            left = yield from _looked_at(walk, left)
+            walk.step(row)
+        left = yield from _looked_at(walk, left)
     except DamagedError as error:
         yield Finding(False, f"{error} Events after it cannot be folded.")
         return
-    if state.seq in snapshots:
-        yield _of_snapshot(state, snapshots.pop(state.seq))
-    for seq in snapshots:
+    state = walk.state
+    for seq in (snapshot.seq for snapshot in left):
         yield Finding(False, f"{state.stream}: the snapshot at {seq} is after the end of the log.")
     yield Finding(True, f"{state.stream}: {state.seq} events, which fold without a gap.")
     yield from _sums(store, state)
     yield from _overdue(state)
+
+
+def _looked_at(walk: Walk, snapshots: list[Snapshot]) -> Generator[Finding, None, list[Snapshot]]:
+    """Yield what is found of snapshots that know all events up to here; return the others."""
+    here = [each for each in snapshots if max(each.seq, each.as_of) == walk.state.seq]
+    for snapshot in here:
+        yield _of_snapshot(walk.back(snapshot.seq), snapshot)
+    return [each for each in snapshots if each not in here] if here else snapshots
 
 
 def _of_snapshot(state: StreamState, snapshot: Snapshot) -> Finding:
@@ -76,10 +83,18 @@ def _sums(store: Store, state: StreamState) -> Iterator[Finding]:
         yield Finding(
             False, f"{state.stream}: its sums for charts do not reach the end of the log."
         )
+    elif last is not None and not _same_sums(last, state.totals):
+        yield Finding(False, f"{state.stream}: its sums for charts are not those of the log.")
     listed = {number for number, _ in store.waiting(state.stream, state.template.limits.max_open)}
     if any(number < state.live.t and number not in state.since for number in listed):
         words = "decisions that have ended are listed as waiting for their outcome."
         yield Finding(False, f"{state.stream}: {words}")
+
+
+def _same_sums(one: OutcomeTotals, other: OutcomeTotals) -> bool:
+    """Return whether sums are the same, but for how another machine rounds."""
+    counts = (one.known, one.feasibles) == (other.known, other.feasibles)
+    return counts and math.isclose(one.costs, other.costs, rel_tol=1e-6, abs_tol=1e-6)
 
 
 def _overdue(state: StreamState) -> Iterator[Finding]:

@@ -4,8 +4,9 @@ import math
 from typing import Any
 
 from bocopt.app.service.commands import RefusedError
+from bocopt.app.service.refolding import as_it_was
 from bocopt.app.service.stores import EventRow, Store
-from bocopt.app.service.stream_state import StreamState, as_it_was
+from bocopt.app.service.stream_state import StreamState
 from bocopt.core import Array
 from bocopt.live.events import from_bytes
 from bocopt.live.explanation import NoExplanationError, explained
@@ -45,9 +46,10 @@ def explanation(store: Store, state: StreamState, row: EventRow) -> dict[str, An
 def _then(store: Store, state: StreamState, row: EventRow, event: Decided) -> Live:
     """Return a record with the policy's state at a decision; a RefusedError if it is too old."""
     learned, taught = int(event.waiting.learned), int(event.waiting.taught)
-    if (state.live.learned, state.live.taught) == (learned, taught):
+    same = (state.live.learned, state.live.taught) == (learned, taught)
+    if same and not store.corrections(state.stream, row.seq):
         return state.live
-    far = state.template.limits.snapshot
+    far = max(state.template.limits.snapshot, state.template.limits.correctable)
     then = as_it_was(store, state, row.seq, far)
     if then is None:
         raise RefusedError(

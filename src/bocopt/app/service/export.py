@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib import import_module
@@ -10,12 +11,13 @@ from typing import Any
 
 from bocopt import file
 from bocopt.app.service.config import Config
+from bocopt.app.service.refolding import right_of
 from bocopt.app.service.replay import chosen, rows_of
 from bocopt.app.service.stores import OutcomeTotals, Store
 from bocopt.app.service.stream_template import StreamTemplate
-from bocopt.core import Status
+from bocopt.core import Bounds, Status
 from bocopt.live.events import from_bytes
-from bocopt.live.fold import Decided, Forgotten, Observed
+from bocopt.live.fold import Corrected, Decided, Forgotten, Observed
 
 
 def exported(config: Config, store: Store, stream: str, out: Path) -> int:
@@ -33,15 +35,18 @@ def exported(config: Config, store: Store, stream: str, out: Path) -> int:
 def _decisions(template: StreamTemplate, store: Store, stream: str) -> Iterator[dict[str, Any]]:
     """In the order in which they were taken; empty where an outcome is not known. No lessons."""
     costs = {each.decision: each for each in store.stages(stream)}
+    right = right_of(template, [row for row, _ in store.corrections(stream)])
     found: dict[int, dict[str, Any]] = {}
     for row in rows_of(store, stream):
         event = from_bytes(row.body, template.problem)
         if isinstance(event, Decided):
             found[event.number] = _columns(template, event) | {"decided": _time(row.at)}
         elif isinstance(event, Observed):
-            xi = {f"xi{i}": value for i, value in enumerate(event.seen.low.tolist())}
+            xi = _seen(right.get(event.number, event.seen))
             came = xi | _came(costs.get(event.number)) | {"observed": _time(row.at)}
             found[event.number] |= came
+        elif isinstance(event, Corrected):
+            found[event.number]["corrected"] = _time(row.at)
         elif isinstance(event, Forgotten):
             found[event.number]["forgotten"] = _time(row.at)
     names = _names(template, found)
@@ -52,8 +57,18 @@ def _decisions(template: StreamTemplate, store: Store, stream: str) -> Iterator[
 def _came(totals: OutcomeTotals | None) -> dict[str, Any]:
     if totals is None:
         return {}
-    feasible = bool(totals.feasible)
+    feasible = None if totals.feasible is None else bool(totals.feasible)
     return {"cost": totals.cost, "feasible": feasible, "hindsight": totals.hindsight}
+
+
+def _seen(seen: Bounds) -> dict[str, float]:
+    """Return an outcome by column: a number that was seen, or the ends of it that are known."""
+    found = dict[str, float]()
+    for i, (low, high) in enumerate(zip(seen.low.tolist(), seen.high.tolist(), strict=True)):
+        ends = {f"xi{i}_at_least": low, f"xi{i}_at_most": high}
+        known = {end: value for end, value in ends.items() if math.isfinite(value)}
+        found |= {f"xi{i}": low} if low == high else known
+    return found
 
 
 def _columns(template: StreamTemplate, event: Decided) -> dict[str, Any]:
@@ -75,12 +90,22 @@ def _names(template: StreamTemplate, found: dict[int, dict[str, Any]]) -> list[s
         *template.names,
         "status",
         "observed",
-        *(f"xi{i}" for i in range(template.problem.dims.xi)),
+        *_outcomes(template, found),
+        *(["corrected"] if any("corrected" in each for each in found.values()) else []),
         "cost",
         "feasible",
         "hindsight",
         "forgotten",
     ]
+
+
+def _outcomes(template: StreamTemplate, found: dict[int, dict[str, Any]]) -> list[str]:
+    """Return the columns of outcomes; those of bounds only where there are any."""
+    there = {name for each in found.values() for name in each}
+    parts = (
+        (f"xi{i}", f"xi{i}_at_least", f"xi{i}_at_most") for i in range(template.problem.dims.xi)
+    )
+    return [name for xi, *ends in parts for name in (xi, *(ends if there & {*ends} else ()))]
 
 
 def _time(at: float) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from bocopt.app.service.config import Config
+from bocopt.app.service.refolding import right_of
 from bocopt.app.service.replay import chosen, rows_of
 from bocopt.app.service.stores import Store
 from bocopt.app.service.stream_template import StreamTemplate
@@ -46,6 +47,7 @@ def _name(config: Config, case: str | None) -> str:
 
 def _outcomes(template: StreamTemplate, store: Store, stream: str) -> tuple[Array, Array]:
     """(n, k), (n, m): contexts and outcomes as they became known, those of lessons too."""
+    right = right_of(template, [row for row, _ in store.corrections(stream)])
     contexts: dict[int, Array] = {}
     x, xi = list[Array](), list[Array]()
     for row in rows_of(store, stream):
@@ -54,7 +56,7 @@ def _outcomes(template: StreamTemplate, store: Store, stream: str) -> tuple[Arra
             contexts[event.number] = event.waiting.x
         elif isinstance(event, Observed):
             x.append(contexts[event.number])
-            xi.append(event.seen.finite)
+            xi.append(right.get(event.number, event.seen).finite)
         elif isinstance(event, Taught):
             x.append(event.x)
             xi.append(event.seen.finite)

@@ -32,7 +32,8 @@ from bocopt.app.service.stream_cache import StreamCache
 from bocopt.app.service.stream_state import lesson_place
 from bocopt.app.service.stream_template import StreamTemplate
 from bocopt.app.text import count
-from bocopt.core import Array
+from bocopt.bounds import exactly
+from bocopt.core import Array, Bounds
 from bocopt.live.events import from_bytes
 from bocopt.live.fold import Taught
 from bocopt.wrappers import promises
@@ -52,7 +53,7 @@ class Lesson(NamedTuple):
     """One row of a table."""
 
     x: Any  # numbers in order, or named fields where the stream makes contexts of them
-    xi: Array  # (m) NaN in all of one that never came, where rows without an outcome count
+    xi: Array | Bounds  # (m) NaN in all of one that never came, where such rows count
     came: str | None = None
 
     def is_in(self, event: Taught) -> bool:
@@ -61,7 +62,8 @@ class Lesson(NamedTuple):
             same = event.row == row_of(self.x) and event.came == self.came
         else:
             same = np.array_equal(event.x, self.x, equal_nan=True)
-        return same and np.array_equal(event.seen.low, self.xi, equal_nan=True)
+        seen = self.xi if isinstance(self.xi, Bounds) else exactly(self.xi)
+        return same and np.array_equal(event.seen, seen, equal_nan=True)
 
 
 class HistoryRows(NamedTuple):

@@ -12,6 +12,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from bocopt.app.case_file import ID
 from bocopt.app.service.commands import (
     Command,
+    Correct,
     Create,
     Decide,
     Forget,
@@ -31,6 +32,7 @@ from bocopt.app.service.requests import (
     decision_of,
     key_of,
     number_in_query,
+    outcome,
     refused,
     stream_of,
     vector_or_fields,
@@ -115,7 +117,13 @@ class Api:
         """Learn the outcome xi (m) of a decision; answer with its cost or reward if new."""
         stream, number = stream_of(request), decision_of(request)
         body = await body_of(request, self.patience, ("xi",))
-        return await self._do(Observe(stream, number, vector_or_fields(body, "xi")))
+        return await self._do(Observe(stream, number, outcome(body)))
+
+    async def correct(self, request: Request) -> Response:
+        """Replace the outcome of a decision by the right one; answer with what came of it."""
+        stream, number = stream_of(request), decision_of(request)
+        body = await body_of(request, self.patience, ("xi",))
+        return await self._do(Correct(stream, number, outcome(body)))
 
     async def forget(self, request: Request) -> Response:
         """Give up waiting for the outcome of a decision."""

@@ -56,7 +56,8 @@ class Operation(NamedTuple):
     summary: str
     good: Mapping[int, Any]  # an example of an answer, by status
     bad: tuple[int, ...] = ()  # statuses of refusals, beside that without a token
-    body: Any = None
+    body: Any = None  # an example of it
+    schema: str = ""  # of the body, one of `SCHEMAS`
     parameters: tuple[Mapping[str, Any], ...] = (_STREAM,)
     media: str = "application/json"  # of an answer 200
     open: bool = False  # needs no token
@@ -77,7 +78,11 @@ class Operation(NamedTuple):
             },
         }
         if self.body is not None:
-            found["requestBody"] = {"content": {"application/json": {"example": self.body}}}
+            shape = (
+                {"schema": {"$ref": f"#/components/schemas/{self.schema}"}} if self.schema else {}
+            )
+            told = {"application/json": {"example": self.body, **shape}}
+            found["requestBody"] = {"content": told}
         if self.open:
             found["security"] = []
         return found
@@ -86,6 +91,41 @@ class Operation(NamedTuple):
         return self.media if status == 200 else "application/json"
 
 
+_PART = {"$ref": "#/components/schemas/Seen"}
+_END = {"type": "number"}
+_XI = {
+    "oneOf": [
+        {"type": "array", "items": _PART},
+        {"type": "object", "additionalProperties": _PART},
+    ],
+    "description": "In order, or by name where the outcomes of the stream have names.",
+}
+_ITEM = {"stream": {"type": "string"}, "decision": {"type": "integer"}, "xi": _XI}
+
+
+def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of an object that has all of these, and nothing else."""
+    closed = {"required": list(properties), "additionalProperties": False}
+    return {"type": "object", "properties": properties, **closed}
+
+
+SCHEMAS: Mapping[str, Any] = {
+    "Seen": {
+        "description": "What was seen of one number: it, bounds of it, or null for nothing.",
+        "oneOf": [
+            {"type": "number"},
+            {
+                "type": "object",
+                "properties": {"at_least": _END, "at_most": _END},
+                "minProperties": 1,
+                "additionalProperties": False,
+            },
+            {"type": "null"},
+        ],
+    },
+    "Outcome": _object({"xi": _XI}),
+    "Outcomes": _object({"outcomes": {"type": "array", "items": _object(_ITEM)}}),
+}
 _WRITES = (400, 404, 408, 413, 422, 503, 504, 507)
 _BULK = (400, 408, 413, 422)
 _ONE = "/v1/streams/{stream}"
@@ -118,7 +158,7 @@ OPERATIONS = (
         {200: _TICKET, 201: _TICKET},
         (*_WRITES, 409),
         {"x": [0.3]},
-        (_STREAM, _KEY),
+        parameters=(_STREAM, _KEY),
     ),
     Operation(
         "get",
@@ -142,7 +182,18 @@ OPERATIONS = (
         "Learn the outcome of a decision.",
         {200: {"id": 0, "learned": True}, 201: _OUTCOME},
         (*_WRITES, 409),
+        {"xi": [1.1, {"at_least": 0.9}]},
+        "Outcome",
+        _OF,
+    ),
+    Operation(
+        "put",
+        f"{_DECISION}/correction",
+        "Replace an outcome that was wrong: what was learned since is learned again.",
+        {200: {"id": 0, "learned": True}, 201: {**_OUTCOME, "corrected": True}},
+        (*_WRITES, 409),
         {"xi": [1.1, 0.9]},
+        "Outcome",
         _OF,
     ),
     Operation(
@@ -197,7 +248,8 @@ OPERATIONS = (
         "Learn up to 10000 outcomes, of any streams: each item is done or refused by itself.",
         {200: {"answers": [{"status": 201, "answer": _OUTCOME}, {"status": 409, **_ERROR}]}},
         _BULK,
-        {"outcomes": [{"stream": "shop", "decision": 0, "xi": [1.1, 0.9]}]},
+        {"outcomes": [{"stream": "shop", "decision": 0, "xi": [1.1, {"at_least": 0.9}]}]},
+        "Outcomes",
         parameters=(),
     ),
     Operation(
@@ -242,6 +294,9 @@ def document() -> dict[str, Any]:
         "openapi": "3.1.0",
         "info": {"title": "bocopt", "version": "1", "description": "Decide now, observe later."},
         "security": [{"bearer": []}, {}],  # without a token, this machine alone is answered
-        "components": {"securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}}},
+        "components": {
+            "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
+            "schemas": SCHEMAS,
+        },
         "paths": paths,
     }

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bocopt.app.service.commands import Command, Decide, Observe, RefusedError
-from bocopt.app.service.contexts import context_of, outcome_of
+from bocopt.app.service.contexts import context_of
+from bocopt.app.service.outcomes import outcome_of
 from bocopt.app.service.stores import StoreError
 from bocopt.app.service.stream_state import DamagedError, StreamState
 from bocopt.core import Array

@@ -7,6 +7,7 @@ import numpy as np
 
 from bocopt.app.service.config import Config
 from bocopt.app.service.machine import numeric_fingerprint
+from bocopt.app.service.refolding import Walk
 from bocopt.app.service.shown import certificates
 from bocopt.app.service.stores import EventRow, Store, StreamRecord
 from bocopt.app.service.stream_state import DamagedError, StreamState, initial, logged
@@ -45,16 +46,18 @@ def chosen(config: Config, store: Store, stream: str | None) -> list[StreamRecor
 def replayed(config: Config, store: Store, stream: str | None, verify: bool) -> Iterator[Finding]:
     """Yield for each stream its state at the end, and whether decisions come out the same."""
     for declared in chosen(config, store, stream):
-        state, checked = initial(config.templates[declared.problem], declared), _Checked()
+        walk = Walk(store, initial(config.templates[declared.problem], declared))
+        checked, corrections = _Checked(), 0
         try:
             for row in rows_of(store, declared.id):
                 if verify and row.kind == "decision":
-                    checked = _decided_again(state, row, checked)
-                state = state.caught_up([row])
+                    checked = _decided_again(walk.state, row, checked)
+                corrections += row.kind == "correction"
+                walk.step(row)
         except DamagedError as error:
             yield Finding(False, str(error))
             continue
-        yield from _summed(state)
+        yield from _summed(walk.state, corrections)
         if verify:
             yield _verdict(declared, checked)
 
@@ -100,10 +103,12 @@ def _verdict(declared: StreamRecord, checked: _Checked) -> Finding:
     return Finding(not (checked.others or (here and checked.same_z)), words + ".")
 
 
-def _summed(state: StreamState) -> Iterator[Finding]:
+def _summed(state: StreamState, corrections: int) -> Iterator[Finding]:
     live, sense, unit = state.live, state.template.problem.sense, state.template.unit
     many = f"{state.seq} events, {live.t} decisions, {live.learned} outcomes, {len(live.open)} open"
-    many += f"; {count(live.taught, 'lesson')}." if live.taught else "."
+    many += f"; {count(live.taught, 'lesson')}" if live.taught else ""
+    many += f"; {count(corrections, 'correction')}" if corrections else ""
+    many += "."
     yield Finding(True, f"{state.stream}: {many}")
     for found in certificates(state):
         yield Finding(True, f"  {found.words(sense, unit)}")

@@ -104,6 +104,15 @@ def vector_or_fields(found: Mapping[str, Any], key: str) -> list[float] | dict[s
     return fields
 
 
+def outcome(found: Mapping[str, Any]) -> list[Any] | dict[str, Any]:
+    """An outcome: a list or an object, of numbers, bounds and null; `outcomes.py` reads them."""
+    given = found.get("xi")
+    if not isinstance(given, list | dict):
+        words = 'a list of numbers, of bounds such as {"at_least": 87}, or of null'
+        raise RefusedError(422, f"The body must have 'xi', {words}. Got {_short(given)} instead.")
+    return given
+
+
 def vector(found: Mapping[str, Any], key: str) -> list[float]:
     """A list of numbers; null is one that is missing."""
     if key not in found:

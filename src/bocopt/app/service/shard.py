@@ -133,7 +133,7 @@ class Shard:
         for _ in range(_TRIES):
             find = self.cache.state
             ahead = Precomputed() if alone else Precomputed.of(commands, find, self._together)
-            self._batch = Batch(self._store, find, now, ahead)
+            self._batch = Batch(self._store, find, now, ahead, self.cache.beat)
             try:
                 if look:
                     self._give_up_overdue(now)

@@ -10,14 +10,16 @@ import numpy as np
 from bocopt.app.service import compared
 from bocopt.app.service.commands import Query, RefusedError
 from bocopt.app.service.explain import explanation
+from bocopt.app.service.outcomes import seen_shown
 from bocopt.app.service.stores import EventRow, OutcomeTotals, Store
 from bocopt.app.service.stream_state import StreamState
 from bocopt.app.service.stream_template import StreamTemplate
+from bocopt.app.service.summaries import read, sales_questions
 from bocopt.core import Array, Status
 from bocopt.guarantees import Certificate
 from bocopt.guarantees.phrases import together
 from bocopt.live.events import from_bytes
-from bocopt.live.fold import Decided, Event, Observed, Taught
+from bocopt.live.fold import Corrected, Decided, Event, Observed, Taught
 from bocopt.state import leaves
 
 
@@ -50,15 +52,17 @@ def ticket(template: StreamTemplate, event: Decided, at: float) -> dict[str, Any
 
 
 def outcome_shown(template: StreamTemplate, totals: OutcomeTotals) -> dict[str, Any]:
-    """Return the cost or reward of a decision, its feasibility and its value in hindsight."""
+    """Return the cost or reward of a decision, its feasibility and its value in hindsight.
+
+    All of it is null where a part of the outcome was seen.
+    """
     sign, word = template.problem.sense.sign, template.problem.sense.value
-    best = None if totals.hindsight is None else number(sign * totals.hindsight)
     return {
         "id": totals.decision,
         "learned": True,
-        word: number(sign * totals.cost),
-        "feasible": bool(totals.feasible),
-        "hindsight": best,
+        word: None if totals.cost is None else number(sign * totals.cost),
+        "feasible": None if totals.feasible is None else bool(totals.feasible),
+        "hindsight": None if totals.hindsight is None else number(sign * totals.hindsight),
     }
 
 
@@ -66,14 +70,16 @@ def event_shown(template: StreamTemplate, row: EventRow) -> dict[str, Any]:
     """An event of the log."""
     event: Event = from_bytes(row.body, template.problem)
     if isinstance(event, Taught):
-        row_shown = {"x": numbers(event.x), "xi": numbers(event.seen.low), "at": row.at}
+        never = bool(np.isnan(event.seen.low).any())  # came an outcome of it
+        xi = [None] * len(event.seen.low) if never else seen_shown(event.seen)
+        row_shown = {"x": numbers(event.x), "xi": xi, "at": row.at}
         return {"seq": row.seq, "kind": row.kind, "lesson": event.number} | row_shown
     event_shown: dict[str, Any] = {"seq": row.seq, "kind": row.kind, "decision": row.decision}
     if isinstance(event, Decided):
         event_shown |= {"x": numbers(event.waiting.x)} | ticket(template, event, row.at)
         del event_shown["id"], event_shown["message"]
-    elif isinstance(event, Observed):
-        event_shown["xi"] = numbers(event.seen.low)
+    elif isinstance(event, Observed | Corrected):
+        event_shown["xi"] = seen_shown(event.seen)
     return event_shown | {"at": row.at}
 
 
@@ -97,7 +103,7 @@ def shown(store: Store, state: StreamState, show: Query) -> Mapping[str, Any]:
 def summary(state: StreamState) -> dict[str, Any]:
     """A stream in a few numbers."""
     totals, problem, live = state.totals, state.template.problem, state.live
-    sign, n = problem.sense.sign, max(totals.n, 1)
+    sign, known = problem.sense.sign, totals.known
     best = totals.hindsights
     return {
         "id": state.stream,
@@ -107,19 +113,21 @@ def summary(state: StreamState) -> dict[str, Any]:
         "events": state.seq,
         "decisions": live.t,
         "outcomes": live.learned,
+        "seen_in_part": totals.n - known,
         "taught": live.taught,
         "open": [{"id": each, "since": state.since[each]} for each in live.open],
         "sense": problem.sense.value,
         "unit": state.template.unit,
         "confidence": round(1.0 - state.template.delta, 15),
-        "average": number(sign * totals.costs / n) if totals.n else None,
-        "average_in_hindsight": number(sign * best / n) if totals.n and best is not None else None,
-        "feasible": totals.feasibles / n if totals.n else None,
+        "average": number(sign * totals.costs / known) if known else None,
+        "average_in_hindsight": number(sign * best / known) if known and best is not None else None,
+        "feasible": totals.feasibles / known if known else None,
         "alpha": problem.risk.alpha,
         "dims": problem.dims._asdict(),
         "names": list(state.template.names),
         "context": list(state.template.contexts),
         "outcome": list(state.template.outcomes),
+        "concerns": sales_questions(state.template.outcomes, read(totals.told)),
     }
 
 

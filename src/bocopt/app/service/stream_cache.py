@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from bocopt.app.service.commands import RefusedError
+from bocopt.app.service.refolding import followed, rebuilt
 from bocopt.app.service.registry import other_scale
 from bocopt.app.service.stores import Store, StoreError, StreamRecord
-from bocopt.app.service.stream_state import DamagedError, StreamState, followed, rebuilt
+from bocopt.app.service.stream_state import DamagedError, StreamState
 from bocopt.app.service.stream_template import StreamTemplate
 
 

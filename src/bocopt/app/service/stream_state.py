@@ -1,32 +1,35 @@
 """The state of a stream in memory: a fold of its log, and never more than that."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from bocopt.app.features.memory import FeaturiserState
 from bocopt.app.service.contexts import features_after
-from bocopt.app.service.stores import EventRow, OutcomeTotals, Snapshot, Store, StreamRecord
+from bocopt.app.service.stores import EventRow, OutcomeTotals, Snapshot, StreamRecord
 from bocopt.app.service.stream_template import StreamTemplate
 from bocopt.app.service.summaries import stage_summary
-from bocopt.live.events import (
-    beside_snapshot,
-    from_bytes,
-    from_snapshot,
-    kind_of,
-    snapshot_bytes,
-    to_bytes,
-)
-from bocopt.live.fold import Decided, Event, Taught
+from bocopt.core import Bounds
+from bocopt.live import sales
+from bocopt.live.events import from_bytes, kind_of, snapshot_bytes, to_bytes
+from bocopt.live.fold import Corrected, Decided, Event, Observed, Taught
 from bocopt.live.record import Live
 from bocopt.loop import Stage
 from bocopt.state import CheckpointError
 
-_AT_ONCE = 100  # rows of a log that are read at once
+Right = Mapping[int, Bounds]  # outcomes that were corrected, by decision
 
 
 class DamagedError(Exception):
     """A log that cannot be folded, by stream and place: it is damaged, or the policy fails."""
+
+
+class Beside(NamedTuple):
+    """What is folded of the same events beside the state of the agent."""
+
+    features: FeaturiserState | tuple[()]  # what rows to come can look back to, if anything
+    sales: sales.Sales | tuple[()]  # whether outcomes look like sales, where they may be
 
 
 class StreamState(NamedTuple):
@@ -35,7 +38,7 @@ class StreamState(NamedTuple):
     declared: StreamRecord
     template: StreamTemplate
     live: Live
-    features: FeaturiserState | None  # what rows to come can look back to, where there are any
+    beside: Beside
     seq: int
     since: Mapping[int, float]  # when those open were decided
     snapped: int  # the place of the latest snapshot
@@ -46,6 +49,11 @@ class StreamState(NamedTuple):
         """Return the id of the stream."""
         return self.declared.id
 
+    @property
+    def features(self) -> FeaturiserState | None:
+        """Return what rows to come can look back to; None where there are no features."""
+        return self.beside.features or None
+
     def apply(
         self,
         event: Event,
@@ -54,43 +62,72 @@ class StreamState(NamedTuple):
         known: tuple[Live, Stage | None] | None = None,
     ) -> tuple["StreamState", EventRow, OutcomeTotals | None]:
         """Return the state after an event, and what to log; `known` is the fold, if computed."""
-        row = EventRow(self.stream, self.seq, *_place(event), key, to_bytes(event), at)
-        features = features_after(self.template, self.live, self.features, event)
-        live, stage = known or self.template.fold.apply(self.live, event)
-        totals = None
-        if stage is not None:
-            totals = _added(self.totals, stage, at, stage_summary(self.template, live, stage))
-        moved = self._moved(live, features, event, at)
-        return moved._replace(totals=totals or self.totals), row, totals
+        after, totals = self._after(event, at, known)
+        return after, self.row(event, at, key), totals
 
-    def caught_up(self, rows: Iterable[EventRow]) -> "StreamState":
-        """Return the state after events of the log; the sums of outcomes are made anew."""
+    def row(self, event: Event, at: float, key: str | None = None, nth: int = 0) -> EventRow:
+        """Return what to log of the next event."""
+        return EventRow(self.stream, self.seq, *_place(event), key, to_bytes(event), at, nth)
+
+    def caught_up(self, rows: Iterable[EventRow], right: Right | None = None) -> "StreamState":
+        """Return the state after events of the log; the sums of outcomes are made anew.
+
+        `right` are those of its outcomes that later events correct.
+        """
+        return next((s for s, _ in deque(self.folded(rows, right or {}), maxlen=1)), self)
+
+    def folded(
+        self, rows: Iterable[EventRow], right: Right
+    ) -> Iterator[tuple["StreamState", OutcomeTotals | None]]:
+        """Yield the state after each event, and the sums where it is an outcome."""
         state = self
         for row in rows:
             try:
                 event = logged(row, state)
-                features = features_after(state.template, state.live, state.features, event)
-                live, stage = state.template.fold.apply(state.live, event)
+                if isinstance(event, Corrected):
+                    if event.number not in right:
+                        raise CheckpointError("it corrects an outcome that there is not.")
+                    state, totals = state._replace(seq=row.seq + 1), None
+                else:
+                    state, totals = state._ready(event)._after(_put_right(event, right), row.at)
             except CheckpointError as error:
                 raise DamagedError(f"Event {row.seq} of stream {row.stream!r}: {error}") from error
             except Exception as error:  # of a policy that cannot take what another one could
                 why = f"{type(error).__name__}: {error}"
                 raise DamagedError(f"Event {row.seq} of stream {row.stream!r}: {why}") from error
-            totals = state.totals
-            if stage is not None:
-                totals = _added(totals, stage, row.at, stage_summary(state.template, live, stage))
-            state = state._moved(live, features, event, row.at)._replace(totals=totals)
-        return state
+            yield state, totals
 
-    def _moved(
-        self, live: Live, features: FeaturiserState | None, event: Event, at: float
-    ) -> "StreamState":
+    def _ready(self, event: Event) -> "StreamState":
+        """Return the same, seen in part where the event was: also if that was corrected since."""
+        if isinstance(event, Decided | Taught) and event.in_part:
+            return self._replace(live=self.template.fold.seen_in_part(self.live))
+        return self
+
+    def _after(
+        self, event: Event, at: float, known: tuple[Live, Stage | None] | None = None
+    ) -> tuple["StreamState", OutcomeTotals | None]:
+        """Return the state after an event that is no correction, and the sums of an outcome."""
+        features = features_after(self.template, self.live, self.features, event) or ()
+        live, stage = known or self.template.fold.apply(self.live, event)
+        totals, questions = None, self.beside.sales
+        if stage is not None and isinstance(event, Observed):
+            if isinstance(questions, sales.Sales):
+                questions = sales.after(questions, stage.decision.solution.z, event.seen)
+            told = stage_summary(self.template, live, stage, questions)
+            totals = _added(self.totals, stage, at, told)
         since = dict(self.since)
         if isinstance(event, Decided):
             since[event.number] = at
         elif not isinstance(event, Taught):
             since.pop(event.number, None)
-        return self._replace(live=live, features=features, seq=self.seq + 1, since=since)
+        moved = self._replace(
+            live=live,
+            beside=Beside(features, questions),
+            seq=self.seq + 1,
+            since=since,
+            totals=totals or self.totals,
+        )
+        return moved, totals
 
     def overdue(self, now: float) -> list[int]:
         """Decisions whose outcome is no longer waited for."""
@@ -101,8 +138,14 @@ class StreamState(NamedTuple):
 
     def snapshot(self) -> Snapshot:
         """Return a snapshot for the next start."""
-        state = snapshot_bytes(self.template.fold, self.live, self.features or ())
-        return Snapshot(self.stream, self.seq, state)
+        state = snapshot_bytes(self.template.fold, self.live, self.beside)
+        return Snapshot(self.stream, self.seq, state, self.template.limits.snapshot)
+
+
+def _put_right(event: Event, right: Right) -> Event:
+    if isinstance(event, Observed) and event.number in right:
+        return event._replace(seen=right[event.number])
+    return event
 
 
 def logged(row: EventRow, state: StreamState) -> Event:
@@ -135,80 +178,22 @@ def lesson_place(number: int) -> int:
 def initial(template: StreamTemplate, declared: StreamRecord) -> StreamState:
     """Before any event."""
     live = template.fold.begin(declared.seed)
-    nothing = OutcomeTotals(declared.id, 0, -1, 0.0, 0.0, 0, None, 0.0, 0, 0.0, "{}")
-    features = template.featuriser.begin() if template.featuriser else None
-    return StreamState(declared, template, live, features, 0, {}, 0, nothing)
-
-
-def rebuilt(
-    store: Store,
-    template: StreamTemplate,
-    declared: StreamRecord,
-    beat: Callable[[], None] = lambda: None,
-) -> StreamState:
-    """Return the state from the latest sound snapshot and the rest of the log."""
-    return followed(store, _from_snapshot(store, template, declared), beat)
-
-
-def followed(
-    store: Store, state: StreamState, beat: Callable[[], None] = lambda: None
-) -> StreamState:
-    """Return the state after all that was logged since; `beat` is called now and then."""
-    while rows := store.tail(state.stream, state.seq - 1, _AT_ONCE):
-        state = state.caught_up(rows)
-        beat()
-    return state
-
-
-def as_it_was(store: Store, state: StreamState, seq: int, far: int) -> StreamState | None:
-    """Before the event at `seq`; None where more than so many would have to be folded again."""
-    start = _from_snapshot(store, state.template, state.declared, seq)
-    if seq - start.seq > far:
-        return None
-    return start.caught_up(store.tail(state.stream, start.seq - 1, seq - start.seq))
-
-
-def _from_snapshot(
-    store: Store, template: StreamTemplate, declared: StreamRecord, up_to: int | None = None
-) -> StreamState:
-    """The latest that is sound and not after `up_to`, or the beginning."""
-    first = initial(template, declared)
-    for snapshot in store.snapshots(declared.id):
-        if up_to is None or snapshot.seq <= up_to:
-            state = _after_snapshot(store, first, snapshot)
-            if state is not None:  # else the one before it, or the log alone, will do
-                return state
-    return first
-
-
-def _after_snapshot(store: Store, first: StreamState, snapshot: Snapshot) -> StreamState | None:
-    """Return the state that a snapshot is of; None where it is damaged, or the log lacks its part.
-
-    `first` is the state of the same stream before any event.
-    """
-    try:
-        live = from_snapshot(snapshot.state, first.template.fold, first.declared.seed)
-        features = first.features and beside_snapshot(snapshot.state, first.features)
-    except CheckpointError:
-        return None
-    times = store.decided_at(first.stream, min(live.open)) if live.open else {}
-    known = store.stages(first.stream, live.learned - 1, 1) if live.learned else [first.totals]
-    if not times.keys() >= live.open.keys() or not known or known[0].n != live.learned:
-        return None
-    return first._replace(
-        live=live,
-        features=features,
-        seq=snapshot.seq,
-        since={number: times[number] for number in live.open},
-        snapped=snapshot.seq,
-        totals=known[0],
+    nothing = OutcomeTotals(declared.id, 0, -1, 0.0, None, None, None, 0, 0.0, 0, 0.0, "{}")
+    problem = template.problem
+    beside = Beside(
+        template.featuriser.begin() if template.featuriser else (),
+        sales.begin(problem.dims.xi) if sales.comparable(problem) else (),
     )
+    return StreamState(declared, template, live, beside, 0, {}, 0, nothing)
 
 
 def _added(before: OutcomeTotals, stage: Stage, at: float, told: str) -> OutcomeTotals:
-    cost, best = float(stage.cost), float(stage.hindsight)
-    known = before.hindsights is not None and math.isfinite(best)
-    feasible = int(bool(stage.feasible))
+    """Return the sums after a stage; one of which a part was seen adds nothing to them."""
+    in_full = stage.seen is None
+    cost = float(stage.cost) if in_full else None
+    feasible = int(bool(stage.feasible)) if in_full else None
+    best = float(stage.hindsight) if in_full else math.nan
+    known = before.hindsights is not None and (math.isfinite(best) or not in_full)
     return OutcomeTotals(
         stream=before.stream,
         n=before.n + 1,
@@ -217,8 +202,11 @@ def _added(before: OutcomeTotals, stage: Stage, at: float, told: str) -> Outcome
         cost=cost,
         feasible=feasible,
         hindsight=best if math.isfinite(best) else None,
-        costs=before.costs + cost,
-        feasibles=before.feasibles + feasible,
-        hindsights=(before.hindsights or 0.0) + best if known else None,
+        known=before.known + in_full,
+        costs=before.costs + (cost or 0.0),
+        feasibles=before.feasibles + (feasible or 0),
+        hindsights=before.hindsights + (best if in_full else 0.0)
+        if known and before.hindsights is not None
+        else None,
         told=told,
     )

@@ -10,14 +10,20 @@ from bocopt.app.service import compared
 from bocopt.app.service.stream_template import StreamTemplate
 from bocopt.core import Array
 from bocopt.live.record import Live
+from bocopt.live.sales import Sales, Suspicion, suspicions
 from bocopt.loop import Stage
 
 _MOST = 20  # names, or components of an outcome
 _LEAST = 0.0005  # of a weight that is told
 
 
-def stage_summary(template: StreamTemplate, live: Live, stage: Stage) -> str:
-    """Return weights by name, levels of the outcome in its forecast and shadows, as JSON."""
+def stage_summary(
+    template: StreamTemplate, live: Live, stage: Stage, questions: Sales | tuple[()] = ()
+) -> str:
+    """Return weights by name, levels of the outcome in its forecast and shadows, as JSON.
+
+    Beside these, which components of outcomes look like sales.
+    """
     found: dict[str, Any] = {
         what: weights
         for what, names in template.weighed.items()
@@ -26,7 +32,14 @@ def stage_summary(template: StreamTemplate, live: Live, stage: Stage) -> str:
     levels = stage.info.get("probability")
     if levels is not None and levels.ndim == 1 and np.isfinite(levels).all():
         found["levels"] = levels[:_MOST].round(4).tolist()
+    if isinstance(questions, Sales) and (asked := suspicions(questions)):
+        found["sales"] = asked[:_MOST]
     return json.dumps(found | compared.shown(template, live), separators=(",", ":"))
+
+
+def sales_questions(names: Sequence[str], told: Mapping[str, Any]) -> list[str]:
+    """Return what is asked about outcomes that look like sales, in words."""
+    return [Suspicion(*each).words(names) for each in told.get("sales", ())]
 
 
 _LEAVES = {"arms": "arm_weights", "members": "weights"}  # what a policy calls them

@@ -37,46 +37,57 @@ def _across(drawn: Sequence[OutcomeTotals]) -> OutcomeSeries:
 def reward(seen: StreamView) -> str:
     """The average so far, of the latest, and in hindsight."""
     word, sign = seen.template.problem.sense.value, seen.template.problem.sense.sign
-    n = np.array([each.n for each in seen.drawn], float)
-    costs = np.array([each.costs for each in seen.drawn])
+    shown = seen.in_full
+    n = np.array([each.known for each in shown], float)
+    costs = np.array([each.costs for each in shown])
     drawn = [
         Line("all so far", sign * costs / n, 0),
         Line(f"the latest {seen.back}", sign * _latest(seen), 4),
     ]
-    if all(each.hindsights is not None for each in seen.drawn):
-        best = np.array([each.hindsights for each in seen.drawn], float)
+    if all(each.hindsights is not None for each in shown):
+        best = np.array([each.hindsights for each in shown], float)
         drawn.append(Line("in hindsight", sign * best / n, 1))
     drawn = [line for line in drawn if np.isfinite(line.values).any()]
     better = "lower" if seen.template.problem.sense is Sense.MINIMISE else "higher"
     caption = (
         f"Averages of the {word} of a decision; {better} is better. In hindsight: had every "
         "outcome been known, which nobody can reach. The first outcomes may leave the picture."
+        f"{_left_out(seen)}"
     )
     settled = slice(int(_SETTLED * len(n)), None)
     around = span([line.values[settled] for line in drawn])
     title = f"Average {word}{f' ({text(seen.template.unit)})' if seen.template.unit else ''}"
-    chart = lines(_across(seen.drawn), title, caption, drawn, limits=around)
+    chart = lines(_across(shown), title, caption, drawn, limits=around)
     return section(word.capitalize(), chart)
+
+
+def _left_out(seen: StreamView) -> str:
+    """Return a sentence on outcomes that no average has; empty if there are none."""
+    if not seen.in_part:
+        return ""
+    return f" {count(seen.in_part, 'outcome')} seen in part: what these decisions cost is unknown."
 
 
 def _latest(seen: StreamView) -> Array:
     """(n) the average cost of the latest, NaN where there are not as many."""
-    values = np.full(len(seen.drawn), np.nan)
-    for i, each in enumerate(seen.drawn):
+    values = np.full(len(seen.in_full), np.nan)
+    for i, each in enumerate(seen.in_full):
         if each.n == seen.back:
-            values[i] = each.costs / seen.back
+            values[i] = each.costs / each.known
         elif each.n - seen.back in seen.before:
-            values[i] = (each.costs - seen.before[each.n - seen.back].costs) / seen.back
+            before = seen.before[each.n - seen.back]
+            if each.known > before.known:
+                values[i] = (each.costs - before.costs) / (each.known - before.known)
     return values
 
 
 def feasibility(seen: StreamView) -> str:
     """The share so far with its band, and the target."""
-    n = np.array([each.n for each in seen.drawn], float)
-    met = np.array([each.feasibles for each in seen.drawn], float)
+    n = np.array([each.known for each in seen.in_full], float)
+    met = np.array([each.feasibles for each in seen.in_full], float)
     alpha = seen.template.problem.risk.alpha
     least, most = Feasibility(delta=seen.template.delta).interval(
-        Counts.of(n, n - met), _given_up(seen)
+        Counts.of(n, n - met), _missing(seen)
     )
     low, high = 1.0 - most, 1.0 - least
     share = percent(met[-1] / n[-1])
@@ -92,24 +103,30 @@ def feasibility(seen: StreamView) -> str:
         f"once{_whatever(seen)}."
     )
     chart = lines(
-        _across(seen.drawn), "Feasible so far (%)", caption, drawn, level, limits(drawn, level)
+        _across(seen.in_full), "Feasible so far (%)", caption, drawn, level, limits(drawn, level)
     )
     return section("Feasibility", paragraph(said), chart)
 
 
-def _given_up(seen: StreamView) -> Array:
-    """(n) decisions without an outcome before each that is drawn; after the last, all of them."""
-    latest = np.maximum.accumulate([each.decision for each in seen.drawn])
-    passed = latest + 1.0 - np.array([each.n for each in seen.drawn])
-    found = np.clip(passed, 0.0, seen.given_up)
-    found[-1] = seen.given_up
+def _missing(seen: StreamView) -> Array:
+    """(n) decisions whose outcome was not seen in full before each that is drawn, or given up.
+
+    After the last, all of them.
+    """
+    latest = np.maximum.accumulate([each.decision for each in seen.in_full])
+    passed = latest + 1.0 - np.array([each.known for each in seen.in_full])
+    found = np.clip(passed, 0.0, seen.given_up + seen.in_part)
+    found[-1] = seen.given_up + seen.in_part
     return np.asarray(found)
 
 
 def _whatever(seen: StreamView) -> str:
-    if not seen.given_up:
-        return ""
-    return f", whatever the outcomes were of the {count(seen.given_up, 'decision')} given up"
+    parts = [
+        f"the {count(many, 'decision')} {how}"
+        for many, how in ((seen.given_up, "given up"), (seen.in_part, "seen in part"))
+        if many
+    ]
+    return f", whatever the outcomes were of {' and '.join(parts)}" if parts else ""
 
 
 def _open(seen: StreamView) -> str:
@@ -124,8 +141,9 @@ def _open(seen: StreamView) -> str:
 
 
 def _verdict(seen: StreamView, share: str, low: float, high: float) -> str:
-    alpha, n = seen.template.problem.risk.alpha, seen.drawn[-1].n
-    known = f"{count(n, 'decision')} whose outcome is known" if seen.given_up else "decisions"
+    alpha, n = seen.template.problem.risk.alpha, seen.in_full[-1].known
+    some = seen.given_up or seen.in_part
+    known = f"{count(n, 'decision')} whose outcome is known" if some else "decisions"
     said = f"{share}% of the {known} were feasible ({target(1.0 - seen.template.delta)}, at all "
     said += f"times{_whatever(seen)}: {ends(percent(low), percent(high))})"
     if alpha is None:

@@ -10,6 +10,7 @@ from bocopt.app.service.compared import Better
 from bocopt.app.service.page.times import length
 from bocopt.app.service.stores import StreamSummary
 from bocopt.app.service.stream_template import StreamTemplate
+from bocopt.app.service.summaries import read, sales_questions
 from bocopt.guarantees import Feasibility
 from bocopt.guarantees.feasibility import Counts
 
@@ -84,12 +85,13 @@ def _most_feasible(
     """The largest believable feasibility of each; 1 where more than alpha was seen.
 
     Each holds but for a chance of `delta`, the share of one of the streams that have a target.
-    Decisions without an outcome count as feasible, whether they wait or were given up.
+    Decisions without an outcome count as feasible, whether they wait or were given up, and so do
+    those of whose outcome a part was seen.
     """
     highs = np.ones(len(known))
     below = [i for i, each in enumerate(known) if _below(each, templates[each.problem])]
     if below:
-        t = np.array([float(known[i].outcomes) for i in below])
+        t = np.array([float(known[i].known) for i in below])
         met = np.array([float(known[i].feasibles) for i in below])
         missing = np.array([float(_without(known[i])) for i in below])
         guarantee = Feasibility(delta=delta)
@@ -100,12 +102,12 @@ def _most_feasible(
 
 def _below(each: StreamSummary, template: StreamTemplate) -> bool:
     alpha = template.problem.risk.alpha
-    return alpha is not None and each.feasibles < alpha * each.outcomes
+    return alpha is not None and each.feasibles < alpha * each.known
 
 
 def _without(each: StreamSummary) -> int:
-    """Its decisions without an outcome."""
-    return max(each.decisions - each.outcomes, 0)
+    """Its decisions without an outcome that was seen in full."""
+    return max(each.decisions - each.known, 0)
 
 
 def _concerns(
@@ -122,6 +124,7 @@ def _concerns(
         feasible,
         _full(each, template),
         _overdue(each, template, now),
+        _sales(each, template),
         *better,
         _quiet(each, now),
     )
@@ -139,12 +142,13 @@ def _feasibility(
     if alpha is None or high >= alpha:
         return None
     without = _without(each)
-    whatever = f", whatever comes of the {without:,} without an outcome" if without else ""
+    lacks = "without an outcome" if each.known == each.outcomes else "without one seen in full"
+    whatever = f", whatever comes of the {without:,} {lacks}" if without else ""
     sure = f"with {target(1.0 - delta)} confidence"
     together = f" for all {asked:,} streams with a target together" if asked > 1 else ""
     words = (
-        f"Decisions are feasible too rarely: in {percent(each.feasibles / each.outcomes)}% of "
-        f"{each.outcomes:,} outcomes, at most {percent(high)}% {sure}{together}{whatever}, and "
+        f"Decisions are feasible too rarely: in {percent(each.feasibles / each.known)}% of "
+        f"{each.known:,} outcomes, at most {percent(high)}% {sure}{together}{whatever}, and "
         f"{target(alpha)} was asked for."
     )
     return Concern(1, "below target", words)
@@ -173,6 +177,11 @@ def _overdue(each: StreamSummary, template: StreamTemplate, now: float) -> Conce
     else:
         words += ", and there has never been one."
     return Concern(3, "overdue", words)
+
+
+def _sales(each: StreamSummary, template: StreamTemplate) -> Concern | None:
+    asked = sales_questions(template.outcomes, read(each.told)) if '"sales"' in each.told else []
+    return Concern(3, "sales?", " ".join(asked)) if asked else None
 
 
 def _of_shadows(better: Sequence[Better], delta: float) -> list[Concern]:

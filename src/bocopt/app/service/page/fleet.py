@@ -79,7 +79,7 @@ def _table(
     if not here:
         return '<div id="streams"><p class="note">None.</p></div>\n'
     heads = "".join(f'<th scope="col">{head}</th>' for head in _HEADS)
-    digits = decimals(one.standing.costs / max(one.standing.outcomes, 1) for one in here)
+    digits = decimals(one.standing.costs / max(one.standing.known, 1) for one in here)
     rows = "".join(_row(one, templates[one.standing.problem], digits, now) for one in here)
     return (
         '<div class="wide" id="streams" tabindex="0" role="region" aria-label="Streams">'
@@ -90,12 +90,12 @@ def _table(
 
 def _feasible(each: StreamSummary, alpha: float | None) -> str:
     asked = "" if alpha is None else f" <small>of {target(alpha)}</small>"
-    return f"{percent(each.feasibles / each.outcomes)}%{asked}"
+    return f"{percent(each.feasibles / each.known)}%{asked}"
 
 
 def _row(one: StreamConcerns, template: StreamTemplate, digits: int, now: float) -> str:
     each, sign = one.standing, template.problem.sense.sign
-    n = each.outcomes
+    n = each.known
     average = sign * each.costs / n if n else nan
     best = sign * each.hindsights / n if n and each.hindsights is not None else nan
     feasible = _feasible(each, template.problem.risk.alpha) if n else "-"
@@ -104,7 +104,7 @@ def _row(one: StreamConcerns, template: StreamTemplate, digits: int, now: float)
     like = "" if each.problem == each.id else f"<small>{name(each.problem)}</small>"
     word = f"{text(template.unit)} {template.problem.sense.value}".strip()
     shown = f"{fixed(average, digits)} <small>{word}</small>" if n else "-"
-    values = shown, fixed(best, digits), feasible, f"{n:,}", f"{each.open:,}"
+    values = shown, fixed(best, digits), feasible, f"{each.outcomes:,}", f"{each.open:,}"
     cells = f"<td>{'</td><td>'.join(values)}</td>"
     return (
         f'<tr><th scope="row"><a href="/streams/{text(each.id)}">{name(each.id)}</a>{like}</th>'

@@ -73,7 +73,7 @@ const mark = (live) => document.querySelector(".status")?.classList.toggle("live
 const listen = () => {
   if (!stream || feed || document.hidden) return;
   feed = new EventSource(`/v1/streams/${stream}/events?after=${heard}`);
-  for (const kind of ["decision", "outcome", "forgotten", "lesson"]) feed.addEventListener(kind, told);
+  for (const kind of ["decision", "outcome", "correction", "forgotten", "lesson"]) feed.addEventListener(kind, told);
   feed.onopen = () => mark(true);
   feed.onerror = () => mark(false);
 };

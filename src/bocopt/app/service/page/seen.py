@@ -37,6 +37,16 @@ class StreamView(NamedTuple):
         outcomes = 0 if self.last is None else self.last.n
         return max(self.decisions - outcomes - self.open, 0)
 
+    @property
+    def in_part(self) -> int:
+        """Outcomes that were not seen in full: what came of these decisions is not known."""
+        return 0 if self.last is None else self.last.n - self.last.known
+
+    @property
+    def in_full(self) -> list[OutcomeTotals]:
+        """Those that are drawn from the first on that was seen in full."""
+        return [each for each in self.drawn if each.known]
+
 
 def seen(reader: Store, template: StreamTemplate, stream: str) -> StreamView:
     """Read it; the events come first, so that no page claims more than it shows."""

@@ -32,12 +32,13 @@ def stream_page(
     leave: bool = False,
 ) -> str:
     """The whole page."""
-    drawn = [charts.reward, charts.feasibility, charts.weights, charts.calibration]
+    drawn = [charts.reward, charts.feasibility] if seen.in_full else []
+    drawn += [charts.weights, charts.calibration] if seen.drawn else []
     content = "".join(
         [
             _header(seen, certificates, concerns),
             _tiles(seen, now),
-            *([make(seen) for make in drawn] if seen.drawn else []),
+            *(make(seen) for make in drawn),
             _shadows(certificates),
             _compared(seen),
             _waiting(seen, now),
@@ -81,7 +82,8 @@ def _headline(seen: StreamView, certificates: Certificates | str) -> list[str]:
         return [paragraph("Nothing was decided yet.", css="headline"), _how_to_begin(seen)]
     first = next((each for each in certificates if each["name"] == "headline"), None)
     if first is None:
-        return [paragraph("No outcome yet, so nothing is known.", css="headline")]
+        none = "No outcome was seen in full" if seen.in_part else "No outcome"
+        return [paragraph(f"{none} yet, so nothing is known.", css="headline")]
     if not first["applicable"]:
         why = _soft(f"No certificate: {first['note']}")
         return [paragraph(text(_average(seen)), css="headline"), why]
@@ -101,26 +103,29 @@ def _soft(words: str) -> str:
 
 def _average(seen: StreamView) -> str:
     last, sense = seen.last, seen.template.problem.sense
-    if last is None:
-        return "No outcome yet."
-    average = money(sense.sign * last.costs / last.n, seen.template.unit)
+    if last is None or not last.known:
+        return "No outcome was seen in full yet." if last else "No outcome yet."
+    average = money(sense.sign * last.costs / last.known, seen.template.unit)
     return f"Average {sense.value} {average} so far."
 
 
 def _tiles(seen: StreamView, now: float) -> str:
     last, sense, unit = seen.last, seen.template.problem.sense, seen.template.unit
     tiles: list[tuple[str, str, str]] = []
-    if last is not None:
-        average = money(sense.sign * last.costs / last.n, unit)
-        tiles.append((f"average {sense.value}", average, f"over {count(last.n, 'outcome')}"))
+    if last is not None and last.known:
+        average = money(sense.sign * last.costs / last.known, unit)
+        tiles.append((f"average {sense.value}", average, f"over {count(last.known, 'outcome')}"))
         if last.hindsights is not None:
-            regret = money((last.costs - last.hindsights) / last.n, unit)
-            best = money(sense.sign * last.hindsights / last.n, unit)
+            regret = money((last.costs - last.hindsights) / last.known, unit)
+            best = money(sense.sign * last.hindsights / last.known, unit)
             tiles.append(("in hindsight", best, f"{regret} away"))
         alpha = seen.template.problem.risk.alpha
         more = [] if alpha is None else [f"target {target(alpha)}"]
-        more += [f"of {count(last.n, 'outcome')} that came"] * bool(seen.given_up)
-        tiles.append(("feasible", f"{percent(last.feasibles / last.n)}%", ", ".join(more)))
+        some = seen.given_up or seen.in_part
+        more += [f"of {count(last.known, 'outcome')} that came"] * bool(some)
+        tiles.append(("feasible", f"{percent(last.feasibles / last.known)}%", ", ".join(more)))
+    if seen.in_part:
+        tiles.append(("seen in part", f"{seen.in_part:,}", "outcomes, of unknown cost"))
     tiles.append(("decisions", f"{seen.decisions:,}", ""))
     oldest = f"the oldest for {length(now - seen.waiting[0][1])}" if seen.waiting else ""
     tiles.append(("wait for an outcome", f"{seen.open:,}", oldest))
@@ -217,7 +222,9 @@ def _latest(seen: StreamView) -> str:
 def _decision(seen: StreamView, number: int) -> str:
     rows = [row for row in seen.events if row.decision == number]
     sign, outcome = seen.template.problem.sense.sign, seen.outcomes.get(number)
-    if outcome is not None:
+    if outcome is not None and outcome.cost is None:
+        ends = ["seen in part", "-", "-"]
+    elif outcome is not None and outcome.cost is not None:
         best = "-" if outcome.hindsight is None else figure(sign * outcome.hindsight)
         ends = [figure(sign * outcome.cost), best, "yes" if outcome.feasible else "no"]
     else:

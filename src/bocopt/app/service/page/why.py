@@ -5,6 +5,7 @@ from typing import Any
 
 from bocopt.app.page.markup import name, paragraph, section, text
 from bocopt.app.page.numbers import figure, money, percent, target
+from bocopt.app.service.outcomes import seen_words
 from bocopt.app.service.page.candidates import (
     ExplainedDecision,
     candidates_section,
@@ -17,7 +18,9 @@ from bocopt.app.service.page.document import page
 from bocopt.app.service.page.times import length, stamp
 from bocopt.core import Sense
 from bocopt.live.events import from_bytes
-from bocopt.live.fold import Decided, Observed
+from bocopt.live.fold import Corrected, Decided, Observed
+
+_FIGURES = "0123456789-"  # with which a number begins
 
 
 def why_page(case: ExplainedDecision, *, leave: bool = False) -> str:
@@ -117,13 +120,23 @@ def _came(case: ExplainedDecision) -> str:
     if not ends:
         return section("What came of it", paragraph("Its outcome is not known yet."))
     after = length(ends[0].at - case.rows[0].at)
-    event = from_bytes(ends[0].body, case.template.problem)
-    if not isinstance(event, Observed):
+    problem = case.template.problem
+    events = [from_bytes(each.body, problem) for each in ends]
+    came = [each for each in events if isinstance(each, Observed | Corrected)]
+    if not came:
         said = f"It was given up {stamp(ends[0].at)} UTC, {after} later."
         return section("What came of it", paragraph(said))
     word, sign = case.template.problem.sense.value, case.template.problem.sense.sign
-    tiles = [("xi", called(case.template.outcomes, event.seen.low.tolist()), f"{after} later")]
-    if case.outcome is not None:
+    names = case.template.outcomes
+    tiles = [("xi", worded(names, seen_words(came[-1].seen)), f"{after} later")]
+    if len(came) > 1:
+        last = length(ends[-1].at - ends[0].at)
+        tiles.append(
+            ("before", worded(names, seen_words(came[-2].seen)), f"corrected {last} later")
+        )
+    if case.outcome is not None and case.outcome.cost is None:
+        tiles.append((word, "unknown", "the outcome was seen in part"))
+    elif case.outcome is not None and case.outcome.cost is not None:
         expected = ""
         if not isinstance(case.explained, str):
             was = case.explained["candidates"][0]["expected"]
@@ -158,6 +171,18 @@ def called(names: Sequence[str], values: Sequence[float]) -> str:
     >>> called(["rain", "degrees"], [0.0, 21.5]), called([], [0.0, 21.5])
     ('rain = 0, degrees = 21.5', '0, 21.5')
     """
-    if len(names) != len(values):
-        return ", ".join(map(figure, values))
-    return ", ".join(f"{what} = {figure(n)}" for what, n in zip(names, values, strict=True))
+    return worded(names, [figure(value) for value in values])
+
+
+def worded(names: Sequence[str], words: Sequence[str]) -> str:
+    """Numbers in words, by their names where there are as many.
+
+    >>> worded(["bread"], ["at least 87"])
+    'bread: at least 87'
+    """
+    if len(names) != len(words):
+        return ", ".join(words)
+    return ", ".join(
+        f"{what}{' =' if said[:1] in _FIGURES else ':'} {said}"
+        for what, said in zip(names, words, strict=True)
+    )

@@ -8,8 +8,9 @@ from bocopt.app.service.stores.store import StoreError
 Statement = tuple[str, Sequence[Sequence[Any]]]  # SQL with ? for values, once for each of them
 
 #: Raised with every change of the tables below, or of what their rows mean: a test has the digest
-#: of each. 3: lessons are events too. 4: snapshots have their checksum inside alone.
-SCHEMA = 4
+#: of each. 3: lessons are events too. 4: snapshots have their checksum inside alone. 5: outcomes
+#: may be corrected, and their cost may be unknown.
+SCHEMA = 5
 
 
 class Dialect(NamedTuple):
@@ -20,10 +21,9 @@ class Dialect(NamedTuple):
     key: str = "key"  # two columns, quoted where they are words of its SQL
     numeric: str = '"numeric"'
     insert_or_skip: str = "INSERT INTO {table} VALUES ({values}) ON CONFLICT ({key}) DO NOTHING"
-    put_snapshot: str = """INSERT INTO snapshots VALUES (?, ?, ?)
-ON CONFLICT (stream, seq) DO UPDATE SET state = excluded.state"""
-    keep_two: str = """DELETE FROM snapshots WHERE stream = ? AND seq NOT IN
-(SELECT seq FROM snapshots WHERE stream = ? ORDER BY seq DESC LIMIT 2)"""
+    put_snapshot: str = """INSERT INTO snapshots VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (stream, seq) DO UPDATE
+SET state = excluded.state, apart = excluded.apart, as_of = excluded.as_of"""
     make_index: str = (
         "CREATE {unique}INDEX IF NOT EXISTS {name} ON {table} ({columns})"  # "": inside
     )
@@ -79,22 +79,26 @@ TABLES = (
         """
   stream {word} NOT NULL REFERENCES streams (id), seq BIGINT NOT NULL, kind {word} NOT NULL,
   decision BIGINT NOT NULL, {key} {word}, body {bytes} NOT NULL, at DOUBLE PRECISION NOT NULL,
-  PRIMARY KEY (stream, seq)""",
-        (Index("events_once", "stream, decision, kind"), Index("events_key", "stream, {key}")),
+  nth BIGINT NOT NULL, PRIMARY KEY (stream, seq)""",
+        (
+            Index("events_once", "stream, decision, kind, nth"),
+            Index("events_key", "stream, {key}"),
+        ),
     ),
     Table(
         "snapshots",
         """
   stream {word} NOT NULL REFERENCES streams (id), seq BIGINT NOT NULL, state {bytes} NOT NULL,
-  PRIMARY KEY (stream, seq)""",
+  apart BIGINT NOT NULL, as_of BIGINT NOT NULL, PRIMARY KEY (stream, seq)""",
     ),
     Table(
         "stages",
         """
   stream {word} NOT NULL REFERENCES streams (id), n BIGINT NOT NULL, decision BIGINT NOT NULL,
-  at DOUBLE PRECISION NOT NULL, cost DOUBLE PRECISION NOT NULL, feasible BIGINT NOT NULL,
-  hindsight DOUBLE PRECISION, costs DOUBLE PRECISION NOT NULL, feasibles BIGINT NOT NULL,
-  hindsights DOUBLE PRECISION, told TEXT NOT NULL, PRIMARY KEY (stream, n)""",
+  at DOUBLE PRECISION NOT NULL, cost DOUBLE PRECISION, feasible BIGINT,
+  hindsight DOUBLE PRECISION, known BIGINT NOT NULL, costs DOUBLE PRECISION NOT NULL,
+  feasibles BIGINT NOT NULL, hindsights DOUBLE PRECISION, told TEXT NOT NULL,
+  PRIMARY KEY (stream, n)""",
         (Index("stages_once", "stream, decision"),),
     ),
     Table(

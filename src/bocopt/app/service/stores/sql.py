@@ -14,15 +14,18 @@ from bocopt.app.service.stores.store import (
     StreamSummary,
 )
 
-_EVENT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)"
-_STAGE = "INSERT INTO stages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_EVENT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+_STAGE = "INSERT INTO stages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_UNSTAGED = "DELETE FROM stages WHERE stream = ? AND n >= ?"
+_STALE = """DELETE FROM snapshots WHERE stream = ? AND seq >
+(SELECT seq FROM events WHERE stream = ? AND decision = ? AND kind = 'outcome')"""
 _WAIT = "INSERT INTO waiting VALUES (?, ?, ?)"
 _ENDED = "DELETE FROM waiting WHERE stream = ? AND decision = ?"
 _ENDS = ("outcome", "forgotten")
 
 # Each of these is one look into an index, however long a log is; a join may read all of it.
 _LATEST = "(SELECT {} FROM {} WHERE stream = s.id ORDER BY {} DESC LIMIT 1)"
-_STAGED = ("n", "decision", "at", "costs", "feasibles", "hindsights", "told")
+_STAGED = ("n", "decision", "at", "known", "costs", "feasibles", "hindsights", "told")
 _STANDINGS = f"""
 SELECT l.*, (SELECT at FROM events
   WHERE stream = l.id AND decision = l.stage_decision AND kind = 'decision')
@@ -50,17 +53,33 @@ class SqlStore(Store):
         snapshots: Sequence[Snapshot] = (),
         stages: Sequence[OutcomeTotals] = (),
     ) -> None:
-        """Write all rows in one transaction; a stream keeps its latest two snapshots."""
-        touched = sorted({snapshot.stream for snapshot in snapshots})
+        """Write all rows in one transaction, and remove snapshots that nobody needs any more."""
+        again = [row for row in rows if row.kind == "correction"]
+        corrected, replaced = {row.stream for row in again}, dict[str, int]()
+        for stage in stages:
+            if stage.stream in corrected:
+                replaced[stage.stream] = min(stage.n, replaced.get(stage.stream, stage.n))
         statements: list[Statement] = [
             (_EVENT, rows),
             (_WAIT, [(row.stream, row.decision, row.at) for row in rows if row.kind == "decision"]),
             (_ENDED, [(row.stream, row.decision) for row in rows if row.kind in _ENDS]),
+            (_UNSTAGED, sorted(replaced.items())),
             (_STAGE, stages),
+            (_STALE, [(row.stream, row.stream, row.decision) for row in again]),
             (self._dialect.put_snapshot, snapshots),
-            (self._dialect.keep_two, [(stream, stream) for stream in touched]),
+            ("DELETE FROM snapshots WHERE stream = ? AND seq = ?", self._superseded(snapshots)),
         ]
         self._database.write([(sql, values) for sql, values in statements if values])
+
+    def _superseded(self, snapshots: Sequence[Snapshot]) -> list[tuple[str, int]]:
+        """Return the snapshots that are to be removed once these are there, by stream and place."""
+        found = list[tuple[str, int]]()
+        for stream in sorted({snapshot.stream for snapshot in snapshots}):
+            own = [snapshot for snapshot in snapshots if snapshot.stream == stream]
+            rows = self._database.read("SELECT seq FROM snapshots WHERE stream = ?", (stream,))
+            places = {int(seq) for (seq,) in rows} | {snapshot.seq for snapshot in own}
+            found += [(stream, seq) for seq in sorted(places - kept(places, own[-1].apart))]
+        return found
 
     def tail(self, stream: str, after: int = -1, limit: int | None = None) -> list[EventRow]:
         """Return at most `limit` events after place `after`, in order."""
@@ -74,9 +93,9 @@ class SqlStore(Store):
         return -1 if last is None else int(last)
 
     def snapshots(self, stream: str) -> list[Snapshot]:
-        """Return the latest two snapshots, newest first."""
+        """Return the latest snapshots, newest first."""
         sql = "SELECT * FROM snapshots WHERE stream = ? ORDER BY seq DESC"
-        return [Snapshot(*row) for row in self._limited(sql, (stream,), 2)]
+        return [Snapshot(*row) for row in self._database.read(sql, (stream,))]
 
     def by_key(self, stream: str, key: str) -> EventRow | None:
         """Return the decision that was asked for by a key; None if there is none."""
@@ -87,6 +106,14 @@ class SqlStore(Store):
         """Return all events of a decision, in order; numbers below 0 are lessons."""
         sql = "SELECT * FROM events WHERE stream = ? AND decision = ? ORDER BY seq"
         return [EventRow(*row) for row in self._database.read(sql, (stream, decision))]
+
+    def corrections(self, stream: str, after: int = -1) -> list[tuple[EventRow, int]]:
+        """Return corrections after place `after`, each with the place of the wrong outcome."""
+        sql = """SELECT c.*, o.seq FROM events c JOIN events o
+            ON o.stream = c.stream AND o.decision = c.decision AND o.kind = 'outcome'
+            WHERE c.stream = ? AND c.seq > ? AND c.kind = 'correction' ORDER BY c.seq"""
+        rows = self._database.read(sql, (stream, after))
+        return [(EventRow(*row), int(seq)) for *row, seq in rows]
 
     def decided_at(self, stream: str, first: int) -> dict[int, float]:
         """Return when each decision from `first` on was taken, in seconds since 1970."""
@@ -213,6 +240,21 @@ class SqlStore(Store):
         return self._database.read(f"{sql} LIMIT ?", (*values, limit))
 
 
+def kept(places: set[int], apart: int) -> set[int]:
+    """Return which snapshots a stream keeps: the newest, and one that is `apart` events older.
+
+    So an outcome of the latest events can be corrected from there. The next after that one stays
+    too, to be as old some time.
+
+    >>> sorted(kept({100, 400, 450, 520}, 300)), sorted(kept({100, 400, 520, 700}, 300))
+    ([100, 400, 520], [400, 520, 700])
+    """
+    newest = max(places)
+    base = max((place for place in places if place <= newest - apart), default=-1)
+    following = min(place for place in places if place > base)
+    return places & {base, following, newest}
+
+
 def _standing(
     stream: str,
     problem: str,
@@ -225,6 +267,7 @@ def _standing(
     n: int | None,
     of: int | None,
     at: float | None,
+    known: int | None,
     costs: float | None,
     feasibles: int | None,
     hindsights: float | None,
@@ -242,6 +285,7 @@ def _standing(
         oldest=oldest,
         outcomes=n or 0,
         delay=None if at is None or decided is None else at - decided,
+        known=known or 0,
         costs=costs or 0.0,
         feasibles=feasibles or 0,
         hindsights=hindsights,

@@ -13,11 +13,14 @@ class EventRow(NamedTuple):
 
     stream: str
     seq: int  # 0, 1, 2, ... without gaps
-    kind: str  # decision, outcome or forgotten: each at most once for a decision; or lesson
+    kind: (
+        str  # decision, outcome or forgotten: each at most once for a decision; correction, lesson
+    )
     decision: int  # of lessons, which are about none: -1, -2, -3, ...
     key: str | None  # by which a client repeats a request
     body: bytes
     at: float  # seconds since 1970
+    nth: int = 0  # which correction of its decision, from 1
 
 
 class Snapshot(NamedTuple):
@@ -26,6 +29,8 @@ class Snapshot(NamedTuple):
     stream: str
     seq: int
     state: bytes  # with a checksum in front
+    apart: int = 1  # events that one of those kept is to be older than the newest, at least
+    as_of: int = 0  # it knows what is right by corrections before this place, if that is after seq
 
 
 class StreamRecord(NamedTuple):
@@ -59,9 +64,10 @@ class OutcomeTotals(NamedTuple):
     n: int  # from 1
     decision: int
     at: float
-    cost: float
-    feasible: int
+    cost: float | None  # None where the outcome was seen in part; so are the next two
+    feasible: int | None
     hindsight: float | None  # None where it was not computed
+    known: int  # outcomes so far that were seen in full: the sums below are of these
     costs: float
     feasibles: int
     hindsights: float | None
@@ -81,6 +87,7 @@ class StreamSummary(NamedTuple):
     oldest: float | None  # when the oldest of those open was decided
     outcomes: int
     delay: float | None  # seconds from the latest decision with an outcome to that outcome
+    known: int  # outcomes that were seen in full: the sums below are of these
     costs: float
     feasibles: int
     hindsights: float | None
@@ -108,7 +115,11 @@ class Store(Protocol):
         snapshots: Sequence[Snapshot] = (),
         stages: Sequence[OutcomeTotals] = (),
     ) -> None:
-        """All of it, durably, or nothing; a ConflictError where something is there already."""
+        """All of it, durably, or nothing; a ConflictError where something is there already.
+
+        With a correction among the rows, the stages of its stream from the first given on are
+        replaced, and snapshots that know the wrong outcome are removed.
+        """
         ...
 
     def tail(self, stream: str, after: int = -1, limit: int | None = None) -> list[EventRow]:
@@ -120,7 +131,7 @@ class Store(Protocol):
         ...
 
     def snapshots(self, stream: str) -> list[Snapshot]:
-        """The latest two, newest first."""
+        """The latest, newest first: one of them is as far back as snapshots are apart."""
         ...
 
     def by_key(self, stream: str, key: str) -> EventRow | None:
@@ -129,6 +140,10 @@ class Store(Protocol):
 
     def about(self, stream: str, decision: int) -> list[EventRow]:
         """All events of a decision, in order."""
+        ...
+
+    def corrections(self, stream: str, after: int = -1) -> list[tuple[EventRow, int]]:
+        """Corrections after an event, in order, each with the place of the outcome it replaces."""
         ...
 
     def decided_at(self, stream: str, first: int) -> dict[int, float]:
