@@ -1,6 +1,6 @@
 """How often claims of outcomes that were seen in part are untrue: results/censored_claims.md.
 
-    python benchmarks/censored_claims.py --runs 400
+    python benchmarks/censored_claims.py --runs 250
 
 Beside them, the same of who leaves out what was not seen in full, and of who takes what was sold
 for what was asked for.
@@ -9,9 +9,9 @@ for what was asked for.
 import argparse
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from censored import ADVERSARIES, Censored
@@ -62,28 +62,37 @@ def stages(game: Censored, handled: Handling) -> Iterator[Stage | None]:
         yield review(game.problem, t, x, given(z, ()), seen.low, info, False, known)
 
 
-def looks(game: Censored, handled: Handling, delta: float) -> Iterator[tuple[int, str]]:
-    """The number of stages so far, and what a monitor says, a few times."""
-    monitor, states = Monitor(game.problem, shadows=[POLICY], delta=delta), None
+class Look(NamedTuple):
+    """What a monitor says after some stages."""
+
+    t: int
+    delta: float
+    said: str
+
+
+def looks(game: Censored, handled: Handling, deltas: Sequence[float] = DELTAS) -> Iterator[Look]:
+    """A few looks at monitors that have seen the same."""
+    monitors = [Monitor(game.problem, shadows=[POLICY], delta=delta) for delta in deltas]
     at = set(np.linspace(len(game.z) / LOOKS, len(game.z), LOOKS).astype(int).tolist())
     for t, stage in enumerate(stages(game, handled), start=1):
         if stage is not None:
-            states = monitor.update(states, evidence_of(game.problem, stage))
-        if t in at and states is not None:
-            monitor.restore(states)
-            yield t, str(monitor)
+            evidence = evidence_of(game.problem, stage)
+            for monitor in monitors:
+                monitor.restore(monitor.update(monitor.states, evidence))
+        if t in at and monitors[0].states is not None:
+            for delta, monitor in zip(deltas, monitors, strict=True):
+                yield Look(t, delta, str(monitor))
 
 
-def untrue_kinds(name: str, handled: Handling, delta: float, seed: int) -> dict[str, bool]:
-    """One run: which kinds of claims were made, and whether one was ever untrue."""
+def untrue_kinds(name: str, handled: Handling, seed: int) -> dict[tuple[float, str], bool]:
+    """One run: which kinds of claims were made at each delta, and if one was ever untrue."""
     game = ADVERSARIES[name](np.random.default_rng(seed), STAGES)
-    found = dict[str, bool]()
-    for t, said in looks(game, handled, delta):
+    found = dict[tuple[float, str], bool]()
+    for t, delta, said in looks(game, handled):
         so_far = _judged(game.until(t))
-        for claim in in_monitor(said, earned=False):
-            wrong = is_untrue(so_far, claim)
-            found[claim.kind] = found.get(claim.kind, False) | wrong
-        found[SEEN] = found.get(SEEN, False) | (not _was_seen(game.until(t), said))
+        made = [(claim.kind, is_untrue(so_far, claim)) for claim in in_monitor(said, earned=False)]
+        for kind, wrong in (*made, (SEEN, not _was_seen(game.until(t), said))):
+            found[delta, kind] = found.get((delta, kind), False) | wrong
     return found
 
 
@@ -109,11 +118,11 @@ def _was_seen(game: Censored, said: str) -> bool:
     return bool(low - near <= game.paid[:, 0].mean() <= high + near)
 
 
-def counted(name: str, handling: str, delta: float, runs: int) -> dict[str, tuple[int, int]]:
-    """By kind: runs in which it was claimed, and in which it was untrue."""
-    made, untrue = Counter[str](), Counter[str]()
+def counted(name: str, handling: str, runs: int) -> dict[tuple[float, str], tuple[int, int]]:
+    """By delta and kind: runs in which it was claimed, and in which it was untrue."""
+    made, untrue = Counter[tuple[float, str]](), Counter[tuple[float, str]]()
     for seed in range(runs):
-        for kind, wrong in untrue_kinds(name, HANDLINGS[handling], delta, seed).items():
+        for kind, wrong in untrue_kinds(name, HANDLINGS[handling], seed).items():
             made[kind] += 1
             untrue[kind] += wrong
     return {kind: (made[kind], untrue[kind]) for kind in made}
@@ -121,15 +130,10 @@ def counted(name: str, handling: str, delta: float, runs: int) -> dict[str, tupl
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=400)
+    parser.add_argument("--runs", type=int, default=250)
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     options = parser.parse_args()
-    asked = [
-        (name, handling, delta)
-        for name in ADVERSARIES
-        for delta in DELTAS
-        for handling in HANDLINGS
-    ]
+    asked = [(name, handling) for name in ADVERSARIES for handling in HANDLINGS]
     with ProcessPoolExecutor(options.jobs) as pool:
         runs = {name: options.runs // (1 if name == OURS else 4) for name in HANDLINGS}
         answers = [pool.submit(counted, *each, runs[each[1]]) for each in asked]
@@ -144,8 +148,8 @@ def main() -> None:
             "untrue": untrue,
             "highest": round(highest(untrue, made), 5),
         }
-        for (name, handling, delta), kinds in found.items()
-        for kind, (made, untrue) in kinds.items()
+        for (name, handling), kinds in found.items()
+        for (delta, kind), (made, untrue) in sorted(kinds.items(), key=lambda item: item[0][0])
     ]
     command = f"python benchmarks/censored_claims.py --runs {options.runs}"
     write("censored_claims", {"stages": STAGES, "looks": LOOKS, "rows": rows}, command=command)

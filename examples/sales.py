@@ -43,7 +43,8 @@ def main(many=200):
     for name, told in ways.items():
         loaves = baked(demand, told)
         earned = 5 * np.minimum(loaves, demand) - 2 * loaves
-        print(f"told {name:13} bakes {loaves[-1]:4.0f} at the end, earns {earned.mean():6.1f} a day")
+        mean = earned.mean()
+        print(f"told {name:13} bakes {loaves[-1]:4.0f} at the end, earns {mean:6.1f} a day")
 
 
 if __name__ == "__main__":

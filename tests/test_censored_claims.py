@@ -10,8 +10,8 @@ from scipy.stats import binom
 @pytest.mark.parametrize("name", ADVERSARIES)
 def test_claims_of_what_was_seen_in_part_are_seldom_untrue(name: str) -> None:
     """Where each is untrue with a chance of delta, more than these are with one of .001."""
-    for kind, (made, untrue) in counted(name, OURS, 0.2, 5).items():
-        assert untrue <= binom.ppf(0.999, made, 0.2) * (kind != SEEN), (kind, made, untrue)
+    for (delta, kind), (made, untrue) in counted(name, OURS, 5).items():
+        assert untrue <= binom.ppf(0.999, made, delta) * (kind != SEEN), (delta, kind)
 
 
 @pytest.mark.parametrize(
@@ -28,14 +28,14 @@ def test_claims_of_what_was_seen_in_part_are_seldom_untrue(name: str) -> None:
 def test_who_takes_what_was_seen_for_all_claims_what_is_untrue(
     handling: str, name: str, kind: str
 ) -> None:
-    found = [untrue_kinds(name, HANDLINGS[handling], 0.05, seed) for seed in range(3)]
-    assert all(each[kind] for each in found)
+    found = [untrue_kinds(name, HANDLINGS[handling], seed) for seed in range(3)]
+    assert all(each[0.05, kind] for each in found)
 
 
 def test_both_sides_and_both_verdicts_are_claimed() -> None:
     """Or nothing would be shown of them."""
     said = {
-        name: list(looks(ADVERSARIES[name](np.random.default_rng(0), STAGES), in_part, 0.2))[-1][1]
+        name: list(looks(ADVERSARIES[name](np.random.default_rng(0), STAGES), in_part))[-1].said
         for name in (
             "seldom sold out",
             "a tenth is never seen of those it lost",

@@ -67,6 +67,13 @@ class Stage(NamedTuple):
     seen: Bounds | None = None  # of the outcome, where it was not seen in full
     within: PricedWithin | None = None  # what that says of the decision
 
+    @property
+    def undecided(self) -> BoolArray:
+        """Whether () what was seen does not show if the decision was feasible."""
+        if self.within is None:
+            return np.zeros(np.shape(self.cost), bool)
+        return np.asarray(self.within.may_fit == self.within.may_miss)
+
 
 def review(
     problem: Problem,

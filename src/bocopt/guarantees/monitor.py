@@ -109,12 +109,12 @@ def _evidence(
         late=np.asarray(late)[()],
     )
     if stage.within is not None:
-        return _of_a_part(evidence, stage.within)
+        return _of_a_part(evidence, stage.within, stage.undecided)
     possible = problem.possible(stage.x, stage.xi) if is_ranged(problem) else _YES
     return evidence._replace(possible=np.asarray(possible, bool)[()])
 
 
-def _of_a_part(evidence: Evidence, within: PricedWithin) -> Evidence:
+def _of_a_part(evidence: Evidence, within: PricedWithin, undecided: BoolArray) -> Evidence:
     """Return the evidence of an outcome that was seen in part: ends where its cost is not known."""
     least, most, fits, misses, *_ = within
     known = np.isfinite(evidence.cost)
@@ -122,7 +122,7 @@ def _of_a_part(evidence: Evidence, within: PricedWithin) -> Evidence:
         least=np.where(known, np.nan, least)[()],
         most=np.where(known, np.nan, most)[()],
         possible=(fits | misses)[()],
-        undecided=(fits == misses)[()],
+        undecided=undecided[()],
         in_part=np.ones(known.shape, bool)[()],
     )
 

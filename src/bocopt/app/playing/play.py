@@ -140,7 +140,7 @@ def shown_in_part(problem: Problem, series: Series, played: Played) -> Played:
         seen = series.seen_at(stage)
         assert isinstance(seen, Bounds)
         fits, misses = within(problem, seen).verdicts(series.x[stage], played.z[stage])
-        feasible[stage] = np.nan if fits and misses else float(fits)
+        feasible[stage] = np.nan if fits == misses else float(fits)  # neither: none is possible
     return played._replace(feasible=feasible)
 
 
@@ -179,8 +179,7 @@ class _Record:
 
     def _outcome(self, stage: int, seen: Stage) -> None:
         self._put("cost", stage, seen.cost)
-        open_ = seen.within is not None and bool(seen.within.may_fit & seen.within.may_miss)
-        self._put("feasible", stage, np.nan if open_ else seen.feasible)
+        self._put("feasible", stage, np.nan if seen.undecided else seen.feasible)
         for name in _SHOWN:
             if name in seen.info:
                 self._put(f"info.{name}", stage, seen.info[name])
