@@ -47,7 +47,7 @@ def _state(outcomes: Any, z: Array | None = None) -> GiftedState:
 class GiftedModel:
     """A law with every ability of models: xi is the number of outcomes, or the stage."""
 
-    lockstep = takes_missing = knows_at_once = True
+    lockstep = takes_missing = knows_at_once = learns_parts = True
     law_names = ("high", "low")
     given = 0
 
@@ -71,7 +71,7 @@ class GiftedModel:
 class GiftedPolicy:
     """A policy with every ability that a policy may have: it decides as one of its arms."""
 
-    lockstep = takes_missing = True
+    lockstep = takes_missing = learns_parts = True
     arm_names = ("mine", "yours")
     law_names = ("high", "low")
 

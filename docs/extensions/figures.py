@@ -1,6 +1,6 @@
 """Figures are drawn by the code on their page: anew for each site, and into the folder by hand.
 
-`python docs/extensions/figures.py` renews the files in `docs/examples`, which pages show where the
+`python docs/extensions/figures.py` renews the files beside the pages, which show them where the
 repository is browsed. A site shows what its own build drew.
 """
 
@@ -23,7 +23,8 @@ from sphinx.errors import ExtensionError
 
 from extensions import pages
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+DOCS = Path(__file__).parents[1]
+PAGES = [*sorted(DOCS.glob("examples/*.md")), DOCS / "sales.md"]
 STYLE = Path(__file__).with_suffix(".mplstyle")
 
 
@@ -40,18 +41,18 @@ def drawn(page: Path, folder: Path) -> list[Path]:
 _ALWAYS_THE_SAME = {"SOURCE_DATE_EPOCH": "0"}  # matplotlib writes this time into its files
 
 
-def draw_all() -> Iterator[Path]:
-    """Every figure of every example, each valid until the next is asked for."""
-    for page in sorted(EXAMPLES.glob("*.md")):
+def draw_all() -> Iterator[tuple[Path, Path]]:
+    """Every figure of every page with some, and the page; valid until the next is asked for."""
+    for page in PAGES:
         with TemporaryDirectory() as folder:
-            yield from drawn(page, Path(folder))
+            yield from ((figure, page) for figure in drawn(page, Path(folder)))
 
 
 def renew(app: Sphinx, failed: Exception | None) -> None:
     """After the build: what it drew takes the place of what the repository has."""
     if failed or app.builder.format != "html":
         return
-    for figure in draw_all():
+    for figure, _ in draw_all():
         shown = Path(app.outdir) / "_images" / figure.name
         if not shown.exists():
             raise ExtensionError(f"{figure.name} is drawn, but no page shows it.")
@@ -64,5 +65,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
 
 if __name__ == "__main__":
-    for figure in draw_all():
-        shutil.copy(figure, EXAMPLES)
+    for figure, page in draw_all():
+        shutil.copy(figure, page.parent)

@@ -72,6 +72,16 @@ class HoldsOutcomes(Protocol):
         ...
 
 
+class LearnsParts(Protocol):
+    """An outcome may have NaN in it: a component that was not seen teaches nothing.
+
+    Asked by `policies/partly_seen.py` and `policies/predictive.py`.
+    """
+
+    @property
+    def learns_parts(self) -> bool: ...
+
+
 class HasArms(Protocol):
     """Takes the decision of one of several arms (A), by weights `arm_weights` (A) in its info.
 
@@ -412,9 +422,11 @@ class Ragged(Protocol):
 ABILITIES: Mapping[str, tuple[type, ...]] = MappingProxyType(
     {
         "any part": (Lockstep, TakesMissing),
-        "policy": (*(UnderScenarios, HoldsOutcomes, HasArms, HasShadows, LooksUp, ForProblem),),
+        "policy": (
+            *(UnderScenarios, HoldsOutcomes, LearnsParts, HasArms, HasShadows, LooksUp, ForProblem),
+        ),
         "maker of policies": (MakesPolicy,),
-        "model": (SamplesAt, KnowsAtOnce, HasLaws, TakesLaw, ForOutcomes),
+        "model": (LearnsParts, SamplesAt, KnowsAtOnce, HasLaws, TakesLaw, ForOutcomes),
         "problem": (
             *(Ranged, RangedDifference, RangedWithin, SaysWhyUnranged, HasSupport),
             *(PricesInfeasibility, SmallestOfTies, NamesDecisions, HasName, RunsOnDevice),

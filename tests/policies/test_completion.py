@@ -1,9 +1,11 @@
 """Outcomes that are completed anew, when to look up, and trials that are played together."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from bocopt.core import Array, BoolArray, Bounds, IntArray
+from bocopt.core import Array, BoolArray, Bounds, IntArray, Policy
 from bocopt.models import LightMixture
 from bocopt.policies import PartlySeen, Predictive, SampleAverage
 from bocopt.policies.completion import completed_anew
@@ -51,6 +53,21 @@ def test_completions_of_what_was_not_seen_are_those_of_what_was() -> None:
     for column, own in zip(values.T, seen.T, strict=True):
         assert set(column) == set(own[own != 0.0])
         assert abs(column.mean() - own[own != 0.0].mean()) < 0.3
+
+
+def test_a_model_that_learns_parts_learns_nothing_of_what_was_not_seen() -> None:
+    rng, model = np.random.default_rng(11), LightMixture(dim_xi=2)
+    outcomes = rng.gamma(4.0, 5.0, (30, 2))
+    both, first = model.init(np.array(0)), model.init(np.array(0))
+    for t, xi in enumerate(outcomes):
+        both = model.step(both, t, np.ones(1), xi)
+        first = model.step(first, t, np.ones(1), np.where([True, t < 20], xi, np.nan))
+        if t == 19:
+            assert np.array_equal(first.memory, both.memory)
+            then = first.memory[1]
+    assert np.array_equal(first.memory[0], both.memory[0])
+    assert np.array_equal(first.memory[1], then)
+    assert np.isnan(first.info.probability[1])
 
 
 def test_a_component_that_was_never_seen_is_like_the_others() -> None:
@@ -145,11 +162,16 @@ def test_two_zeros_at_first_are_no_trap() -> None:
     assert (np.abs(z[150:].mean(axis=0)[:, 0] / best - 1.0) < 0.6).all()
 
 
-def test_roads_that_nobody_took_are_tried_until_the_best_is_found() -> None:
+@pytest.mark.parametrize(
+    "policy",
+    [SampleAverage(ROADS), Predictive(ROADS, LightMixture(dim_xi=ROADS.dims.xi))],
+    ids=["running average", "light mixture"],
+)
+def test_roads_that_nobody_took_are_tried_until_the_best_is_found(policy: Policy[Any]) -> None:
     rng = np.random.default_rng(10)
     mean = rng.uniform(0.1, 0.5, (20, ROADS.dims.xi))
     costs = 2.0 * mean * rng.random((300, 20, ROADS.dims.xi))
-    z, _ = played(PartlySeen(SampleAverage(ROADS)), np.arange(20), costs)
+    z, _ = played(PartlySeen(policy), np.arange(20), costs)
     best = ROADS.solve(mean[:, None, :]).value
     paid = (z * mean).sum(axis=-1) / best - 1.0
     assert paid[200:].mean() < 0.5 * paid[:50].mean()

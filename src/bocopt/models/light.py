@@ -72,6 +72,7 @@ class LightMixture:
 
     lockstep: ClassVar[bool] = True
     takes_missing: ClassVar[bool] = True
+    learns_parts: ClassVar[bool] = True
     dim_xi: int = 1
     scenarios: int = 256  # where there are several components
     given: int = 0
@@ -121,20 +122,32 @@ class LightMixture:
         )
 
     def step(self, state: LightState, t: When, x: Array, xi: Array) -> LightState:
-        """Return the state after an outcome xi (m) under a context x (k)."""
+        """Return the state after an outcome xi (m) under a context x (k).
+
+        Of a component that is NaN nothing is learned: it was not seen.
+        """
         from bocopt.models.kernels.light import layout, learning
 
         lead = state.seeds.shape
-        xi = arguments.finite_and_squarable("LightMixture.step", "xi", xi, self.dim_xi)
+        xi = arguments.finite_and_squarable("LightMixture.step", "xi", xi, self.dim_xi, gaps=True)
         x, given = self._parts("LightMixture.step", x, lead)
         xi = np.broadcast_to(xi, (*lead, self.dim_xi))
         memory = self._memory(state, x)
+        seen = ~np.isnan(xi)
         first = self._first(state.seeds)
         place = (first + np.asarray(t)[..., None] * TURN) % 1.0
         with np.errstate(invalid="ignore"):  # lanes of machine code that nobody reads
             after, scores = learning.step(
-                memory, x[..., None, :], given[..., None, :], xi, place, np.empty(layout.LAWS + 2)
+                memory,
+                x[..., None, :],
+                given[..., None, :],
+                xi if seen.all() else np.where(seen, xi, memory[..., layout.MEAN]),
+                place,
+                np.empty(layout.LAWS + 2),
             )
+        if not seen.all():
+            after = np.where(seen[..., None], after, memory)
+            scores = np.where(seen[..., None], scores, [0.0] * (layout.LAWS + 1) + [np.nan])
         log_w = after[..., layout.LOG_W : layout.LOG_W + layout.LAWS]
         return LightState(
             seeds=state.seeds,

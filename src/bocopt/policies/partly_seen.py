@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bocopt import arguments
-from bocopt.abilities import HoldsOutcomes, UnderScenarios
+from bocopt.abilities import HoldsOutcomes, LearnsParts, UnderScenarios
 from bocopt.bounds import exactly
 from bocopt.core import Array, BoolArray, Bounds, Decision, IntArray, Policy, Problem, Solution
 from bocopt.numeric import noise
@@ -45,7 +45,8 @@ class PartlySeen:
     from the policy's own scenarios given what was seen or, where few outcomes were ever seen beyond
     a bound, from up to twice that far: with chance 1 / (1 + how many were). One that rules nothing
     out, as a demand of at least 0, teaches nothing. A policy that only holds its outcomes, as
-    `SampleAverage` does, is given all completions anew with each outcome.
+    `SampleAverage` does, is given all completions anew with each outcome. A model that learns
+    components one by one, as `LightMixture` does, leaves out those that were not seen.
 
     *Looking up.* Who never stocks above the median learns nothing above it. So as soon as anything
     was not seen, decisions are taken under more scenarios: outcomes beyond all that was seen, up to
@@ -105,6 +106,11 @@ class PartlySeen:
     @property
     def _holds_outcomes(self) -> bool:
         return has(self.policy, HoldsOutcomes)
+
+    @property
+    def _learns_parts(self) -> bool:
+        policy: Any = self.policy
+        return has(policy, LearnsParts) and bool(policy.learns_parts)
 
     @property
     def _holder(self) -> Any:
@@ -205,6 +211,8 @@ class PartlySeen:
             found = scenarios_of(self.policy, state.own, t, x)
             law = None if found is None else _law(found, lead)
             ruled_out, xi, teaches = state.sight.completed(law, bounds, u, v, row)
+            if law is not None and self._learns_parts:
+                xi = np.where(bounds.unseen, np.nan, xi)
         if self._holds_outcomes:
             after = self.policy.learn(state.own, t, x, own, xi)
             latest = self._holder.outcomes(after).shape[-2]

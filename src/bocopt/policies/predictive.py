@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bocopt import arguments
-from bocopt.abilities import ForOutcomes, KnowsAtOnce, TakesLaw
+from bocopt.abilities import ForOutcomes, KnowsAtOnce, LearnsParts, TakesLaw
 from bocopt.core import Array, Decision, IntArray, Model, Problem
 from bocopt.numeric.stacking import alike
 from bocopt.policies.baselines import before_any_outcome, checked_first
-from bocopt.wrappers import sample_at, says
+from bocopt.wrappers import has, sample_at, says
 
 _BEGUN = "with and without an outcome"
 
@@ -69,6 +69,12 @@ class Predictive:
     def inner(self) -> Model[Any]:
         """The model."""
         return self.model
+
+    @property
+    def learns_parts(self) -> bool:
+        """True if the model does."""
+        model: Any = self.model
+        return has(model, LearnsParts) and bool(model.learns_parts)
 
     def inside(self, state: Predicting, memo: Any) -> tuple[Any, Any]:
         """Return the model's state, and no memo."""
