@@ -1,6 +1,7 @@
 """Where sales hide the demand: what that costs, with the cure, without, and with what others do.
 
-python benchmarks/sales.py    writes benchmarks/results/sales.{json,md}, half an hour
+python benchmarks/sales.py    writes benchmarks/results/sales.{json,md}, half an hour; some parts of
+it alone are made anew by their names, as `python benchmarks/sales.py ensemble "rules of others"`
 
 A shop orders z, sells min(z, demand), and sees no more: sold out means "at least z". Demand has one
 of five laws: counts (Poisson with mean 5); gamma with a week, the weekday being told; nothing on
@@ -11,15 +12,19 @@ first of 500 days. *Warm*: 100 days came before them on which all demand was see
 Each number is what 500 days cost above the same learner that sees the demand, in per cent: of the
 sums over all seeds, with its standard error; in brackets the worst seed. "Today" takes sales for
 demand. "Now" tells at_least(z), by PartlySeen(learner). Seeds from 5000 on: constants were chosen
-on others. Rules of others are measured above the running average that sees the demand.
+on others. Rules of others, which see sales and what was sold out, are measured above the running
+average that sees the demand: Tobit is told the weekday, which that does not read.
 """
 
+import json
+import sys
 import time
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
-from results_file import write, write_markdown
+from results_file import RESULTS, write, write_markdown
 from sales_rivals import Dropped, Gradient, KaplanMeier, Tobit
 from sales_worlds import LAWS, Rule, World, by_policy, by_rule, paid, shop, world
 
@@ -29,9 +34,11 @@ from bocopt.models.member import Member
 from bocopt.policies import Ensemble, PartlySeen, Predictive, SampleAverage
 
 RATIOS = (0.6, 0.8, 0.95)
-DAYS, WARM, FIRST_SEED, SEEDS = 500, 100, 5000, 100
+DAYS, WARM, FIRST_SEED, SEEDS = 500, 100, 5000, 60
+FEW = 100, 10  # days and seeds of the ensemble
+MANY = 1000, 200  # seeds and days, where collapses are counted
+TOBITS = 8  # seeds of what others do, whose regressions take seconds
 STEPS = (0.1, 0.3, 1.0)  # of the gradient method, the best in hindsight of each law and ratio
-SMALL = 100  # days of the ensemble, on few seeds
 
 TRIED = """\
 ## What was tried
@@ -93,25 +100,23 @@ def above(own: Array, seeing: Array) -> dict[str, float]:
     }
 
 
-def learner(make: Make, days: int, seeds: int, starts: tuple[int, ...]) -> dict[str, Any]:
+def learner(
+    make: Make, days: int, seeds: int, starts: tuple[int, ...], at_once: int = 60
+) -> dict[str, Any]:
     """Return what a learner pays today and now, for each law, ratio and start."""
     found: dict[str, Any] = {}
-    for law in LAWS:
-        for ratio in RATIOS:
-            for warm in starts:
-                own = make(ratio)
-                drawn = world(law, range(FIRST_SEED, FIRST_SEED + seeds), days + warm)
-                costs = {
-                    tell: paid(ratio, by_policy(policy, tell, drawn, warm), drawn.y)[warm:].sum(0)
-                    for policy, tell in (
-                        *((own, "demand"), (own, "sales")),
-                        (PartlySeen(own), "bounds"),
-                    )
-                }
-                found[f"{law}, {ratio}, {'warm' if warm else 'cold'}"] = {
-                    "today": above(costs["sales"], costs["demand"]),
-                    "now": above(costs["bounds"], costs["demand"]),
-                }
+    for law, ratio, warm in product(LAWS, RATIOS, starts):
+        own, costs = make(ratio), []
+        for first in range(FIRST_SEED, FIRST_SEED + seeds, at_once):
+            drawn = world(law, range(first, first + at_once), days + warm)
+            ways = (own, "demand"), (own, "sales"), (PartlySeen(own), "bounds")
+            z = [by_policy(policy, tell, drawn, warm) for policy, tell in ways]
+            costs.append([paid(ratio, each, drawn.y)[warm:].sum(axis=0) for each in z])
+        seeing, today, now = np.concatenate(costs, axis=-1)
+        found[f"{law}, {ratio}, {'warm' if warm else 'cold'}"] = {
+            "today": above(today, seeing),
+            "now": above(now, seeing),
+        }
     return found
 
 
@@ -133,7 +138,7 @@ def others(seeds: int) -> dict[str, Any]:
     return found
 
 
-def collapses(make: Make, seeds: int, days: int, at_once: int) -> dict[str, Any]:
+def collapses(make: Make, seeds: int, days: int, at_once: int = 250) -> dict[str, Any]:
     """Count the seeds that order less than half on the last 50 days, or pay half as much again."""
     found: dict[str, Any] = {}
     for law in LAWS:
@@ -165,28 +170,30 @@ def cell(told: dict[str, float]) -> str:
 def tables(found: dict[str, Any]) -> list[str]:
     """Return the page."""
     page = ["# Where sales hide the demand", "", *(__doc__ or "").split("\n")[2:-1], ""]
-    for name, own in found["learners"].items():
-        page += [f"## {name}: {own['seeds']} seeds, {own['days']} days", ""]
-        starts = [s for s in ("cold", "warm") if any(k.endswith(s) for k in own["found"])]
+    sizes = {"running average": (DAYS, SEEDS), "light mixture": (DAYS, SEEDS), "ensemble": FEW}
+    for name, (days, seeds) in sizes.items():
+        own = found[name]
+        starts = [s for s in ("cold", "warm") if any(key.endswith(s) for key in own)]
         heads = [f"{when}, {start}" for start in starts for when in ("today", "now")]
-        page += ["| demand, ratio | " + " | ".join(heads) + " |", "|---|" + "---:|" * len(heads)]
-        for law in LAWS:
-            for ratio in RATIOS:
-                told = [own["found"][f"{law}, {ratio}, {start}"] for start in starts]
-                cells = [cell(each[when]) for each in told for when in ("today", "now")]
-                page.append(f"| {law}, {ratio} | " + " | ".join(cells) + " |")
+        page += [f"## {name.capitalize()}: {seeds} seeds, {days} days", "", *head(heads)]
+        for where in (f"{law}, {ratio}" for law in LAWS for ratio in RATIOS):
+            told = [own[f"{where}, {start}"][when] for start in starts for when in ("today", "now")]
+            page.append(f"| {where} | " + " | ".join(map(cell, told)) + " |")
         page.append("")
-    rivals = found["others"]["found"]
-    names = list(next(iter(rivals.values())))
+    rivals = found["rules of others"]
     for start in ("cold", "warm"):
-        page += [f"## Rules of others, {start}: {found['others']['seeds']} seeds", ""]
-        page += ["| demand, ratio | " + " | ".join(names) + " |", "|---|" + "---:|" * len(names)]
-        for law in LAWS:
-            for ratio in RATIOS:
-                told = rivals[f"{law}, {ratio}, {start}"]
-                page.append(f"| {law}, {ratio} | " + " | ".join(map(cell, told.values())) + " |")
+        page += [f"## Rules of others, {start}: {TOBITS} seeds", ""]
+        page += head(list(next(iter(rivals.values()))))
+        for where in (f"{law}, {ratio}" for law in LAWS for ratio in RATIOS):
+            told = list(rivals[f"{where}, {start}"].values())
+            page.append(f"| {where} | " + " | ".join(map(cell, told)) + " |")
         page.append("")
-    return page + collapse_lines(found["collapses"])
+    return page + collapse_lines(found)
+
+
+def head(columns: list[str]) -> list[str]:
+    """Return the first lines of a table."""
+    return ["| demand, ratio | " + " | ".join(columns) + " |", "|---|" + "---:|" * len(columns)]
 
 
 def collapse_lines(found: dict[str, Any]) -> list[str]:
@@ -194,35 +201,38 @@ def collapse_lines(found: dict[str, Any]) -> list[str]:
     page = ["## Collapses", "", "From a cold start: seeds whose orders on the last 50 days were"]
     page += ["less than half of those of the learner that sees demand (low), and seeds that paid"]
     page += ["more than 1.5 times as much in all (dear).", ""]
-    page += ["| learner | seeds x days | low | least order | dear | largest cost |"]
+    page += ["| learner | ratios x seeds x days | low | least order | dear | largest cost |"]
     page += ["|---|---:|---:|---:|---:|---:|"]
-    for name, own in found.items():
+    for name in ("running average", "light mixture"):
         for law in LAWS:
-            told = [own["found"][f"{law}, {ratio}"] for ratio in RATIOS]
+            told = [found[f"collapses of {name}"][f"{law}, {ratio}"] for ratio in RATIOS]
             low, dear = (sum(each[count] for each in told) for count in ("low", "dear"))
             least, most = min(t["order"] for t in told), max(t["cost"] for t in told)
-            size = f"3 x {own['seeds']} x {own['days']}"
+            size = f"{len(RATIOS)} x {MANY[0]} x {MANY[1]}"
             page.append(f"| {name}, {law} | {size} | {low} | {least:.2f} | {dear} | {most:.2f} |")
     return page
 
 
+PARTS: dict[str, Callable[[], dict[str, Any]]] = {
+    "running average": lambda: learner(average, DAYS, SEEDS, (0, WARM)),
+    "light mixture": lambda: learner(light, DAYS, SEEDS, (0, WARM)),
+    "ensemble": lambda: learner(ensemble, *FEW, (0,), at_once=1),
+    "rules of others": lambda: others(TOBITS),
+    "collapses of running average": lambda: collapses(average, *MANY),
+    "collapses of light mixture": lambda: collapses(light, *MANY),
+}
+
+
 def main() -> None:
-    found: dict[str, Any] = {"learners": {}, "collapses": {}}
-    begin = time.perf_counter()
-    makers: dict[str, Make] = {"running average": average, "light mixture": light}
-    for name, make in makers.items():
-        told = learner(make, DAYS, SEEDS, (0, WARM))
-        found["learners"][name] = {"seeds": SEEDS, "days": DAYS, "found": told}
-        print(name, time.perf_counter() - begin, flush=True)
-        told = collapses(make, 1000, 200, 250)
-        found["collapses"][name] = {"seeds": 1000, "days": 200, "found": told}
-        print(name, time.perf_counter() - begin, flush=True)
-    told = learner(ensemble, SMALL, 10, (0,))
-    found["learners"]["ensemble"] = {"seeds": 10, "days": SMALL, "found": told}
-    print("ensemble", time.perf_counter() - begin, flush=True)
-    found["others"] = {"seeds": 10, "found": others(10)}
-    write("sales", {"settings": {"warm": WARM, "first seed": FIRST_SEED}, **found})
-    write_markdown("sales", [*tables(found), "", TRIED])
+    file = RESULTS / "sales.json"
+    found = json.loads(file.read_text()) if file.exists() else {}
+    for name in sys.argv[1:] or PARTS:
+        begin = time.perf_counter()
+        found[name] = PARTS[name]()
+        print(name, round(time.perf_counter() - begin), "s", flush=True)
+        write("sales", {key: found[key] for key in PARTS if key in found})
+    if all(name in found for name in PARTS):
+        write_markdown("sales", [*tables(found), "", TRIED])
 
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from bocopt.core import Array, BoolArray, Bounds, IntArray, Policy
-from bocopt.models import LightMixture
+from bocopt.models import ConstantVariance, LightMixture, Mixture
+from bocopt.numeric.stacking import UnlikeError
 from bocopt.policies import PartlySeen, Predictive, SampleAverage
 from bocopt.policies.completion import completed_anew
 from bocopt.policies.partly_seen import PartlySeenState
@@ -112,6 +113,18 @@ def test_trials_together_are_as_alone(policy: SampleAverage | Predictive) -> Non
         alone, own = played(PartlySeen(policy), np.array(i), outcomes[:, i])
         assert np.array_equal(z[:, i], alone)
         assert np.array_equal(state.sight.ruled_out[i], own.sight.ruled_out)
+
+
+def test_trials_that_cannot_learn_apart_are_said_to_be_played_apart() -> None:
+    model = Mixture(dim_xi=1, members=[ConstantVariance()], scenarios=16)
+    policy, x = PartlySeen(Predictive(SHOP, model)), np.ones(1)
+    state = policy.init(np.arange(2))
+    for t in range(3):
+        xi = np.array([[5.0 + t], [4.0 + t]])
+        state = policy.learn(state, t, x, policy.decide(state, t, x), xi)
+    seen = Bounds(np.array([[5.0], [0.0]]), np.array([[5.0], [np.inf]]))  # nothing of the second
+    with pytest.raises(UnlikeError, match="played apart"):
+        policy.learn_bounds(state, 3, x, policy.decide(state, 3, x), seen)
 
 
 def test_outcomes_before_are_those_that_the_policy_holds() -> None:

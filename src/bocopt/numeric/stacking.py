@@ -168,6 +168,8 @@ def with_some(tree: Any, axes: Any, which: BoolArray, new: Any) -> Any:
 
 def _replaced(old: Any, which: BoolArray, new: Any, *, room: bool) -> NDArray[Any]:
     """Return an array with other rows for these trials; with `room`, as large as they need."""
+    if not np.ndim(new):
+        raise UnlikeError("Trials whose fits have a number in common are played apart.")
     lead, sizes, core = which.shape, old.shape[which.ndim :], new.shape[1:]
     if sizes != core and not room:
         raise UnlikeError("Trials whose fits have different sizes are played apart.")
