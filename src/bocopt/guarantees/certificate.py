@@ -292,5 +292,5 @@ def certificate(
         reward=reward,
         other=other,
         difference=difference,
-        least=np.asarray(least),
+        least=np.broadcast_to(least, value.shape),
     )

@@ -32,7 +32,7 @@ from bocopt.guarantees.feasibility import Feasibility
 from bocopt.guarantees.phrases import together
 from bocopt.guarantees.tightest import headline
 from bocopt.problems.ranges import range_of, range_of_difference, why_unranged
-from bocopt.stages import PricedWithin, Stage, shadow_decisions
+from bocopt.stages import Stage, shadow_decisions
 
 _YES = np.array(True)[()]
 
@@ -49,13 +49,13 @@ def _shadows(problem: Problem, stage: Stage) -> tuple[Shadow, ...]:
         shapes = f"{np.shape(low)} and {np.shape(high)}"
         expected = f"of shape {z.shape[:-1]}"
         raise arguments.wrong("the problem", "range_of_difference", expected, shapes)
-    least = most = np.full(low.shape, np.nan)
-    if stage.within is not None:  # where costs do not show it, the ends do
-        known = np.isfinite(cost + stage.cost[..., None])
-        least = np.where(known, np.nan, stage.within.shadows_least)
-        most = np.where(known, np.nan, stage.within.shadows_most)
-    parts = cost, low, high, least, most
-    return tuple([Shadow(*(part[..., i] for part in parts)) for i in range(z.shape[-2])])
+    each = range(z.shape[-2])
+    if stage.within is None:
+        return tuple([Shadow(cost[..., i], low[..., i], high[..., i]) for i in each])
+    known = np.isfinite(cost + stage.cost[..., None])  # else what was seen has the ends
+    ends = stage.within.shadows_least, stage.within.shadows_most
+    parts = cost, low, high, *(np.where(known, np.nan, end) for end in ends)
+    return tuple([Shadow(*(part[..., i] for part in parts)) for i in each])
 
 
 R = TypeVar("R", bound=Report)
@@ -95,11 +95,16 @@ def _evidence(
     late: bool | BoolArray,
 ) -> Evidence:
     low, high = cost_range or range_of(problem, stage.x, stage.decision.solution.z)
+    in_part = stage.within is not None
+    possible = _YES
+    if is_ranged(problem) and not in_part:
+        possible = np.asarray(problem.possible(stage.x, stage.xi), bool)[()]
     cost = stage.cost[()]  # [()]: of one trial, numbers, which are quicker than arrays
     evidence = Evidence(
         cost=cost,
         low=low[()],
         high=high[()],
+        possible=possible,
         feasible=stage.feasible[()],
         loss=cost - stage.hindsight[()],
         belief=_report(stage, BeliefReport) or NO_BELIEF,
@@ -108,21 +113,19 @@ def _evidence(
         stale=np.asarray(stale)[()],
         late=np.asarray(late)[()],
     )
-    if stage.within is not None:
-        return _of_a_part(evidence, stage.within, stage.undecided)
-    possible = problem.possible(stage.x, stage.xi) if is_ranged(problem) else _YES
-    return evidence._replace(possible=np.asarray(possible, bool)[()])
+    return _of_a_part(evidence, stage) if in_part else evidence
 
 
-def _of_a_part(evidence: Evidence, within: PricedWithin, undecided: BoolArray) -> Evidence:
+def _of_a_part(evidence: Evidence, stage: Stage) -> Evidence:
     """Return the evidence of an outcome that was seen in part: ends where its cost is not known."""
-    least, most, fits, misses, *_ = within
+    assert stage.within is not None
+    least, most, fits, misses, *_ = stage.within
     known = np.isfinite(evidence.cost)
     return evidence._replace(
         least=np.where(known, np.nan, least)[()],
         most=np.where(known, np.nan, most)[()],
         possible=(fits | misses)[()],
-        undecided=undecided[()],
+        undecided=stage.undecided[()],
         in_part=np.ones(known.shape, bool)[()],
     )
 
