@@ -104,18 +104,14 @@ class PartlySeen:
         return problem_of("PartlySeen", None, self.policy)
 
     @property
-    def _holds_outcomes(self) -> bool:
-        return has(self.policy, HoldsOutcomes)
-
-    @property
     def _learns_parts(self) -> bool:
         policy: Any = self.policy
         return has(policy, LearnsParts) and bool(policy.learns_parts)
 
     @property
     def _holder(self) -> Any:
-        """The policy, where it holds its outcomes."""
-        return self.policy
+        """The policy where it holds its outcomes, else None."""
+        return self.policy if has(self.policy, HoldsOutcomes) else None
 
     def init(self, seeds: IntArray) -> PartlySeenState:
         """Return the state before any outcome, with the leading axes of the seeds."""
@@ -134,7 +130,7 @@ class PartlySeen:
         where they were.
         """
         lead, past = seeds.shape, None
-        if outcomes and self._holds_outcomes:
+        if outcomes and self._holder is not None:
             past = self._holder.outcomes(own)
         elif outcomes and scenarios is not None:
             past = _law(scenarios, lead).quantiles(min(outcomes, _LATEST))
@@ -213,15 +209,16 @@ class PartlySeen:
             ruled_out, xi, teaches = state.sight.completed(law, bounds, u, v, row)
             if law is not None and self._learns_parts:
                 xi = np.where(bounds.unseen, np.nan, xi)
-        if self._holds_outcomes:
-            after = self.policy.learn(state.own, t, x, own, xi)
-            latest = self._holder.outcomes(after).shape[-2]
-        else:
+        holder = self._holder
+        if holder is None:
             after, latest = self._learned(state.own, t, x, own, xi, teaches), _LATEST
+        else:
+            after = holder.learn(state.own, t, x, own, xi)
+            latest = holder.outcomes(after).shape[-2]
         sight = state.sight.after(bounds, ruled_out, u, v, latest)
-        if self._holds_outcomes and sight.is_partial.any():
-            values = completed_anew(sight.bounds, self._holder.outcomes(after), *sight.uniforms)
-            after = self._holder.with_outcomes(after, values)
+        if holder is not None and sight.is_partial.any():
+            values = completed_anew(sight.bounds, holder.outcomes(after), *sight.uniforms)
+            after = holder.with_outcomes(after, values)
         return PartlySeenState(
             seeds=state.seeds,
             own=after,
