@@ -43,7 +43,7 @@ from registry import (
 )
 
 from bocopt import Agent, run
-from bocopt.abilities import TakesMissing
+from bocopt.abilities import LearnsParts, TakesMissing
 from bocopt.checks import check_policy, check_problem
 from bocopt.core import Array, judges
 from bocopt.fingerprint import fingerprint
@@ -200,7 +200,7 @@ def test_a_sampler_learns_nothing_from_what_is_not_a_number(name: str, what: str
     fold, sampler = _sampler(INSTANCES[name]), INSTANCES[name]
     state = fold.step(fold.begin(ALL), 0, ALL)
     before, (x, xi) = copied(state), (part.copy() for part in PAIRS[1])
-    may_be_missing = what == "x" and says(sampler, TakesMissing)
+    may_be_missing = says(sampler, TakesMissing if what == "x" else LearnsParts)
     (x if what == "x" else xi)[1, 1] = np.inf if may_be_missing else np.nan
     with pytest.raises(ValueError, match="must be finite"):
         sampler.step(state, 1, x, xi)

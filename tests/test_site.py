@@ -142,7 +142,7 @@ def test_what_a_build_drew_takes_the_place_of_what_the_repository_has(
 ) -> None:
     drawn, shown = tmp_path / "energy.svg", tmp_path / "_images" / "energy.svg"
     drawn.write_text("new")
-    monkeypatch.setattr(figures, "draw_all", lambda: [drawn])
+    monkeypatch.setattr(figures, "draw_all", lambda: [(drawn, tmp_path / "page.md")])
     app: Any = SimpleNamespace(builder=SimpleNamespace(format="html"), outdir=tmp_path)
     with pytest.raises(ExtensionError, match=r"energy.svg is drawn, but no page shows it"):
         figures.renew(app, None)

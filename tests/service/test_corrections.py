@@ -371,7 +371,8 @@ def test_where_no_outcome_was_seen_in_full_no_average_is_told(tmp_path: Path) ->
         told = service.ask("GET", "/v1/streams/shop")[1]
         assert (told["average"], told["feasible"]) == (None, None)
         page = service.raw("GET", "/streams/shop")[2].decode()
-        assert "No outcome was seen in full yet" in page
+        assert "seen: between" in page
+        assert "count at their worst" in page
         assert service.raw("GET", "/")[0] == 200
 
 
