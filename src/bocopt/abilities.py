@@ -86,7 +86,7 @@ class HasArms(Protocol):
     """Takes the decision of one of several arms (A), by weights `arm_weights` (A) in its info.
 
     Scenarios are those of the first arm. Asked by `policies/names.py`,
-    `app/service/stream_template.py` and `live/explanation.py`.
+    `app/service/stream_template.py`, `live/explanation.py` and `policies/partly_seen.py`.
     """
 
     @property

@@ -8,12 +8,13 @@ import pytest
 from bocopt.core import Array, BoolArray, Bounds, IntArray, Policy
 from bocopt.models import ConstantVariance, LightMixture, Mixture
 from bocopt.numeric.stacking import UnlikeError
-from bocopt.policies import PartlySeen, Predictive, SampleAverage
+from bocopt.policies import Ensemble, PartlySeen, Predictive, SampleAverage
 from bocopt.policies.completion import completed_anew
 from bocopt.policies.partly_seen import PartlySeenState
 from bocopt.policies.sight import Sight, begun
 from bocopt.problems import Newsvendor, grid
 from bocopt.state import flatten
+from bocopt.wrappers import scenarios_of
 
 SHOP = Newsvendor(unit_cost=[0.3], price=1.0)
 ROADS = grid(3, 3)
@@ -139,6 +140,22 @@ def test_outcomes_before_are_those_that_the_policy_holds() -> None:
     counts = [name for name in ours if "rows" not in name]
     assert all(np.array_equal(ours[name], theirs[name]) for name in counts)
     assert np.array_equal(begun.sight.rows.rows, whole.sight.rows.rows)
+
+
+def test_who_takes_another_arm_keeps_it_where_nobody_looks_up() -> None:
+    model = Mixture(dim_xi=1, members=[ConstantVariance()], scenarios=16)
+    policy, x, rng = PartlySeen(Ensemble(SHOP, model), 1e-12), np.ones(1), np.random.default_rng(12)
+    state, others = policy.init(np.arange(1)), 0
+    for t, y in enumerate(rng.gamma(4.0, 5.0, (40, 1, 1)) * (rng.random((40, 1, 1)) < 0.5) + 1.0):
+        decision, own = policy.decide(state, t, x), policy.policy.decide(state.own, t, x)
+        first = scenarios_of(policy.policy, state.own, t, x)
+        if t > 4 and first is not None:
+            assert np.array_equal(decision.solution.z, own.solution.z)
+            others += int((SHOP.solve(*first, x).z != own.solution.z).any())
+        cut = np.where(y > 15.0, np.inf, y)
+        state = policy.learn_bounds(state, t, x, decision, Bounds(np.minimum(y, 15.0), cut))
+    assert state.sight.is_partial.all()
+    assert others > 5
 
 
 def after(*outcomes: tuple[float, float]) -> Sight:

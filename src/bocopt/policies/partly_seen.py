@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bocopt import arguments
-from bocopt.abilities import HoldsOutcomes, LearnsParts, UnderScenarios
+from bocopt.abilities import HasArms, HoldsOutcomes, LearnsParts, UnderScenarios
 from bocopt.bounds import exactly
 from bocopt.core import Array, BoolArray, Bounds, Decision, IntArray, Policy, Problem, Solution
 from bocopt.numeric import noise
@@ -158,6 +158,8 @@ class PartlySeen:
             if found is not None:
                 law = _law(found, state.seeds.shape)
                 up = self._looking_up(state, t, x, law)
+                if find(self.policy, HasArms) is not None:
+                    up = up._replace(z=self._as_much_more(x, law, up.z, own.solution.z))
                 taken = _taken(looks, up, own.solution)
                 price = self._price(x, law, own.solution.z, taken.z)
         return Decision(taken, (tuple(own.solution), own.memo, price))
@@ -176,6 +178,18 @@ class PartlySeen:
             scenarios = np.concatenate([scenarios, far.reshape(*law.w.shape[:-1], -1, m)], axis=-2)
             w = np.concatenate([w, np.tile(weight / far.shape[-3], far.shape[-3])], axis=-1)
         return self._problem.solve(scenarios, w / w.sum(axis=-1, keepdims=True), x)
+
+    def _as_much_more(self, x: Array, law: Law, up: Array, own: Array) -> Array:
+        """Return the own z (d), of another arm than that of the law, moved as far as this one's.
+
+        Where that is not feasible, z is own if nobody looks up, and `up` otherwise.
+        """
+        plain = self._problem.solve(law.scenarios, law.w, x).z
+        z = np.where(plain == own, up, own + (up - plain))
+        at = np.broadcast_to(x, (*law.w.shape[:-1], x.shape[-1]))[..., None, :]
+        violations = self._problem.violation(at, z[..., None, :], law.scenarios)
+        other = np.where((up == plain).all(axis=-1, keepdims=True), own, up)
+        return np.where(self._problem.risk.met(violations, law.w)[..., None], z, other)
 
     def _price(self, x: Array, law: Law, plain: Array, taken: Array) -> Array:
         """Return how much more () a decision is expected to cost than another, under the law."""
